@@ -1,0 +1,1 @@
+"""What makes an arm follow: control laws, the trajectory follower, the controller node."""
