@@ -1,0 +1,131 @@
+"""Feedforward for a position servo: the position command whose servo torque moves the arm along."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import in_range, one_of, per_joint
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete')
+
+
+@dataclass(frozen=True)
+class ServoParameters:
+    """Choice of feedforward, and what the servo drive in the plant does.
+
+    Numbers a joint are one number for all joints or one a joint.
+
+    Attributes:
+        feedforward: one of FEEDFORWARD.
+        servo_kp, servo_kd: gains of the plant's servo [N.m/rad], [N.m.s/rad].
+        armature: rotor inertia seen at the joint [kg m^2 | kg].
+        damping: viscous friction [N.m.s/rad | N.s/m].
+        timestep: the plant's integration step [s] ('discrete' only).
+        control_decimation: the plant's steps a control period ('discrete' needs 1).
+    """
+
+    feedforward: str = 'inverse_dynamics'
+    servo_kp: tuple[float, ...] = (2000.0,)
+    servo_kd: tuple[float, ...] = (400.0,)
+    armature: tuple[float, ...] = (0.0,)
+    damping: tuple[float, ...] = (0.0,)
+    timestep: float = 0.002
+    control_decimation: int = 1
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        one_of('feedforward', self.feedforward, FEEDFORWARD)
+        in_range('timestep', self.timestep, 0.0, 0.1, exclusive=True)
+        in_range('control_decimation', self.control_decimation, 1, 1000)
+        if self.feedforward == 'discrete' and self.control_decimation != 1:
+            raise ArmError(
+                f"feedforward 'discrete' needs control_decimation 1, not {self.control_decimation}"
+            )
+
+
+class Servo:
+    """Position command u for drives with tau = kp (u - q) - kd v.
+
+    Levels (each adds to the one before; what the drive's own terms get wrong is put right):
+        none: u = q_r.
+        gravity: u = q_r + b(q, v)/kp, with b the gravity and velocity torques: no droop.
+        gravity_velocity: ... + kd v_r/kp: no lag behind a moving reference.
+        inverse_dynamics: u = q_r + (tau(q_r, v_r, a_r) + kd v_r)/kp, the whole model.
+        discrete: the command that brings the plant's next sample onto the reference's (deadbeat).
+
+    The discrete level inverts the plant's semi-implicit step with implicit damping (MuJoCo's
+    implicitfast),
+
+        (M + h D)(v+ - v) = h (kp (u - q) - kd v - damping v - b),  q+ = q + h v+,  D = kd + damping,
+
+    for q+ = q_r(t + h): v+ = (q_r+ - q)/h, a = (v+ - v)/h, and u = q + (M a + b + D v+)/kp. The
+    drive's gains and the step are the plant's own. It corrects any error within one step, with
+    whatever torque that takes: for exact models and lock-step.
+    """
+
+    name = 'servo'
+    command_interface = 'position'
+    Parameters = ServoParameters
+
+    def __init__(self, model: RobotModel, parameters: ServoParameters):
+        """Raises ArmError for gains that are not positive, armature or damping below zero."""
+        names = model.joint_names
+        self._model = model
+        self._kp = per_joint('servo_kp', parameters.servo_kp, names, minimum=0.0, exclusive=True)
+        self._kd = per_joint('servo_kd', parameters.servo_kd, names, minimum=0.0)
+        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
+        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
+        self._drag = self._kd + self._damping
+        self._step = parameters.timestep
+        levels: dict[str, Callable[[Array, Array, Reference], Array]] = {
+            'none': self._none,
+            'gravity': self._gravity,
+            'gravity_velocity': self._gravity_velocity,
+            'inverse_dynamics': self._inverse_dynamics,
+            'discrete': self._discrete,
+        }
+        self._command = levels[parameters.feedforward]
+        # The discrete level asks for the reference at the sample that the command leads to.
+        self.lookahead = 1 if parameters.feedforward == 'discrete' else 0
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Forget the past: this law has none."""
+
+    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+        """Return the position command (n,) [rad | m]."""
+        return self._command(q, v, reference)
+
+    def _none(self, q: Array, v: Array, reference: Reference) -> Array:
+        return reference.q + reference.effort / self._kp
+
+    def _gravity(self, q: Array, v: Array, reference: Reference) -> Array:
+        return reference.q + (self._model.bias_torque(q, v) + reference.effort) / self._kp
+
+    def _gravity_velocity(self, q: Array, v: Array, reference: Reference) -> Array:
+        return self._gravity(q, v, reference) + self._drag * reference.v / self._kp
+
+    def _inverse_dynamics(self, q: Array, v: Array, reference: Reference) -> Array:
+        tau = self._model.inverse_dynamics(reference.q, reference.v, reference.a)
+        tau += self._armature * reference.a
+        tau += self._drag * reference.v
+        tau += reference.effort
+        tau /= self._kp
+        tau += reference.q
+        return tau
+
+    def _discrete(self, q: Array, v: Array, reference: Reference) -> Array:
+        v_next = self._model.difference(q, reference.q) / self._step
+        a = (v_next - v) / self._step
+        tau = self._model.inverse_dynamics(q, v, a)
+        tau += self._armature * a
+        tau += self._drag * v_next
+        tau /= self._kp
+        tau += q
+        return tau

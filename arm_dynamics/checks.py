@@ -1,0 +1,60 @@
+"""Checks of parameters, with one wording for all."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.errors import ArmError
+
+
+def per_joint(
+    name: str,
+    values: ArrayLike,
+    joint_names: Sequence[str],
+    minimum: float = -np.inf,
+    exclusive: bool = False,
+) -> NDArray[np.float64]:
+    """Return `values` as a read-only (n,) array, one number a joint; one number serves all joints.
+
+    Args:
+        name: the parameter's name, for messages.
+        values: a number, one number in a list, or one a joint.
+        joint_names: the n joints.
+        minimum: smallest allowed value; with `exclusive` it is itself not allowed.
+
+    Raises:
+        ArmError: wrong count, not finite, or below the minimum.
+    """
+    array = np.atleast_1d(np.asarray(values, dtype=float))
+    n = len(joint_names)
+    if array.shape not in ((1,), (n,)):
+        raise ArmError(f'{name} has {array.size} values; allowed: 1 or one a joint ({n})')
+    array = np.array(np.broadcast_to(array, (n,)))
+    low = array <= minimum if exclusive else array < minimum
+    bad = np.flatnonzero(~np.isfinite(array) | low)
+    if bad.size:
+        allowed = 'finite' if minimum == -np.inf else f'{">" if exclusive else ">="} {minimum:g}'
+        joint = bad[0]
+        raise ArmError(
+            f'{name} of joint {joint_names[joint]!r} is {array[joint]:g}; it must be {allowed}'
+        )
+    array.flags.writeable = False
+    return array
+
+
+def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
+    """Raise ArmError unless `value` is one of `allowed`."""
+    if value not in allowed:
+        raise ArmError(f'{name} is {value!r}; allowed: {", ".join(allowed)}')
+
+
+def in_range(
+    name: str, value: float, lower: float, upper: float = np.inf, exclusive: bool = False
+) -> None:
+    """Raise ArmError unless lower <= value <= upper (lower < value with `exclusive`) and finite."""
+    if np.isfinite(value) and lower <= value <= upper and not (exclusive and value == lower):
+        return
+    low = f'> {lower:g}' if exclusive else f'>= {lower:g}'
+    high = f' and <= {upper:g}' if np.isfinite(upper) else ''
+    raise ArmError(f'{name} is {value:g}; it must be finite, {low}{high}')
