@@ -30,6 +30,8 @@ class RobotModel:
         position_lower, position_upper: (nq,) limits [rad | m]; infinite where there is none.
         velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
             URDF has none or zero.
+        damping, friction: (nv,) viscous [N.m.s/rad | N.s/m] and Coulomb [N.m | N] friction of the
+            URDF's <dynamics>; in no method here, for plants.
         continuous: (nq,) bool, joints without ends.
         prismatic: (nq,) bool.
         tip_frame: name of the tool frame.
@@ -73,6 +75,7 @@ class RobotModel:
         velocity, effort = model.velocityLimit, model.effortLimit
         self.velocity_limit = np.where(velocity > 0, velocity, np.inf)
         self.effort_limit = np.where(effort > 0, effort, np.inf)
+        self.damping, self.friction = _joint_dynamics(tree, self.joint_names)
 
         self.frame_names = tuple(
             frame.name for frame in model.frames if frame.type == pin.FrameType.BODY
@@ -288,6 +291,22 @@ def _parse(urdf: str) -> ElementTree.Element:
         if not value >= 0.0 or value == float('inf'):
             raise ArmError(f'a link has mass {value} kg; it must be finite and not negative')
     return tree
+
+
+def _joint_dynamics(tree: ElementTree.Element, names: tuple[str, ...]) -> tuple[Array, Array]:
+    """Return damping and friction (n,) of the joints' <dynamics>, zero where there is none."""
+    elements = {joint.get('name'): joint.find('dynamics') for joint in tree.findall('joint')}
+    rows = [
+        (0.0, 0.0)
+        if elements[name] is None
+        else (
+            float(elements[name].get('damping', 0.0)),  # type: ignore[union-attr]
+            float(elements[name].get('friction', 0.0)),  # type: ignore[union-attr]
+        )
+        for name in names
+    ]
+    damping, friction = np.array(rows).T
+    return damping, friction
 
 
 def _default_tip(tree: ElementTree.Element) -> str:

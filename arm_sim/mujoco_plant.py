@@ -1,0 +1,174 @@
+"""The arm in MuJoCo, built from the URDF in code."""
+
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.checks import one_of
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.plant import COMMAND_INTERFACE, JointSide, PlantParameters
+
+Array = NDArray[np.float64]
+
+INTEGRATORS = {
+    'euler': mujoco.mjtIntegrator.mjINT_EULER,
+    'rk4': mujoco.mjtIntegrator.mjINT_RK4,
+    'implicit': mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    'implicitfast': mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+}
+
+
+class MujocoPlant:
+    """See `arm_sim.plant.Plant`. Contacts are off: this plant is an arm in free space.
+
+    Attributes:
+        mj_model, mj_data: MuJoCo's, for viewers and tests.
+    """
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters):
+        """Build from the model's URDF.
+
+        Raises:
+            ArmError: an actuator, integrator or joint parameter that MuJoCo cannot have, or a
+                URDF that it does not load.
+        """
+        one_of('integrator (engine mujoco)', parameters.integrator, tuple(INTEGRATORS))
+        one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
+        self.parameters = parameters
+        self.joint_names = model.joint_names
+        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        self.mj_model = _build(model, parameters, JointSide.of(model, parameters))
+        self.mj_data = mujoco.MjData(self.mj_model)
+
+        order = [self.mj_model.joint(name).id for name in self.joint_names]
+        if order != list(range(len(order))):
+            raise ArmError(f'MuJoCo orders the joints {order}: branched arms are not supported')
+        data = self.mj_data
+        self._q, self._v, self._effort = data.qpos, data.qvel, data.qfrc_actuator
+        self._ctrl = data.ctrl
+        self._wrenches: dict[int, Array] = {}
+        self.reset(model.neutral())
+
+    @property
+    def q(self) -> Array:
+        """Joint positions (n,)."""
+        return self._q
+
+    @property
+    def v(self) -> Array:
+        """Joint velocities (n,)."""
+        return self._v
+
+    @property
+    def effort(self) -> Array:
+        """Torque (n,) applied in the last integration step, after limits."""
+        return self._effort
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Go to q, v (rest by default); wrenches end."""
+        mujoco.mj_resetData(self.mj_model, self.mj_data)
+        self._wrenches.clear()
+        self._q[:] = q
+        self._v[:] = 0.0 if v is None else v
+        if self.parameters.actuator == 'servo':
+            self._ctrl[:] = self._q
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        self._effort[:] = 0.0
+
+    def step(self, command: Array) -> None:
+        """Hold `command` (n,) over one control period."""
+        self._ctrl[:] = command
+        if not self._wrenches:
+            mujoco.mj_step(self.mj_model, self.mj_data, self.parameters.control_decimation)
+            return
+        for _ in range(self.parameters.control_decimation):
+            mujoco.mj_kinematics(self.mj_model, self.mj_data)
+            for body, wrench in self._wrenches.items():
+                arm = self.mj_data.xpos[body] - self.mj_data.xipos[body]
+                self.mj_data.xfrc_applied[body, :3] = wrench[:3]
+                self.mj_data.xfrc_applied[body, 3:] = wrench[3:] + np.cross(arm, wrench[:3])
+            mujoco.mj_step(self.mj_model, self.mj_data)
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame: (6,) at its origin, base-aligned axes; zeros end it."""
+        body = mujoco.mj_name2id(self.mj_model, mujoco.mjtObj.mjOBJ_BODY, frame)
+        if body < 0:
+            raise ArmError(f'no frame {frame!r} to push on')
+        self.mj_data.xfrc_applied[body] = 0.0
+        wrench = np.array(wrench, dtype=float)
+        if wrench.any():
+            self._wrenches[body] = wrench
+        else:
+            self._wrenches.pop(body, None)
+
+    def mass_matrix(self) -> Array:
+        """Return M(q) + armature (n x n)."""
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        full = np.zeros((self.mj_model.nv, self.mj_model.nv))
+        mujoco.mj_fullM(self.mj_model, self.mj_data, full)
+        return full
+
+    def bias_torque(self) -> Array:
+        """Return C(q, v) v + g(q) (n,)."""
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        return self.mj_data.qfrc_bias.copy()
+
+
+def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> mujoco.MjModel:
+    """Return the MuJoCo model: the URDF's bodies, our actuators, floor and light."""
+    try:
+        spec = mujoco.MjSpec.from_string(_without_meshes(model.urdf))
+    except ValueError as error:
+        raise ArmError(f'MuJoCo does not load {model.name!r}: {error}') from None
+    spec.compiler.fusestatic = False
+    spec.compiler.discardvisual = False
+    spec.compiler.boundmass = 0.0
+    spec.option.timestep = parameters.timestep
+    spec.option.integrator = INTEGRATORS[parameters.integrator]
+    spec.option.gravity = model.gravity
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+
+    for i, name in enumerate(model.joint_names):
+        joint = spec.joint(name)
+        joint.armature = side.armature[i]
+        joint.damping[0] = side.damping[i]
+        joint.frictionloss = side.friction[i]
+        joint.actfrclimited = False
+        actuator = spec.add_actuator(
+            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=_AFFINE
+        )
+        if parameters.actuator == 'servo':
+            actuator.gainprm[0] = side.servo_kp[i]
+            actuator.biasprm[:3] = (0.0, -side.servo_kp[i], -side.servo_kd[i])
+        else:
+            actuator.gainprm[0] = 1.0
+        if np.isfinite(side.effort_limit[i]):
+            actuator.forcelimited = True
+            actuator.forcerange = (-side.effort_limit[i], side.effort_limit[i])
+
+    spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
+    spec.worldbody.add_geom(
+        name='floor',
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=(2.0, 2.0, 0.05),
+        rgba=(0.88, 0.9, 0.92, 1.0),
+    )
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
+    return spec.compile()
+
+
+_AFFINE = mujoco.mjtBias.mjBIAS_AFFINE
+
+
+def _without_meshes(urdf: str) -> str:
+    """Return the URDF without shapes that need mesh files: masses do not come from them."""
+    tree = ElementTree.fromstring(urdf)
+    for link in tree.findall('link'):
+        for kind in ('visual', 'collision'):
+            for shape in link.findall(kind):
+                if kind == 'collision' or shape.find('geometry/mesh') is not None:
+                    link.remove(shape)
+    return ElementTree.tostring(tree, encoding='unicode')
