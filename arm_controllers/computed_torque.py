@@ -22,13 +22,13 @@ class ComputedTorqueParameters:
         kp: position gain [1/s^2], the square of the natural frequency.
         kd: velocity gain [1/s], twice damping ratio times natural frequency.
         armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
+        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
     """
 
     kp: tuple[float, ...] = (400.0,)
     kd: tuple[float, ...] = (40.0,)
     armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
+    damping: tuple[float, ...] = ()
 
 
 class ComputedTorque:
@@ -50,7 +50,9 @@ class ComputedTorque:
         self.kp = per_joint('kp', parameters.kp, names, minimum=0.0)
         self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
         self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
+        self._damping = per_joint(
+            'damping', parameters.damping or model.damping, names, minimum=0.0
+        )
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: this law has none."""

@@ -22,8 +22,8 @@ class PDParameters:
         gravity_compensation: add g(q).
     """
 
-    kp: tuple[float, ...] = (2000.0,)
-    kd: tuple[float, ...] = (400.0,)
+    kp: tuple[float, ...] = (400.0,)
+    kd: tuple[float, ...] = (40.0,)
     gravity_compensation: bool = True
 
 

@@ -26,7 +26,7 @@ class ServoParameters:
         feedforward: one of FEEDFORWARD.
         servo_kp, servo_kd: gains of the plant's servo [N.m/rad], [N.m.s/rad].
         armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
+        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
         timestep: the plant's integration step [s] ('discrete' only).
         control_decimation: the plant's steps a control period ('discrete' needs 1).
     """
@@ -35,7 +35,7 @@ class ServoParameters:
     servo_kp: tuple[float, ...] = (2000.0,)
     servo_kd: tuple[float, ...] = (400.0,)
     armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
+    damping: tuple[float, ...] = ()
     timestep: float = 0.002
     control_decimation: int = 1
 
@@ -81,7 +81,9 @@ class Servo:
         self._kp = per_joint('servo_kp', parameters.servo_kp, names, minimum=0.0, exclusive=True)
         self._kd = per_joint('servo_kd', parameters.servo_kd, names, minimum=0.0)
         self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
+        self._damping = per_joint(
+            'damping', parameters.damping or model.damping, names, minimum=0.0
+        )
         self._drag = self._kd + self._damping
         self._step = parameters.timestep
         levels: dict[str, Callable[[Array, Array, Reference], Array]] = {

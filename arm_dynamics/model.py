@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.errors import ArmError, limit_error
 
 Array = NDArray[np.float64]
 
@@ -155,6 +155,30 @@ class RobotModel:
     def neutral(self) -> Array:
         """Return the configuration (nq,) nearest to zero within the position limits."""
         return np.clip(np.zeros(self.nq), self.position_lower, self.position_upper)
+
+    def check_configuration(self, q: ArrayLike, name: str = 'q') -> Array:
+        """Return `q` as a new (nq,) array.
+
+        Raises:
+            ArmError: wrong length or not finite; calls it `name`.
+            JointLimitError: beyond a position limit.
+        """
+        array = np.array(q, dtype=float)
+        if array.shape != (self.nq,) or not np.isfinite(array).all():
+            raise ArmError(f'{name} must be {self.nq} finite numbers, one a joint, not {q!r}')
+        outside = (array < self.position_lower) | (array > self.position_upper)
+        if outside.any():
+            i = int(np.flatnonzero(outside)[0])
+            raise limit_error(
+                self.joint_names[i],
+                'position',
+                array[i],
+                self.position_lower[i],
+                self.position_upper[i],
+                'm' if self.prismatic[i] else 'rad',
+                name,
+            )
+        return array
 
     def random_configuration(self, rng: np.random.Generator) -> Array:
         """Return a configuration (nq,) drawn evenly within the limits (+-pi where infinite)."""

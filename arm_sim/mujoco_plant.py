@@ -21,6 +21,10 @@ INTEGRATORS = {
 }
 
 
+# Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
+mujoco.set_mju_user_warning(lambda message: None)
+
+
 class MujocoPlant:
     """See `arm_sim.plant.Plant`. Contacts are off: this plant is an arm in free space.
 
@@ -130,6 +134,8 @@ def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> m
     spec.option.integrator = INTEGRATORS[parameters.integrator]
     spec.option.gravity = model.gravity
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    # A state that is not finite is ours to report, not MuJoCo's to reset.
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
     for i, name in enumerate(model.joint_names):
         joint = spec.joint(name)

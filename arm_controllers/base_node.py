@@ -1,0 +1,180 @@
+"""What all nodes share: parameters from dataclasses, QoS profiles, running and ending."""
+
+import dataclasses
+import os
+import re
+import sys
+import typing
+from array import array
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import rclpy
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.exceptions import ParameterException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
+
+from arm_dynamics.errors import ArmError
+
+T = TypeVar('T')
+
+
+def _qos(depth: int, durability: DurabilityPolicy = DurabilityPolicy.VOLATILE) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE,
+        durability=durability,
+    )
+
+
+# The newest state or command is the one that counts; nothing may be lost in lock-step.
+CONTROL_QOS = _qos(1)
+# The simulator keeps enough states for a recorder that lags behind.
+STATE_QOS = _qos(1000)
+RECORD_QOS = _qos(100_000)
+LATCHED_QOS = _qos(1, DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def declare_parameters(node: Node, parameters: type[T], prefix: str = '') -> T:
+    """Declare one parameter a field of a dataclass, read them, and return the dataclass.
+
+    The field's default is the parameter's; its description is the field's line under
+    `Attributes:` in the dataclass's docstring. A nested dataclass becomes a dotted prefix.
+
+    Raises:
+        ArmError: a value has the wrong type (one line: name, value, what is allowed), or the
+            dataclass refuses it.
+    """
+    hints = typing.get_type_hints(parameters)
+    descriptions = _descriptions(parameters)
+    values = {}
+    for field in dataclasses.fields(parameters):  # type: ignore[arg-type]
+        name = prefix + field.name
+        kind = hints[field.name]
+        if dataclasses.is_dataclass(kind):
+            values[field.name] = declare_parameters(node, kind, name + '.')  # type: ignore[arg-type]
+            continue
+        descriptor = ParameterDescriptor(
+            description=descriptions.get(field.name, ''), dynamic_typing=True
+        )
+        default = as_ros_value(field.default, kind)
+        value = node.declare_parameter(name, default, descriptor).value
+        values[field.name] = from_ros_value(name, value, kind)
+    return parameters(**values)
+
+
+def as_ros_value(value: Any, kind: Any) -> Any:
+    """Return a dataclass field's value as rclpy takes it (empty lists keep their type)."""
+    if typing.get_origin(kind) is tuple:
+        return array('d', value) if typing.get_args(kind)[0] is float else list(value)
+    return value
+
+
+def from_ros_value(name: str, value: Any, kind: Any) -> Any:
+    """Return a parameter's value as the dataclass field has it: 2 is a float where one is due.
+
+    Raises:
+        ArmError: wrong type.
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is float and number:
+        return float(value)
+    if kind in (bool, int, str) and type(value) is kind:
+        return value
+    if typing.get_origin(kind) is tuple:
+        item = typing.get_args(kind)[0]
+        items = (
+            list(value) if isinstance(value, list | tuple | array) else [] if value is None else [value]
+        )
+        if item is float and all(type(x) in (int, float) for x in items):
+            return tuple(float(x) for x in items)
+        if item is str and all(isinstance(x, str) for x in items):
+            return tuple(items)
+    raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[str(kind)]}')
+
+
+_WORDS = {
+    str(bool): 'true or false',
+    str(int): 'a whole number',
+    str(float): 'a number',
+    str(str): 'a text',
+    str(tuple[float, ...]): 'a number or a list of numbers',
+    str(tuple[str, ...]): 'a list of texts',
+}
+
+
+def _descriptions(parameters: type) -> dict[str, str]:
+    """Return each field's line in the docstring: `        a, b: text`."""
+    found = {}
+    for names, text in re.findall(r'^ {8}([\w, ]+): (.+)$', parameters.__doc__ or '', re.MULTILINE):
+        for name in names.split(', '):
+            found[name] = text
+    return found
+
+
+def run_node(name: str, make_node: Callable[[], Node]) -> int:
+    """Run a node to its end and return the process's exit code.
+
+    A node may have `exit_code: Future`: when it is done, the node ends with its result. Bad
+    parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C with 0.
+    """
+    code = 0
+    node = None
+    try:
+        rclpy.init()
+        node = make_node()
+        code = _spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
+        print(f'{name}: {_one_line(error)}', file=sys.stderr, flush=True)
+        code = 1
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return code
+
+
+def _one_line(error: Exception) -> str:
+    return ' '.join(str(error).split())
+
+
+def _spin(node: Node) -> int:
+    """Spin until the node's `exit_code` is there, or for ever."""
+    exit_code = getattr(node, 'exit_code', None) or Future()
+    executor = make_executor()
+    executor.add_node(node)
+    try:
+        # EventsExecutor dispatches nothing in an untimed spin.
+        while rclpy.ok() and not exit_code.done():
+            executor.spin_until_future_complete(exit_code, timeout_sec=1.0)
+    finally:
+        executor.shutdown(timeout_sec=0.0)
+    return int(exit_code.result()) if exit_code.done() else 0
+
+
+def make_executor() -> Any:
+    """Return the fastest single-threaded executor of this ROS 2."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def pin_to_core(core: int) -> None:
+    """Let every thread of this process run on one core only (none if negative).
+
+    Two processes that take turns pass a message faster on one core than across two.
+    """
+    if core < 0:
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    for thread in os.listdir('/proc/self/task'):
+        os.sched_setaffinity(int(thread), {cores[core % len(cores)]})

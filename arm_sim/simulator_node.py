@@ -1,0 +1,346 @@
+"""The simulator: publishes states, applies commands, is the master of time."""
+
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from arm_controllers.base_node import (
+    CONTROL_QOS,
+    LATCHED_QOS,
+    STATE_QOS,
+    declare_parameters,
+    pin_to_core,
+    run_node,
+)
+from arm_controllers.messages import JointMessage, JointReader, set_stamp, to_ns
+from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.engines import make_plant
+from arm_sim.model_check import check_model
+from arm_sim.plant import PlantParameters
+from arm_sim.simulation import PhysicsDivergedError, Simulation
+
+# How often a state that nobody has answered is sent again, and how long a brake may take.
+_RESEND_PERIOD = 0.1
+_LONGEST_BRAKING = 5.0
+# A real-time simulator that is further behind than this gives up catching up.
+_CATCH_UP_STEPS = 10
+
+
+@dataclass(frozen=True)
+class SimulatorParameters:
+    """Parameters of the simulator node, beside those of the plant.
+
+    Attributes:
+        robot: name of a shipped robot, or path of a URDF file.
+        engine: physics engine.
+        mode: 'lockstep' (waits for the command to each state) or 'realtime' (wall clock).
+        real_time_factor: simulated seconds a wall-clock second (realtime).
+        initial_positions: joint positions at reset [rad | m]; empty: nearest to zero in limits.
+        gravity: in the base frame [m/s^2].
+        clock_rate: rate of /clock [Hz of simulated time].
+        command_timeout: simulated time without a new command before the arm brakes [s] (realtime).
+        lockstep_timeout: wall-clock time without the awaited command before it brakes [s].
+        start_paused: do not step before /simulator/pause is called with false.
+        core: run on this CPU core only; -1: on any.
+        viewer: open MuJoCo's viewer (engine mujoco).
+    """
+
+    robot: str = 'ur5e'
+    engine: str = 'mujoco'
+    mode: str = 'lockstep'
+    real_time_factor: float = 1.0
+    initial_positions: tuple[float, ...] = ()
+    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+    clock_rate: float = 100.0
+    command_timeout: float = 0.1
+    lockstep_timeout: float = 5.0
+    start_paused: bool = False
+    core: int = -1
+    viewer: bool = False
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        one_of('mode', self.mode, ('lockstep', 'realtime'))
+        in_range('real_time_factor', self.real_time_factor, 0.001, 1000.0)
+        in_range('clock_rate', self.clock_rate, 0.0, 10_000.0, exclusive=True)
+        in_range('command_timeout', self.command_timeout, 0.0, exclusive=True)
+        in_range('lockstep_timeout', self.lockstep_timeout, 0.0, exclusive=True)
+
+
+class SimulatorNode(Node):
+    """Publishes state k; applies the command that answers it; publishes state k + 1."""
+
+    def __init__(self):
+        """Build the plant, refuse to run if it differs from the model, and show state 0."""
+        super().__init__('simulator')
+        self.parameters = p = declare_parameters(self, SimulatorParameters)
+        plant_parameters = declare_parameters(self, PlantParameters)
+        self._model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
+        plant = make_plant(p.engine, self._model, plant_parameters)
+        agreement = check_model(plant, self._model)
+        initial = p.initial_positions or self._model.neutral()
+        self.simulation = Simulation(plant, self._model, initial)
+
+        self._lockstep = p.mode == 'lockstep'
+        self._paused = p.start_paused
+        self._steps_allowed = 0
+        self._pending: np.ndarray | None = None
+        self._command_ns = 0
+        self._awaiting_since = time.monotonic()
+        self._fault = ''
+        self._stale = self._refused = self._late = self._skipped = 0
+        self._last_report = (time.monotonic(), 0)
+        self._oldest_command_ns = 0
+        clock_steps = 1e9 / (p.clock_rate * self.simulation.period_ns)
+        self._clock_every = max(1, round(clock_steps))
+
+        self._state = JointMessage(plant.joint_names, ('position', 'velocity', 'effort'))
+        self._reader = JointReader(plant.joint_names)
+        self._field = 'position' if plant.command_interface == 'position' else 'effort'
+        self._clock = Clock()
+        self._state_publisher = self.create_publisher(JointState, 'joint_states', STATE_QOS)
+        self._clock_publisher = self.create_publisher(Clock, '/clock', CONTROL_QOS)
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        description = self.create_publisher(String, 'robot_description', LATCHED_QOS)
+        description.publish(String(data=self._model.urdf))
+        self.create_subscription(JointState, 'joint_commands', self._on_command, CONTROL_QOS)
+        self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
+        self.create_service(Trigger, '~/reset', self._on_reset)
+        self.create_service(SetBool, '~/pause', self._on_pause)
+        self.create_service(Trigger, '~/step', self._on_step)
+        self.create_timer(1.0, self._report)
+        if self._lockstep:
+            self.create_timer(_RESEND_PERIOD, self._on_silence)
+        else:
+            self._anchor = (time.monotonic_ns(), 0)
+            self.create_timer(self.simulation.period_ns * 1e-9 / p.real_time_factor, self._on_tick)
+        self._viewer = _open_viewer(plant) if p.viewer else None
+        if self._viewer is not None:
+            self.create_timer(1 / 60, self._viewer.sync)
+        pin_to_core(p.core)
+        self._publish_state()
+        self.get_logger().info(
+            f'{p.robot}: {len(plant.joint_names)} joints, engine {p.engine}, {p.mode}, '
+            f'{1e9 / self.simulation.period_ns:g} Hz; model and plant agree to {agreement:.1e}'
+        )
+
+    # The loop
+
+    def _on_command(self, message: JointState) -> None:
+        simulation = self.simulation
+        stamp = to_ns(message.header.stamp)
+        if stamp != simulation.time_ns if self._lockstep else stamp > simulation.time_ns:
+            self._stale += 1
+            return
+        try:
+            values = getattr(message, self._field)
+            command = self._reader.read(message.name, values, self._field)
+        except ArmError as error:
+            self._refuse(error)
+            return
+        if self._fault:
+            return
+        self._command_ns = stamp
+        self._pending = command
+        if self._lockstep and (not self._paused or self._steps_allowed):
+            self._advance()
+
+    def _advance(self) -> None:
+        """Step with the command that is there (brake without one) and publish the new state."""
+        if self._paused:
+            self._steps_allowed -= 1
+        try:
+            self.simulation.advance(self._pending)
+        except PhysicsDivergedError as error:
+            self._fault = str(error)
+            self.get_logger().error(self._fault)
+            return
+        if self._lockstep:
+            self._pending = None
+        self._publish_state()
+
+    def _publish_state(self) -> None:
+        simulation, state = self.simulation, self._state
+        state.position[:] = simulation.plant.q
+        state.velocity[:] = simulation.plant.v
+        state.effort[:] = simulation.plant.effort
+        set_stamp(state.message.header.stamp, simulation.time_ns)
+        self._awaiting_since = time.monotonic()
+        self._state_publisher.publish(state.message)
+        if simulation.steps % self._clock_every == 0:
+            set_stamp(self._clock.clock, simulation.time_ns)
+            self._clock_publisher.publish(self._clock)
+
+    def _on_silence(self) -> None:
+        """Lock-step, a while without an answer: ask again; after the time-out, brake to rest."""
+        if self._fault:
+            return
+        silence = time.monotonic() - self._awaiting_since
+        if silence < _RESEND_PERIOD:
+            return
+        simulation = self.simulation
+        commanded = not simulation.braking and not self._paused
+        if commanded and silence > self.parameters.lockstep_timeout:
+            self._say_braking(silence)
+            simulation.brake()
+            self._pending = None
+            end = simulation.time_ns + round(_LONGEST_BRAKING * 1e9)
+            while not self._fault and not simulation.at_rest and simulation.time_ns < end:
+                self._advance()
+            return
+        since = self._awaiting_since
+        self._state_publisher.publish(self._state.message)
+        self._awaiting_since = since
+
+    def _on_tick(self) -> None:
+        """Real time: take the steps that the wall clock says are due."""
+        if self._paused or self._fault:
+            self._anchor = (time.monotonic_ns(), self.simulation.time_ns)
+            while self._steps_allowed and not self._fault:
+                self._advance()
+            return
+        simulation = self.simulation
+        wall, simulated = self._anchor
+        elapsed = (time.monotonic_ns() - wall) * self.parameters.real_time_factor
+        due = int(elapsed - (simulation.time_ns - simulated)) // simulation.period_ns
+        self._late += due > 1
+        if due > _CATCH_UP_STEPS:
+            self._skipped += due - 1
+            self._anchor = (time.monotonic_ns(), simulation.time_ns + simulation.period_ns)
+            due = 1
+        for _ in range(due):
+            age = simulation.time_ns - self._command_ns
+            self._oldest_command_ns = max(self._oldest_command_ns, age)
+            if self._pending is not None and age > self.parameters.command_timeout * 1e9:
+                self._say_braking(age * 1e-9)
+                self._pending = None
+            self._advance()
+
+    def _say_braking(self, silence: float) -> None:
+        self.get_logger().warning(
+            f'no command for {silence:.3g} s (t = {self.simulation.time_ns * 1e-9:.3f} s): '
+            'braking to rest; a controller that returns takes over from there'
+        )
+
+    # Services and other input
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.simulation.reset()
+        self._pending = None
+        self._fault = ''
+        self._command_ns = 0
+        self._anchor = (time.monotonic_ns(), 0)
+        self._publish_state()
+        response.success = True
+        response.message = 'at the initial state, t = 0'
+        return response
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._paused = request.data
+        self._steps_allowed = 0
+        response.success = True
+        response.message = 'paused' if self._paused else 'running'
+        if not self._paused and self._lockstep and self._pending is not None:
+            self._advance()
+        return response
+
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self._paused and not self._fault
+        if not response.success:
+            response.message = self._fault or 'not paused: pause first'
+            return response
+        self._steps_allowed += 1
+        response.message = f'one control period from t = {self.simulation.time_ns * 1e-9:.4f} s'
+        if self._lockstep and self._pending is not None:
+            self._advance()
+        return response
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        """Hold a wrench, given in the axes of the frame that it acts on, from now on."""
+        force, torque = message.wrench.force, message.wrench.torque
+        wrench = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+        try:
+            if not np.isfinite(wrench).all():
+                raise ArmError(f'external_wrench {wrench} is not finite; it is dropped')
+            pose = self._model.forward_kinematics(self.simulation.plant.q, message.header.frame_id)
+            aligned = np.concatenate([pose.rotation @ wrench[:3], pose.rotation @ wrench[3:]])
+            self.simulation.plant.apply_wrench(message.header.frame_id, aligned)
+        except ArmError as error:
+            self._refuse(error)
+
+    def _refuse(self, error: ArmError) -> None:
+        self._refused += 1
+        self.get_logger().warning(f'{error}', throttle_duration_sec=1.0)
+
+    # Telling
+
+    def _report(self) -> None:
+        simulation = self.simulation
+        now = time.monotonic()
+        wall, steps = self._last_report
+        rate = (simulation.steps - steps) / (now - wall)
+        self._last_report = (now, simulation.steps)
+        if self._fault:
+            level, words = DiagnosticStatus.ERROR, self._fault
+        elif self._paused:
+            level, words = DiagnosticStatus.OK, 'paused'
+        elif simulation.braking and simulation.steps:
+            level, words = DiagnosticStatus.WARN, 'no command: the arm is braked and held'
+        elif simulation.braking:
+            level, words = DiagnosticStatus.OK, 'held: waiting for the first command'
+        elif self._refused:
+            level, words = DiagnosticStatus.WARN, 'running; some input was refused, see the log'
+        else:
+            level, words = DiagnosticStatus.OK, 'running'
+        values = {
+            'mode': self.parameters.mode,
+            'engine': self.parameters.engine,
+            'simulated time [s]': f'{simulation.time_ns * 1e-9:.3f}',
+            'cycles per second': f'{max(rate, 0.0):.1f}',
+            'real time factor': f'{max(rate, 0.0) * simulation.period_ns * 1e-9:.3f}',
+            'late ticks': str(self._late),
+            'skipped periods': str(self._skipped),
+            'oldest command [ms]': f'{self._oldest_command_ns * 1e-6:.1f}',
+            'stale commands': str(self._stale),
+            'refused inputs': str(self._refused),
+            'saturated samples': str(simulation.saturated_samples),
+        }
+        self._oldest_command_ns = 0
+        status = DiagnosticStatus(level=level, name=self.get_name(), message=words)
+        status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+
+def _open_viewer(plant):
+    """Return MuJoCo's viewer on the plant's model and data."""
+    if not hasattr(plant, 'mj_model'):
+        raise ArmError('viewer is true; it needs engine mujoco')
+    from mujoco import viewer
+
+    try:
+        return viewer.launch_passive(plant.mj_model, plant.mj_data)
+    except Exception as error:
+        raise ArmError(f'the viewer does not open: {error}') from None
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node('simulator', SimulatorNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
