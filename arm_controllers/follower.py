@@ -1,0 +1,379 @@
+"""Following joint trajectories: goals in, reference out, with every rule in between."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arm_controllers.follower_parameters import FollowerParameters
+from arm_controllers.goal import Goal, GoalError, GoalResult, JointTolerance, ResultCode
+from arm_controllers.goal_rules import AT_REST, check_form
+from arm_controllers.goal_trajectory import TakeOver, braking_time, goal_trajectory
+from arm_controllers.motion_limits import check_limits, check_torque, unit
+from arm_controllers.reference import Reference
+from arm_controllers.trajectory import Array, Trajectory, hold, stop
+from arm_dynamics.checks import per_joint
+from arm_dynamics.model import RobotModel
+
+_NS = 1_000_000_000
+
+
+@dataclass
+class _Motion:
+    """A trajectory on the clock, and the goal it serves (None: holding or braking)."""
+
+    start_ns: int
+    trajectory: Trajectory
+    goal: Goal | None = None
+    end: float = 0.0  # the goal's last point [s]; the trajectory may brake beyond it
+    path: Array | None = None  # (2, n) bounds of position and velocity error; None: no bound
+    at_end: Array | None = None
+    patience: float = 0.0  # [s] after `end`
+    patience_name: str = ''
+
+
+class TrajectoryFollower:
+    """The reference of an arm that follows trajectory goals: a pure function of goals and stamps.
+
+    It always has a reference: holding, following, or braking to hold. Stamps are integer
+    nanoseconds; a goal's time is t = (stamp - start) * 1e-9 [s].
+
+    Attributes:
+        reference: what `update` returned last.
+        results: ends of goals, oldest first; the reader takes them out.
+    """
+
+    def __init__(self, model: RobotModel, parameters: FollowerParameters):
+        """Take the model (joints, limits, inverse dynamics) and the rules.
+
+        Raises:
+            ArmError: a parameter out of range.
+        """
+        n = len(model.joint_names)
+        self._model = model
+        self._names = model.joint_names
+        self.reference = Reference(n)
+        self._peeked = Reference(n)
+        self._scratch = Reference(n)
+        self._error = np.zeros((2, n))
+        self._size = np.zeros((2, n))
+        self._beyond = np.zeros((2, n), dtype=bool)
+        self._any_continuous = bool(model.continuous.any())
+        self.results: deque[GoalResult] = deque()
+        self._motion = _Motion(0, hold(np.zeros(n)))
+        self._waiting: list[_Motion] = []
+        self._last_ns = 0
+        self.set_parameters(parameters)
+
+    def set_parameters(self, parameters: FollowerParameters) -> None:
+        """Take new rules, for goals to come and the tolerances of those at hand.
+
+        Raises:
+            ArmError: a parameter out of range; then nothing has changed.
+        """
+        names, p = self._names, parameters
+        trajectory = per_joint('constraints.trajectory', p.trajectory_tolerance, names, 0.0)
+        goal = per_joint('constraints.goal', p.goal_tolerance, names, 0.0)
+        acceleration = per_joint('max_acceleration', p.max_acceleration, names, 0.0)
+        deceleration = per_joint(
+            'max_deceleration_on_cancel', p.max_deceleration_on_cancel, names, 0.0, True
+        )
+        start = per_joint('start_tolerance', p.start_tolerance, names, 0.0)
+        self.parameters = parameters
+        self._trajectory_tolerance, self._goal_tolerance = trajectory, goal
+        self._max_acceleration = np.where(acceleration > 0, acceleration, np.inf)
+        self._max_deceleration = np.minimum(deceleration, self._max_acceleration)
+        self._take_over = TakeOver(start, self._max_deceleration, p.stream_horizon)
+        for motion in (self._motion, *self._waiting):
+            self._set_tolerances(motion)
+
+    @property
+    def active_goal(self) -> Goal | None:
+        """The goal that is being followed or settled, if any."""
+        return self._motion.goal
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The goals that have not ended: the one followed, then those waiting."""
+        motions = (self._motion, *self._waiting)
+        return tuple(motion.goal for motion in motions if motion.goal is not None)
+
+    def time_in_goal(self, time_ns: int) -> float:
+        """Return the time [s] since the start of the motion at hand."""
+        return (time_ns - self._motion.start_ns) * 1e-9
+
+    def activate(
+        self, time_ns: int, q: Array, v: Array, reason: str = 'the controller took over anew'
+    ) -> None:
+        """Hold here, braking first where the arm moves; goals at hand end with `reason`."""
+        self.abort(reason)
+        self._last_ns = time_ns
+        self._brake(time_ns, q, v, np.zeros_like(self.reference.effort))
+        self._motion.trajectory.evaluate(0.0, self.reference)
+
+    def abort(self, reason: str, code: ResultCode = ResultCode.INVALID_GOAL) -> None:
+        """End all goals with `reason`; the reference runs on where it is heading until told."""
+        for goal in self.goals:
+            self.results.append(GoalResult(goal.identifier, code, reason))
+        self._motion.goal = None
+        self._waiting.clear()
+
+    def cancel(self, time_ns: int) -> None:
+        """End all goals, brake within limits and hold."""
+        goals = self.goals
+        for goal in goals:
+            self.results.append(
+                GoalResult(goal.identifier, ResultCode.SUCCESSFUL, 'canceled', canceled=True)
+            )
+        self._stop_reference(time_ns)
+
+    def set_goal(self, goal: Goal, time_ns: int) -> None:
+        """Take a goal; it takes over at its own start, from the reference there.
+
+        A goal without points brakes and holds.
+
+        Args:
+            goal: what is asked.
+            time_ns: stamp of the newest state.
+
+        Raises:
+            GoalError: the goal is refused; nothing has changed.
+        """
+        for _ in self.accept(goal, time_ns):
+            pass
+
+    def accept(self, goal: Goal, time_ns: int) -> Iterator[None]:
+        """Do what `set_goal` does in slices well below a millisecond; the last one takes effect.
+
+        Between slices the follower may be updated, but take no other goal. `time_ns` is the
+        instant of the take-over of a goal without start stamp: no earlier than the end of the
+        checks.
+        """
+        p = self.parameters
+        check_form(
+            goal,
+            self._names,
+            p.allow_partial_joints_goal,
+            p.allow_nonzero_velocity_at_trajectory_end,
+        )
+        yield
+        if not len(goal.times):
+            self._stop_for(goal, time_ns)
+            return
+        start_ns = goal.start_ns or time_ns
+        take_over_ns = max(start_ns, time_ns)
+        self._check_duration(goal, start_ns, time_ns)
+        state = self._scratch
+        self._reference_at(take_over_ns, state)
+        trajectory, point_times = goal_trajectory(
+            goal, self._model, state, (take_over_ns - start_ns) * 1e-9, self._take_over
+        )
+        yield
+        yield from check_limits(trajectory, self._model, self._max_acceleration, point_times)
+        yield from check_torque(trajectory, self._model, point_times)
+        motion = _Motion(start_ns, trajectory, goal, float(point_times[-1]))
+        self._set_tolerances(motion)
+        self._enqueue(motion, take_over_ns, time_ns)
+
+    def update(self, time_ns: int, q: Array, v: Array) -> Reference:
+        """Return the reference at the stamp of a measured state; end goals that have ended.
+
+        The same object every time, valid until the next call.
+
+        Args:
+            time_ns: stamp of the state [ns].
+            q, v: (n,) the state, finite.
+        """
+        step = time_ns - self._last_ns
+        self._last_ns = time_ns
+        if step < 0 or step > self.parameters.time_jump_limit * 1e9:
+            direction = 'back' if step < 0 else 'forward'
+            self.activate(
+                time_ns,
+                q,
+                v,
+                f'time jumped {direction} by {abs(step) * 1e-9:.6g} s; the arm holds',
+            )
+        while self._waiting and time_ns >= self._waiting[0].start_ns:
+            self._end(ResultCode.INVALID_GOAL, 'replaced by a newer goal')
+            self._motion = self._waiting.pop(0)
+        motion = self._motion
+        t = (time_ns - motion.start_ns) * 1e-9
+        motion.trajectory.evaluate(t, self.reference)
+        if motion.goal is not None:
+            if t < motion.end:
+                if motion.path is not None and self._violated(q, v, motion.path):
+                    self._violation(time_ns, t, q, v, motion.path)
+            else:
+                self._settle(time_ns, t, q, v)
+        return self.reference
+
+    def peek(self, time_ns: int) -> Reference:
+        """Return the reference at a stamp, changing nothing; the same object every time."""
+        self._reference_at(time_ns, self._peeked)
+        return self._peeked
+
+    def _reference_at(self, time_ns: int, reference: Reference) -> None:
+        motion = self._motion
+        for waiting in self._waiting:
+            if time_ns >= waiting.start_ns:
+                motion = waiting
+        motion.trajectory.evaluate((time_ns - motion.start_ns) * 1e-9, reference)
+
+    def _check_duration(self, goal: Goal, start_ns: int, time_ns: int) -> None:
+        limit = self.parameters.goal_duration_limit
+        end = (start_ns - time_ns) * 1e-9 + float(goal.times[-1])
+        if end > limit:
+            raise GoalError(
+                f'the goal ends {end:.6g} s from now; allowed: goal_duration_limit ='
+                f' {limit:.6g} s (point {len(goal.times) - 1}, t = {goal.times[-1]:.6g} s)',
+                value=end,
+                lower=0.0,
+                upper=limit,
+                point=len(goal.times) - 1,
+                time=float(goal.times[-1]),
+            )
+        if len(self._waiting) >= self.parameters.waiting_goals_limit:
+            raise GoalError(
+                f'{len(self._waiting)} goals are waiting for their start; allowed:'
+                f' waiting_goals_limit = {self.parameters.waiting_goals_limit}'
+            )
+
+    def _enqueue(self, motion: _Motion, take_over_ns: int, time_ns: int) -> None:
+        """Let a motion take over at its instant; goals that would start later are replaced."""
+        later = [waiting for waiting in self._waiting if waiting.start_ns >= motion.start_ns]
+        for waiting in later:
+            self._waiting.remove(waiting)
+            assert waiting.goal is not None
+            self._report(waiting.goal, ResultCode.INVALID_GOAL, 'replaced by a newer goal')
+        if take_over_ns > time_ns:
+            self._waiting.append(motion)
+            return
+        self._end(ResultCode.INVALID_GOAL, 'replaced by a newer goal')
+        self._motion = motion
+
+    def _set_tolerances(self, motion: _Motion) -> None:
+        goal, p = motion.goal, self.parameters
+        if goal is None:
+            return
+        n = len(self._names)
+        on_the_way = np.stack([self._trajectory_tolerance, np.zeros(n)])
+        at_end = np.stack([self._goal_tolerance, np.full(n, p.stopped_velocity_tolerance)])
+        self._override(on_the_way, goal.path_tolerance)
+        self._override(at_end, goal.goal_tolerance)
+        if goal.velocities is not None and np.any(np.abs(goal.velocities[-1]) > AT_REST):
+            at_end[1] = 0.0  # it is not asked to stop there
+        motion.path = _bounds(on_the_way)
+        motion.at_end = _bounds(at_end)
+        limit, name = p.goal_time_limit, 'goal_time_limit'
+        asked = goal.goal_time_tolerance or p.goal_time
+        if 0 < asked < limit:
+            limit, name = asked, 'goal time tolerance'
+        motion.patience, motion.patience_name = limit, name
+
+    def _override(self, bounds: Array, tolerances: Sequence[JointTolerance]) -> None:
+        for tolerance in tolerances:
+            joint = self._names.index(tolerance.joint)
+            for row, value in enumerate((tolerance.position, tolerance.velocity)):
+                if value:
+                    bounds[row, joint] = max(value, 0.0)
+
+    def _violated(self, q: Array, v: Array, bounds: Array) -> bool:
+        """Return whether an error is beyond its bound; leaves which in `_beyond`."""
+        error = self._error
+        if self._any_continuous:
+            error[0] = self._model.difference(q, self.reference.q)
+        else:
+            np.subtract(self.reference.q, q, out=error[0])
+        np.subtract(self.reference.v, v, out=error[1])
+        np.abs(error, out=self._size)
+        np.greater(self._size, bounds, out=self._beyond)
+        return bool(np.count_nonzero(self._beyond))
+
+    def _describe(self, bounds: Array, what: str, t: float) -> str:
+        row, joint = np.argwhere(self._beyond)[0]
+        quantity = ('position', 'velocity')[row]
+        of = unit(quantity, bool(self._model.prismatic[joint]))
+        return (
+            f'joint {self._names[joint]!r}: {quantity} error {self._error[row, joint]:.6g} {of} is'
+            f' beyond its {what} tolerance {bounds[row, joint]:.6g} {of} (t = {t:.6g} s)'
+        )
+
+    def _violation(self, time_ns: int, t: float, q: Array, v: Array, bounds: Array) -> None:
+        self._end(ResultCode.PATH_TOLERANCE_VIOLATED, self._describe(bounds, 'path', t))
+        self._hold_after_violation(time_ns, q, v)
+
+    def _settle(self, time_ns: int, t: float, q: Array, v: Array) -> None:
+        motion = self._motion
+        if motion.at_end is None or not self._violated(q, v, motion.at_end):
+            self._end(ResultCode.SUCCESSFUL, '')
+        elif t > motion.end + motion.patience:
+            text = self._describe(motion.at_end, 'goal', t)
+            text += f', {motion.patience:.6g} s ({motion.patience_name}) after its end'
+            self._end(ResultCode.GOAL_TOLERANCE_VIOLATED, text)
+            self._hold_after_violation(time_ns, q, v)
+
+    def _hold_after_violation(self, time_ns: int, q: Array, v: Array) -> None:
+        """Leave the reference for the measured state, so that nothing pushes towards it."""
+        for waiting in self._waiting:
+            assert waiting.goal is not None
+            text = 'the goal before it was stopped by a violated tolerance'
+            self._report(waiting.goal, ResultCode.INVALID_GOAL, text)
+        self._waiting.clear()
+        moving = v if self.parameters.decelerate_on_violation else np.zeros_like(v)
+        self._brake(time_ns, q, moving, self.reference.effort)
+        self._motion.trajectory.evaluate(0.0, self.reference)
+
+    def _stop_for(self, goal: Goal, time_ns: int) -> None:
+        for old in self.goals:
+            self._report(old, ResultCode.SUCCESSFUL, 'canceled by an empty trajectory', True)
+        self._stop_reference(time_ns)
+        self._report(goal, ResultCode.SUCCESSFUL, 'an empty trajectory: the arm stops and holds')
+
+    def _stop_reference(self, time_ns: int) -> None:
+        self._reference_at(time_ns, self._scratch)
+        self._waiting.clear()
+        state = self._scratch
+        q, v = state.q.copy(), state.v.copy()
+        if not self.parameters.decelerate_on_cancel:
+            v[:] = 0.0
+        self._brake(time_ns, q, v, state.effort.copy())
+
+    def _brake(self, time_ns: int, q: Array, v: Array, effort: Array) -> None:
+        """Brake from a state and hold, within position limits first, then torque, then time."""
+        q, v = np.array(q, dtype=float), np.array(v, dtype=float)
+        duration = self._braking_time(q, v)
+        trajectory = hold(q) if duration < 1e-9 else stop(q, v, duration, effort)
+        self._motion = _Motion(time_ns, trajectory)
+
+    def _braking_time(self, q: Array, v: Array) -> float:
+        model = self._model
+        duration = braking_time(v, self._max_deceleration)
+        if duration < 1e-9:
+            return 0.0
+        for _ in range(8):
+            torque = model.inverse_dynamics(q, v, -v / duration)
+            if (np.abs(torque) <= model.effort_limit).all():
+                break
+            duration *= 1.25
+        room = np.where(v > 0, model.position_upper - q, q - model.position_lower)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            fits = np.where((v != 0) & (room > 0), 2 * room / np.abs(v), np.inf)
+        return min(duration, float(fits.min()))
+
+    def _end(self, code: ResultCode, message: str) -> None:
+        goal = self._motion.goal
+        if goal is not None:
+            self._motion.goal = None
+            self._report(goal, code, message)
+
+    def _report(self, goal: Goal, code: ResultCode, message: str, canceled: bool = False) -> None:
+        self.results.append(GoalResult(goal.identifier, code, message, canceled))
+
+
+def _bounds(tolerances: Array) -> Array | None:
+    """Return tolerances with 'no bound' (0) as infinity; None if nothing is bounded."""
+    if not np.any(tolerances):
+        return None
+    return np.where(tolerances > 0, tolerances, np.inf)

@@ -1,0 +1,121 @@
+"""A trajectory goal, its end, and why it may be refused."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.errors import ArmError
+
+Array = NDArray[np.float64]
+
+
+class ResultCode(IntEnum):
+    """How a goal ended: the error codes of control_msgs/action/FollowJointTrajectory."""
+
+    SUCCESSFUL = 0
+    INVALID_GOAL = -1
+    INVALID_JOINTS = -2
+    OLD_HEADER_TIMESTAMP = -3
+    PATH_TOLERANCE_VIOLATED = -4
+    GOAL_TOLERANCE_VIOLATED = -5
+
+
+class GoalError(ArmError):
+    """A goal that is refused.
+
+    Attributes:
+        code: what the action's result says.
+        joint, value, lower, upper, point, time: the offender, where there is one; time [s] from
+            the goal's start.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: ResultCode = ResultCode.INVALID_GOAL,
+        joint: str | None = None,
+        value: float | None = None,
+        lower: float | None = None,
+        upper: float | None = None,
+        point: int | None = None,
+        time: float | None = None,
+    ):
+        super().__init__(message)
+        self.code = code
+        self.joint = joint
+        self.value = value
+        self.lower = lower
+        self.upper = upper
+        self.point = point
+        self.time = time
+
+
+@dataclass(frozen=True)
+class JointTolerance:
+    """Largest allowed error of one joint: > 0 a bound, 0 the controller's own, -1 none.
+
+    Attributes:
+        joint: name.
+        position: [rad | m].
+        velocity: [rad/s | m/s].
+    """
+
+    joint: str
+    position: float = 0.0
+    velocity: float = 0.0
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A joint trajectory to follow, as trajectory_msgs/JointTrajectory holds it.
+
+    No point at all asks the arm to stop and hold.
+
+    Attributes:
+        joint_names: the n joints of the columns, in any order.
+        times: (m,) instants of the points [s] from the start.
+        positions: (m, n) [rad | m].
+        velocities: (m, n) [rad/s | m/s], or None.
+        accelerations: (m, n) [rad/s^2 | m/s^2], or None.
+        effort: (m, n) feedforward [N.m | N], or None.
+        start_ns: stamp of the start [ns]; 0 is now.
+        has_velocity, has_acceleration: (m,) bool, points whose row above counts; None: every one.
+        path_tolerance, goal_tolerance: of this goal, on the way and at its end.
+        goal_time_tolerance: [s] how late the arm may arrive: > 0 a bound, 0 the controller's own,
+            -1 only the controller's time limit.
+        identifier: the caller's name for this goal; given back with its end.
+    """
+
+    joint_names: tuple[str, ...]
+    times: Array
+    positions: Array
+    velocities: Array | None = None
+    accelerations: Array | None = None
+    effort: Array | None = None
+    start_ns: int = 0
+    has_velocity: NDArray[np.bool_] | None = None
+    has_acceleration: NDArray[np.bool_] | None = None
+    path_tolerance: tuple[JointTolerance, ...] = ()
+    goal_tolerance: tuple[JointTolerance, ...] = ()
+    goal_time_tolerance: float = 0.0
+    identifier: object = None
+
+
+@dataclass(frozen=True)
+class GoalResult:
+    """The end of a goal.
+
+    Attributes:
+        identifier: the goal's.
+        code: how it ended.
+        message: one line; empty after a plain success.
+        canceled: it was ended on request (then `code` is SUCCESSFUL).
+    """
+
+    identifier: object
+    code: ResultCode
+    message: str = ''
+    canceled: bool = False
