@@ -1,0 +1,239 @@
+"""Cartesian motions with timing: straight lines and arcs, rest to rest, and their joint motion.
+
+A motion gives the tool's pose, twist and twist rate at any time. Twists are [v; omega] of the
+tool frame's origin in axes aligned with the base frame, as the Jacobian of `RobotModel` has them.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+
+class CartesianSamples(NamedTuple):
+    """A Cartesian motion sampled at n times.
+
+    Attributes:
+        times: (n,) [s].
+        poses: (n, 4, 4) of the tool in the base frame.
+        twists: (n, 6) [m/s, rad/s].
+        twist_rates: (n, 6) [m/s^2, rad/s^2].
+    """
+
+    times: Array
+    poses: Array
+    twists: Array
+    twist_rates: Array
+
+
+class Motion(Protocol):
+    """A Cartesian motion of a given duration [s]."""
+
+    duration: float
+
+    def sample(self, times: ArrayLike) -> CartesianSamples:
+        """Return the motion at times [s] from its start; before and after it is at rest."""
+        ...
+
+
+def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
+    """Return s, sdot, sddot (n,) of s = 10 u^3 - 15 u^4 + 6 u^5, u = t / duration within [0, 1].
+
+    From 0 to 1 with velocity and acceleration zero at both ends.
+    """
+    u = np.clip(np.asarray(times, dtype=float) / duration, 0.0, 1.0)
+    s = u**3 * (10.0 + u * (6.0 * u - 15.0))
+    rate = 30.0 * (u * (1.0 - u)) ** 2 / duration
+    acceleration = 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / duration**2
+    return s, rate, acceleration
+
+
+class Line:
+    """Straight line p = p0 + (p1 - p0) s(t), rotation about one fixed axis, quintic s."""
+
+    def __init__(self, start: pin.SE3, end: pin.SE3, duration: float):
+        """Go from start to end in `duration` [s]."""
+        self.duration = _positive_duration(duration)
+        self.start, self.end = pin.SE3(start), pin.SE3(end)
+        self._step = self.end.translation - self.start.translation
+        self._turn = pin.log3(self.start.rotation.T @ self.end.rotation)
+
+    def sample(self, times: ArrayLike) -> CartesianSamples:
+        """Return the motion at times [s]; see `Motion`."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        s, rate, acceleration = quintic(times, self.duration)
+        along = np.concatenate([self._step, self.start.rotation @ self._turn])
+        poses = np.tile(self.start.homogeneous, (len(times), 1, 1))
+        poses[:, :3, 3] = self.start.translation + s[:, None] * self._step
+        poses[:, :3, :3] = self.start.rotation @ rotations_about(self._turn, s)
+        # The last pose is the end itself, so that the next motion starts where this one ended.
+        poses[s == 1.0] = self.end.homogeneous
+        return CartesianSamples(times, poses, np.outer(rate, along), np.outer(acceleration, along))
+
+
+class Arc:
+    """Circular arc about an axis, the tool turning with it (or keeping its orientation)."""
+
+    def __init__(
+        self,
+        start: pin.SE3,
+        center: ArrayLike,
+        axis: ArrayLike,
+        angle: float,
+        duration: float,
+        turn_tool: bool = False,
+    ):
+        """Turn the start's position about `axis` through `center` by `angle` in `duration`.
+
+        Args:
+            start: pose at the beginning.
+            center, axis: (3,) [m] and direction, base frame.
+            angle: [rad], positive by the right hand; may exceed a turn.
+            duration: [s].
+            turn_tool: the tool turns with the arc; else its orientation is held.
+        """
+        self.duration = _positive_duration(duration)
+        self.start = pin.SE3(start)
+        self.center = np.array(center, dtype=float)
+        direction = np.array(axis, dtype=float)
+        length = np.linalg.norm(direction)
+        if self.center.shape != (3,) or direction.shape != (3,) or not length > 0.0:
+            raise ArmError(f'an arc needs a centre (3,) and an axis (3,), not {center}, {axis}')
+        self._turn = angle * direction / length
+        self.turn_tool = turn_tool
+
+    def sample(self, times: ArrayLike) -> CartesianSamples:
+        """Return the motion at times [s]; see `Motion`."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        s, rate, acceleration = quintic(times, self.duration)
+        rotations = rotations_about(self._turn, s)
+        arms = rotations @ (self.start.translation - self.center)
+        poses = np.tile(self.start.homogeneous, (len(times), 1, 1))
+        poses[:, :3, 3] = self.center + arms
+        tangent = np.cross(self._turn, arms)
+        twists, twist_rates = np.zeros((len(times), 6)), np.zeros((len(times), 6))
+        twists[:, :3] = rate[:, None] * tangent
+        twist_rates[:, :3] = acceleration[:, None] * tangent + rate[:, None] ** 2 * np.cross(
+            self._turn, tangent
+        )
+        if self.turn_tool:
+            poses[:, :3, :3] = rotations @ self.start.rotation
+            twists[:, 3:] = np.outer(rate, self._turn)
+            twist_rates[:, 3:] = np.outer(acceleration, self._turn)
+        return CartesianSamples(times, poses, twists, twist_rates)
+
+    @property
+    def end(self) -> pin.SE3:
+        """Pose at the end of the arc."""
+        return pin.SE3(self.sample(self.duration).poses[0])
+
+
+class Sequential:
+    """Motions one after the other."""
+
+    def __init__(self, motions: Sequence[Motion]):
+        """Join motions, each starting where the one before it ends."""
+        if not motions:
+            raise ArmError('a Cartesian path needs at least one motion')
+        self.motions = list(motions)
+        self.ends = np.cumsum([motion.duration for motion in motions])
+        self.duration = float(self.ends[-1])
+
+    def sample(self, times: ArrayLike) -> CartesianSamples:
+        """Return the motion at times [s]; see `Motion`."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        which = np.minimum(np.searchsorted(self.ends, times, side='left'), len(self.motions) - 1)
+        poses = np.empty((len(times), 4, 4))
+        twists, twist_rates = np.empty((len(times), 6)), np.empty((len(times), 6))
+        for index in np.unique(which):
+            motion, here = self.motions[index], which == index
+            part = motion.sample(times[here] - (self.ends[index] - motion.duration))
+            poses[here], twists[here], twist_rates[here] = part[1:]
+        return CartesianSamples(times, poses, twists, twist_rates)
+
+
+def polyline(points: ArrayLike, rotation: ArrayLike, segment_time: float) -> Sequential:
+    """Return straight lines through points (n, 3), orientation held, rest to rest each."""
+    points = np.asarray(points, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
+        raise ArmError(f'a polyline needs points (n, 3), n >= 2, not {points.shape}')
+    corners = [pin.SE3(np.asarray(rotation, dtype=float), point) for point in points]
+    return Sequential(
+        [Line(a, b, segment_time) for a, b in zip(corners[:-1], corners[1:], strict=True)]
+    )
+
+
+def joint_path_derivatives(
+    model: RobotModel,
+    q: ArrayLike,
+    twists: ArrayLike,
+    twist_rates: ArrayLike,
+    frame: str | None = None,
+) -> tuple[Array, Array]:
+    """Return joint velocities and accelerations (n, nv) of a joint path that follows a motion.
+
+    v = J^-1 V and a = J^-1 (Vdot - Jdot v).
+
+    Args:
+        q: (n, nq) joint path, from `solve_path_ik` for the motion's poses.
+        twists, twist_rates: (n, 6) of the same motion.
+        frame: the frame that moves; None: the tool frame.
+
+    Raises:
+        ArmError: J is not square (the motion does not determine v), or singular at some point.
+    """
+    q, twists = np.asarray(q, dtype=float), np.asarray(twists, dtype=float)
+    twist_rates = np.asarray(twist_rates, dtype=float)
+    if model.nv != 6:
+        raise ArmError(
+            f'{model.name!r} has {model.nv} joints: a tool motion determines the joint velocities '
+            'of six-joint arms only; fit a spline to the joint path instead'
+        )
+    if twists.shape != (len(q), 6) or twist_rates.shape != (len(q), 6):
+        raise ArmError(
+            f'{len(q)} configurations need twists ({len(q)}, 6), not {twists.shape} and '
+            f'{twist_rates.shape}'
+        )
+    jacobians = np.array([model.jacobian(each, frame) for each in q])
+    conditions = np.linalg.cond(jacobians)
+    if not (conditions < 1e12).all():
+        worst = int(np.argmax(conditions))
+        raise ArmError(f'point {worst}: the arm is singular there, joint velocities are undefined')
+    velocities = np.linalg.solve(jacobians, twists[:, :, None])[:, :, 0]
+    drift = np.array(
+        [_jacobian_rate_times_v(model, *each, frame) for each in zip(q, velocities, strict=True)]
+    )
+    accelerations = np.linalg.solve(jacobians, (twist_rates - drift)[:, :, None])[:, :, 0]
+    return velocities, accelerations
+
+
+def rotations_about(turn: Array, parts: Array) -> Array:
+    """Return exp(part * [turn]) (n, 3, 3), by Rodrigues' formula."""
+    angle = float(np.linalg.norm(turn))
+    if angle == 0.0:
+        return np.tile(np.eye(3), (len(parts), 1, 1))
+    axis = pin.skew(turn / angle)
+    sine, versine = np.sin(angle * parts), 1.0 - np.cos(angle * parts)
+    return np.eye(3) + sine[:, None, None] * axis + versine[:, None, None] * (axis @ axis)
+
+
+def _jacobian_rate_times_v(model: RobotModel, q: Array, v: Array, frame: str | None) -> Array:
+    """Return Jdot v (6,): the acceleration of the frame's origin where a = 0."""
+    pin_model, data = model.pin_model, model.pin_data
+    pin.forwardKinematics(pin_model, data, model.to_pin(q), v, np.zeros(model.nv))
+    return pin.getFrameClassicalAcceleration(
+        pin_model, data, model.frame_id(frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    ).vector
+
+
+def _positive_duration(duration: float) -> float:
+    if not (np.isfinite(duration) and duration > 0.0):
+        raise ArmError(f'a duration must be positive and finite, not {duration} s')
+    return float(duration)
