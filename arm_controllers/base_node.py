@@ -4,6 +4,7 @@ import dataclasses
 import os
 import re
 import sys
+import time
 import typing
 from array import array
 from collections.abc import Callable
@@ -120,19 +121,24 @@ def _descriptions(parameters: type) -> dict[str, str]:
 def run_node(name: str, make_node: Callable[[], Node]) -> int:
     """Run a node to its end and return the process's exit code.
 
-    A node may have `exit_code: Future`: when it is done, the node ends with its result. Bad
-    parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C with 0.
+    A node with a method `run(executor) -> int` is a task: it runs that and ends with its result.
+    Bad parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C with 0.
     """
     code = 0
     node = None
     try:
         rclpy.init()
         node = make_node()
-        code = _spin(node)
+        executor = make_executor()
+        executor.add_node(node)
+        if hasattr(node, 'run'):
+            code = node.run(executor)
+        else:
+            _spin(executor)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
-        print(f'{name}: {_one_line(error)}', file=sys.stderr, flush=True)
+        print(f'{name}: {" ".join(str(error).split())}', file=sys.stderr, flush=True)
         code = 1
     finally:
         if node is not None:
@@ -141,22 +147,41 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
     return code
 
 
-def _one_line(error: Exception) -> str:
-    return ' '.join(str(error).split())
+def _spin(executor: Any) -> None:
+    """Spin until the context ends."""
+    never = Future()
+    # EventsExecutor dispatches nothing in an untimed spin.
+    while rclpy.ok():
+        executor.spin_until_future_complete(never, timeout_sec=1.0)
 
 
-def _spin(node: Node) -> int:
-    """Spin until the node's `exit_code` is there, or for ever."""
-    exit_code = getattr(node, 'exit_code', None) or Future()
-    executor = make_executor()
-    executor.add_node(node)
-    try:
-        # EventsExecutor dispatches nothing in an untimed spin.
-        while rclpy.ok() and not exit_code.done():
-            executor.spin_until_future_complete(exit_code, timeout_sec=1.0)
-    finally:
-        executor.shutdown(timeout_sec=0.0)
-    return int(exit_code.result()) if exit_code.done() else 0
+def wait_for(executor: Any, future: Future, what: str, timeout: float) -> Any:
+    """Spin until a future is done and return its result.
+
+    Raises:
+        ArmError: not done within `timeout` [s], or the context has ended.
+    """
+    executor.spin_until_future_complete(future, timeout_sec=timeout)
+    if not future.done():
+        if not rclpy.ok():
+            raise ExternalShutdownException
+        raise ArmError(f'no {what} within {timeout:g} s')
+    return future.result()
+
+
+def wait_until(executor: Any, condition: Callable[[], bool], what: str, timeout: float) -> None:
+    """Spin until a condition holds.
+
+    Raises:
+        ArmError: it does not within `timeout` [s].
+    """
+    end = time.monotonic() + timeout
+    while not condition():
+        if not rclpy.ok():
+            raise ExternalShutdownException
+        if time.monotonic() > end:
+            raise ArmError(f'no {what} within {timeout:g} s')
+        executor.spin_once(timeout_sec=0.05)
 
 
 def make_executor() -> Any:

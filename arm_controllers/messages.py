@@ -2,23 +2,31 @@
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from builtin_interfaces.msg import Time
+import pinocchio as pin
+from builtin_interfaces.msg import Duration, Time
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from geometry_msgs.msg import Pose, PoseArray, PoseStamped
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from arm_controllers.goal import Goal, GoalError, JointTolerance
+from arm_controllers.reference import Reference
 from arm_dynamics.errors import ArmError
 
 Array = NDArray[np.float64]
 
 
-def to_ns(stamp: Time) -> int:
-    """Return a stamp in nanoseconds."""
+def to_ns(stamp: Time | Duration) -> int:
+    """Return a stamp or duration in nanoseconds."""
     return stamp.sec * 1_000_000_000 + stamp.nanosec
 
 
-def set_stamp(stamp: Time, time_ns: int) -> None:
+def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
     """Write nanoseconds into a stamp."""
     stamp.sec, stamp.nanosec = divmod(time_ns, 1_000_000_000)
 
@@ -87,3 +95,136 @@ class JointReader:
                     f'{", ".join(names) or "no joint"}; it must stand there once'
                 )
         return np.array([names.index(name) for name in self._names])
+
+
+class ControllerStateMessage:
+    """A JointTrajectoryControllerState that is filled again and again."""
+
+    def __init__(self, joint_names: Sequence[str]):
+        """`joint_names`: n of them."""
+        self.message = JointTrajectoryControllerState(joint_names=list(joint_names))
+
+    def fill(
+        self,
+        time_ns: int,
+        reference: Reference,
+        q: Array,
+        v: Array,
+        error: Array,
+        effort: Sequence[float],
+        output: Array,
+    ) -> None:
+        """Write one instant: reference, feedback (with the applied effort), error, output."""
+        message = self.message
+        set_stamp(message.header.stamp, time_ns)
+        message.reference.positions = reference.q.tolist()
+        message.reference.velocities = reference.v.tolist()
+        message.reference.accelerations = reference.a.tolist()
+        message.reference.effort = reference.effort.tolist()
+        message.feedback.positions = q.tolist()
+        message.feedback.velocities = v.tolist()
+        message.feedback.effort = list(effort)
+        message.error.positions = error.tolist()
+        message.error.velocities = (reference.v - v).tolist()
+        message.output.effort = output.tolist()
+
+
+def goal_from_message(message: JointTrajectory, identifier: object = None) -> Goal:
+    """Return a JointTrajectory as a goal.
+
+    Raises:
+        ArmError: a point's field has neither no value nor one for every joint.
+    """
+    points = message.points
+    m, n = len(points), len(message.joint_names)
+
+    def column(field: str) -> tuple[Array | None, NDArray[np.bool_]]:
+        present = np.array([len(getattr(point, field)) > 0 for point in points], dtype=bool)
+        if not present.any():
+            return None, present
+        rows = np.zeros((m, n))
+        for i, point in enumerate(points):
+            values = getattr(point, field)
+            if len(values) not in (0, n):
+                raise GoalError(
+                    f'{len(values)} {field} for {n} joints (point {i}); allowed: none or one a joint',
+                    point=i,
+                )
+            if len(values):
+                rows[i] = values
+        return rows, present
+
+    positions, _ = column('positions')
+    for i, point in enumerate(points):
+        if len(point.positions) != n:
+            raise GoalError(
+                f'{len(point.positions)} positions for {n} joints (point {i}); one a joint is due',
+                point=i,
+            )
+    velocities, has_velocity = column('velocities')
+    accelerations, has_acceleration = column('accelerations')
+    effort, _ = column('effort')
+    return Goal(
+        joint_names=tuple(message.joint_names),
+        times=np.array([to_ns(point.time_from_start) * 1e-9 for point in points]),
+        positions=np.zeros((m, n)) if positions is None else positions,
+        velocities=velocities,
+        accelerations=accelerations,
+        effort=effort,
+        start_ns=to_ns(message.header.stamp),
+        has_velocity=has_velocity,
+        has_acceleration=has_acceleration,
+        identifier=identifier,
+    )
+
+
+def goal_from_action(request: FollowJointTrajectory.Goal, identifier: object) -> Goal:
+    """Return an action goal, with its tolerances, as a goal. Raises as `goal_from_message`."""
+    goal = goal_from_message(request.trajectory, identifier)
+
+    def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
+        return tuple(JointTolerance(row.name, row.position, row.velocity) for row in rows)
+
+    return replace(
+        goal,
+        path_tolerance=tolerances(request.path_tolerance),
+        goal_tolerance=tolerances(request.goal_tolerance),
+        goal_time_tolerance=to_ns(request.goal_time_tolerance) * 1e-9,
+    )
+
+
+def trajectory_message(goal: Goal) -> JointTrajectory:
+    """Return a goal, every point with its velocity and acceleration where it has any."""
+    message = JointTrajectory(joint_names=list(goal.joint_names))
+    set_stamp(message.header.stamp, goal.start_ns)
+    fields = ('positions', 'velocities', 'accelerations', 'effort')
+    for i, time in enumerate(goal.times):
+        point = JointTrajectoryPoint()
+        set_stamp(point.time_from_start, round(time * 1e9))
+        for field in fields:
+            rows = getattr(goal, field)
+            if rows is not None:
+                setattr(point, field, array('d', rows[i].tobytes()))
+        message.points.append(point)
+    return message
+
+
+def pose_message(position: Array, rotation: pin.Quaternion, frame: str) -> PoseStamped:
+    """Return a pose: position (3,) [m], in `frame`."""
+    message = PoseStamped()
+    message.header.frame_id = frame
+    message.pose = _pose(position.tolist(), rotation)
+    return message
+
+
+def pose_array_message(positions: Array, rotation: pin.Quaternion) -> PoseArray:
+    """Return poses at positions (k, 3) [m], all with the same rotation."""
+    return PoseArray(poses=[_pose(position, rotation) for position in positions.tolist()])
+
+
+def _pose(position: Sequence[float], rotation: pin.Quaternion) -> Pose:
+    pose = Pose()
+    pose.position.x, pose.position.y, pose.position.z = position
+    pose.orientation.x, pose.orientation.y = rotation.x, rotation.y
+    pose.orientation.z, pose.orientation.w = rotation.z, rotation.w
+    return pose

@@ -34,6 +34,7 @@ class RobotModel:
             URDF's <dynamics>; in no method here, for plants.
         continuous: (nq,) bool, joints without ends.
         prismatic: (nq,) bool.
+        base_frame: name of the root link.
         tip_frame: name of the tool frame.
         frame_names: every link and fixed frame, by the URDF's link names.
         gravity: (3,) gravity [m/s^2] in the base frame.
@@ -85,6 +86,7 @@ class RobotModel:
             for index, frame in enumerate(model.frames)
             if frame.type == pin.FrameType.BODY
         }
+        self.base_frame = self.frame_names[0]
         self.tip_frame = _default_tip(tree) if tip_frame is None else tip_frame
         self._tip_id = self.frame_id(self.tip_frame)
 

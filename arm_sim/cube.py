@@ -1,0 +1,117 @@
+"""The cube that the main job draws: corners, walks, straight edges in time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.errors import ArmError
+
+Array = NDArray[np.float64]
+
+# Corners 0-3 at the bottom: (-,-), (+,-), (+,+), (-,+) in (x, y); 4-7 above them.
+_SIGNS = np.array(
+    [(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))], dtype=float
+)
+
+# The published walk: 12 strokes, but a cube has eight corners of odd degree, so that 12 strokes
+# cover at most 10 of its 12 edges. Ours covers all of them in 15.
+WALKS = {
+    'edges': (0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4),
+    'published': (0, 1, 2, 3, 0, 4, 5, 1, 6, 2, 7, 3, 4),
+}
+
+
+@dataclass(frozen=True)
+class Cube:
+    """A cube and a walk along it.
+
+    Attributes:
+        path: 'edges' (straight strokes over all twelve edges) or 'published' (joint-space strokes
+            along the published walk).
+        center: (3,) [m], base frame.
+        side: [m].
+        edge_time: time of one stroke [s], from rest to rest.
+    """
+
+    path: str = 'edges'
+    center: tuple[float, ...] = (0.3, 0.2, 0.55)
+    side: float = 0.1
+    edge_time: float = 2.0
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        one_of('path', self.path, tuple(WALKS))
+        if len(self.center) != 3 or not np.isfinite(self.center).all():
+            raise ArmError(f'center is {self.center}; it must be three finite numbers [m]')
+        in_range('side', self.side, 0.001, 10.0)
+        in_range('edge_time', self.edge_time, 0.05, 1000.0)
+
+    @property
+    def walk(self) -> tuple[int, ...]:
+        """The corners in the order of the walk."""
+        return WALKS[self.path]
+
+    @property
+    def strokes(self) -> int:
+        """How many strokes the walk has."""
+        return len(self.walk) - 1
+
+    @property
+    def duration(self) -> float:
+        """Time of the whole walk [s]."""
+        return self.strokes * self.edge_time
+
+    @property
+    def corners(self) -> Array:
+        """The eight corners (8, 3) [m]."""
+        return np.array(self.center) + 0.5 * self.side * _SIGNS
+
+    @property
+    def waypoints(self) -> Array:
+        """The corners along the walk (strokes + 1, 3) [m]."""
+        return self.corners[list(self.walk)]
+
+    def straight_strokes(self, period: float) -> tuple[Array, Array, Array, Array]:
+        """Return the whole walk in straight lines, each a quintic in time from rest to rest.
+
+        Args:
+            period: longest time between two samples [s]; a stroke is divided evenly.
+
+        Returns:
+            Times (m,) [s]; position, velocity, acceleration of the tip, each (m, 3) [m, m/s,
+            m/s^2]. A corner is one sample, at rest.
+        """
+        per_stroke = int(np.ceil(self.edge_time / period - 1e-9))
+        u = np.arange(per_stroke) / per_stroke
+        s = u**3 * (10 - 15 * u + 6 * u**2)
+        ds = 30 * u**2 * (1 - u) ** 2 / self.edge_time
+        dds = 60 * u * (1 - u) * (1 - 2 * u) / self.edge_time**2
+        lines = np.diff(self.waypoints, axis=0)
+        starts = np.repeat(self.waypoints[:-1], per_stroke, axis=0)
+
+        def along(factor: Array) -> Array:
+            return (lines[:, np.newaxis] * factor[:, np.newaxis]).reshape(-1, 3)
+
+        end = np.zeros((1, 3))
+        times = np.arange(self.strokes * per_stroke + 1) * (self.edge_time / per_stroke)
+        return (
+            times,
+            np.vstack([starts + along(s), self.waypoints[-1:]]),
+            np.vstack([along(ds), end]),
+            np.vstack([along(dds), end]),
+        )
+
+    def strokes_at(self, t: ArrayLike) -> NDArray[np.intp]:
+        """Return the stroke (k,) that is being drawn at times t (k,) [s] since the start."""
+        return np.clip((np.asarray(t) / self.edge_time).astype(int), 0, self.strokes - 1)
+
+    def distance_from_strokes(self, t: ArrayLike, positions: Array) -> Array:
+        """Return how far positions (k, 3) are from the straight stroke of their time (k,) [m]."""
+        stroke = self.strokes_at(t)
+        start = self.waypoints[stroke]
+        line = self.waypoints[stroke + 1] - start
+        offset = positions - start
+        along = np.einsum('ij,ij->i', offset, line) / np.einsum('ij,ij->i', line, line)
+        return np.linalg.norm(offset - np.clip(along, 0.0, 1.0)[:, np.newaxis] * line, axis=1)
