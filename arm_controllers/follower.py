@@ -23,11 +23,12 @@ _NS = 1_000_000_000
 class _Motion:
     """A trajectory on the clock, and the goal it serves (None: holding or braking)."""
 
-    start_ns: int
+    start_ns: int  # its time 0
+    from_ns: int  # when it takes over: then, or later
     trajectory: Trajectory
     goal: Goal | None = None
     end: float = 0.0  # the goal's last point [s]; the trajectory may brake beyond it
-    path: Array | None = None  # (2, n) bounds of position and velocity error; None: no bound
+    path: Array | None = None  # (1 or 2, n) bounds of position and velocity error
     at_end: Array | None = None
     patience: float = 0.0  # [s] after `end`
     patience_name: str = ''
@@ -55,13 +56,14 @@ class TrajectoryFollower:
         self._names = model.joint_names
         self.reference = Reference(n)
         self._peeked = Reference(n)
-        self._scratch = Reference(n)
         self._error = np.zeros((2, n))
         self._size = np.zeros((2, n))
         self._beyond = np.zeros((2, n), dtype=bool)
+        self._error_of_q, self._size_of_q = self._error[:1], self._size[:1]
+        self._beyond_of_q = self._beyond[:1]
         self._any_continuous = bool(model.continuous.any())
         self.results: deque[GoalResult] = deque()
-        self._motion = _Motion(0, hold(np.zeros(n)))
+        self._motion = _Motion(0, 0, hold(np.zeros(n)))
         self._waiting: list[_Motion] = []
         self._last_ns = 0
         self.set_parameters(parameters)
@@ -81,6 +83,7 @@ class TrajectoryFollower:
         )
         start = per_joint('start_tolerance', p.start_tolerance, names, 0.0)
         self.parameters = parameters
+        self._longest_step_ns = int(p.time_jump_limit * 1e9)
         self._trajectory_tolerance, self._goal_tolerance = trajectory, goal
         self._max_acceleration = np.where(acceleration > 0, acceleration, np.inf)
         self._max_deceleration = np.minimum(deceleration, self._max_acceleration)
@@ -121,11 +124,8 @@ class TrajectoryFollower:
 
     def cancel(self, time_ns: int) -> None:
         """End all goals, brake within limits and hold."""
-        goals = self.goals
-        for goal in goals:
-            self.results.append(
-                GoalResult(goal.identifier, ResultCode.SUCCESSFUL, 'canceled', canceled=True)
-            )
+        for goal in self.goals:
+            self._report(goal, ResultCode.SUCCESSFUL, 'canceled', canceled=True)
         self._stop_reference(time_ns)
 
     def set_goal(self, goal: Goal, time_ns: int) -> None:
@@ -143,12 +143,16 @@ class TrajectoryFollower:
         for _ in self.accept(goal, time_ns):
             pass
 
-    def accept(self, goal: Goal, time_ns: int) -> Iterator[None]:
-        """Do what `set_goal` does in slices well below a millisecond; the last one takes effect.
+    def accept(self, goal: Goal, time_ns: int, notice_ns: int = 0) -> Iterator[None]:
+        """Do what `set_goal` does in slices of about a millisecond; the last one takes effect.
 
-        Between slices the follower may be updated, but take no other goal. `time_ns` is the
-        instant of the take-over of a goal without start stamp: no earlier than the end of the
-        checks.
+        Between slices the follower may be updated, but take no other goal. Where that moves the
+        reference at the take-over, or the take-over passes, the checks start again.
+
+        Args:
+            goal: what is asked.
+            time_ns: stamp of the newest state.
+            notice_ns: earliest take-over, from the newest state; what the checks may take.
         """
         p = self.parameters
         check_form(
@@ -161,20 +165,27 @@ class TrajectoryFollower:
         if not len(goal.times):
             self._stop_for(goal, time_ns)
             return
-        start_ns = goal.start_ns or time_ns
-        take_over_ns = max(start_ns, time_ns)
-        self._check_duration(goal, start_ns, time_ns)
-        state = self._scratch
-        self._reference_at(take_over_ns, state)
-        trajectory, point_times = goal_trajectory(
-            goal, self._model, state, (take_over_ns - start_ns) * 1e-9, self._take_over
-        )
-        yield
-        yield from check_limits(trajectory, self._model, self._max_acceleration, point_times)
-        yield from check_torque(trajectory, self._model, point_times)
-        motion = _Motion(start_ns, trajectory, goal, float(point_times[-1]))
+        while True:
+            time_ns = max(time_ns, self._last_ns)
+            start_ns = goal.start_ns or time_ns + notice_ns
+            from_ns = max(start_ns, time_ns + notice_ns)
+            self._check_duration(goal, start_ns, time_ns)
+            state = self.peek(from_ns).copy()
+            late = (from_ns - start_ns) * 1e-9
+            with np.errstate(all='ignore'):  # overflow of absurd numbers: see check_limits
+                trajectory, point_times = goal_trajectory(
+                    goal, self._model, state, late, self._take_over
+                )
+            yield
+            yield from check_limits(trajectory, self._model, self._max_acceleration, point_times)
+            yield from check_torque(trajectory, self._model, point_times)
+            in_time = self._last_ns <= max(from_ns, time_ns)
+            if in_time and np.array_equal(self.peek(from_ns).row, state.row):
+                break
+            notice_ns *= 2
+        motion = _Motion(start_ns, from_ns, trajectory, goal, float(point_times[-1]))
         self._set_tolerances(motion)
-        self._enqueue(motion, take_over_ns, time_ns)
+        self._enqueue(motion)
 
     def update(self, time_ns: int, q: Array, v: Array) -> Reference:
         """Return the reference at the stamp of a measured state; end goals that have ended.
@@ -187,7 +198,7 @@ class TrajectoryFollower:
         """
         step = time_ns - self._last_ns
         self._last_ns = time_ns
-        if step < 0 or step > self.parameters.time_jump_limit * 1e9:
+        if step < 0 or step > self._longest_step_ns:
             direction = 'back' if step < 0 else 'forward'
             self.activate(
                 time_ns,
@@ -195,9 +206,8 @@ class TrajectoryFollower:
                 v,
                 f'time jumped {direction} by {abs(step) * 1e-9:.6g} s; the arm holds',
             )
-        while self._waiting and time_ns >= self._waiting[0].start_ns:
-            self._end(ResultCode.INVALID_GOAL, 'replaced by a newer goal')
-            self._motion = self._waiting.pop(0)
+        if self._waiting:
+            self._start_waiting(time_ns)
         motion = self._motion
         t = (time_ns - motion.start_ns) * 1e-9
         motion.trajectory.evaluate(t, self.reference)
@@ -211,15 +221,12 @@ class TrajectoryFollower:
 
     def peek(self, time_ns: int) -> Reference:
         """Return the reference at a stamp, changing nothing; the same object every time."""
-        self._reference_at(time_ns, self._peeked)
-        return self._peeked
-
-    def _reference_at(self, time_ns: int, reference: Reference) -> None:
         motion = self._motion
         for waiting in self._waiting:
-            if time_ns >= waiting.start_ns:
+            if time_ns >= waiting.from_ns:
                 motion = waiting
-        motion.trajectory.evaluate((time_ns - motion.start_ns) * 1e-9, reference)
+        motion.trajectory.evaluate((time_ns - motion.start_ns) * 1e-9, self._peeked)
+        return self._peeked
 
     def _check_duration(self, goal: Goal, start_ns: int, time_ns: int) -> None:
         limit = self.parameters.goal_duration_limit
@@ -240,18 +247,19 @@ class TrajectoryFollower:
                 f' waiting_goals_limit = {self.parameters.waiting_goals_limit}'
             )
 
-    def _enqueue(self, motion: _Motion, take_over_ns: int, time_ns: int) -> None:
+    def _enqueue(self, motion: _Motion) -> None:
         """Let a motion take over at its instant; goals that would start later are replaced."""
-        later = [waiting for waiting in self._waiting if waiting.start_ns >= motion.start_ns]
-        for waiting in later:
+        for waiting in [w for w in self._waiting if w.from_ns >= motion.from_ns]:
             self._waiting.remove(waiting)
             assert waiting.goal is not None
             self._report(waiting.goal, ResultCode.INVALID_GOAL, 'replaced by a newer goal')
-        if take_over_ns > time_ns:
-            self._waiting.append(motion)
-            return
-        self._end(ResultCode.INVALID_GOAL, 'replaced by a newer goal')
-        self._motion = motion
+        self._waiting.append(motion)
+        self._start_waiting(self._last_ns)
+
+    def _start_waiting(self, time_ns: int) -> None:
+        while self._waiting and time_ns >= self._waiting[0].from_ns:
+            self._end(ResultCode.INVALID_GOAL, 'replaced by a newer goal')
+            self._motion = self._waiting.pop(0)
 
     def _set_tolerances(self, motion: _Motion) -> None:
         goal, p = motion.goal, self.parameters
@@ -281,18 +289,21 @@ class TrajectoryFollower:
 
     def _violated(self, q: Array, v: Array, bounds: Array) -> bool:
         """Return whether an error is beyond its bound; leaves which in `_beyond`."""
-        error = self._error
+        error, size, beyond = self._error, self._size, self._beyond
         if self._any_continuous:
             error[0] = self._model.difference(q, self.reference.q)
         else:
             np.subtract(self.reference.q, q, out=error[0])
-        np.subtract(self.reference.v, v, out=error[1])
-        np.abs(error, out=self._size)
-        np.greater(self._size, bounds, out=self._beyond)
-        return bool(np.count_nonzero(self._beyond))
+        if len(bounds) == 1:
+            error, size, beyond = self._error_of_q, self._size_of_q, self._beyond_of_q
+        else:
+            np.subtract(self.reference.v, v, out=error[1])
+        np.abs(error, out=size)
+        np.greater(size, bounds, out=beyond)
+        return bool(np.count_nonzero(beyond))
 
     def _describe(self, bounds: Array, what: str, t: float) -> str:
-        row, joint = np.argwhere(self._beyond)[0]
+        row, joint = np.argwhere(self._beyond[: len(bounds)])[0]
         quantity = ('position', 'velocity')[row]
         of = unit(quantity, bool(self._model.prismatic[joint]))
         return (
@@ -332,20 +343,17 @@ class TrajectoryFollower:
         self._report(goal, ResultCode.SUCCESSFUL, 'an empty trajectory: the arm stops and holds')
 
     def _stop_reference(self, time_ns: int) -> None:
-        self._reference_at(time_ns, self._scratch)
+        state = self.peek(time_ns)
         self._waiting.clear()
-        state = self._scratch
-        q, v = state.q.copy(), state.v.copy()
-        if not self.parameters.decelerate_on_cancel:
-            v[:] = 0.0
-        self._brake(time_ns, q, v, state.effort.copy())
+        moving = state.v if self.parameters.decelerate_on_cancel else np.zeros_like(state.v)
+        self._brake(time_ns, state.q, moving, state.effort)
 
     def _brake(self, time_ns: int, q: Array, v: Array, effort: Array) -> None:
         """Brake from a state and hold, within position limits first, then torque, then time."""
         q, v = np.array(q, dtype=float), np.array(v, dtype=float)
         duration = self._braking_time(q, v)
         trajectory = hold(q) if duration < 1e-9 else stop(q, v, duration, effort)
-        self._motion = _Motion(time_ns, trajectory)
+        self._motion = _Motion(time_ns, time_ns, trajectory)
 
     def _braking_time(self, q: Array, v: Array) -> float:
         model = self._model
@@ -373,7 +381,11 @@ class TrajectoryFollower:
 
 
 def _bounds(tolerances: Array) -> Array | None:
-    """Return tolerances with 'no bound' (0) as infinity; None if nothing is bounded."""
-    if not np.any(tolerances):
+    """Return tolerances (2, n) with 'no bound' (0) as infinity.
+
+    Without the row of velocities (1, n) if none is bounded; None if nothing is.
+    """
+    if not tolerances.any():
         return None
-    return np.where(tolerances > 0, tolerances, np.inf)
+    bounds = np.where(tolerances > 0, tolerances, np.inf)
+    return bounds if tolerances[1].any() else bounds[:1]

@@ -25,7 +25,9 @@ def check_form(
     Raises:
         GoalError: says what is wrong, and where.
     """
-    _check_names(goal.joint_names, joint_names, allow_partial)
+    _check_names(goal.joint_names, joint_names, allow_partial or not len(goal.times))
+    if len(goal.times) and not goal.joint_names:
+        raise GoalError(f'{len(goal.times)} points, but no joint is named')
     shape = (len(goal.times), len(goal.joint_names))
     for name in ('positions', 'velocities', 'accelerations', 'effort'):
         values = getattr(goal, name)
@@ -63,7 +65,7 @@ def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: 
         if name in names[:k]:
             raise GoalError(f'joint {name!r} is named twice', joint=name)
     missing = [name for name in known if name not in names]
-    if missing and (not allow_partial or not names):
+    if missing and not allow_partial:
         raise GoalError(
             f'joint {missing[0]!r} is missing from the goal ({len(names)} of {len(known)} joints'
             ' are named); set allow_partial_joints_goal to let the others hold',

@@ -1,8 +1,9 @@
 """From a goal's points to the trajectory that takes over from the running reference."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_controllers.goal import Goal, GoalError, ResultCode
 from arm_controllers.reference import Reference
@@ -49,15 +50,15 @@ def goal_trajectory(
     Raises:
         GoalError: every point has passed, or the start is too far from the reference.
     """
-    columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
+    goal, columns = _in_order_of(model, goal)
     times, positions = goal.times, goal.positions.copy()
     now = state.q[columns]
-    positions[0] = now + model_difference(model, columns, now, positions[0])
-    if np.any(model.continuous):
-        for k in range(1, len(positions)):
-            positions[k] = positions[k - 1] + model_difference(
-                model, columns, positions[k - 1], positions[k]
-            )
+    turning = model.continuous[columns]
+    if turning.any():
+        # Each point is the nearest of its turns to the one before it.
+        steps = np.diff(positions[:, turning], axis=0, prepend=now[np.newaxis, turning])
+        steps = np.remainder(steps + np.pi, 2 * np.pi) - np.pi
+        positions[:, turning] = now[turning] + np.cumsum(steps, axis=0)
 
     if times[0] == 0.0 and late == 0.0:
         _check_start(goal, model, positions[0], now, rules.start_tolerance[columns])
@@ -85,13 +86,17 @@ def braking_time(v: Array, max_deceleration: Array) -> float:
     return float(np.max(np.abs(v) / max_deceleration, initial=0.0))
 
 
-def model_difference(model: RobotModel, columns: Array, q_from: Array, q_to: Array) -> Array:
-    """Return q_to - q_from for some joints, the short way round for continuous ones."""
-    step = q_to - q_from
-    turning = model.continuous[columns]
-    if turning.any():
-        step = np.where(turning, np.remainder(step + np.pi, 2 * np.pi) - np.pi, step)
-    return step
+def _in_order_of(model: RobotModel, goal: Goal) -> tuple[Goal, NDArray[np.intp]]:
+    """Return the goal with its joints in the model's order, and their numbers there."""
+    columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
+    if (np.diff(columns) > 0).all():
+        return goal, columns
+    order = np.argsort(columns)
+    tables = ('positions', 'velocities', 'accelerations', 'effort')
+    given = {name: getattr(goal, name) for name in tables}
+    ordered = {name: table[:, order] for name, table in given.items() if table is not None}
+    names = tuple(goal.joint_names[k] for k in order)
+    return replace(goal, joint_names=names, **ordered), columns[order]
 
 
 def _check_start(
@@ -150,24 +155,20 @@ def _through_points(
         if lone:
             v[1] = _with_room(v[1], q[1], model, columns, rules.max_deceleration[columns])
 
-    with np.errstate(all='ignore'):  # overflow of absurd times is refused with the limits
-        linear = hermite(h, (q[:-1],), (q[1:],))
-        coefficients = linear
-        cubic_segments = np.concatenate([[True], has_v[:-1] & has_v[1:]])
-        if cubic_segments.any():
-            cubic = hermite(h, (q[:-1], v[:-1]), (q[1:], v[1:]))
-            coefficients = np.where(cubic_segments[:, np.newaxis, np.newaxis], cubic, linear)
-        quintic_segments = np.concatenate([[has_a[0]], has_a[:-1] & has_a[1:]])
-        if quintic_segments.any():
-            quintic = hermite(h, (q[:-1], v[:-1], a[:-1]), (q[1:], v[1:], a[1:]))
-            choice = quintic_segments[:, np.newaxis, np.newaxis]
-            coefficients = np.where(choice, quintic, coefficients)
+    cubic = np.append(True, has_v[:-1] & has_v[1:])
+    quintic = np.append(has_a[0], has_a[:-1] & has_a[1:])
+    fields = np.where(quintic, 3, np.where(cubic, 2, 1))
+    coefficients = np.empty((len(h), 6, q.shape[1]))
+    for count in np.unique(fields):
+        i = np.flatnonzero(fields == count)
+        starts = tuple(x[i] for x in (q, v, a)[:count])
+        ends = tuple(x[i + 1] for x in (q, v, a)[:count])
+        coefficients[i] = hermite(h[i], starts, ends)
     efforts = np.zeros_like(q)
     efforts[0] = state.effort[columns]
     if goal.effort is not None:
         efforts[1:] = goal.effort[kept]
-    with np.errstate(all='ignore'):
-        trajectory = Trajectory(knots, coefficients, efforts)
+    trajectory = Trajectory(knots, coefficients, efforts, q[-1])
 
     deceleration = rules.max_deceleration[columns]
     if lone and np.any(v[1]):
@@ -175,7 +176,9 @@ def _through_points(
         duration = 4.0 * braking_time(v[1], deceleration)
         at_rest = np.zeros((1, len(columns)))
         back = hermite(np.array([duration]), (q[1:], v[1:]), (q[1:], at_rest))
-        tail = Trajectory(np.array([0.0, duration]), back, np.repeat(efforts[-1:], 2, axis=0))
+        tail = Trajectory(
+            np.array([0.0, duration]), back, np.repeat(efforts[-1:], 2, axis=0), q[1]
+        )
         return trajectory.followed_by(tail)
     if has_v[-1] and np.any(v[-1]):
         duration = braking_time(v[-1], deceleration)
@@ -224,7 +227,9 @@ def _with_braking_joints(
     n = len(columns) + len(others)
     coefficients = np.zeros((len(knots) - 1, 6, n))
     efforts = np.zeros((len(knots), n))
-    coefficients[:, :, columns] = moving.coefficients
-    coefficients[:, :, others] = braking.coefficients
+    last = np.empty(n)
+    for part, joints in ((moving, columns), (braking, others)):
+        coefficients[:, :, joints] = part.coefficients
+        last[joints] = part.last
     efforts[:, columns] = moving.efforts
-    return Trajectory(knots, coefficients, efforts)
+    return Trajectory(knots, coefficients, efforts, last)

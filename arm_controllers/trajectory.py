@@ -22,8 +22,17 @@ class Trajectory:
         efforts: (m + 1, n) feedforward at the knots [N.m | N].
     """
 
-    def __init__(self, times: Array, coefficients: Array, efforts: Array | None = None):
-        """Take knots (m + 1,) and coefficients (m, 6, n); no effort means zero."""
+    def __init__(
+        self,
+        times: Array,
+        coefficients: Array,
+        efforts: Array | None = None,
+        last: Array | None = None,
+    ):
+        """Take knots (m + 1,) and coefficients (m, 6, n); no effort means zero.
+
+        `last` (n,) is the position of rest after the last knot, free of the polynomial's rounding.
+        """
         self.times = times
         self.coefficients = coefficients
         segments, _, n = coefficients.shape
@@ -44,7 +53,9 @@ class Trajectory:
         self._rest = np.zeros((2, 4 * n))
         self._rest[0, :n] = coefficients[0, 0]
         self._rest[0, 3 * n :] = self.efforts[0]
-        self._rest[1, :n] = self.states(times[-1:], from_left=True)[0][0]
+        if last is None:
+            last = self.states(times[-1:], from_left=True)[0][0]
+        self._rest[1, :n] = last
         self._rest[1, 3 * n :] = self.efforts[-1]
 
     @property
@@ -79,6 +90,11 @@ class Trajectory:
             powers[5] = square * square * s
             np.dot(powers, self._matrices[i], out=reference.row)
 
+    @property
+    def last(self) -> Array:
+        """Position of rest (n,) after the last knot."""
+        return self._rest[1, : self.coefficients.shape[2]]
+
     def states(self, t: ArrayLike, from_left: bool = False) -> tuple[Array, Array, Array]:
         """Return positions, velocities, accelerations, each (k, n), at times t (k,) [s].
 
@@ -110,6 +126,7 @@ class Trajectory:
             np.concatenate([self.times, self.end + tail.times[1:]]),
             np.concatenate([self.coefficients, tail.coefficients]),
             np.concatenate([self.efforts, tail.efforts[1:]]),
+            tail.last,
         )
 
     def with_knots(self, times: Array) -> 'Trajectory':
@@ -133,7 +150,7 @@ class Trajectory:
         efforts = np.column_stack(
             [np.interp(times, self.times, self.efforts[:, joint]) for joint in range(n)]
         )
-        return Trajectory(times, c, efforts)
+        return Trajectory(times, c, efforts, self.last if times[-1] >= self.end else None)
 
 
 def hermite(h: Array, start: tuple[Array, ...], end: tuple[Array, ...]) -> Array:

@@ -1,0 +1,675 @@
+"""Following trajectory goals: takeover, tolerances, ends, streams, holds."""
+
+import timeit
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arm_controllers.follower import TrajectoryFollower
+from arm_controllers.follower_parameters import FollowerParameters
+from arm_controllers.goal import Goal, GoalError, JointTolerance, ResultCode
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+
+MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
+NAMES = MODEL.joint_names
+HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
+REST = np.zeros(6)
+DT = 2_000_000  # [ns]
+SECOND = 1_000_000_000
+
+CONTINUOUS = """<robot name="turntable"><link name="base"/>
+<joint name="turn" type="continuous"><parent link="base"/><child link="table"/>
+<axis xyz="0 0 1"/><limit effort="50" velocity="20"/></joint>
+<link name="table"><inertial><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+def make(model=MODEL, q=HOME, v=None, at=0, **parameters):
+    arm = TrajectoryFollower(model, FollowerParameters(**parameters))
+    arm.activate(at, q, np.zeros(len(q)) if v is None else v)
+    return arm
+
+
+def goal(times, positions, velocities=None, accelerations=None, names=NAMES, **others):
+    def rows(values):
+        return None if values is None else np.array(values, dtype=float)
+
+    return Goal(
+        tuple(names),
+        np.array(times, dtype=float),
+        rows(positions),
+        rows(velocities),
+        rows(accelerations),
+        **others,
+    )
+
+
+def run(arm, start_ns, end_ns, perfect=True):
+    """Update from start to end; the arm is where the reference is. Return t, q, v, a."""
+    rows = []
+    for time_ns in range(start_ns, end_ns, DT):
+        expected = arm.peek(time_ns)
+        reference = arm.update(time_ns, expected.q.copy(), expected.v.copy())
+        rows.append(reference.row[:18].copy() if len(reference.q) == 6 else reference.row.copy())
+    table = np.array(rows)
+    n = len(arm.reference.q)
+    return table[:, :n], table[:, n : 2 * n], table[:, 2 * n : 3 * n]
+
+
+def assert_no_jump(q, v, max_acceleration=100.0):
+    """Positions must move as velocities say, and velocities change by no more than possible."""
+    h = DT * 1e-9
+    np.testing.assert_allclose(
+        np.diff(q, axis=0), h * (v[1:] + v[:-1]) / 2, atol=max_acceleration * h * h
+    )
+    assert np.abs(np.diff(v, axis=0)).max() <= max_acceleration * h
+
+
+def ends(arm):
+    found = [(end.identifier, end.code) for end in arm.results]
+    arm.results.clear()
+    return found
+
+
+# Holding
+
+
+def test_active_follower_without_a_goal_holds_the_position_it_was_activated_at():
+    arm = make()
+    q, v, a = run(arm, 0, SECOND)
+    np.testing.assert_array_equal(q, np.tile(HOME, (500, 1)))
+    assert not v.any()
+    assert not a.any()
+
+
+def test_activation_in_motion_brakes_within_the_deceleration_and_holds():
+    speed = np.array([1.0, -0.5, 0.0, 0.2, 0.0, 0.0])
+    arm = make(v=speed, max_deceleration_on_cancel=(4.0,))
+    q, v, a = run(arm, 0, SECOND)
+    np.testing.assert_array_equal(q[0], HOME)
+    np.testing.assert_array_equal(v[0], speed)
+    assert np.abs(a).max() <= 4.0 + 1e-12
+    np.testing.assert_allclose(q[-1], HOME + speed * 0.25 / 2, atol=1e-12)
+    assert not v[-1].any()
+
+
+def test_braking_stops_short_of_a_position_limit():
+    near = HOME.copy()
+    near[2] = MODEL.position_upper[2] - 0.05
+    speed = np.zeros(6)
+    speed[2] = 1.0
+    q, v, _ = run(make(q=near, v=speed, max_deceleration_on_cancel=(2.0,)), 0, SECOND)
+    assert q[:, 2].max() <= MODEL.position_upper[2] + 1e-12
+    assert not v[-1].any()
+
+
+# Taking over
+
+
+@pytest.mark.parametrize('fields', [0, 1, 2])
+def test_goal_is_reached_and_succeeds(fields):
+    extra = [np.zeros((1, 6))] * fields
+    arm = make()
+    arm.set_goal(goal([1.0], [HOME + 0.2], *extra, identifier='a'), 0)
+    q, v, _ = run(arm, 0, SECOND + 2 * DT)
+    assert_no_jump(q, v)
+    np.testing.assert_array_equal(arm.reference.q, HOME + 0.2)
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
+
+
+def test_first_segment_leaves_the_reference_without_a_jump_in_acceleration_if_one_is_given():
+    arm = make()
+    zero = np.zeros((1, 6))
+    arm.set_goal(goal([2.0], [HOME + 0.4], zero, zero), 0)
+    run(arm, 0, SECOND // 2)
+    before = arm.update(SECOND // 2, HOME, REST).row.copy()
+    arm.set_goal(goal([2.0], [HOME - 0.2], zero, zero), SECOND // 2)
+    np.testing.assert_allclose(arm.peek(SECOND // 2).row, before, atol=1e-14)
+
+
+@pytest.mark.parametrize('fields', [0, 1, 2])
+def test_new_goal_replaces_the_running_one_without_a_jump(fields):
+    extra = [np.zeros((1, 6))] * fields
+    arm = make()
+    arm.set_goal(goal([1.0], [HOME + 0.4], *extra, identifier='old'), 0)
+    q0, v0, _ = run(arm, 0, SECOND // 2)
+    arm.set_goal(goal([1.0], [HOME - 0.2], *extra, identifier='new'), SECOND // 2 - DT)
+    q1, v1, _ = run(arm, SECOND // 2, 3 * SECOND)
+    assert np.abs(v0[-1]).min() > 0.3
+    assert_no_jump(np.vstack([q0, q1]), np.vstack([v0, v1]))
+    assert ends(arm) == [('old', ResultCode.INVALID_GOAL), ('new', ResultCode.SUCCESSFUL)]
+
+
+def test_goal_with_a_future_stamp_waits_while_the_old_one_runs_on():
+    arm, other = make(), make()
+    first = goal([2.0], [HOME + 0.3], identifier='first')
+    for one in (arm, other):
+        one.set_goal(first, 0)
+    arm.set_goal(goal([1.0], [HOME], start_ns=SECOND, identifier='second'), 0)
+    q, v, _ = run(arm, 0, SECOND)
+    np.testing.assert_array_equal(q, run(other, 0, SECOND)[0])
+    assert not arm.results
+    q1, v1, _ = run(arm, SECOND, 3 * SECOND)
+    assert_no_jump(np.vstack([q, q1]), np.vstack([v, v1]))
+    np.testing.assert_array_equal(q1[-1], HOME)
+    assert ends(arm) == [('first', ResultCode.INVALID_GOAL), ('second', ResultCode.SUCCESSFUL)]
+
+
+def test_waiting_goal_is_replaced_by_one_that_starts_earlier():
+    arm = make()
+    arm.set_goal(goal([1.0], [HOME + 0.1], start_ns=2 * SECOND, identifier='late'), 0)
+    arm.set_goal(goal([1.0], [HOME + 0.2], start_ns=SECOND, identifier='early'), 0)
+    assert ends(arm) == [('late', ResultCode.INVALID_GOAL)]
+    q, v, _ = run(arm, 0, 3 * SECOND)
+    assert_no_jump(q, v)
+    assert ends(arm) == [('early', ResultCode.SUCCESSFUL)]
+    np.testing.assert_array_equal(q[-1], HOME + 0.2)
+
+
+def test_more_waiting_goals_than_allowed_are_refused():
+    arm = make(waiting_goals_limit=2)
+    for k in (1, 2):
+        arm.set_goal(goal([0.5], [HOME], start_ns=k * SECOND), 0)
+    with pytest.raises(GoalError, match='waiting_goals_limit = 2'):
+        arm.set_goal(goal([0.5], [HOME], start_ns=3 * SECOND), 0)
+
+
+def test_points_already_past_are_dropped_and_the_rest_is_joined_without_a_jump():
+    arm = make(at=10 * SECOND)
+    points = goal([0.5, 1.0, 2.0], [HOME + 3.0, HOME + 0.1, HOME + 0.2], start_ns=9_300_000_000)
+    arm.set_goal(points, 10 * SECOND)  # 0.7 s late: the first point, out of reach, is past
+    q, v, _ = run(arm, 10 * SECOND, 12 * SECOND)
+    np.testing.assert_array_equal(q[0], HOME)
+    np.testing.assert_allclose(q[150], HOME + 0.1, atol=1e-9)
+    np.testing.assert_array_equal(q[-1], HOME + 0.2)
+    assert_no_jump(q[:150], v[:150])
+
+
+def test_joints_are_taken_by_name_in_any_order():
+    order = [3, 0, 5, 1, 4, 2]
+    target = HOME + np.arange(6) * 0.05
+    one, two = make(), make()
+    one.set_goal(goal([1.0], [target]), 0)
+    two.set_goal(goal([1.0], [target[order]], names=[NAMES[k] for k in order]), 0)
+    np.testing.assert_array_equal(run(one, 0, SECOND)[0], run(two, 0, SECOND)[0])
+
+
+def test_joints_left_out_of_a_partial_goal_hold():
+    arm = make(allow_partial_joints_goal=True)
+    arm.set_goal(goal([1.0], [[HOME[2] + 0.3]], names=[NAMES[2]]), 0)
+    q, _, _ = run(arm, 0, 2 * SECOND)
+    np.testing.assert_array_equal(np.delete(q[-1], 2), np.delete(HOME, 2))
+    np.testing.assert_allclose(q[-1][2], HOME[2] + 0.3, atol=1e-12)
+
+
+def test_joints_left_out_of_a_partial_goal_brake_from_the_motion_they_are_in():
+    arm = make(allow_partial_joints_goal=True, max_deceleration_on_cancel=(3.0,))
+    arm.set_goal(goal([1.0], [HOME + 0.4]), 0)
+    q0, v0, _ = run(arm, 0, SECOND // 2)
+    arm.set_goal(goal([0.5], [[HOME[2]]], [[0.0]], names=[NAMES[2]]), SECOND // 2 - DT)
+    q1, v1, _ = run(arm, SECOND // 2, 2 * SECOND)
+    assert_no_jump(np.vstack([q0, q1]), np.vstack([v0, v1]))
+    others = np.delete(np.arange(6), 2)
+    assert np.abs(np.diff(v1[:, others], axis=0)).max() <= 3.0 * DT * 1e-9 + 1e-12
+    assert not v1[-1].any()
+    np.testing.assert_allclose(q1[-1][2], HOME[2], atol=1e-12)
+
+
+def test_lone_point_at_time_zero_is_reached_as_soon_as_limits_allow():
+    arm = make(max_deceleration_on_cancel=(2.0,))
+    arm.set_goal(goal([0.0], [HOME + 0.05], identifier='now'), 0)
+    q, v, a = run(arm, 0, 2 * SECOND)
+    assert_no_jump(q, v, 2.1)
+    assert np.abs(a).max() <= 2.0
+    np.testing.assert_array_equal(q[-1], HOME + 0.05)
+    assert ends(arm) == [('now', ResultCode.SUCCESSFUL)]
+
+
+def test_point_at_time_zero_is_the_start_and_the_reference_leaves_from_where_it_is():
+    arm = make()
+    zero = np.zeros((2, 6))
+    arm.set_goal(goal([0.0, 1.0], [HOME + 0.01, HOME + 0.2], zero, zero), 0)
+    q, v, _ = run(arm, 0, SECOND + 2 * DT)
+    np.testing.assert_array_equal(q[0], HOME)
+    assert_no_jump(q, v)
+
+
+def test_empty_trajectory_brakes_and_holds():
+    arm = make(max_deceleration_on_cancel=(4.0,))
+    arm.set_goal(goal([2.0], [HOME + 0.6], identifier='a'), 0)
+    q0, v0, _ = run(arm, 0, SECOND)
+    arm.set_goal(Goal((), np.zeros(0), np.zeros((0, 0)), identifier='empty'), SECOND - DT)
+    q1, v1, _ = run(arm, SECOND, 2 * SECOND)
+    assert_no_jump(np.vstack([q0, q1]), np.vstack([v0, v1]), 4.1)
+    assert not v1[-1].any()
+    assert arm.results[0].canceled
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL), ('empty', ResultCode.SUCCESSFUL)]
+
+
+def test_mixed_points_use_velocities_where_both_ends_of_a_segment_have_them():
+    arm = make()
+    positions = [HOME + x for x in (0.1, 0.2, 0.3)]
+    mixed = goal(
+        [1.0, 2.0, 3.0],
+        positions,
+        np.full((3, 6), [[0.1], [0.1], [0.0]]),
+        has_velocity=np.array([False, True, True]),
+    )
+    arm.set_goal(mixed, 0)
+    _, v, _ = run(arm, 0, 3 * SECOND + DT)
+    np.testing.assert_allclose(v[700], np.full(6, 0.1), atol=1e-12)  # linear
+    np.testing.assert_allclose(v[1500], np.zeros(6), atol=1e-12)
+
+
+# Streams
+
+
+@pytest.mark.parametrize('horizon', [0.02, 0.05, 0.1, 0.5])
+@pytest.mark.parametrize('jitter', [0, 3])
+def test_stream_of_single_points_at_50_hz_never_drops_to_zero_velocity(horizon, jitter):
+    arm = make()
+    rng = np.random.default_rng(8)
+    speed, period = 0.4, 10  # [rad/s], samples
+    q, v = [], []
+    arrivals = np.arange(0, 1000, period) + rng.integers(0, jitter + 1, 100)
+    for k in range(1000):
+        if k in arrivals:
+            t = k * DT * 1e-9 + horizon
+            target = HOME + speed * (t - min(t, 0.4) / 2 if t > 0.4 else t * t / 0.8)
+            arm.set_goal(goal([horizon], [target]), k * DT)
+        row = arm.update(k * DT, arm.peek(k * DT).q.copy(), REST)
+        q.append(row.q.copy())
+        v.append(row.v.copy())
+    q, v = np.array(q), np.array(v)
+    assert_no_jump(q, v)
+    settled = v[300:]
+    lowest = 0.9 if jitter == 0 else 0.5
+    assert settled.min() > lowest * speed * (0.5 if horizon > 0.2 else 1.0)
+    assert settled.max() < 1.6 * speed
+
+
+def test_stream_that_ends_comes_to_rest_at_its_last_point():
+    arm = make()
+    for k in range(20):
+        now = k * 10 * DT
+        arm.set_goal(goal([0.02], [HOME + 0.005 * (k + 1)], identifier=k), now)
+        run(arm, now, now + 10 * DT)
+    q, v, _ = run(arm, 200 * DT, 700 * DT)
+    assert_no_jump(q, v)
+    np.testing.assert_allclose(q[-1], HOME + 0.1, atol=1e-12)
+    assert not v[-1].any()
+    assert ends(arm)[-1] == (19, ResultCode.SUCCESSFUL)
+
+
+def test_stream_towards_a_position_limit_never_passes_it():
+    near = HOME.copy()
+    near[2] = MODEL.position_upper[2] - 0.02
+    arm = make(q=near)
+    target = near.copy()
+    highest = -np.inf
+    for k in range(20):
+        target[2] = min(target[2] + 0.002, MODEL.position_upper[2])
+        arm.set_goal(goal([0.02], [target]), k * 10 * DT)
+        highest = max(highest, run(arm, k * 10 * DT, (k + 1) * 10 * DT)[0][:, 2].max())
+    assert highest <= MODEL.position_upper[2] + 1e-6
+
+
+# Tolerances and ends
+
+
+def test_violated_path_tolerance_stops_the_arm_where_it_is_and_says_why():
+    arm = make(trajectory_tolerance=(0.1,))
+    arm.set_goal(goal([2.0], [HOME + 1.0], identifier='a'), 0)
+    stuck = HOME.copy()
+    for time_ns in range(0, SECOND, DT):
+        reference = arm.update(time_ns, stuck, REST)
+        if arm.results:
+            break
+    np.testing.assert_array_equal(reference.q, stuck)
+    end = arm.results.popleft()
+    assert end.code == ResultCode.PATH_TOLERANCE_VIOLATED
+    assert f"joint '{NAMES[0]}': position error 0.10" in end.message
+    assert 'path tolerance 0.1 rad' in end.message
+    assert 't = 0.3' in end.message
+    np.testing.assert_array_equal(arm.update(time_ns + DT, stuck, REST).q, stuck)
+
+
+def test_violation_in_motion_brakes_from_the_measured_state():
+    arm = make(trajectory_tolerance=(0.1,), max_deceleration_on_cancel=(5.0,))
+    arm.set_goal(goal([2.0], [HOME + 1.0]), 0)
+    run(arm, 0, SECOND)
+    q, v = arm.reference.q - 0.2, np.full(6, 0.5)
+    reference = arm.update(SECOND, q, v)
+    np.testing.assert_array_equal(reference.q, q)
+    np.testing.assert_array_equal(reference.v, v)
+    q1, v1, _ = run(arm, SECOND, 2 * SECOND)
+    assert_no_jump(q1, v1, 5.1)
+    np.testing.assert_allclose(q1[-1], q + 0.5**2 / (2 * 5.0), atol=1e-12)
+
+
+def test_violation_holds_at_once_where_deceleration_is_switched_off():
+    arm = make(trajectory_tolerance=(0.1,), decelerate_on_violation=False)
+    arm.set_goal(goal([2.0], [HOME + 1.0]), 0)
+    run(arm, 0, SECOND)
+    q = arm.reference.q - 0.2
+    assert not arm.update(SECOND, q, np.full(6, 0.5)).v.any()
+    np.testing.assert_array_equal(arm.update(SECOND + DT, q, REST).q, q)
+
+
+def test_tolerance_of_a_goal_overrides_the_controllers_own():
+    for own, of_goal, violated in ((0.1, 0.5, False), (0.5, 0.1, True), (0.1, -1.0, False)):
+        arm = make(trajectory_tolerance=(own,))
+        tolerance = tuple(JointTolerance(name, of_goal) for name in NAMES)
+        arm.set_goal(goal([1.0], [HOME + 0.6], path_tolerance=tolerance), 0)
+        for time_ns in range(0, SECOND, DT):
+            arm.update(time_ns, arm.peek(time_ns).q - 0.2, REST)
+        assert bool(arm.results) == violated
+
+
+def test_velocity_tolerance_of_a_goal_is_watched():
+    arm = make()
+    tolerance = (JointTolerance(NAMES[1], velocity=0.2),)
+    arm.set_goal(goal([1.0], [HOME + 0.6], path_tolerance=tolerance), 0)
+    for time_ns in range(0, SECOND, DT):
+        arm.update(time_ns, arm.peek(time_ns).q.copy(), REST)
+    assert 'velocity error 0.2' in arm.results[0].message
+
+
+def test_goal_ends_only_within_its_goal_tolerance_and_at_rest():
+    arm = make(goal_tolerance=(0.01,))
+    arm.set_goal(goal([0.5], [HOME + 0.1], identifier='a'), 0)
+    run(arm, 0, SECOND // 2)
+    arm.update(SECOND // 2, HOME + 0.05, REST)
+    assert not arm.results  # too far
+    arm.update(SECOND // 2 + DT, HOME + 0.095, np.full(6, 0.02))
+    assert not arm.results  # near, but moving
+    arm.update(SECOND // 2 + 2 * DT, HOME + 0.095, np.full(6, 0.005))
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'asked', 'patience'),
+    [
+        ({'goal_time': 0.3}, 0.0, 0.3),
+        ({'goal_time': 0.3}, 0.1, 0.1),
+        ({'goal_time': 0.3, 'goal_time_limit': 0.5}, -1.0, 0.5),
+        ({'goal_time_limit': 0.4}, 0.0, 0.4),
+    ],
+)
+def test_goal_that_is_not_met_in_time_ends_with_joint_error_limit_and_time(
+    parameters, asked, patience
+):
+    arm = make(goal_tolerance=(0.01,), **parameters)
+    arm.set_goal(goal([0.5], [HOME + 0.1], goal_time_tolerance=asked), 0)
+    for time_ns in range(0, 3 * SECOND, DT):
+        reference = arm.update(time_ns, HOME, REST)
+        if arm.results:
+            break
+    np.testing.assert_allclose(time_ns * 1e-9, 0.5 + patience, atol=2 * DT * 1e-9)
+    end = arm.results[0]
+    assert end.code == ResultCode.GOAL_TOLERANCE_VIOLATED
+    assert f"joint '{NAMES[0]}': position error 0.1 rad" in end.message
+    assert 'goal tolerance 0.01 rad' in end.message
+    assert f'{patience:g} s' in end.message
+    np.testing.assert_array_equal(reference.q, HOME)
+
+
+def test_every_goal_ends_in_finite_time_by_default_even_if_the_arm_never_rests():
+    arm = make()
+    arm.set_goal(goal([0.5], [HOME]), 0)
+    for time_ns in range(0, 12 * SECOND, 10 * DT):
+        arm.update(time_ns, HOME, np.full(6, 0.5))
+    assert ends(arm) == [(None, ResultCode.GOAL_TOLERANCE_VIOLATED)]
+
+
+def test_cancel_brakes_within_the_deceleration_and_holds():
+    arm = make(max_deceleration_on_cancel=(2.0,))
+    arm.set_goal(goal([2.0], [HOME + 0.6], identifier='a'), 0)
+    q0, v0, _ = run(arm, 0, SECOND)
+    arm.cancel(SECOND - DT)
+    q1, v1, a1 = run(arm, SECOND, 2 * SECOND)
+    assert_no_jump(np.vstack([q0, q1]), np.vstack([v0, v1]), 2.1)
+    assert np.abs(a1).max() <= 2.0 + 1e-12
+    assert not v1[-1].any()
+    assert arm.results[0].canceled
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
+
+
+def test_cancel_ends_waiting_goals_too():
+    arm = make()
+    arm.set_goal(goal([1.0], [HOME + 0.1], start_ns=SECOND, identifier='waiting'), 0)
+    arm.cancel(0)
+    assert ends(arm) == [('waiting', ResultCode.SUCCESSFUL)]
+    np.testing.assert_array_equal(run(arm, 0, 2 * SECOND)[0][-1], HOME)
+
+
+def test_velocity_at_the_end_is_braked_after_the_goal():
+    arm = make(allow_nonzero_velocity_at_trajectory_end=True, max_deceleration_on_cancel=(2.0,))
+    arm.set_goal(goal([1.0], [HOME + 0.2], np.full((1, 6), 0.4), identifier='a'), 0)
+    q, v, _ = run(arm, 0, 2 * SECOND)
+    assert_no_jump(q, v)
+    np.testing.assert_allclose(v[500], np.full(6, 0.4), atol=1e-9)
+    np.testing.assert_allclose(q[-1], HOME + 0.2 + 0.4**2 / (2 * 2.0), atol=1e-9)
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
+
+
+def test_effort_is_handed_through_as_feedforward_and_fades_when_canceled():
+    arm = make()
+    effort = np.outer([1.0, 3.0], np.ones(6))
+    arm.set_goal(goal([1.0, 2.0], [HOME + 0.2, HOME + 0.4], effort=effort), 0)
+    run(arm, 0, SECOND + SECOND // 2)
+    np.testing.assert_allclose(arm.reference.effort, np.full(6, 2.0), atol=0.01)
+    arm.cancel(SECOND + SECOND // 2)
+    run(arm, SECOND + SECOND // 2, 3 * SECOND)
+    assert not arm.reference.effort.any()
+
+
+# Continuous joints
+
+
+def turntable(q, **parameters):
+    return make(RobotModel.from_urdf(CONTINUOUS), np.array([q]), **parameters)
+
+
+@pytest.mark.parametrize(
+    ('start', 'target', 'way'), [(3.0, -3.0, 0.283185307), (-3.0, 3.0, -0.283185307)]
+)
+def test_continuous_joint_takes_the_short_way_across_the_wrap(start, target, way):
+    arm = turntable(start)
+    arm.set_goal(goal([1.0], [[target]], names=['turn']), 0)
+    q, v, _ = run(arm, 0, SECOND + 2 * DT)
+    assert_no_jump(q, v)
+    np.testing.assert_allclose(q[-1, 0], start + way, atol=1e-8)
+
+
+def test_continuous_joint_takes_the_short_way_from_point_to_point():
+    arm = turntable(3.0)
+    arm.set_goal(goal([1.0, 2.0, 3.0], [[-3.0], [-1.0], [0.5]], names=['turn']), 0)
+    q, _, _ = run(arm, 0, 3 * SECOND + 2 * DT)
+    np.testing.assert_allclose(q[-1, 0], 2 * np.pi + 0.5, atol=1e-9)
+
+
+def test_error_of_a_continuous_joint_is_the_short_way_round():
+    arm = turntable(3.1, trajectory_tolerance=(0.2,), goal_tolerance=(0.2,))
+    arm.set_goal(goal([1.0], [[-3.1]], names=['turn'], identifier='a'), 0)
+    for time_ns in range(0, SECOND + DT, DT):
+        measured = np.remainder(arm.peek(time_ns).q + np.pi, 2 * np.pi) - np.pi
+        arm.update(time_ns, measured, np.zeros(1))
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
+
+
+# Time
+
+
+@pytest.mark.parametrize(('jump', 'word'), [(-SECOND // 2, 'back'), (SECOND, 'forward')])
+def test_jump_of_time_drops_the_goal_and_holds_the_arm_where_it_is(jump, word):
+    arm = make()
+    arm.set_goal(goal([3.0], [HOME + 0.5], identifier='a'), 0)
+    run(arm, 0, SECOND)
+    measured = HOME + 0.03
+    reference = arm.update(SECOND - DT + jump, measured, REST)
+    np.testing.assert_array_equal(reference.q, measured)
+    assert not reference.v.any()
+    assert f'time jumped {word}' in arm.results[0].message
+    assert ends(arm) == [('a', ResultCode.INVALID_GOAL)]
+
+
+def test_reference_is_a_pure_function_of_goal_and_stamp():
+    rng = np.random.default_rng(9)
+    wanted = goal(np.linspace(0.02, 2.0, 100), HOME + 0.001 * np.arange(100)[:, None] * np.ones(6))
+    start = 1_700_000_000 * SECOND
+    one, two = make(at=start), make(at=start)
+    one.set_goal(wanted, start)
+    two.set_goal(wanted, start)
+    stamps = start + np.sort(rng.integers(0, 2 * SECOND, 200))
+    rows = [one.update(int(t), one.peek(int(t)).q.copy(), REST).row.copy() for t in stamps]
+    for t, row in reversed(list(zip(stamps, rows, strict=True))):
+        np.testing.assert_array_equal(two.peek(int(t)).row, row)
+
+
+def test_peek_sees_the_next_reference_and_changes_nothing():
+    arm = make()
+    arm.set_goal(goal([1.0], [HOME + 0.3]), 0)
+    arm.set_goal(goal([1.0], [HOME], start_ns=SECOND // 2), 0)
+    for time_ns in range(0, SECOND, DT):
+        ahead = arm.peek(time_ns + DT).row.copy()
+        here = arm.update(time_ns, arm.peek(time_ns).q.copy(), REST)
+        arm.peek(time_ns + 10 * DT)
+        assert here is arm.reference
+        if time_ns:
+            np.testing.assert_array_equal(here.row, previous)  # noqa: F821
+        previous = ahead  # noqa: F841
+
+
+# Parameters
+
+
+def test_tolerances_set_while_running_count_at_once():
+    arm = make()
+    arm.set_goal(goal([2.0], [HOME + 0.6]), 0)
+    for time_ns in range(0, SECOND, DT):
+        arm.update(time_ns, HOME, REST)
+    assert not arm.results
+    arm.set_parameters(FollowerParameters(trajectory_tolerance=(0.1,)))
+    arm.update(SECOND, HOME, REST)
+    assert ends(arm) == [(None, ResultCode.PATH_TOLERANCE_VIOLATED)]
+
+
+@pytest.mark.parametrize(
+    'bad',
+    [
+        {'trajectory_tolerance': (-0.1,)},
+        {'goal_tolerance': (float('nan'),)},
+        {'max_deceleration_on_cancel': (0.0,)},
+        {'max_acceleration': (1.0, 2.0)},
+        {'goal_time_limit': float('inf')},
+        {'goal_duration_limit': 0.0},
+        {'waiting_goals_limit': 0},
+        {'time_jump_limit': -1.0},
+    ],
+)
+def test_parameter_out_of_range_is_refused_by_name_and_changes_nothing(bad):
+    arm = make()
+    before = arm.parameters
+    with pytest.raises(ArmError) as error:
+        arm.set_parameters(FollowerParameters(**bad))
+    name = next(iter(bad))
+    words = {
+        'trajectory_tolerance': 'constraints.trajectory',
+        'goal_tolerance': 'constraints.goal',
+    }
+    assert words.get(name, name) in str(error.value)
+    assert arm.parameters is before
+
+
+# Acceptance while running
+
+
+def test_goal_accepted_in_slices_takes_over_without_a_jump_while_the_arm_moves():
+    arm = make()
+    arm.set_goal(goal([2.0], [HOME + 0.5], identifier='old'), 0)
+    points = HOME + 0.2 + 0.05 * np.sin(np.linspace(0.1, 6.2, 300))[:, None] * np.ones(6)
+    velocities = np.gradient(points, 0.02, axis=0)
+    velocities[-1] = 0.0
+    wanted = goal(0.3 + 0.02 * np.arange(300), points, velocities, identifier='new')
+    q, v = [], []
+    acceptance = None
+    for k in range(3500):
+        row = arm.update(k * DT, arm.peek(k * DT).q.copy(), arm.peek(k * DT).v.copy())
+        q.append(row.q.copy())
+        v.append(row.v.copy())
+        if k == 250:
+            acceptance = arm.accept(wanted, k * DT, notice_ns=DT)
+        if acceptance is not None and next(acceptance, 'done') == 'done':
+            acceptance = None
+    assert_no_jump(np.array(q), np.array(v))
+    assert ends(arm) == [('old', ResultCode.INVALID_GOAL), ('new', ResultCode.SUCCESSFUL)]
+
+
+numbers = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True), st.floats(-10, 10), st.just(0.0)
+)
+
+
+@st.composite
+def any_goals(draw):
+    m, n = draw(st.integers(0, 4)), draw(st.integers(0, 7))
+    names = draw(st.lists(st.sampled_from([*NAMES, 'elbow', '']), min_size=n, max_size=n))
+    if draw(st.booleans()):
+        names, n = list(NAMES), 6
+
+    def table():
+        rows = draw(st.sampled_from([m, m, m, 0, 1]))
+        columns = draw(st.sampled_from([n, n, n, 0, 6]))
+        flat = draw(st.lists(numbers, min_size=rows * columns, max_size=rows * columns))
+        return np.array(flat).reshape(rows, columns)
+
+    times = draw(st.lists(numbers, min_size=m, max_size=m))
+    if draw(st.booleans()):
+        times = sorted(abs(t) for t in times)
+    return Goal(
+        tuple(names),
+        np.array(times, dtype=float),
+        table(),
+        *(draw(st.one_of(st.none(), st.builds(table))) for _ in range(3)),
+        start_ns=draw(st.one_of(st.just(0), st.integers(-(2**63), 2**63))),
+        goal_time_tolerance=draw(numbers),
+        path_tolerance=draw(
+            st.lists(st.builds(JointTolerance, st.sampled_from(NAMES), numbers), max_size=2).map(
+                tuple
+            )
+        ),
+    )
+
+
+@settings(max_examples=1000, deadline=None, derandomize=True)
+@given(any_goals())
+def test_no_goal_whatever_its_numbers_crashes_the_follower_or_breaks_a_limit(wanted):
+    arm = make(allow_partial_joints_goal=True)
+    try:
+        arm.set_goal(wanted, SECOND)
+    except GoalError as error:
+        assert str(error)
+        assert '\n' not in str(error)
+        np.testing.assert_array_equal(arm.update(2 * DT, HOME, REST).q, HOME)
+        return
+    for time_ns in np.linspace(SECOND, 60 * SECOND, 40):
+        reference = arm.peek(int(time_ns))
+        assert np.isfinite(reference.row).all()
+        assert (np.abs(reference.q) <= MODEL.position_upper + 1e-5).all()
+        assert (np.abs(reference.v) <= MODEL.velocity_limit + 1e-5).all()
+
+
+def test_update_costs_at_most_six_microseconds():
+    arm = make(trajectory_tolerance=(1.0,), goal_tolerance=(1.0,))
+    points = HOME + 0.1 * np.sin(np.linspace(0.01, 3.1, 1500))[:, None] * np.ones(6)
+    velocities = np.gradient(points, 0.02, axis=0)
+    velocities[-1] = 0
+    arm.set_goal(goal(0.02 * np.arange(1, 1501), points, velocities), 0)
+    stamps = iter(range(0, 2**62, DT // 200))
+    costs = timeit.repeat(lambda: arm.update(next(stamps), HOME, REST), number=500, repeat=40)
+    assert min(costs) / 500 < 6e-6

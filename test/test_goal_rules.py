@@ -1,0 +1,315 @@
+"""What a goal must look like, and the limits it must keep to all along."""
+
+import time
+
+import numpy as np
+import pytest
+
+from arm_controllers.follower import TrajectoryFollower
+from arm_controllers.follower_parameters import FollowerParameters
+from arm_controllers.goal import Goal, GoalError, JointTolerance, ResultCode
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+
+HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
+MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
+NAMES = MODEL.joint_names
+
+
+def follower(**parameters):
+    made = TrajectoryFollower(MODEL, FollowerParameters(**parameters))
+    made.activate(0, HOME, np.zeros(6))
+    return made
+
+
+def goal(times, positions, velocities=None, accelerations=None, names=NAMES, **others):
+    def rows(values):
+        return None if values is None else np.array(values, dtype=float)
+
+    return Goal(
+        tuple(names),
+        np.array(times, dtype=float),
+        rows(positions),
+        rows(velocities),
+        rows(accelerations),
+        **others,
+    )
+
+
+def refusal(bad_goal, **parameters):
+    """Return the refusal; assert that it changed nothing."""
+    arm = follower(**parameters)
+    arm.set_goal(goal([5.0], [HOME + 0.1], identifier='running'), 0)
+    before = [arm.peek(t).row.copy() for t in range(0, 6_000_000_000, 250_000_000)]
+    with pytest.raises(GoalError) as error:
+        arm.set_goal(bad_goal, 0)
+    after = [arm.peek(t).row.copy() for t in range(0, 6_000_000_000, 250_000_000)]
+    np.testing.assert_array_equal(after, before)
+    assert not arm.results
+    assert arm.active_goal.identifier == 'running'
+    assert '\n' not in str(error.value)
+    return error.value
+
+
+def test_unknown_joint_is_refused_by_name_with_the_known_ones():
+    error = refusal(goal([1.0], [HOME], names=('elbow', *NAMES[1:])))
+    assert "joint 'elbow' is unknown" in str(error)
+    assert NAMES[0] in str(error)
+    assert error.code == ResultCode.INVALID_GOAL
+
+
+def test_repeated_joint_is_refused():
+    error = refusal(goal([1.0], [HOME], names=(NAMES[1], *NAMES[1:])))
+    assert f"joint '{NAMES[1]}' is named twice" in str(error)
+
+
+def test_missing_joint_is_refused_unless_partial_goals_are_allowed():
+    part = goal([1.0], [HOME[:3]], names=NAMES[:3])
+    assert f"joint '{NAMES[3]}' is missing" in str(refusal(part))
+    follower(allow_partial_joints_goal=True).set_goal(part, 0)
+
+
+@pytest.mark.parametrize('field', ['velocities', 'accelerations', 'effort', 'positions'])
+def test_field_of_another_length_is_refused(field):
+    values = {'positions': [HOME], 'velocities': np.zeros((1, 6)), field: np.zeros((1, 5))}
+    values['positions'] = np.array(values['positions'])
+    error = refusal(Goal(NAMES, np.array([1.0]), **values))
+    assert f'{field} have shape (1, 5)' in str(error)
+    assert '(1, 6)' in str(error)
+
+
+@pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize('field', ['velocities', 'accelerations', 'effort', 'positions'])
+def test_number_that_is_not_finite_is_refused_with_joint_point_and_time(field, bad):
+    values = {name: np.zeros((2, 6)) for name in ('velocities', 'accelerations', 'effort')}
+    values['positions'] = np.array([HOME, HOME])
+    values[field][1, 2] = bad
+    error = refusal(Goal(NAMES, np.array([1.0, 2.5]), **values))
+    assert f"joint '{NAMES[2]}'" in str(error)
+    assert str(bad) in str(error)
+    assert '(point 1, t = 2.5 s)' in str(error)
+
+
+@pytest.mark.parametrize('times', [[1.0, 1.0], [2.0, 1.0], [0.0, 0.0]])
+def test_times_that_do_not_increase_are_refused_with_the_point(times):
+    error = refusal(goal(times, [HOME, HOME]))
+    assert 'point 1' in str(error)
+    assert error.point == 1
+
+
+@pytest.mark.parametrize('times', [[-1.0, 1.0], [np.nan, 1.0], [1.0, np.inf]])
+def test_time_before_the_start_or_not_finite_is_refused(times):
+    assert 'point' in str(refusal(goal(times, [HOME, HOME])))
+
+
+def test_position_beyond_its_limit_is_refused_with_joint_value_limit_point_and_time():
+    target = HOME.copy()
+    target[2] = 3.31
+    error = refusal(goal([1.0, 4.0], [HOME, target], np.zeros((2, 6))))
+    assert str(error) == (
+        f"joint '{NAMES[2]}': position 3.31 rad is above its upper limit 3.14159 rad"
+        ' (point 1, t = 4 s)'
+    )
+    assert (error.joint, error.point, error.time) == (NAMES[2], 1, 4.0)
+    np.testing.assert_allclose([error.value, error.upper], [3.31, np.pi], atol=1e-5)
+
+
+def test_position_beyond_its_limit_between_two_points_is_refused_at_its_extreme():
+    near = HOME.copy()
+    near[2] = 3.1
+    v = np.zeros((3, 6))
+    v[1, 2], v[2, 2] = 1.0, -1.0
+    error = refusal(
+        goal([4.0, 6.0, 7.0], [HOME, near, near], v), allow_nonzero_velocity_at_trajectory_end=True
+    )
+    # From 3.1 at 1 rad/s back to 3.1 at -1 rad/s in 1 s: a parabola of height 1/4.
+    np.testing.assert_allclose(error.value, 3.35, atol=1e-9)
+    np.testing.assert_allclose(error.time, 6.5, atol=1e-9)
+    assert '(between points 1 and 2, t = 6.5 s)' in str(error)
+
+
+def test_velocity_between_points_is_checked_against_its_limit():
+    target = HOME.copy()
+    target[0] += 3.2
+    z = np.zeros((1, 6))
+    error = refusal(goal([1.5], [target], z, z), max_deceleration_on_cancel=(50.0,))
+    np.testing.assert_allclose(error.value, 3.2 / 1.5 * 15 / 8, atol=0.2)
+    assert 'velocity' in str(error)
+    assert '3.14159 rad/s' in str(error)
+    assert error.joint == NAMES[0]
+
+
+def test_acceleration_is_checked_where_a_limit_is_set():
+    wanted = goal([1.0], [HOME + 0.3], np.zeros((1, 6)))
+    arm = follower()
+    arm.set_goal(wanted, 0)
+    error = refusal(wanted, max_acceleration=(1.0,))
+    assert 'acceleration' in str(error)
+    assert '1 rad/s^2' in str(error)
+
+
+def test_goal_exactly_at_its_limit_is_accepted():
+    target = HOME.copy()
+    target[2] = MODEL.position_upper[2]
+    arm = follower()
+    arm.set_goal(goal([4.0], [target], np.zeros((1, 6)), np.zeros((1, 6))), 0)
+    np.testing.assert_array_equal(arm.peek(5_000_000_000).q, target)
+
+
+def test_arm_that_stands_beyond_a_limit_may_return_but_go_no_farther():
+    outside = HOME.copy()
+    outside[2] = MODEL.position_upper[2] + 0.01
+    arm = TrajectoryFollower(MODEL, FollowerParameters())
+    arm.activate(0, outside, np.zeros(6))
+    farther = outside.copy()
+    farther[2] += 0.01
+    with pytest.raises(GoalError, match='above its upper limit'):
+        arm.set_goal(goal([2.0], [farther]), 0)
+    arm.set_goal(goal([2.0], [HOME]), 0)
+
+
+def test_torque_beyond_its_limit_is_refused_with_joint_value_and_limit():
+    stretched = np.zeros(6)
+    arm = TrajectoryFollower(MODEL, FollowerParameters())
+    arm.activate(0, stretched, np.zeros(6))
+    target = stretched.copy()
+    target[1] = -0.45
+    z = np.zeros((1, 6))
+    with pytest.raises(GoalError) as error:
+        arm.set_goal(goal([0.3], [target], z, z), 0)
+    assert f"joint '{NAMES[1]}': torque" in str(error.value)
+    assert '150 N.m' in str(error.value)
+    assert abs(error.value.value) > error.value.upper == 150.0
+    arm.set_goal(goal([1.0], [target], z, z), 0)
+
+
+def test_effort_of_the_goal_counts_towards_the_torque_limit():
+    effort = np.zeros((1, 6))
+    effort[0, 5] = MODEL.effort_limit[5] * 1.01
+    error = refusal(goal([1.0], [HOME], effort=effort))
+    assert error.joint == NAMES[5]
+
+
+def test_velocity_at_the_end_is_refused_unless_allowed():
+    v = np.zeros((1, 6))
+    v[0, 4] = 0.2
+    moving = goal([2.0], [HOME + 0.1], v)
+    error = refusal(moving)
+    assert f"joint '{NAMES[4]}': velocity 0.2 at the last point" in str(error)
+    follower(allow_nonzero_velocity_at_trajectory_end=True).set_goal(moving, 0)
+
+
+def test_start_too_far_from_the_arm_is_refused_with_the_distance():
+    far = HOME.copy()
+    far[3] += 0.5
+    error = refusal(goal([0.0, 2.0], [far, HOME]))
+    assert f"joint '{NAMES[3]}'" in str(error)
+    assert '0.5 rad from where the arm is' in str(error)
+    assert 'allowed: 0.1 rad' in str(error)
+
+
+def test_goal_that_ended_in_the_past_is_refused_as_old():
+    arm = follower()
+    with pytest.raises(GoalError, match='in the past') as error:
+        arm.set_goal(goal([1.0], [HOME], start_ns=1), 400_000_000_000)
+    assert error.value.code == ResultCode.OLD_HEADER_TIMESTAMP
+
+
+def test_goal_that_would_never_end_is_refused():
+    assert 'goal_duration_limit = 3600 s' in str(refusal(goal([1e7], [HOME])))
+
+
+def test_two_points_almost_at_the_same_time_are_refused():
+    error = refusal(goal([1.0, 1.0 + 1e-15 * 4], [HOME, HOME + 0.1]))
+    assert 'velocity' in str(error) or 'too close' in str(error)
+
+
+@pytest.mark.parametrize('bad', [-2.0, np.nan, -0.5])
+def test_tolerance_that_means_nothing_is_refused(bad):
+    tolerance = (JointTolerance(NAMES[0], bad),)
+    assert NAMES[0] in str(refusal(goal([1.0], [HOME], path_tolerance=tolerance)))
+    assert NAMES[0] in str(refusal(goal([1.0], [HOME], goal_tolerance=tolerance)))
+
+
+def test_tolerance_for_an_unknown_joint_is_refused():
+    tolerance = (JointTolerance('elbow', 0.1),)
+    assert "'elbow'" in str(refusal(goal([1.0], [HOME], path_tolerance=tolerance)))
+
+
+def test_extremes_agree_with_dense_sampling_on_random_goals():
+    rng = np.random.default_rng(7)
+    accepted = 0
+    for _ in range(60):
+        times = np.cumsum(rng.uniform(0.3, 0.8, 5))
+        size = rng.uniform(0.1, 1.0)
+        states = [rng.normal(scale=s * size, size=(5, 6)) for s in (0.5, 1.0, 2.0)]
+        wanted = goal(times, HOME + states[0], *states[1:])
+        limits = FollowerParameters(
+            allow_nonzero_velocity_at_trajectory_end=True, max_acceleration=(25.0,)
+        )
+        free = RobotModel.from_urdf(MODEL.urdf)
+        free.effort_limit = np.full(6, np.inf)
+        arm = TrajectoryFollower(free, limits)
+        arm.activate(0, HOME, np.zeros(6))
+        trajectory = _trajectory(arm, wanted)
+        t = np.linspace(0.0, trajectory.end, 20_000, endpoint=False)
+        q, v, a = trajectory.states(t)
+        inside = (
+            (q <= free.position_upper).all()
+            and (q >= free.position_lower).all()
+            and (np.abs(v) <= free.velocity_limit).all()
+            and (np.abs(a) <= 25.0).all()
+        )
+        try:
+            arm.set_goal(wanted, 0)
+        except GoalError as error:
+            # Sampling may miss a narrow peak; what the refusal says must then be there.
+            quantity = next(k for k in ('position', 'velocity', 'acceleration') if k in str(error))
+            k = ('position', 'velocity', 'acceleration').index(quantity)
+            nearest = np.searchsorted(t, error.time) - 1
+            column = NAMES.index(error.joint)
+            np.testing.assert_allclose((q, v, a)[k][nearest, column], error.value, atol=0.1)
+            assert not inside or abs(error.value) - max(error.upper, -error.lower) < 1e-3
+        else:
+            accepted += 1
+            assert inside
+    assert 5 < accepted < 55
+
+
+def _trajectory(arm, wanted):
+    from arm_controllers.goal_trajectory import goal_trajectory
+
+    return goal_trajectory(wanted, MODEL, arm.peek(0), 0.0, arm._take_over)[0]
+
+
+def thousand_points():
+    t = np.linspace(0.03, 30.0, 1000)
+    phase = 2 * np.pi * t / 30.0
+    swing = (1 - np.cos(phase)) * 0.15
+    rate = 2 * np.pi / 30.0
+    positions = HOME + swing[:, None]
+    velocities = np.tile((0.15 * rate * np.sin(phase))[:, None], 6)
+    accelerations = np.tile((0.15 * rate**2 * np.cos(phase))[:, None], 6)
+    velocities[-1] = accelerations[-1] = 0.0
+    return goal(t, positions, velocities, accelerations)
+
+
+def test_thousand_points_of_six_joints_are_checked_in_20_ms_of_processor_time():
+    wanted, arm = thousand_points(), follower()
+    spent = []
+    for _ in range(7):
+        before = time.process_time()
+        arm.set_goal(wanted, 0)
+        spent.append(time.process_time() - before)
+    assert min(spent) < 0.020
+
+
+def test_checks_come_in_slices_of_at_most_two_milliseconds():
+    wanted, arm = thousand_points(), follower()
+    longest = []
+    for _ in range(5):
+        slices = [time.process_time()]
+        for _ in arm.accept(wanted, 0):
+            slices.append(time.process_time())
+        longest.append(np.diff(slices).max())
+    assert min(longest) < 0.002
