@@ -5,11 +5,30 @@ code is kept on disk beside this file, so that only the very first call waits fo
 """
 
 import math
+import sys
 
 import numpy as np
 from numba import njit
+from numba.core import event
 
-compiled = njit(cache=True, fastmath=False, error_model='numpy')
+compiled = njit(cache=True, error_model='numpy')
+
+
+class _SayOnce(event.Listener):
+    """Says in one line why the first call takes long; silent where the disk has the code."""
+
+    said = False
+
+    def on_start(self, event: event.Event) -> None:
+        if not self.said:
+            print('compiling kinematics, once on this machine (about 20 s)', file=sys.stderr)
+        self.said = True
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to say."""
+
+
+event.register('numba:compile', _SayOnce())
 
 
 @compiled

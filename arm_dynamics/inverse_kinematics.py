@@ -109,7 +109,8 @@ class InverseKinematics:
         self.chain = Chain(model, frame)
         self.analytic = analytic_solver(model, self.chain)
         self.nq = model.nq
-        self.neutral = model.neutral()
+        middle = 0.5 * (model.position_lower + model.position_upper)
+        self.middle = np.where(np.isfinite(middle), middle, model.neutral())
         self.model_name = model.name
         self.joint_names = [model.joint_names[index] for index in self.chain.joints]
         self.whole = self.chain.n == model.nq
@@ -300,7 +301,7 @@ def solve_ik(
     Args:
         model: the arm.
         target: pose of the frame in the base frame, pin.SE3 or (4, 4).
-        seed: (nq,) where to start, and what to stay near; None: zero, moved into the limits.
+        seed: (nq,) where to start, and what to stay near; None: the middle of the limits.
         frame: name of the frame; None: the tool frame. Joints that do not move it keep `seed`.
         position_tolerance: [m] allowed distance from the target.
         orientation_tolerance: [rad] allowed rotation from the target.
@@ -331,7 +332,7 @@ def solve_ik(
     matrix = target.homogeneous if isinstance(target, pin.SE3) else checked_pose(target)
     if not np.isfinite(matrix).all():
         raise ArmError('the target pose is not finite')
-    start = ik.neutral if seed is None else checked_seed(ik, seed)
+    start = ik.middle if seed is None else checked_seed(ik, seed)
     if (
         position_only
         or axis_tolerances is not None

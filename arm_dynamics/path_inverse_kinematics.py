@@ -86,7 +86,7 @@ def solve_path_ik(
     """
     ik = inverse_kinematics(model, frame)
     targets = _flat_poses(poses)
-    start = ik.neutral if seed is None else checked_seed(ik, seed)
+    start = ik.middle if seed is None else checked_seed(ik, seed)
     task = ik_task(position_tolerance, orientation_tolerance, position_only, axis_tolerances)
     first, why = _first_configurations(ik, targets[0], start, task, restarts, random_seed)
     best = _Branch(0, np.empty((0, ik.chain.n)), why)
@@ -196,7 +196,7 @@ def _why_stopped(
 ) -> str:
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = targets[pose][:9].reshape(3, 3), targets[pose][9:]
-    seed = ik.neutral.copy()
+    seed = ik.middle.copy()
     seed[ik.chain.joints] = path[max(pose - 1, 0)]
     alone = ik.solve(matrix, seed, task, 'auto', 20, 0)
     if not alone.success:
