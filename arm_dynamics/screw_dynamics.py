@@ -1,6 +1,7 @@
 """Dynamics of an open chain as a product of exponentials (Lynch and Park, Modern Robotics)."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
@@ -66,7 +67,7 @@ class ScrewModel:
             spatial[3:, 3:] = inertia.mass * np.eye(3)
             inertias.append(spatial)
         chain = [pin.SE3.Identity(), *centres, tool]
-        frames = [(a.inverse() * b).homogeneous for a, b in zip(chain, chain[1:], strict=False)]
+        frames = [(a.inverse() * b).homogeneous for a, b in pairwise(chain)]
         screws = np.vstack([jacobian[3:], jacobian[:3]])
         return cls(np.array(frames), np.array(inertias), screws, model.gravity)
 

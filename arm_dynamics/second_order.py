@@ -1,0 +1,78 @@
+"""The unit step response of wn^2 / (s^2 + 2 zeta wn s + wn^2), and the design from it."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from arm_dynamics.errors import ArmError
+
+Array = NDArray[np.float64]
+
+TOLERANCE_BAND = 0.02  # "settled" means within 2 % of the step for good
+
+
+def step_response(time: ArrayLike, natural_frequency: float, damping_ratio: float) -> Array:
+    """Return y(t) from rest at zero (Ogata, Modern Control Engineering, section 5-3).
+
+    Args:
+        time: [s], any shape.
+        natural_frequency: wn [rad/s].
+        damping_ratio: zeta > 0.
+    """
+    x, zeta = natural_frequency * np.asarray(time, dtype=float), damping_ratio
+    if abs(zeta - 1.0) < 1e-9:
+        return 1.0 - np.exp(-x) * (1.0 + x)
+    root = np.sqrt(complex(zeta**2 - 1.0))
+    slow, fast = -zeta + root, -zeta - root  # poles over wn
+    return 1.0 + np.real((fast * np.exp(slow * x) - slow * np.exp(fast * x)) / (slow - fast))
+
+
+def overshoot(damping_ratio: float) -> float:
+    """Return the peak above the step as a share of it: exp(-pi zeta / sqrt(1 - zeta^2))."""
+    if damping_ratio >= 1.0:
+        return 0.0
+    return float(np.exp(-np.pi * damping_ratio / np.sqrt(1.0 - damping_ratio**2)))
+
+
+def settling_time(natural_frequency: float, damping_ratio: float) -> float:
+    """Return the last time [s] at which the response enters the 2 % band.
+
+    Exact, where the usual 4 / (zeta wn) describes the envelope only.
+    """
+    zeta = damping_ratio
+    if zeta < 1.0:
+        damped = np.sqrt(1.0 - zeta**2)
+        # Extremes lie at x = k pi / damped, with deviation exp(-zeta x). After the last one that
+        # is outside the band comes the crossing of the step's height, well inside.
+        last = int(np.ceil(-np.log(TOLERANCE_BAND) * damped / (zeta * np.pi) - 1e-9)) - 1
+        left, right = last * np.pi / damped, ((last + 1) * np.pi - np.arccos(zeta)) / damped
+    else:
+        left, right = 0.0, 20.0 * zeta
+
+    def outside(x: float) -> float:
+        return abs(float(step_response(x, 1.0, zeta)) - 1.0) - TOLERANCE_BAND
+
+    return float(brentq(outside, left, right, xtol=1e-13)) / natural_frequency
+
+
+def design_from_step(settling: float, overshoot_share: float) -> tuple[float, float]:
+    """Return natural frequency [rad/s] and damping ratio that give this step response.
+
+    Args:
+        settling: time to stay within 2 % of the step [s].
+        overshoot_share: peak above the step as a share of it, 0 <= share < 1 (0: critical
+            damping, the fastest without overshoot).
+
+    Raises:
+        ArmError: a settling time that is not positive, an overshoot outside [0, 1).
+    """
+    if not (np.isfinite(settling) and settling > 0.0):
+        raise ArmError(f'settling time is {settling} s; it must be positive')
+    if not 0.0 <= overshoot_share < 1.0:
+        raise ArmError(f'overshoot is {overshoot_share}; it must be a share in [0, 1)')
+    if overshoot_share == 0.0:
+        ratio = 1.0
+    else:
+        logarithm = np.log(overshoot_share)
+        ratio = float(-logarithm / np.hypot(np.pi, logarithm))
+    return settling_time(1.0, ratio) / settling, ratio
