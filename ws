@@ -46,7 +46,7 @@ sourced_ros() {
   [[ -n ${ROS_DISTRO:-} && -n ${AMENT_PREFIX_PATH:-} && :$AMENT_PREFIX_PATH: != *":$venv:"* ]]
 }
 
-recipe() { (cd "$root" && echo "$root" && cat tools/ros_env.py tools/fallback_ros2/*.lock tools/fallback_ros2/*.cmake) | sha256sum; }
+recipe() { (cd "$root" && echo "$root" && cat tools/ros_env.py tools/fallback_ros2/*) | sha256sum; }
 
 make_environment() {
   [[ -f $env/ready && $(<"$env/ready") == "$(recipe)" ]] && return
@@ -74,7 +74,6 @@ use_environment() {
   for libraries in "$venv/$site"/ros_*.libs; do LD_LIBRARY_PATH+=:$libraries; done
   export AMENT_PREFIX_PATH CMAKE_PREFIX_PATH PYTHONPATH LD_LIBRARY_PATH
   prepend PATH "$venv/bin"
-  prepend PATH "$root/tools/fallback_ros2"
 }
 
 # What a build depends on: Python files are linked, so only their packages' names count.

@@ -195,6 +195,12 @@ def install_tools(progress):
             place = VENV / inside if inside.startswith("share/") else site / inside.removeprefix("rclpy/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(wheel.read(name))
+    shutil.copy(RECIPE / "ros2", VENV / "bin" / "ros2")
+    shutil.copy(RECIPE / "ros2launch.py", site)
+    metadata = site / "ros2launch-0.dist-info"
+    metadata.mkdir(exist_ok=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: ros2launch\nVersion: 0\n")
+    (metadata / "entry_points.txt").write_text("[ros2cli.command]\nlaunch = ros2launch:LaunchCommand\n")
 
 
 def build_interfaces(progress):
@@ -248,7 +254,7 @@ def main():
         ("virtual environment", make_venv, ["venv"]),
         ("download", download, [LOCK, TOOLS_LOCK]),
         ("Python packages", install, [LOCK]),
-        ("launch and ros2 tools", install_tools, [TOOLS_LOCK, *TOOLS]),
+        ("launch and ros2 tools", install_tools, [TOOLS_LOCK, *TOOLS, RECIPE / "ros2", RECIPE / "ros2launch.py"]),
         ("control_msgs", build_interfaces, [TOOLS_LOCK, CONTROL_MSGS_CMAKE, *CONTROL_MSGS]),
         ("check", check, [LOCK, TOOLS_LOCK]),
     ]
