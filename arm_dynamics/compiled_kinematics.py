@@ -229,40 +229,60 @@ def damped_step(jacobian, error, damping, step):
 
 
 @compiled
-def orthogonal_columns(matrix, rotation):
-    """One-sided Jacobi SVD: turn the columns of A (m, n) until orthogonal, A V = U Sigma.
+def orthogonal_rows(matrix, rotation, accuracy):
+    """One-sided Jacobi SVD: turn the rows of A (n, m) until orthogonal, V^T A = Sigma U^T.
 
-    Overwrites `matrix` by U Sigma and `rotation` (n, n) by V (Golub and Van Loan, 8.6.3). Small
-    matrices only, accurate for small singular values.
+    Overwrites `matrix` by Sigma U^T and, where it is (n, n), `rotation` by V^T (Golub and Van
+    Loan, 8.6.3). For small matrices; small singular values are as accurate as large ones.
+    `accuracy`: cosine between rows that counts as orthogonal; the singular values' relative error
+    is its square.
     """
-    rows, n = matrix.shape
-    for i in range(n):
-        for j in range(n):
-            rotation[i, j] = 1.0 if i == j else 0.0
+    n, length = matrix.shape
+    accumulate = rotation.shape[0] == n
+    if accumulate:
+        for i in range(n):
+            for j in range(n):
+                rotation[i, j] = 1.0 if i == j else 0.0
     for _ in range(30):
         turned = False
         for i in range(n - 1):
             for j in range(i + 1, n):
                 alpha, beta, gamma = 0.0, 0.0, 0.0
-                for k in range(rows):
-                    alpha += matrix[k, i] * matrix[k, i]
-                    beta += matrix[k, j] * matrix[k, j]
-                    gamma += matrix[k, i] * matrix[k, j]
-                if abs(gamma) <= 1e-15 * math.sqrt(alpha * beta) or gamma == 0.0:
+                for k in range(length):
+                    alpha += matrix[i, k] * matrix[i, k]
+                    beta += matrix[j, k] * matrix[j, k]
+                    gamma += matrix[i, k] * matrix[j, k]
+                if gamma * gamma <= accuracy * accuracy * alpha * beta:
                     continue
                 turned = True
                 zeta = (beta - alpha) / (2.0 * gamma)
                 t = math.copysign(1.0, zeta) / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
                 c = 1.0 / math.sqrt(1.0 + t * t)
                 s = c * t
-                for k in range(rows):
-                    a, b = matrix[k, i], matrix[k, j]
-                    matrix[k, i], matrix[k, j] = c * a - s * b, s * a + c * b
-                for k in range(n):
-                    a, b = rotation[k, i], rotation[k, j]
-                    rotation[k, i], rotation[k, j] = c * a - s * b, s * a + c * b
+                for k in range(length):
+                    a, b = matrix[i, k], matrix[j, k]
+                    matrix[i, k], matrix[j, k] = c * a - s * b, s * a + c * b
+                if accumulate:
+                    for k in range(n):
+                        a, b = rotation[i, k], rotation[j, k]
+                        rotation[i, k], rotation[j, k] = c * a - s * b, s * a + c * b
         if not turned:
             break
+
+
+@compiled
+def singular_values(jacobian):
+    """Return the min(6, n) singular values of J (6, n), in no order."""
+    n = jacobian.shape[1]
+    work = jacobian.T.copy() if n <= 6 else jacobian.copy()
+    orthogonal_rows(work, np.empty((0, 0)), 1e-9)
+    values = np.empty(work.shape[0])
+    for i in range(work.shape[0]):
+        square = 0.0
+        for k in range(work.shape[1]):
+            square += work[i, k] * work[i, k]
+        values[i] = math.sqrt(square)
+    return values
 
 
 @compiled
@@ -271,30 +291,22 @@ def condition_number(jacobian):
 
     For n < 6 that is over the n directions the chain can move in.
     """
-    n = jacobian.shape[1]
-    work = jacobian.copy() if n <= 6 else jacobian.T.copy()
-    size = min(6, n)
-    orthogonal_columns(work, np.empty((size, size)))
-    largest, smallest = 0.0, math.inf
-    for i in range(size):
-        square = 0.0
-        for k in range(work.shape[0]):
-            square += work[k, i] * work[k, i]
-        largest, smallest = max(largest, square), min(smallest, square)
-    return math.sqrt(largest / smallest) if smallest > 0.0 else math.inf
+    values = singular_values(jacobian)
+    smallest = values.min()
+    return values.max() / smallest if smallest > 0.0 else math.inf
 
 
 @compiled
 def pseudo_inverse_step(jacobian, error, cutoff, step):
     """Write dq = pinv(J) e; singular values below cutoff * sigma_max count as zero."""
     n = jacobian.shape[1]
-    work = jacobian.copy()  # J V = U Sigma, hence pinv(J) e = V Sigma^-2 (U Sigma)^T e
+    work = jacobian.T.copy()  # V^T J^T = Sigma U^T, hence pinv(J) e = V Sigma^-2 (Sigma U^T) e
     rotation = np.empty((n, n))
-    orthogonal_columns(work, rotation)
+    orthogonal_rows(work, rotation, 1e-15)
     squares = np.zeros(n)
     for i in range(n):
         for k in range(6):
-            squares[i] += work[k, i] * work[k, i]
+            squares[i] += work[i, k] * work[i, k]
     floor = cutoff * cutoff * squares.max()
     step[:] = 0.0
     for i in range(n):
@@ -302,7 +314,7 @@ def pseudo_inverse_step(jacobian, error, cutoff, step):
             continue
         value = 0.0
         for k in range(6):
-            value += work[k, i] * error[k]
+            value += work[i, k] * error[k]
         value /= squares[i]
         for k in range(n):
-            step[k] += rotation[k, i] * value
+            step[k] += rotation[i, k] * value

@@ -55,7 +55,7 @@ class AnalyticSolver:
         with forward kinematics. Angles are within one turn; limits are not looked at.
         """
         solutions = self._robot.calculate_IK(target).Q
-        return solutions if len(solutions) else np.empty((0, 6))
+        return np.ascontiguousarray(solutions) if len(solutions) else np.empty((0, 6))
 
 
 def analytic_solver(model: RobotModel, chain: Chain) -> AnalyticSolver | None:

@@ -16,10 +16,10 @@ from arm_dynamics.compiled_kinematics import (
     compiled,
     condition_number,
     damped_step,
-    orthogonal_columns,
     pose_error,
     pseudo_inverse_step,
     rotate_rows_to_log,
+    singular_values,
 )
 
 LEVENBERG_MARQUARDT, DAMPED_LEAST_SQUARES, PSEUDO_INVERSE = 0, 1, 2
@@ -405,19 +405,25 @@ def nearest_verified_at(
 
 @compiled
 def manipulability_at(fixed, prismatic, q):
-    """Return Yoshikawa's measure |det J| of a six-joint chain at q."""
+    """Return the product of the Jacobian's singular values at q, Yoshikawa's measure."""
     pose, axes = np.empty(12), np.empty((q.shape[0], 6))
     jacobian = np.empty((6, q.shape[0]))
     chain_pose(fixed, prismatic, q, pose, axes)
     chain_jacobian(prismatic, pose, axes, pose[:9], jacobian)
-    orthogonal_columns(jacobian, np.empty((q.shape[0], q.shape[0])))
-    product = 1.0
-    for i in range(q.shape[0]):
-        square = 0.0
-        for k in range(6):
-            square += jacobian[k, i] * jacobian[k, i]
-        product *= math.sqrt(square)
-    return product
+    return np.prod(singular_values(jacobian))
+
+
+@compiled
+def all_finite(matrix, vector):
+    """Return whether every entry of a pose (4, 4) and of a vector (n,) is finite."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            if not math.isfinite(matrix[i, j]):
+                return False
+    for i in range(vector.shape[0]):
+        if not math.isfinite(vector[i]):
+            return False
+    return True
 
 
 @compiled

@@ -59,10 +59,12 @@ class IkTask(NamedTuple):
     Attributes:
         dead_zone: (6,) error [m, m, m, rad, rad, rad] in the target's axes that does not count.
         tolerances: (2,) allowed position [m] and orientation [rad] error beyond it.
+        full_pose: every component counts: dead_zone is zero.
     """
 
     dead_zone: Array
     tolerances: Array
+    full_pose: bool
 
 
 def ik_task(
@@ -90,7 +92,7 @@ def ik_task(
         dead_zone = np.maximum(box - np.repeat(tolerances, 3), 0.0)
     if position_only:
         dead_zone[3:] = np.inf
-    return IkTask(dead_zone, tolerances)
+    return IkTask(dead_zone, tolerances, not dead_zone.any())
 
 
 _FULL_POSE = ik_task()
@@ -156,13 +158,12 @@ class InverseKinematics:
     ) -> IkResult:
         """Solve for a checked target (4, 4) and seed (nq,); see `solve_ik`."""
         first = seed if self.whole else seed[self.chain.joints]
-        full_pose = task.dead_zone[3] == 0.0 and not task.dead_zone.any()
         candidates = None
-        if solver in ('auto', 'analytic') and self.analytic is not None and full_pose:
+        if solver in ('auto', 'analytic') and self.analytic is not None and task.full_pose:
             candidates = self.analytic.candidates(target)
             q = np.empty(6)
             found, position, orientation, condition = ik_numeric.nearest_verified_at(
-                *self.arrays, target, *task, candidates, first, q
+                *self.arrays, target, task.dead_zone, task.tolerances, candidates, first, q
             )
             if found:
                 q = self._all_joints(q, seed)
@@ -176,11 +177,11 @@ class InverseKinematics:
         flat = ik_numeric.flatten(target)
         q = np.empty(self.chain.n)
         found, total, used, position, orientation = ik_numeric.search(
-            method, *self.arrays, flat, *task, starts, iterations, q
+            method, *self.arrays, flat, task.dead_zone, task.tolerances, starts, iterations, q
         )
         if found and self._is_redundant(task):
             position, orientation = ik_numeric.improve_posture(
-                *self.arrays, flat, *task, first, q, 20
+                *self.arrays, flat, task.dead_zone, task.tolerances, first, q, 20
             )
         condition = ik_numeric.condition_at(self.chain.fixed, self.chain.prismatic, q)
         reason = ''
@@ -199,7 +200,7 @@ class InverseKinematics:
         for candidate in self.analytic.candidates(target):
             q = np.empty(6)
             if ik_numeric.nearest_verified_at(
-                *arrays, target, *task, candidate[None, :].copy(), middle, q
+                *arrays, target, task.dead_zone, task.tolerances, candidate[None, :].copy(), middle, q
             )[0]:
                 solutions.append(q)
         return np.array(solutions).reshape(-1, 6)
@@ -330,9 +331,10 @@ def solve_ik(
     except KeyError:
         ik = inverse_kinematics(model, frame)
     matrix = target.homogeneous if isinstance(target, pin.SE3) else checked_pose(target)
-    if not np.isfinite(matrix).all():
+    start = ik.middle if seed is None else np.array(seed, dtype=float)
+    if start.shape != ik.middle.shape or not ik_numeric.all_finite(matrix, start):
+        checked_seed(ik, start)
         raise ArmError('the target pose is not finite')
-    start = ik.middle if seed is None else checked_seed(ik, seed)
     if (
         position_only
         or axis_tolerances is not None
@@ -343,7 +345,7 @@ def solve_ik(
         task = _FULL_POSE
     if solver != 'auto' and solver not in get_args(Solver):
         raise ArmError(f'no IK solver {solver!r}; there are: {", ".join(get_args(Solver))}')
-    if solver == 'analytic' and (ik.analytic is None or task.dead_zone.any()):
+    if solver == 'analytic' and (ik.analytic is None or not task.full_pose):
         raise ArmError(ik._no_analytic())
     if not isinstance(restarts, int) or not 0 <= restarts <= 10_000:
         raise ArmError(f'restarts must be an integer from 0 to 10000, not {restarts!r}')
@@ -384,7 +386,7 @@ def _preferred(
     """Return the seed with the chain's joints at the best closed-form solution, if any."""
     if prefer not in get_args(Preference):
         raise ArmError(f'no preference {prefer!r}; there are: {", ".join(get_args(Preference))}')
-    if ik.analytic is None or task.dead_zone.any():
+    if ik.analytic is None or not task.full_pose:
         return seed
     solutions = ik.all_solutions(target, task)
     if not len(solutions):

@@ -150,13 +150,13 @@ def _first_configurations(
     result = ik.solve(matrix, seed, task, 'auto', restarts, random_seed)
     start = seed[ik.chain.joints]
     found = [result.q[ik.chain.joints]] if result.success else []
-    if ik.analytic is not None and not task.dead_zone.any():
+    if ik.analytic is not None and task.full_pose:
         found.extend(ik.all_solutions(matrix, task, limits=False))
     if result.success and result.solver != 'analytic':
         for guess in ik.starts(start, restarts, random_seed).copy():
             q = guess.copy()
             _, position, orientation = ik_numeric.levenberg_marquardt(
-                *ik.arrays, target, *task, q, 40, 6
+                *ik.arrays, target, task.dead_zone, task.tolerances, q, 40, 6
             )
             if position <= task.tolerances[0] and orientation <= task.tolerances[1]:
                 found.append(q)
@@ -182,7 +182,7 @@ def _follow(
     redundant = ik._is_redundant(task)
     path = np.empty((len(targets), chain.n))
     path[0] = configuration
-    reached, part = ik_tracking.follow(*ik.arrays, redundant, targets, *task, STEP_BOUND, path)
+    reached, part = ik_tracking.follow(*ik.arrays, redundant, targets, task.dead_zone, task.tolerances, STEP_BOUND, path)
     reason = ''
     if reached < len(targets):
         reason = _why_stopped(ik, targets, reached, part, path, task)
