@@ -24,21 +24,27 @@ from arm_dynamics.errors import ArmError
 T = TypeVar('T')
 
 
-def _qos(depth: int, durability: DurabilityPolicy = DurabilityPolicy.VOLATILE) -> QoSProfile:
+def _qos(
+    depth: int,
+    reliability: ReliabilityPolicy = ReliabilityPolicy.RELIABLE,
+    durability: DurabilityPolicy = DurabilityPolicy.VOLATILE,
+) -> QoSProfile:
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=depth,
-        reliability=ReliabilityPolicy.RELIABLE,
+        reliability=reliability,
         durability=durability,
     )
 
 
-# The newest state or command is the one that counts; nothing may be lost in lock-step.
 CONTROL_QOS = _qos(1)
+# The two ends of the control loop take the newest message only and acknowledge none: faster, and
+# in lock-step a message that got lost is asked for again.
+CONTROL_INPUT_QOS = _qos(1, ReliabilityPolicy.BEST_EFFORT)
 # The simulator keeps enough states for a recorder that lags behind.
 STATE_QOS = _qos(1000)
 RECORD_QOS = _qos(100_000)
-LATCHED_QOS = _qos(1, DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED_QOS = _qos(1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def declare_parameters(node: Node, parameters: type[T], prefix: str = '') -> T:
@@ -63,8 +69,9 @@ def declare_parameters(node: Node, parameters: type[T], prefix: str = '') -> T:
         descriptor = ParameterDescriptor(
             description=descriptions.get(field.name, ''), dynamic_typing=True
         )
-        default = as_ros_value(field.default, kind)
-        value = node.declare_parameter(name, default, descriptor).value
+        if not node.has_parameter(name):  # two dataclasses of a node may share a fact
+            node.declare_parameter(name, as_ros_value(field.default, kind), descriptor)
+        value = node.get_parameter(name).value
         values[field.name] = from_ros_value(name, value, kind)
     return parameters(**values)
 

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.base_node import (
+    CONTROL_INPUT_QOS,
     CONTROL_QOS,
     declare_parameters,
     pin_to_core,
@@ -147,8 +148,8 @@ class ControllerNode(LifecycleNode):
         self._state_publisher = self.create_lifecycle_publisher(
             JointTrajectoryControllerState, '~/controller_state', 10
         )
-        self._subscriptions = [
-            self.create_subscription(JointState, 'joint_states', self._on_state, CONTROL_QOS),
+        self._inputs = [
+            self.create_subscription(JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS),
             self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_goal, 10),
         ]
         self._action_server = ActionServer(
@@ -162,7 +163,7 @@ class ControllerNode(LifecycleNode):
 
     def _close(self) -> None:
         self._action_server.destroy()
-        for subscription in self._subscriptions:
+        for subscription in self._inputs:
             self.destroy_subscription(subscription)
         self.destroy_lifecycle_publisher(self._command_publisher)
         self.destroy_lifecycle_publisher(self._state_publisher)

@@ -73,35 +73,10 @@ class Cube:
         """The corners along the walk (strokes + 1, 3) [m]."""
         return self.corners[list(self.walk)]
 
-    def straight_strokes(self, period: float) -> tuple[Array, Array, Array, Array]:
-        """Return the whole walk in straight lines, each a quintic in time from rest to rest.
-
-        Args:
-            period: longest time between two samples [s]; a stroke is divided evenly.
-
-        Returns:
-            Times (m,) [s]; position, velocity, acceleration of the tip, each (m, 3) [m, m/s,
-            m/s^2]. A corner is one sample, at rest.
-        """
+    def sample_times(self, period: float) -> Array:
+        """Return times (m,) [s], at most `period` apart, that hold the instant of every corner."""
         per_stroke = int(np.ceil(self.edge_time / period - 1e-9))
-        u = np.arange(per_stroke) / per_stroke
-        s = u**3 * (10 - 15 * u + 6 * u**2)
-        ds = 30 * u**2 * (1 - u) ** 2 / self.edge_time
-        dds = 60 * u * (1 - u) * (1 - 2 * u) / self.edge_time**2
-        lines = np.diff(self.waypoints, axis=0)
-        starts = np.repeat(self.waypoints[:-1], per_stroke, axis=0)
-
-        def along(factor: Array) -> Array:
-            return (lines[:, np.newaxis] * factor[:, np.newaxis]).reshape(-1, 3)
-
-        end = np.zeros((1, 3))
-        times = np.arange(self.strokes * per_stroke + 1) * (self.edge_time / per_stroke)
-        return (
-            times,
-            np.vstack([starts + along(s), self.waypoints[-1:]]),
-            np.vstack([along(ds), end]),
-            np.vstack([along(dds), end]),
-        )
+        return np.arange(self.strokes * per_stroke + 1) * (self.edge_time / per_stroke)
 
     def strokes_at(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the stroke (k,) that is being drawn at times t (k,) [s] since the start."""

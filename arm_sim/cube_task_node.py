@@ -14,6 +14,7 @@ from arm_interfaces.srv import ComputeIK, ComputeIKPath
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -22,7 +23,9 @@ from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.base_node import (
     RECORD_QOS,
+    as_ros_value,
     declare_parameters,
+    from_ros_value,
     pin_to_core,
     run_node,
     wait_for,
@@ -37,7 +40,7 @@ from arm_controllers.messages import (
     trajectory_message,
 )
 from arm_controllers.trajectory import Trajectory, hermite
-from arm_dynamics.cartesian_path import joint_path_derivatives
+from arm_dynamics.cartesian_path import joint_path_derivatives, polyline
 from arm_dynamics.checks import in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
@@ -66,8 +69,6 @@ class CubeTaskParameters:
         sample_period: distance in time of the path's points [s].
         approach_time: shortest time of the way to the first corner [s].
         settle_time: rest at the first corner before the cube [s].
-        path_limit_mm: largest allowed path error, RMS and maximum [mm]; empty: none.
-        tracking_limit_mm: largest allowed RMS of the tracking error [mm]; 0: none.
         ik_position_tolerance: [m].
         ik_orientation_tolerance: [rad].
         timeout: longest wait for another node [s].
@@ -86,8 +87,6 @@ class CubeTaskParameters:
     sample_period: float = 0.02
     approach_time: float = 2.0
     settle_time: float = 2.0
-    path_limit_mm: tuple[float, ...] = ()
-    tracking_limit_mm: float = 0.0
     ik_position_tolerance: float = 1e-9
     ik_orientation_tolerance: float = 1e-9
     timeout: float = 20.0
@@ -101,10 +100,6 @@ class CubeTaskParameters:
         in_range('approach_time', self.approach_time, 0.1, 1000.0)
         in_range('settle_time', self.settle_time, 0.0, 1000.0)
         in_range('timeout', self.timeout, 0.1, 1000.0)
-        if len(self.path_limit_mm) not in (0, 2):
-            raise ArmError(
-                f'path_limit_mm has {len(self.path_limit_mm)} values; allowed: RMS and maximum'
-            )
 
 
 class CubeTask(Node):
@@ -115,6 +110,7 @@ class CubeTask(Node):
         super().__init__('cube_task')
         self.parameters = p = declare_parameters(self, CubeTaskParameters)
         self.cube = declare_parameters(self, Cube)
+        self._limits = self._declare_limits()
         self.output_dir = _writable_folder(p.output_dir)
         self.model = RobotModel.from_urdf(find_urdf(p.robot))
         posture = p.posture or self.model.neutral()
@@ -188,10 +184,11 @@ class CubeTask(Node):
     def _plan_edges(self, executor) -> tuple[Goal, dict]:
         """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
         p, cube = self.parameters, self.cube
-        t, positions, velocities, accelerations = cube.straight_strokes(p.sample_period)
         rotation = self.model.forward_kinematics(self.posture).rotation
+        path = polyline(cube.waypoints, rotation, cube.edge_time)
+        samples = path.sample(cube.sample_times(p.sample_period))
         request = ComputeIKPath.Request(
-            path=pose_array_message(positions, pin.Quaternion(rotation)),
+            path=pose_array_message(samples.poses[:, :3, 3], pin.Quaternion(rotation)),
             seed=self.posture.tolist(),
             position_tolerance=p.ik_position_tolerance,
             orientation_tolerance=p.ik_orientation_tolerance,
@@ -203,14 +200,8 @@ class CubeTask(Node):
                 f'the cube cannot be drawn: {response.reason} '
                 f'(center {_text(cube.center)} m, side {cube.side:g} m)'
             )
-        q = np.array(response.positions).reshape(len(t), -1)
-        no_rotation = np.zeros_like(velocities)
-        v, a = joint_path_derivatives(
-            self.model,
-            q,
-            np.hstack([velocities, no_rotation]),
-            np.hstack([accelerations, no_rotation]),
-        )
+        q = np.array(response.positions).reshape(len(samples.times), -1)
+        v, a = joint_path_derivatives(self.model, q, samples.twists, samples.twist_rates)
         self._check_step(response.max_joint_step)
         facts = {
             'calls': 1,
@@ -218,7 +209,7 @@ class CubeTask(Node):
             'max_orientation_error_rad': response.max_orientation_error,
             'max_joint_step_rad': response.max_joint_step,
         }
-        return Goal(self.model.joint_names, t, q, v, a), facts
+        return Goal(self.model.joint_names, samples.times, q, v, a), facts
 
     def _plan_published(self, executor) -> tuple[Goal, dict]:
         """The published way: one pose a corner, seeded by the corner before; rest at each."""
@@ -378,15 +369,22 @@ class CubeTask(Node):
         self._say(f'{names} are in {self.output_dir}')
         return 0 if report['limits_held'] else 1
 
-    def _checks(self, report: dict) -> list[dict]:
+    def _declare_limits(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the limits [mm] for what is run: (RMS, max) of the path, (RMS,) of tracking."""
         p = self.parameters
+        law = f'{p.controller}_{p.feedforward}' if p.feedforward else p.controller
+        key = law if p.mode == 'lockstep' else p.mode
+        path = declare_limit(self, f'path_limit.{self.cube.path}', 2)
+        return path, declare_limit(self, f'tracking_limit.{key}', 1)
+
+    def _checks(self, report: dict) -> list[dict]:
+        path, tracking = self._limits
         wanted = []
-        if p.path_limit_mm:
-            wanted.append(('path error RMS', report['path_error_mm']['rms'], p.path_limit_mm[0]))
-            wanted.append(('path error max', report['path_error_mm']['max'], p.path_limit_mm[1]))
-        if p.tracking_limit_mm:
-            value = report['tracking_error_mm']['rms']
-            wanted.append(('tracking error RMS', value, p.tracking_limit_mm))
+        if path:
+            wanted.append(('path error RMS', report['path_error_mm']['rms'], path[0]))
+            wanted.append(('path error max', report['path_error_mm']['max'], path[1]))
+        if tracking:
+            wanted.append(('tracking error RMS', report['tracking_error_mm']['rms'], tracking[0]))
         return [
             {'name': name, 'value': value, 'limit': limit, 'unit': 'mm', 'held': value <= limit}
             for name, value, limit in wanted
@@ -421,6 +419,17 @@ class CubeTask(Node):
     @staticmethod
     def _say(text: str) -> None:
         print(f'cube: {text}', flush=True)
+
+
+def declare_limit(node: Node, name: str, count: int) -> tuple[float, ...]:
+    """Return a parameter of `count` numbers, or () where the parameter file has none."""
+    kind = tuple[float, ...]
+    descriptor = ParameterDescriptor(description='stated error limit [mm]', dynamic_typing=True)
+    value = node.declare_parameter(name, as_ros_value((), kind), descriptor).value
+    limit = from_ros_value(name, value, kind)
+    if len(limit) not in (0, count):
+        raise ArmError(f'parameter {name!r} has {len(limit)} values; allowed: {count}')
+    return limit
 
 
 def _text(values) -> str:

@@ -14,6 +14,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.base_node import (
+    CONTROL_INPUT_QOS,
     CONTROL_QOS,
     LATCHED_QOS,
     STATE_QOS,
@@ -109,13 +110,13 @@ class SimulatorNode(Node):
         self._state = JointMessage(plant.joint_names, ('position', 'velocity', 'effort'))
         self._reader = JointReader(plant.joint_names)
         self._field = 'position' if plant.command_interface == 'position' else 'effort'
-        self._clock = Clock()
+        self._clock_message = Clock()
         self._state_publisher = self.create_publisher(JointState, 'joint_states', STATE_QOS)
         self._clock_publisher = self.create_publisher(Clock, '/clock', CONTROL_QOS)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         description = self.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=self._model.urdf))
-        self.create_subscription(JointState, 'joint_commands', self._on_command, CONTROL_QOS)
+        self.create_subscription(JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
@@ -180,8 +181,8 @@ class SimulatorNode(Node):
         self._awaiting_since = time.monotonic()
         self._state_publisher.publish(state.message)
         if simulation.steps % self._clock_every == 0:
-            set_stamp(self._clock.clock, simulation.time_ns)
-            self._clock_publisher.publish(self._clock)
+            set_stamp(self._clock_message.clock, simulation.time_ns)
+            self._clock_publisher.publish(self._clock_message)
 
     def _on_silence(self) -> None:
         """Lock-step, a while without an answer: ask again; after the time-out, brake to rest."""

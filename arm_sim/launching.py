@@ -1,0 +1,151 @@
+"""What the launch files share: which nodes a robot, a controller and an engine need."""
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from launch import LaunchContext
+from launch.actions import (
+    DeclareLaunchArgument,
+    LogInfo,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnProcessExit
+from launch.events.process import ProcessExited
+from launch_ros.actions import Node
+
+from arm_controllers.laws import LAWS
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf, share_folder
+from arm_sim.engines import ENGINES
+
+# The plant's actuator for what a law commands.
+_ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
+
+ARM_ARGUMENTS = (
+    DeclareLaunchArgument(
+        'robot', default_value='ur5e', description='name of a shipped robot, or path of a URDF'
+    ),
+    DeclareLaunchArgument(
+        'controller', default_value='servo', choices=sorted(LAWS), description='control law'
+    ),
+    DeclareLaunchArgument(
+        'engine', default_value='mujoco', choices=sorted(ENGINES), description='physics engine'
+    ),
+    DeclareLaunchArgument(
+        'mode',
+        default_value='lockstep',
+        choices=['lockstep', 'realtime'],
+        description='lockstep: as fast as it goes, bit for bit the same; realtime: wall clock',
+    ),
+    DeclareLaunchArgument(
+        'feedforward',
+        default_value='best',
+        choices=['best', 'none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete'],
+        description='of the servo controller; best: discrete in lockstep, else inverse_dynamics',
+    ),
+    DeclareLaunchArgument(
+        'config', default_value='', description='parameter file; by default config/<robot>.yaml'
+    ),
+    DeclareLaunchArgument(
+        'viewer', default_value='false', choices=['true', 'false'], description="MuJoCo's viewer"
+    ),
+    DeclareLaunchArgument(
+        'plot', default_value='false', choices=['true', 'false'], description='start rqt_plot'
+    ),
+)
+
+
+def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
+    """Return the servo's feedforward level ('' for other laws), with 'best' resolved."""
+    if controller != 'servo':
+        return ''
+    if feedforward == 'best':
+        return 'discrete' if mode == 'lockstep' else 'inverse_dynamics'
+    return feedforward
+
+
+def config_file(robot: str, config: str) -> str:
+    """Return the parameter file: the one asked for, the robot's own, or the default one."""
+    if config:
+        if not Path(config).is_file():
+            raise RuntimeError(f'config {config!r} is not a file')
+        return config
+    own = share_folder() / 'config' / f'{robot}.yaml'
+    return str(own if own.is_file() else share_folder() / 'config' / 'default.yaml')
+
+
+def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
+    """Return simulator, controller and IK nodes for the launch arguments in `context`.
+
+    Raises:
+        RuntimeError: an argument that cannot work, with one clear line; nothing has started.
+    """
+    arguments = context.launch_configurations
+    robot, controller, mode = (arguments[name] for name in ('robot', 'controller', 'mode'))
+    urdf = find_urdf(robot)
+    RobotModel.from_urdf(urdf)
+    shared: dict[str, Any] = {'robot': str(urdf) if '/' in robot else robot}
+    config = config_file(robot, arguments['config'])
+    law = {'autostart': True}
+    if controller == 'servo':
+        law['feedforward'] = feedforward_of(controller, arguments['feedforward'], mode)
+    simulator = {
+        'engine': arguments['engine'],
+        'mode': mode,
+        'actuator': _ACTUATOR[LAWS[controller].command_interface],
+        'start_paused': start_paused,
+        'viewer': arguments['viewer'] == 'true',
+    }
+    return [
+        arm_node('simulator', [config, shared | simulator]),
+        arm_node(f'{controller}_controller', [config, shared | law]),
+        arm_node('inverse_kinematics', [config, shared]),
+        *_plot(arguments['plot'], controller),
+    ]
+
+
+def arm_node(executable: str, parameters: list[Any], **options: Any) -> Node:
+    """Return a node of this package whose end is the end of the launch."""
+    return Node(
+        package='arm_sim',
+        executable=executable,
+        name=executable,
+        parameters=parameters,
+        output='screen',
+        on_exit=options.pop('on_exit', Shutdown(reason=f'{executable} has ended')),
+        sigterm_timeout='3',
+        sigkill_timeout='1',
+        **options,
+    )
+
+
+def task_node(executable: str, parameters: list[Any]) -> list[Any]:
+    """Return a task and the handler that ends the launch with the task's exit code."""
+    task = arm_node(
+        executable, parameters, on_exit=[], output_format='{line}', emulate_tty=True
+    )
+
+    def end(event: ProcessExited, context: LaunchContext) -> list[Any]:
+        if event.returncode:
+            # An exception is the only way to make `ros2 launch` itself end with exit code 1.
+            raise RuntimeError(f'{executable} ended with exit code {event.returncode}')
+        return [Shutdown(reason=f'{executable} is done')]
+
+    return [task, RegisterEventHandler(OnProcessExit(target_action=task, on_exit=end))]
+
+
+def _plot(plot: str, controller: str) -> Iterable[Any]:
+    if plot != 'true':
+        return
+    if shutil.which('rqt_plot') is None:
+        yield LogInfo(
+            msg='plot: rqt_plot is not installed; get it with '
+            '"sudo apt install ros-jazzy-rqt-plot", or open the recording in PlotJuggler'
+        )
+        return
+    state = f'/{controller}_controller/controller_state'
+    fields = [f'{state}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]
+    yield Node(package='rqt_plot', executable='rqt_plot', arguments=fields)
