@@ -45,6 +45,8 @@ CONTROL_INPUT_QOS = _qos(1, ReliabilityPolicy.BEST_EFFORT)
 STATE_QOS = _qos(1000)
 RECORD_QOS = _qos(100_000)
 LATCHED_QOS = _qos(1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+# ROS's own depth of 10 drops requests of many clients at once.
+SERVICE_QOS = _qos(1000)
 
 
 def declare_parameters(node: Node, parameters: type[T], prefix: str = '') -> T:

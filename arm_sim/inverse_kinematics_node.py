@@ -14,7 +14,12 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from arm_controllers.base_node import CONTROL_QOS, declare_parameters, run_node
+from arm_controllers.base_node import (
+    CONTROL_INPUT_QOS,
+    SERVICE_QOS,
+    declare_parameters,
+    run_node,
+)
 from arm_controllers.messages import (
     JointReader,
     pose_from_message,
@@ -95,11 +100,11 @@ class InverseKinematicsNode(Node):
         self._warm_up()
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_subscription(
-            JointState, 'joint_states', self._on_joint_state, CONTROL_QOS, raw=True
+            JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
         )
-        self.create_service(ComputeIK, 'compute_ik', self.compute_ik)
-        self.create_service(ComputeFK, 'compute_fk', self.compute_fk)
-        self.create_service(ComputeIKPath, 'compute_ik_path', self.compute_ik_path)
+        self.create_service(ComputeIK, 'compute_ik', self.compute_ik, qos_profile=SERVICE_QOS)
+        self.create_service(ComputeFK, 'compute_fk', self.compute_fk, qos_profile=SERVICE_QOS)
+        self.create_service(ComputeIKPath, 'compute_ik_path', self.compute_ik_path, qos_profile=SERVICE_QOS)
         self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
         analytic = inverse_kinematics(self.model).analytic
         self.get_logger().info(
