@@ -33,12 +33,12 @@ setup(
     license="Apache-2.0",
     entry_points={
         "console_scripts": [
-            "simulator = arm_sim.simulator_node:main",
-            "computed_torque_controller = arm_controllers.controller_node:computed_torque_main",
-            "pd_controller = arm_controllers.controller_node:pd_main",
-            "servo_controller = arm_controllers.controller_node:servo_main",
-            "inverse_kinematics = arm_sim.inverse_kinematics_node:main",
-            "cube_task = arm_sim.cube_task_node:main",
+            "simulator = arm_sim.executables:simulator",
+            "computed_torque_controller = arm_sim.executables:computed_torque_controller",
+            "pd_controller = arm_sim.executables:pd_controller",
+            "servo_controller = arm_sim.executables:servo_controller",
+            "inverse_kinematics = arm_sim.executables:inverse_kinematics",
+            "cube_task = arm_sim.executables:cube_task",
         ],
     },
 )

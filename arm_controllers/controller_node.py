@@ -255,20 +255,5 @@ def main(law_name: str) -> int:
     return run_node(f'{law_name}_controller', lambda: ControllerNode(law_name))
 
 
-def computed_torque_main() -> int:
-    """Run `computed_torque_controller`."""
-    return main('computed_torque')
-
-
-def pd_main() -> int:
-    """Run `pd_controller`."""
-    return main('pd')
-
-
-def servo_main() -> int:
-    """Run `servo_controller`."""
-    return main('servo')
-
-
 if __name__ == '__main__':
     sys.exit(main(sys.argv[1]))

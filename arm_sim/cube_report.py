@@ -10,7 +10,9 @@ matplotlib.use('Agg')
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import LogNorm
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
@@ -68,31 +70,37 @@ def print_table(report: dict[str, Any], checks: list[dict[str, Any]]) -> None:
         f'\n[bold]{report["robot"]}[/] drew the cube: {law}, engine {report["engine"]}, '
         f'{report["mode"]}, path {report["path"]}, {report["duration_s"]:g} s'
     )
-    table = Table(show_edge=False, pad_edge=False, header_style='bold')
+    table = Table(box=SIMPLE, show_edge=False, pad_edge=False, header_style='bold')
     for column, justify in (('', 'left'), ('RMS', 'right'), ('max', 'right'), ('where', 'left')):
         table.add_column(column, justify=justify)  # type: ignore[arg-type]
     for name, key in (('path error', 'path_error_mm'), ('tracking error', 'tracking_error_mm')):
         e = report[key]
         where = f'stroke {e["max_on_stroke"]}, t = {e["max_at_s"]:.3f} s'
-        table.add_row(f'{name} [mm]', f'{e["rms"]:.3g}', f'{e["max"]:.3g}', where)
+        table.add_row(f'{name} \\[mm]', f'{e["rms"]:.3g}', f'{e["max"]:.3g}', where)
     joints = report['joint_error_rad']
     worst = int(np.argmax(joints['max']))
     table.add_row(
-        'joint error [rad]',
+        'joint error \\[rad]',
         f'{max(joints["rms"]):.3g}',
         f'{max(joints["max"]):.3g}',
         f'{report["joint_names"][worst]}, t = {joints["max_at_s"][worst]:.3f} s',
     )
     table.add_row(
-        'torque [N.m]',
+        'torque \\[N.m]',
         '',
         f'{report["peak_torque_nm"]:.4g}',
         f'{report["peak_torque_joint"]}, t = {report["peak_torque_at_s"]:.3f} s; '
-        f'{report["peak_torque_share"]:.0%} of a limit, {report["saturated_samples"]} saturated',
+        f'{report["peak_torque_share"]:.0%} of limit',
+    )
+    table.add_row(
+        'saturated samples',
+        '',
+        str(report['saturated_samples']),
+        '',
     )
     ik = report['ik']
     table.add_row(
-        'IK residual [mm]',
+        'IK residual \\[mm]',
         '',
         f'{ik["max_position_error_mm"]:.2g}',
         f'{ik["calls"]} call{"s" if ik["calls"] != 1 else ""}, '
@@ -127,22 +135,35 @@ def draw(tracking: Tracking, cube: Cube, report: dict[str, Any], path: Path) -> 
         f'path {report["path_error_mm"]["rms"]:.3g} mm RMS',
         fontsize=12,
         fontweight='bold',
+        y=1.03,
     )
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=110, bbox_inches='tight', pad_inches=0.15)
     plt.close(figure)
 
 
+# Errors below this are rounding; the axes end there [mm].
+_ROUNDING_MM = 1e-12
+
+
+def _envelope(t: np.ndarray, values: np.ndarray, bins: int = 1500) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and the largest value in each of `bins` stretches: what a plot can show."""
+    width = max(1, len(t) // bins)
+    count = len(t) // width
+    return t[: count * width : width], values[: count * width].reshape(count, width).max(axis=1)
+
+
 def _draw_cube(axes: Any, tracking: Tracking, cube: Cube) -> None:
-    stride = max(1, len(tracking.t) // 3000)
-    tip = tracking.tip[::stride] * 1e3
-    error = np.maximum(tracking.tracking_error[::stride] * 1e3, 1e-16)
+    t, error = _envelope(tracking.t, tracking.tracking_error * 1e3)
+    tip = tracking.tip[:: max(1, len(tracking.t) // 1500)][: len(t)] * 1e3
+    error = np.maximum(error, _ROUNDING_MM)
     segments = np.stack([tip[:-1], tip[1:]], axis=1)
     corners = cube.corners * 1e3
     for a in range(8):
         for b in range(a + 1, 8):
             if np.isclose(np.linalg.norm(corners[a] - corners[b]), cube.side * 1e3):
                 axes.plot(*np.stack([corners[a], corners[b]]).T, color='0.8', lw=5, zorder=0)
-    lines = Line3DCollection(segments, cmap='viridis', norm='log', lw=1.8)
+    decades = LogNorm(error.min() / 3, error.max() * 3)
+    lines = Line3DCollection(segments, cmap='viridis', norm=decades, lw=2.2)
     lines.set_array(error[:-1])
     axes.add_collection3d(lines)
     for number, corner in enumerate(corners):
@@ -155,9 +176,9 @@ def _draw_cube(axes: Any, tracking: Tracking, cube: Cube) -> None:
         xlabel='x [mm]',
         ylabel='y [mm]',
         zlabel='z [mm]',
-        title='the tip as drawn (grey: the ideal edges)',
     )
-    axes.set_box_aspect((1, 1, 1))
+    axes.set_title('the tip as drawn (grey: the ideal edges)', y=0.98)
+    axes.set_box_aspect((1, 1, 1), zoom=0.95)
     axes.view_init(elev=22, azim=-58)
     bar = axes.figure.colorbar(lines, ax=axes, shrink=0.55, pad=0.1, location='bottom')
     bar.set_label('tracking error [mm]')
@@ -182,12 +203,14 @@ def _draw_errors(axes: Any, tracking: Tracking, cube: Cube) -> None:
         (tracking.path_error, 'path error (reference from the straight edge)', '#d95f02'),
         (tracking.tracking_error, 'tracking error (arm from the reference)', '#1b6ca8'),
     ):
-        values = values * 1e3
-        label = f'{name}: {rms(values):.2g} mm RMS'
-        axes.semilogy(tracking.t, np.maximum(values, 1e-16), lw=0.9, color=color, label=label)
+        label = f'{name}: {rms(values) * 1e3:.2g} mm RMS'
+        t, largest = _envelope(tracking.t, values * 1e3)
+        axes.semilogy(t, np.maximum(largest, _ROUNDING_MM), lw=1.1, color=color, label=label)
     axes.set(ylabel='error [mm]', xlim=(0, cube.duration))
+    if axes.get_ylim()[1] < 1e-6:
+        axes.set_ylim(_ROUNDING_MM, 1e-6)
     axes.grid(axis='y', color='0.9')
-    axes.legend(loc='lower right', framealpha=0.9, fontsize=8.5)
+    axes.legend(loc='best', framealpha=0.9, fontsize=8.5)
     axes.set_title('error along the strokes (corner to corner)', pad=16)
 
 

@@ -1,18 +1,13 @@
 """What the launch files share: which nodes a robot, a controller and an engine need."""
 
 import shutil
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from launch import LaunchContext
-from launch.actions import (
-    DeclareLaunchArgument,
-    LogInfo,
-    RegisterEventHandler,
-    Shutdown,
-)
-from launch.event_handlers import OnProcessExit
+from launch.actions import DeclareLaunchArgument, LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
@@ -122,19 +117,24 @@ def arm_node(executable: str, parameters: list[Any], **options: Any) -> Node:
     )
 
 
-def task_node(executable: str, parameters: list[Any]) -> list[Any]:
-    """Return a task and the handler that ends the launch with the task's exit code."""
-    task = arm_node(
-        executable, parameters, on_exit=[], output_format='{line}', emulate_tty=True
-    )
+def task_node(executable: str, parameters: list[Any]) -> Node:
+    """Return a task: its end is the end of the launch, its exit code that of `ros2 launch`."""
 
-    def end(event: ProcessExited, context: LaunchContext) -> list[Any]:
+    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+        if context.is_shutdown:
+            return None
         if event.returncode:
             # An exception is the only way to make `ros2 launch` itself end with exit code 1.
             raise RuntimeError(f'{executable} ended with exit code {event.returncode}')
-        return [Shutdown(reason=f'{executable} is done')]
+        return Shutdown(reason=f'{executable} is done')
 
-    return [task, RegisterEventHandler(OnProcessExit(target_action=task, on_exit=end))]
+    return arm_node(
+        executable,
+        parameters,
+        on_exit=end,
+        output_format='{line}',
+        emulate_tty=sys.stdout.isatty(),
+    )
 
 
 def _plot(plot: str, controller: str) -> Iterable[Any]:

@@ -38,7 +38,7 @@ def cube(context: LaunchContext) -> list:
     task |= {name: arguments[name] for name in ('path', 'output_dir', 'controller', 'engine', 'mode')}
     task |= {'robot': robot, 'feedforward': feedforward_of(controller, arguments['feedforward'], mode)}
     config = config_file(robot, arguments['config'])
-    return [*arm_nodes(context, start_paused=True), *task_node('cube_task', [config, task])]
+    return [*arm_nodes(context, start_paused=True), task_node('cube_task', [config, task])]
 
 
 def generate_launch_description() -> LaunchDescription:
