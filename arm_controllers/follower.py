@@ -41,6 +41,8 @@ class TrajectoryFollower:
     nanoseconds; a goal's time is t = (stamp - start) * 1e-9 [s].
 
     Attributes:
+        joint_names: the n joints.
+        time_ns: stamp of the newest state [ns].
         reference: what `update` returned last.
         results: ends of goals, oldest first; the reader takes them out.
     """
@@ -53,7 +55,7 @@ class TrajectoryFollower:
         """
         n = len(model.joint_names)
         self._model = model
-        self._names = model.joint_names
+        self.joint_names = model.joint_names
         self.reference = Reference(n)
         self._peeked = Reference(n)
         self._error = np.zeros((2, n))
@@ -65,7 +67,7 @@ class TrajectoryFollower:
         self.results: deque[GoalResult] = deque()
         self._motion = _Motion(0, 0, hold(np.zeros(n)))
         self._waiting: list[_Motion] = []
-        self._last_ns = 0
+        self.time_ns = 0
         self.set_parameters(parameters)
 
     def set_parameters(self, parameters: FollowerParameters) -> None:
@@ -74,7 +76,7 @@ class TrajectoryFollower:
         Raises:
             ArmError: a parameter out of range; then nothing has changed.
         """
-        names, p = self._names, parameters
+        names, p = self.joint_names, parameters
         trajectory = per_joint('constraints.trajectory', p.trajectory_tolerance, names, 0.0)
         goal = per_joint('constraints.goal', p.goal_tolerance, names, 0.0)
         acceleration = per_joint('max_acceleration', p.max_acceleration, names, 0.0)
@@ -102,6 +104,10 @@ class TrajectoryFollower:
         motions = (self._motion, *self._waiting)
         return tuple(motion.goal for motion in motions if motion.goal is not None)
 
+    def difference(self, q_from: Array, q_to: Array) -> Array:
+        """Return q_to - q_from (n,), the short way round for continuous joints."""
+        return self._model.difference(q_from, q_to)
+
     def time_in_goal(self, time_ns: int) -> float:
         """Return the time [s] since the start of the motion at hand."""
         return (time_ns - self._motion.start_ns) * 1e-9
@@ -111,7 +117,7 @@ class TrajectoryFollower:
     ) -> None:
         """Hold here, braking first where the arm moves; goals at hand end with `reason`."""
         self.abort(reason)
-        self._last_ns = time_ns
+        self.time_ns = time_ns
         self._brake(time_ns, q, v, np.zeros_like(self.reference.effort))
         self._motion.trajectory.evaluate(0.0, self.reference)
 
@@ -122,10 +128,26 @@ class TrajectoryFollower:
         self._motion.goal = None
         self._waiting.clear()
 
-    def cancel(self, time_ns: int) -> None:
-        """End all goals, brake within limits and hold."""
-        for goal in self.goals:
-            self._report(goal, ResultCode.SUCCESSFUL, 'canceled', canceled=True)
+    def cancel(self, time_ns: int, identifier: object = None) -> None:
+        """Brake within limits and hold; all goals end.
+
+        With the `identifier` of a goal that waits, only it and those after it end, and the arm
+        goes on; with that of no goal at hand nothing happens.
+        """
+        goals = self.goals
+        if identifier is not None:
+            names = [goal.identifier for goal in goals]
+            if identifier not in names:
+                return
+            first = names.index(identifier)
+            if goals[first] is not self._motion.goal:
+                waiting = len(goals) - first
+                for motion in self._waiting[-waiting:]:
+                    self._end_canceled(motion, identifier)
+                del self._waiting[-waiting:]
+                return
+        for motion in (self._motion, *self._waiting):
+            self._end_canceled(motion, identifier)
         self._stop_reference(time_ns)
 
     def set_goal(self, goal: Goal, time_ns: int) -> None:
@@ -157,7 +179,7 @@ class TrajectoryFollower:
         p = self.parameters
         check_form(
             goal,
-            self._names,
+            self.joint_names,
             p.allow_partial_joints_goal,
             p.allow_nonzero_velocity_at_trajectory_end,
         )
@@ -166,7 +188,7 @@ class TrajectoryFollower:
             self._stop_for(goal, time_ns)
             return
         while True:
-            time_ns = max(time_ns, self._last_ns)
+            time_ns = max(time_ns, self.time_ns)
             start_ns = goal.start_ns or time_ns + notice_ns
             from_ns = max(start_ns, time_ns + notice_ns)
             self._check_duration(goal, start_ns, time_ns)
@@ -179,7 +201,7 @@ class TrajectoryFollower:
             yield
             yield from check_limits(trajectory, self._model, self._max_acceleration, point_times)
             yield from check_torque(trajectory, self._model, point_times)
-            in_time = self._last_ns <= max(from_ns, time_ns)
+            in_time = self.time_ns <= max(from_ns, time_ns)
             if in_time and np.array_equal(self.peek(from_ns).row, state.row):
                 break
             notice_ns *= 2
@@ -196,8 +218,8 @@ class TrajectoryFollower:
             time_ns: stamp of the state [ns].
             q, v: (n,) the state, finite.
         """
-        step = time_ns - self._last_ns
-        self._last_ns = time_ns
+        step = time_ns - self.time_ns
+        self.time_ns = time_ns
         if step < 0 or step > self._longest_step_ns:
             direction = 'back' if step < 0 else 'forward'
             self.activate(
@@ -254,7 +276,7 @@ class TrajectoryFollower:
             assert waiting.goal is not None
             self._report(waiting.goal, ResultCode.INVALID_GOAL, 'replaced by a newer goal')
         self._waiting.append(motion)
-        self._start_waiting(self._last_ns)
+        self._start_waiting(self.time_ns)
 
     def _start_waiting(self, time_ns: int) -> None:
         while self._waiting and time_ns >= self._waiting[0].from_ns:
@@ -265,7 +287,7 @@ class TrajectoryFollower:
         goal, p = motion.goal, self.parameters
         if goal is None:
             return
-        n = len(self._names)
+        n = len(self.joint_names)
         on_the_way = np.stack([self._trajectory_tolerance, np.zeros(n)])
         at_end = np.stack([self._goal_tolerance, np.full(n, p.stopped_velocity_tolerance)])
         self._override(on_the_way, goal.path_tolerance)
@@ -282,7 +304,7 @@ class TrajectoryFollower:
 
     def _override(self, bounds: Array, tolerances: Sequence[JointTolerance]) -> None:
         for tolerance in tolerances:
-            joint = self._names.index(tolerance.joint)
+            joint = self.joint_names.index(tolerance.joint)
             for row, value in enumerate((tolerance.position, tolerance.velocity)):
                 if value:
                     bounds[row, joint] = max(value, 0.0)
@@ -307,7 +329,7 @@ class TrajectoryFollower:
         quantity = ('position', 'velocity')[row]
         of = unit(quantity, bool(self._model.prismatic[joint]))
         return (
-            f'joint {self._names[joint]!r}: {quantity} error {self._error[row, joint]:.6g} {of} is'
+            f'joint {self.joint_names[joint]!r}: {quantity} error {self._error[row, joint]:.6g} {of} is'
             f' beyond its {what} tolerance {bounds[row, joint]:.6g} {of} (t = {t:.6g} s)'
         )
 
@@ -375,6 +397,17 @@ class TrajectoryFollower:
         if goal is not None:
             self._motion.goal = None
             self._report(goal, code, message)
+
+    def _end_canceled(self, motion: _Motion, identifier: object) -> None:
+        """End a goal on request; the ones after the one that was meant lose their start."""
+        if motion.goal is None:
+            return
+        if identifier is None or motion.goal.identifier == identifier:
+            self._report(motion.goal, ResultCode.SUCCESSFUL, 'canceled', canceled=True)
+        else:
+            text = 'the goal before it was canceled'
+            self._report(motion.goal, ResultCode.INVALID_GOAL, text)
+        motion.goal = None
 
     def _report(self, goal: Goal, code: ResultCode, message: str, canceled: bool = False) -> None:
         self.results.append(GoalResult(goal.identifier, code, message, canceled))

@@ -447,6 +447,18 @@ def test_cancel_ends_waiting_goals_too():
     np.testing.assert_array_equal(run(arm, 0, 2 * SECOND)[0][-1], HOME)
 
 
+def test_cancel_of_a_waiting_goal_leaves_the_running_one():
+    arm = make()
+    arm.set_goal(goal([1.0], [HOME + 0.1], identifier='running'), 0)
+    for k, name in ((2, 'second'), (3, 'third')):
+        arm.set_goal(goal([0.5], [HOME], start_ns=k * SECOND, identifier=name), 0)
+    arm.cancel(0, 'second')
+    arm.cancel(0, 'unheard of')
+    assert ends(arm) == [('second', ResultCode.SUCCESSFUL), ('third', ResultCode.INVALID_GOAL)]
+    np.testing.assert_array_equal(run(arm, 0, 4 * SECOND)[0][-1], HOME + 0.1)
+    assert ends(arm) == [('running', ResultCode.SUCCESSFUL)]
+
+
 def test_velocity_at_the_end_is_braked_after_the_goal():
     arm = make(allow_nonzero_velocity_at_trajectory_end=True, max_deceleration_on_cancel=(2.0,))
     arm.set_goal(goal([1.0], [HOME + 0.2], np.full((1, 6), 0.4), identifier='a'), 0)

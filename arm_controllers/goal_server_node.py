@@ -1,0 +1,221 @@
+"""A controller's goals over ROS: topic, action, feedback, results."""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory
+
+from arm_controllers.follower import TrajectoryFollower
+from arm_controllers.goal import Array, Goal, GoalError, GoalResult, ResultCode
+from arm_controllers.messages import goal_from_action, goal_from_message, set_stamp
+from arm_dynamics.errors import ArmError
+
+# Goals of more points than this are checked in slices in real time.
+_AT_ONCE = 50
+# How long a client may fetch a result [s].
+_RESULT_TIMEOUT = 60
+
+
+class GoalServer:
+    """Takes goals for a follower from ~/joint_trajectory and ~/follow_joint_trajectory.
+
+    A refused action goal is accepted by the protocol and then aborted, because only so its result
+    can say why.
+
+    Attributes:
+        refused: number of goals refused.
+        trouble: why the last goal that did not succeed was refused or ended.
+        trouble_since: when that was (time.monotonic()).
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        follower: TrajectoryFollower,
+        period_ns: int,
+        feedback_rate: float,
+        in_slices: bool,
+    ):
+        """Open the topic and the action.
+
+        Args:
+            node: the controller.
+            follower: follows the goals.
+            period_ns: control period [ns].
+            feedback_rate: of the action [Hz of the states' time].
+            in_slices: check long goals slice by slice in `after_cycle`.
+        """
+        self._node = node
+        self._logger = node.get_logger()
+        self._follower = follower
+        self._period_ns = period_ns
+        self._feedback_every_ns = round(1e9 / feedback_rate)
+        self._next_feedback_ns = 0
+        self._in_slices = in_slices
+        self._time_ns: int | None = None
+        self._checks: deque[tuple[object, Iterator[None]]] = deque()
+        self._handles: dict[object, ServerGoalHandle] = {}
+        self._ends: dict[object, Future] = {}
+        self._feedback = FollowJointTrajectory.Feedback()
+        self.refused = 0
+        self.trouble = ''
+        self.trouble_since = 0.0
+        self._topic = node.create_subscription(
+            JointTrajectory, '~/joint_trajectory', self._on_message, 10
+        )
+        self._action = ActionServer(
+            node,
+            FollowJointTrajectory,
+            '~/follow_joint_trajectory',
+            execute_callback=self._execute,
+            cancel_callback=self._on_cancel,
+            result_timeout=_RESULT_TIMEOUT,
+        )
+
+    def close(self) -> None:
+        """Close the endpoints."""
+        self._action.destroy()
+        self._node.destroy_subscription(self._topic)
+
+    def activate(self, time_ns: int) -> None:
+        """Take goals from now on; also after a jump of time."""
+        self._time_ns = time_ns
+        self._next_feedback_ns = time_ns
+
+    def deactivate(self, reason: str) -> None:
+        """End all goals with `reason` and refuse further ones."""
+        self._time_ns = None
+        for identifier, _ in self._checks:
+            self._end(GoalResult(identifier, ResultCode.INVALID_GOAL, reason))
+        self._checks.clear()
+        self._follower.abort(reason)
+        self.send_results()
+
+    def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
+        """Do what is due after a control cycle: a slice of checks, results, feedback."""
+        self._time_ns = time_ns
+        if self._checks:
+            self._check_on()
+        if self._follower.results:
+            self.send_results()
+        if time_ns >= self._next_feedback_ns:
+            self._next_feedback_ns = time_ns + self._feedback_every_ns
+            goal = self._follower.active_goal
+            handle = None if goal is None else self._handles.get(goal.identifier)
+            if handle is not None:
+                self._send_feedback(handle, time_ns, q, v)
+
+    def send_results(self) -> None:
+        """Tell the clients of goals that have ended."""
+        results = self._follower.results
+        while results:
+            self._end(results.popleft())
+
+    # Goals
+
+    def _on_message(self, message: JointTrajectory) -> None:
+        try:
+            self._take(goal_from_message(message))
+        except ArmError as error:
+            self._refuse(None, error)
+        self.send_results()
+
+    async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        identifier = bytes(handle.goal_id.uuid)
+        ended = self._ends[identifier] = Future()
+        self._handles[identifier] = handle
+        try:
+            self._take(goal_from_action(handle.request, identifier))
+        except ArmError as error:
+            self._refuse(identifier, error)
+        self.send_results()
+        end: GoalResult = await ended
+        if end.canceled and handle.is_cancel_requested:
+            handle.canceled()
+        elif end.code == ResultCode.SUCCESSFUL and not end.canceled:
+            handle.succeed()
+        else:
+            handle.abort()
+        return FollowJointTrajectory.Result(error_code=int(end.code), error_string=end.message)
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        identifier = bytes(handle.goal_id.uuid)
+        for check in self._checks:
+            if check[0] == identifier:
+                self._checks.remove(check)
+                self._end(GoalResult(identifier, ResultCode.SUCCESSFUL, 'canceled', canceled=True))
+                return CancelResponse.ACCEPT
+        if self._time_ns is not None:
+            self._follower.cancel(self._time_ns, identifier)
+            # The results go out after the next cycle, when the handle has become 'canceling'.
+        return CancelResponse.ACCEPT
+
+    def _take(self, goal: Goal) -> None:
+        """Give a goal to the follower, at once or in slices.
+
+        Raises:
+            ArmError: it is refused.
+        """
+        if self._time_ns is None:
+            raise GoalError('the controller is not active, or has not seen a state yet')
+        points = len(goal.times)
+        if not self._in_slices or (points <= _AT_ONCE and not self._checks):
+            self._follower.set_goal(goal, self._time_ns)
+            return
+        notice_ns = (8 + points // 25) * self._period_ns
+        check = self._follower.accept(goal, self._time_ns, notice_ns)
+        self._checks.append((goal.identifier, check))
+
+    def _check_on(self) -> None:
+        """Do the next slice of the checks of the oldest goal that is being checked."""
+        identifier, check = self._checks[0]
+        try:
+            next(check)
+        except StopIteration:
+            self._checks.popleft()
+        except ArmError as error:
+            self._checks.popleft()
+            self._refuse(identifier, error)
+
+    def _refuse(self, identifier: object, error: ArmError) -> None:
+        self.refused += 1
+        self._say(f'goal refused: {error}')
+        code = getattr(error, 'code', ResultCode.INVALID_GOAL)
+        self._resolve(GoalResult(identifier, code, str(error)))
+
+    def _end(self, end: GoalResult) -> None:
+        if end.code != ResultCode.SUCCESSFUL:
+            self._say(f'goal ended: {end.message}')
+        self._resolve(end)
+
+    def _say(self, trouble: str) -> None:
+        self.trouble, self.trouble_since = trouble, time.monotonic()
+        self._logger.warning(trouble)
+
+    def _resolve(self, end: GoalResult) -> None:
+        self._handles.pop(end.identifier, None)
+        ended = self._ends.pop(end.identifier, None)
+        if ended is not None:
+            ended.set_result(end)
+
+    def _send_feedback(self, handle: ServerGoalHandle, time_ns: int, q: Array, v: Array) -> None:
+        feedback, reference = self._feedback, self._follower.reference
+        set_stamp(feedback.header.stamp, time_ns)
+        feedback.joint_names = list(self._follower.joint_names)
+        feedback.desired.positions = reference.q.tolist()
+        feedback.desired.velocities = reference.v.tolist()
+        feedback.desired.accelerations = reference.a.tolist()
+        feedback.actual.positions = q.tolist()
+        feedback.actual.velocities = v.tolist()
+        feedback.error.positions = self._follower.difference(q, reference.q).tolist()
+        feedback.error.velocities = (reference.v - v).tolist()
+        t_ns = round(self._follower.time_in_goal(time_ns) * 1e9)
+        for part in (feedback.desired, feedback.actual, feedback.error):
+            part.time_from_start.sec, part.time_from_start.nanosec = divmod(t_ns, 1_000_000_000)
+        handle.publish_feedback(feedback)
