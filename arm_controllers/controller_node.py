@@ -1,16 +1,13 @@
 """A controller: one lifecycle node around one law and one trajectory follower."""
 
 import sys
-from dataclasses import dataclass
-from itertools import count
+import time
+from dataclasses import dataclass, fields
+from typing import Any
 
-from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
-from rclpy.action import ActionServer, CancelResponse
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.task import Future
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.base_node import (
     CONTROL_INPUT_QOS,
@@ -19,23 +16,26 @@ from arm_controllers.base_node import (
     pin_to_core,
     run_node,
 )
+from arm_controllers.controller_diagnostics_node import ControllerDiagnostics
 from arm_controllers.follower import TrajectoryFollower
 from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.goal import GoalResult, ResultCode
+from arm_controllers.goal_server_node import GoalServer
 from arm_controllers.laws import LAWS
+from arm_controllers.live_parameters_node import LiveParameters
 from arm_controllers.messages import (
     ControllerStateMessage,
     JointMessage,
     JointReader,
-    goal_from_action,
-    goal_from_message,
     set_stamp,
     to_ns,
 )
-from arm_dynamics.checks import in_range
+from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+
+# Another controller whose last command is younger than this is active [s].
+_STILL_COMMANDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,10 @@ class ControllerParameters:
         gravity: in the base frame [m/s^2].
         timestep: the plant's integration step [s].
         control_decimation: the plant's steps a control period.
+        mode: the simulator's; in 'realtime' long goals are checked in slices between cycles.
         state_publish_rate: rate of ~/controller_state [Hz of simulated time].
+        action_monitor_rate: rate of the action's feedback [Hz of simulated time].
+        state_timeout: wall-clock time without a state before goals are aborted [s].
         autostart: configure and activate by itself.
         core: run on this CPU core only; -1: on any.
     """
@@ -56,7 +59,10 @@ class ControllerParameters:
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     timestep: float = 0.002
     control_decimation: int = 1
+    mode: str = 'lockstep'
     state_publish_rate: float = 50.0
+    action_monitor_rate: float = 20.0
+    state_timeout: float = 10.0
     autostart: bool = False
     core: int = -1
 
@@ -64,7 +70,13 @@ class ControllerParameters:
         """Raises ArmError."""
         in_range('timestep', self.timestep, 0.0, 0.1, exclusive=True)
         in_range('control_decimation', self.control_decimation, 1, 1000)
+        one_of('mode', self.mode, ('lockstep', 'realtime'))
         in_range('state_publish_rate', self.state_publish_rate, 0.1, 10_000.0)
+        in_range('action_monitor_rate', self.action_monitor_rate, 0.1, 10_000.0)
+        in_range('state_timeout', self.state_timeout, 0.1)
+
+
+_FIXED = tuple(field.name for field in fields(ControllerParameters))
 
 
 class ControllerNode(LifecycleNode):
@@ -77,8 +89,10 @@ class ControllerNode(LifecycleNode):
         self._active = False
         self._taken_over = False
         self.parameters = declare_parameters(self, ControllerParameters)
-        self._law_parameters = declare_parameters(self, self._law_class.Parameters)
-        self._follower_parameters = declare_parameters(self, FollowerParameters)
+        declare_parameters(self, self._law_class.Parameters)
+        self._live: LiveParameters | None = None
+        self._diagnostics = ControllerDiagnostics(self, self._on_second)
+        self._other, self._others_command = '', -float('inf')
         if self.parameters.autostart:
             self._build()  # a bad parameter ends the node with one line, not in a dead state
             self.trigger_configure()
@@ -94,37 +108,69 @@ class ControllerNode(LifecycleNode):
             self.get_logger().error(str(error))
             return TransitionCallbackReturn.FAILURE
         self._open()
+        self._diagnostics.configured = True
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Command from the next state on, holding where the arm is then."""
-        self._taken_over = False
-        self._active = True
+        """Command from the next state on, holding where the arm is then.
+
+        Refused while another controller commands the arm.
+        """
+        if time.monotonic() - self._others_command < _STILL_COMMANDS:
+            self.get_logger().error(
+                f'{self._other!r} commands this arm; deactivate it before {self.get_name()!r}'
+            )
+            return TransitionCallbackReturn.FAILURE
+        self._watch(False)
+        self._set_active(True)
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop commanding; goals at hand are aborted and told so."""
-        self._active = False
-        self._follower.abort('the controller was deactivated')
-        self._settle_ended_goals()
+        """Stop commanding; goals at hand are aborted and told so, the plant brakes and holds."""
+        self._release('the controller was deactivated')
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Close the endpoints."""
         self._close()
+        self._diagnostics.configured = False
         return TransitionCallbackReturn.SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop commanding."""
-        self._active = False
+        """Stop commanding, as for deactivation."""
+        if self._active:
+            self._release('the controller was shut down')
         return TransitionCallbackReturn.SUCCESS
+
+    def _set_active(self, active: bool) -> None:
+        self._active = self._diagnostics.active = active
+        self._taken_over = self._diagnostics.taken_over = False
+
+    def _release(self, reason: str) -> None:
+        """Abort all goals and tell the plant, by a command without joints, that it has the arm."""
+        self._set_active(False)
+        self._goals.deactivate(reason)
+        release = JointState()
+        release.header = self._command.message.header
+        self._command_publisher.publish(release)
+        self._watch()
 
     def _build(self) -> None:
         p = self.parameters
         model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
-        self._law = self._law_class(model, self._law_parameters)
-        self._follower = TrajectoryFollower(model, self._follower_parameters)
+        if self._live is not None:
+            self._live.close()
+        self._live = LiveParameters(self, model, self._law_class, _FIXED, self._apply)
+        self._law = self._law_class(model, self._live.law)
+        self._follower = TrajectoryFollower(model, self._live.follower)
         self._model = model
+
+    def _apply(self, law: Any, follower_parameters: FollowerParameters) -> None:
+        """Take parameters into use that were set while running."""
+        law.reset(self._follower.reference.q, self._follower.reference.v)
+        self._law = law
+        self._lookahead_ns = law.lookahead * round(self._dt * 1e9)
+        self._follower.set_parameters(follower_parameters)
 
     def _open(self) -> None:
         p = self.parameters
@@ -134,11 +180,10 @@ class ControllerNode(LifecycleNode):
         self._report_every_ns = round(1e9 / p.state_publish_rate)
         self._next_report_ns = 0
         self._time_ns = -1
-        self._goal_ids = count()
-        self._waiting: dict[int, Future] = {}
 
         field = 'position' if self._law.command_interface == 'position' else 'effort'
         self._command = JointMessage(names, (field,))
+        self._command.message.header.frame_id = self.get_name()
         self._output = getattr(self._command, field)
         self._state_message = ControllerStateMessage(names)
         self._reader = JointReader(names)
@@ -148,23 +193,24 @@ class ControllerNode(LifecycleNode):
         self._state_publisher = self.create_lifecycle_publisher(
             JointTrajectoryControllerState, '~/controller_state', 10
         )
-        self._inputs = [
-            self.create_subscription(JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS),
-            self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_goal, 10),
-        ]
-        self._action_server = ActionServer(
-            self,
-            FollowJointTrajectory,
-            '~/follow_joint_trajectory',
-            execute_callback=self._execute,
-            cancel_callback=lambda goal: CancelResponse.ACCEPT,
+        self._state_input = self.create_subscription(
+            JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS
         )
+        self._watch()
+        self._goals = GoalServer(
+            self,
+            self._follower,
+            round(self._dt * 1e9),
+            p.action_monitor_rate,
+            in_slices=p.mode == 'realtime',
+        )
+        self._diagnostics.goals, self._diagnostics.follower = self._goals, self._follower
         pin_to_core(p.core)
 
     def _close(self) -> None:
-        self._action_server.destroy()
-        for subscription in self._inputs:
-            self.destroy_subscription(subscription)
+        self._goals.close()
+        self.destroy_subscription(self._state_input)
+        self._watch(False)
         self.destroy_lifecycle_publisher(self._command_publisher)
         self.destroy_lifecycle_publisher(self._state_publisher)
 
@@ -182,14 +228,18 @@ class ControllerNode(LifecycleNode):
             v = self._reader.read(message.name, message.velocity, 'velocity')
         except ArmError as error:
             self.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
+            self._diagnostics.drop(str(error))
             return
         follower, law = self._follower, self._law
         if not self._taken_over or time_ns < self._time_ns:
-            follower.activate(time_ns, q, v)
+            if not self._taken_over:
+                follower.activate(time_ns, q, v)
             law.reset(q, v)
-            self._taken_over = True
+            self._goals.activate(time_ns)
+            self._taken_over = self._diagnostics.taken_over = True
             self._next_report_ns = time_ns
         self._time_ns = time_ns
+        self._diagnostics.last_state = time.monotonic()
         reference = follower.update(time_ns, q, v)
         if self._lookahead_ns:
             self._output[:] = law(q, v, follower.peek(time_ns + self._lookahead_ns), self._dt)
@@ -197,57 +247,35 @@ class ControllerNode(LifecycleNode):
             self._output[:] = law(q, v, reference, self._dt)
         set_stamp(self._command.message.header.stamp, time_ns)
         self._command_publisher.publish(self._command.message)
-        if follower.results:
-            self._settle_ended_goals()
+        self._goals.after_cycle(time_ns, q, v)
         if time_ns >= self._next_report_ns:
             self._next_report_ns = time_ns + self._report_every_ns
             error = self._model.difference(q, reference.q)
             self._state_message.fill(time_ns, reference, q, v, error, message.effort, self._output)
             self._state_publisher.publish(self._state_message.message)
 
-    # Goals
+    # Beside the cycle
 
-    def _on_goal(self, message: JointTrajectory) -> None:
-        try:
-            self._require_active()
-            self._follower.set_goal(goal_from_message(message), self._time_ns)
-        except ArmError as error:
-            self.get_logger().error(f'goal refused: {error}')
-
-    def _require_active(self) -> None:
-        if not (self._active and self._taken_over):
-            raise ArmError('the controller is not active or has seen no state yet')
-
-    async def _execute(self, goal_handle) -> FollowJointTrajectory.Result:
-        identifier = next(self._goal_ids)
-        ended = self._waiting[identifier] = Future()
-        try:
-            self._require_active()
-            goal = goal_from_action(goal_handle.request, identifier)
-            self._follower.set_goal(goal, self._time_ns)
-        except ArmError as error:
-            del self._waiting[identifier]
-            self.get_logger().error(f'goal refused: {error}')
-            code = getattr(error, 'code', ResultCode.INVALID_GOAL)
-            ended.set_result(GoalResult(identifier, code, str(error)))
-        end: GoalResult = await ended
-        if end.canceled:
-            goal_handle.canceled()
-        elif end.code == ResultCode.SUCCESSFUL:
-            goal_handle.succeed()
+    def _watch(self, on: bool = True) -> None:
+        """Watch for commands of another controller; not when active: ours would come back."""
+        if on:
+            self._command_input = self.create_subscription(
+                JointState, 'joint_commands', self._on_others_command, CONTROL_INPUT_QOS
+            )
         else:
-            goal_handle.abort()
-        return FollowJointTrajectory.Result(error_code=int(end.code), error_string=end.message)
+            self.destroy_subscription(self._command_input)
 
-    def _settle_ended_goals(self) -> None:
-        results = self._follower.results
-        while results:
-            end = results.popleft()
-            if end.code != ResultCode.SUCCESSFUL:
-                self.get_logger().error(f'goal ended: {end.message}')
-            future = self._waiting.pop(end.identifier, None)
-            if future is not None:
-                future.set_result(end)
+    def _on_others_command(self, message: JointState) -> None:
+        """Remember who else commands the arm; a command without joints is its farewell."""
+        self._other = message.header.frame_id
+        self._others_command = time.monotonic() if message.name else -float('inf')
+
+    def _on_second(self) -> None:
+        """Abort goals that can no longer end because no state comes."""
+        silence = self._diagnostics.silence
+        if self._active and self._taken_over and silence > self.parameters.state_timeout:
+            self._goals.deactivate(f'no state for {silence:.1f} s: the simulator is gone')
+            self._taken_over = self._diagnostics.taken_over = False
 
 
 def main(law_name: str) -> int:

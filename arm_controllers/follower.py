@@ -328,9 +328,10 @@ class TrajectoryFollower:
         row, joint = np.argwhere(self._beyond[: len(bounds)])[0]
         quantity = ('position', 'velocity')[row]
         of = unit(quantity, bool(self._model.prismatic[joint]))
+        error, bound = self._error[row, joint], bounds[row, joint]
         return (
-            f'joint {self.joint_names[joint]!r}: {quantity} error {self._error[row, joint]:.6g} {of} is'
-            f' beyond its {what} tolerance {bounds[row, joint]:.6g} {of} (t = {t:.6g} s)'
+            f'joint {self.joint_names[joint]!r}: {quantity} error {error:.6g} {of} is beyond its'
+            f' {what} tolerance {bound:.6g} {of} (t = {t:.6g} s)'
         )
 
     def _violation(self, time_ns: int, t: float, q: Array, v: Array, bounds: Array) -> None:

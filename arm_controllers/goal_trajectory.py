@@ -10,8 +10,8 @@ from arm_controllers.reference import Reference
 from arm_controllers.trajectory import Array, Trajectory, hermite, stop
 from arm_dynamics.model import RobotModel
 
-# A peak of a rest-to-rest cubic over time T and distance d: velocity 1.5 d/T, acceleration 6 d/T^2.
-_SHORTEST = 0.02  # [s] for a lone point that is asked for at once
+# Shortest motion to a lone point that is asked for at once [s].
+_SHORTEST = 0.02
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,8 @@ def _check_start(
         of = 'm' if model.prismatic[model.joint_names.index(name)] else 'rad'
         raise GoalError(
             f'joint {name!r}: the start {first[j]:.6g} {of} is {error[j]:.6g} {of} from where the'
-            f' arm is then, {now[j]:.6g} {of}; allowed: {tolerance[j]:.6g} {of} (point 0, t = 0 s)',
+            f' arm is then, {now[j]:.6g} {of}; allowed: {tolerance[j]:.6g} {of}'
+            ' (point 0, t = 0 s)',
             joint=name,
             value=float(first[j]),
             lower=float(now[j] - tolerance[j]),
@@ -121,7 +122,10 @@ def _check_start(
 
 
 def _quickest(step: Array, model: RobotModel, columns: Array, rules: TakeOver) -> float:
-    """Return the time [s] of a cubic over `step` within velocity limit and deceleration."""
+    """Return the time T [s] of a rest-to-rest cubic within velocity limit and deceleration.
+
+    Over a distance d its peaks are velocity 1.5 d/T and acceleration 6 d/T^2.
+    """
     by_velocity = 1.5 * np.abs(step) / model.velocity_limit[columns]
     by_braking = np.sqrt(6.0 * np.abs(step) / rules.max_deceleration[columns])
     return max(_SHORTEST, 1.01 * float(max(by_velocity.max(), by_braking.max())))

@@ -1,6 +1,5 @@
 """Parameters of a controller that may be set while it runs: checked as a whole, then applied."""
 
-import dataclasses
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
