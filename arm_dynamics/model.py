@@ -105,8 +105,8 @@ class RobotModel:
             gravity: [m/s^2] in the base frame.
 
         Raises:
-            ArmError: no such file, not a URDF, a joint type that is not supported, a moving link
-                without mass, or no such tip frame.
+            ArmError: no such file, not a URDF, a joint type that is not supported, or no such tip
+                frame.
         """
         text = str(path_or_xml)
         if text.lstrip().startswith('<'):
@@ -311,12 +311,34 @@ def _parse(urdf: str) -> ElementTree.Element:
             raise ArmError(f'joint {name!r} is {kind} and has no <limit>')
     if len(links - children) != 1:
         raise ArmError(f'a URDF has one root link, this one has {len(links - children)}')
-    for inertial in tree.iter('inertial'):
-        mass = inertial.find('mass')
-        value = float('nan') if mass is None else float(mass.get('value', 'nan'))
-        if not value >= 0.0 or value == float('inf'):
-            raise ArmError(f'a link has mass {value} kg; it must be finite and not negative')
+    for owner in (*tree.findall('joint'), *tree.findall('link')):
+        numbers = owner if owner.tag == 'joint' else owner.findall('inertial/*')
+        for element in numbers:
+            _check_numbers(owner, element)
     return tree
+
+
+_NUMBERS = {'xyz', 'rpy', 'value', 'lower', 'upper', 'effort', 'velocity', 'damping', 'friction'}
+_NUMBERS |= {'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'}
+
+
+def _check_numbers(owner: ElementTree.Element, element: ElementTree.Element) -> None:
+    """Raise ArmError unless the numbers of a joint's or a link's element are usable."""
+    for name in _NUMBERS.intersection(element.keys()):
+        text = element.get(name, '')
+        where = f'{owner.tag} {owner.get("name")!r}: <{element.tag} {name}="{text}">'
+        try:
+            values = [float(word) for word in text.split()]
+        except ValueError:
+            values = []
+        if not values or not np.isfinite(values).all():
+            raise ArmError(f'{where} must be finite numbers')
+        if name in ('xyz', 'rpy') and len(values) != 3:
+            raise ArmError(f'{where} must be three numbers')
+        if element.tag == 'mass' and values[0] < 0.0:
+            raise ArmError(f'{where} must not be negative')
+        if element.tag == 'axis' and not any(values):
+            raise ArmError(f'{where} must not be zero')
 
 
 def _joint_dynamics(tree: ElementTree.Element, names: tuple[str, ...]) -> tuple[Array, Array]:

@@ -142,7 +142,7 @@ def draw(tracking: Tracking, cube: Cube, report: dict[str, Any], path: Path) -> 
 
 
 # Errors below this are rounding; the axes end there [mm].
-_ROUNDING_MM = 1e-12
+_ROUNDING_MM = 1e-14
 
 
 def _envelope(t: np.ndarray, values: np.ndarray, bins: int = 1500) -> tuple[np.ndarray, np.ndarray]:
@@ -162,7 +162,8 @@ def _draw_cube(axes: Any, tracking: Tracking, cube: Cube) -> None:
         for b in range(a + 1, 8):
             if np.isclose(np.linalg.norm(corners[a] - corners[b]), cube.side * 1e3):
                 axes.plot(*np.stack([corners[a], corners[b]]).T, color='0.8', lw=5, zorder=0)
-    decades = LogNorm(error.min() / 3, error.max() * 3)
+    lowest, highest = np.log10([error.min(), error.max()])
+    decades = LogNorm(10 ** np.floor(lowest), 10 ** np.floor(highest + 1))
     lines = Line3DCollection(segments, cmap='viridis', norm=decades, lw=2.2)
     lines.set_array(error[:-1])
     axes.add_collection3d(lines)
@@ -207,8 +208,8 @@ def _draw_errors(axes: Any, tracking: Tracking, cube: Cube) -> None:
         t, largest = _envelope(tracking.t, values * 1e3)
         axes.semilogy(t, np.maximum(largest, _ROUNDING_MM), lw=1.1, color=color, label=label)
     axes.set(ylabel='error [mm]', xlim=(0, cube.duration))
-    if axes.get_ylim()[1] < 1e-6:
-        axes.set_ylim(_ROUNDING_MM, 1e-6)
+    if axes.get_ylim()[1] < 1e-9:
+        axes.set_ylim(_ROUNDING_MM, 1e-9)
     axes.grid(axis='y', color='0.9')
     axes.legend(loc='best', framealpha=0.9, fontsize=8.5)
     axes.set_title('error along the strokes (corner to corner)', pad=16)

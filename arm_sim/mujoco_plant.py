@@ -44,7 +44,12 @@ class MujocoPlant:
         self.parameters = parameters
         self.joint_names = model.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]
-        self.mj_model = _build(model, parameters, JointSide.of(model, parameters))
+        try:
+            self.mj_model = _build(model, parameters, JointSide.of(model, parameters))
+        except ArmError:
+            raise
+        except ValueError as error:
+            raise ArmError(f'MuJoCo does not build {model.name!r}: {error}') from None
         self.mj_data = mujoco.MjData(self.mj_model)
 
         order = [self.mj_model.joint(name).id for name in self.joint_names]
@@ -123,10 +128,7 @@ class MujocoPlant:
 
 def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> mujoco.MjModel:
     """Return the MuJoCo model: the URDF's bodies, our actuators, floor and light."""
-    try:
-        spec = mujoco.MjSpec.from_string(_without_meshes(model.urdf))
-    except ValueError as error:
-        raise ArmError(f'MuJoCo does not load {model.name!r}: {error}') from None
+    spec = mujoco.MjSpec.from_string(_without_meshes(model.urdf))
     spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
     spec.compiler.boundmass = 0.0

@@ -1,0 +1,189 @@
+"""The MuJoCo plant against the model, its brake, and the simulation around both."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_model import MIXED
+
+from arm_dynamics import ArmError, JointLimitError, RobotModel
+from arm_dynamics.robots import find_urdf, robot_names
+from arm_sim.brake import Brake
+from arm_sim.model_check import TOLERANCE, check_model
+from arm_sim.mujoco_plant import MujocoPlant
+from arm_sim.plant import PlantParameters
+from arm_sim.simulation import PhysicsDivergedError, Simulation
+
+UR5E = RobotModel.from_urdf(find_urdf('ur5e'))
+POSTURE = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
+SERVO = PlantParameters(
+    servo_kp=(2000.0,) * 3 + (500.0,) * 3, servo_kd=(400.0,) * 3 + (100.0,) * 3, armature=(0.1,)
+)
+TORQUE = replace(SERVO, actuator='torque')
+
+
+@pytest.mark.parametrize('robot', [*robot_names(), MIXED])
+def test_plant_and_model_have_the_same_mass_matrix_and_bias(robot):
+    model = RobotModel.from_urdf(robot if robot == MIXED else find_urdf(robot))
+    plant = MujocoPlant(model, PlantParameters(armature=(0.05,), damping=(0.3,)))
+    assert check_model(plant, model, samples=20, seed=1) < TOLERANCE
+
+
+def test_a_plant_that_differs_from_the_model_is_refused_with_the_joint():
+    heavier = UR5E.urdf.replace('<mass value="2.846"/>', '<mass value="2.847"/>')
+    assert heavier != UR5E.urdf
+    plant = MujocoPlant(RobotModel.from_urdf(heavier), SERVO)
+    with pytest.raises(ArmError, match=r"joint '\w+': mass matrix .* must agree to 1e-09"):
+        check_model(plant, UR5E)
+
+
+def test_torque_command_gives_the_models_acceleration():
+    plant = MujocoPlant(UR5E, replace(TORQUE, armature=(0.0,), timestep=1e-6))
+    q, v = POSTURE, np.array([0.3, -0.2, 0.1, 0.4, -0.5, 0.6])
+    tau = np.array([5.0, -40.0, 20.0, 2.0, 1.0, 0.5])
+    plant.reset(q, v)
+    plant.step(tau)
+    np.testing.assert_allclose(
+        (plant.v - v) / 1e-6, UR5E.forward_dynamics(q, v, tau), rtol=1e-4, atol=1e-3
+    )
+    np.testing.assert_allclose(plant.effort, tau, atol=1e-12)
+
+
+def test_a_wrench_on_a_frame_accelerates_as_the_model_says():
+    plant = MujocoPlant(UR5E, replace(TORQUE, armature=(0.0,), timestep=1e-6))
+    wrench = np.array([10.0, -5.0, 3.0, 0.5, 0.2, -0.1])
+    plant.reset(POSTURE)
+    plant.apply_wrench('tool0', wrench)
+    plant.step(np.zeros(6))
+    expected = UR5E.forward_dynamics(POSTURE, np.zeros(6), np.zeros(6), {'tool0': wrench})
+    np.testing.assert_allclose(plant.v / 1e-6, expected, rtol=1e-4)
+    plant.apply_wrench('tool0', np.zeros(6))
+    plant.reset(POSTURE)
+    plant.step(np.zeros(6))
+    free = UR5E.forward_dynamics(POSTURE, np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(plant.v / 1e-6, free, rtol=1e-4)
+
+
+def test_effort_limits_are_enforced():
+    plant = MujocoPlant(UR5E, TORQUE)
+    plant.reset(POSTURE)
+    plant.step(np.full(6, 1000.0))
+    np.testing.assert_allclose(plant.effort, UR5E.effort_limit, atol=1e-12)
+    free = MujocoPlant(UR5E, replace(TORQUE, effort_limits=False))
+    free.reset(POSTURE)
+    free.step(np.full(6, 1000.0))
+    np.testing.assert_allclose(free.effort, 1000.0, atol=1e-9)
+
+
+def test_servo_holds_with_the_droop_of_gravity_over_stiffness():
+    plant = MujocoPlant(UR5E, SERVO)
+    plant.reset(POSTURE)
+    for _ in range(3000):
+        plant.step(POSTURE)
+    droop = UR5E.gravity_torque(plant.q) / np.array(SERVO.servo_kp)
+    np.testing.assert_allclose(POSTURE - plant.q, droop, atol=1e-9)
+
+
+@pytest.mark.parametrize('parameters', [SERVO, TORQUE])
+def test_brake_stops_the_arm_exponentially_and_holds_it(parameters):
+    plant = MujocoPlant(UR5E, parameters)
+    v = np.array([1.0, 0.5, -0.5, 1.0, 1.0, 1.0])
+    plant.reset(POSTURE, v)
+    brake = Brake(UR5E, parameters, rate=10.0)
+    brake.start(plant.q, plant.v)
+    for _ in range(1500):
+        plant.step(brake.command(plant.q, plant.v))
+    np.testing.assert_allclose(plant.v, 0.0, atol=1e-6)
+    np.testing.assert_allclose(plant.q - POSTURE, v / 10.0, atol=1e-5)
+
+
+def make_simulation(parameters=TORQUE) -> Simulation:
+    return Simulation(MujocoPlant(UR5E, parameters), UR5E, POSTURE)
+
+
+def test_without_a_command_a_torque_driven_arm_does_not_fall():
+    simulation = make_simulation()
+    for _ in range(1000):
+        simulation.advance(None)
+    assert simulation.braking
+    np.testing.assert_allclose(simulation.plant.q, POSTURE, atol=1e-9)
+
+
+def test_a_lost_commander_is_followed_by_the_brake():
+    simulation = make_simulation()
+    for _ in range(100):
+        simulation.advance(UR5E.gravity_torque(simulation.plant.q) + np.full(6, 3.0))
+    assert not simulation.at_rest
+    for _ in range(1500):
+        simulation.advance(None)
+    assert simulation.at_rest
+    at_rest = simulation.plant.q.copy()
+    for _ in range(500):
+        simulation.advance(None)
+    np.testing.assert_allclose(simulation.plant.q, at_rest, atol=1e-6)
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+def test_a_command_that_is_not_finite_moves_nothing(value):
+    simulation = make_simulation()
+    command = np.zeros(6)
+    command[2] = value
+    with pytest.raises(ArmError, match="'elbow_joint': effort command .* not a finite number"):
+        simulation.advance(command)
+    assert simulation.time_ns == 0
+    np.testing.assert_array_equal(simulation.plant.q, POSTURE)
+
+
+def test_physics_that_diverges_says_so_and_reset_recovers():
+    wild = replace(SERVO, timestep=0.05, integrator='euler', servo_kp=(1e7,), servo_kd=(0.0,))
+    simulation = make_simulation(replace(wild, effort_limits=False))
+    with pytest.raises(PhysicsDivergedError, match='physics diverged at t = .*reduce timestep'):
+        for _ in range(2000):
+            simulation.advance(POSTURE + 1.0)
+    simulation.reset()
+    assert np.isfinite(simulation.plant.q).all()
+    assert simulation.time_ns == 0
+
+
+def test_two_runs_are_the_same_bit_for_bit():
+    states = []
+    for _ in range(2):
+        simulation = make_simulation(SERVO)
+        for k in range(200):
+            simulation.advance(POSTURE + 0.1 * np.sin(0.01 * k))
+        states.append((simulation.plant.q.tobytes(), simulation.plant.v.tobytes()))
+    assert states[0] == states[1]
+
+
+def test_control_decimation_is_that_many_steps():
+    once = make_simulation(replace(SERVO, control_decimation=4))
+    each = make_simulation(SERVO)
+    once.advance(POSTURE + 0.1)
+    for _ in range(4):
+        each.advance(POSTURE + 0.1)
+    assert once.time_ns == each.time_ns == 8_000_000
+    np.testing.assert_array_equal(once.plant.q, each.plant.q)
+
+
+def test_an_initial_position_beyond_the_limits_is_refused():
+    with pytest.raises(JointLimitError, match="'elbow_joint': position 4 rad"):
+        Simulation(MujocoPlant(UR5E, SERVO), UR5E, [0, 0, 4.0, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ('change', 'says'),
+    [
+        ({'actuator': 'steam'}, "actuator is 'steam'; allowed: servo"),
+        ({'timestep': 0.0}, 'timestep is 0'),
+        ({'timestep': 1.0000005e-3}, 'whole number of nanoseconds'),
+        ({'control_decimation': 0}, 'control_decimation is 0'),
+        ({'servo_kp': (0.0,)}, "servo_kp of joint 'shoulder_pan_joint' is 0"),
+        ({'armature': (-0.1,)}, "armature of joint 'shoulder_pan_joint' is -0.1"),
+        ({'servo_kd': (1.0, 2.0)}, r'servo_kd has 2 values; allowed: 1 or one a joint \(6\)'),
+        ({'friction': (np.nan,)}, 'friction of joint'),
+        ({'integrator': 'magic'}, "'magic'; allowed: euler"),
+    ],
+)
+def test_bad_plant_parameters_are_refused_in_one_line(change, says):
+    with pytest.raises(ArmError, match=says):
+        MujocoPlant(UR5E, replace(SERVO, **change))
