@@ -3,42 +3,42 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
-package_name = "arm_sim"
+package_name = 'arm_sim'
 
 
 def share_files(*folders):
     """Install the files of these folders, at any depth, into the same folders of share/arm_sim."""
     targets = defaultdict(list)
     for folder in folders:
-        for path in sorted(Path(folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                targets[f"share/{package_name}/{path.parent}"].append(str(path))
+        for path in sorted(Path(folder).rglob('*')):
+            if path.is_file() and '__pycache__' not in path.parts:
+                targets[f'share/{package_name}/{path.parent}'].append(str(path))
     return list(targets.items())
 
 
 setup(
     name=package_name,
-    version="0.1.0",
-    packages=find_packages(include=["arm_*", "arm_*.*"], exclude=["arm_interfaces*"]),
+    version='0.1.0',
+    packages=find_packages(include=['arm_*', 'arm_*.*'], exclude=['arm_interfaces*']),
     data_files=[
-        ("share/ament_index/resource_index/packages", [f"resource/{package_name}"]),
-        (f"share/{package_name}", ["package.xml"]),
-        *share_files("launch", "config", "urdf"),
+        ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
+        (f'share/{package_name}', ['package.xml']),
+        *share_files('launch', 'config', 'urdf'),
     ],
-    install_requires=["setuptools"],
+    install_requires=['setuptools'],
     zip_safe=True,
-    maintainer="The arm_sim developers",
-    maintainer_email="arm_sim@users.noreply.github.com",
-    description="Robot arms in simulation, with their dynamics, inverse kinematics and controllers as ROS 2 nodes.",
-    license="Apache-2.0",
+    maintainer='The arm_sim developers',
+    maintainer_email='arm_sim@users.noreply.github.com',
+    description='Robot arms in simulation, with their dynamics, inverse kinematics and controllers as ROS 2 nodes.',
+    license='Apache-2.0',
     entry_points={
-        "console_scripts": [
-            "simulator = arm_sim.executables:simulator",
-            "computed_torque_controller = arm_sim.executables:computed_torque_controller",
-            "pd_controller = arm_sim.executables:pd_controller",
-            "servo_controller = arm_sim.executables:servo_controller",
-            "inverse_kinematics = arm_sim.executables:inverse_kinematics",
-            "cube_task = arm_sim.executables:cube_task",
+        'console_scripts': [
+            'simulator = arm_sim.executables:simulator',
+            'computed_torque_controller = arm_sim.executables:computed_torque_controller',
+            'pd_controller = arm_sim.executables:pd_controller',
+            'servo_controller = arm_sim.executables:servo_controller',
+            'inverse_kinematics = arm_sim.executables:inverse_kinematics',
+            'cube_task = arm_sim.executables:cube_task',
         ],
     },
 )

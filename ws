@@ -1,132 +1,167 @@
 #!/usr/bin/env bash
+# Runs a command in the ROS 2 workspace environment, after making and building what is missing.
 set -euo pipefail
 
 root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 env=$root/.ros
 venv=$env/venv
+underlay=$env/underlay/control_msgs
+build_stamp=$root/install/.ws_sources
 
-help() {
+usage() {
   cat <<'END'
-usage: ./ws COMMAND...        run a command in the ROS 2 workspace environment
-       ./ws test [ARGS...]    run every check and test; ARGS go to pytest
-       ./ws clean             remove what ws made: .ros, build, install, log
+usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
+       ./ws test [ARGS...]   run every check and test; ARGS go to pytest
+       ./ws clean            remove what ws made: .ros, build, install and log
 
-Where ROS 2 is sourced, that is used. Where there is none, an environment is made in .ros once.
+A sourced ROS 2 is used. Where there is none, one is made in .ros, once: some 620 MB
+are downloaded and 1.9 GB stored, in a few minutes. The workspace is built when its
+sources have changed.
 
   ./ws ros2 launch arm_sim cube.launch.py
   ./ws ros2 topic list
-  ./ws bash                   a shell in the environment
+  ./ws bash
 END
 }
 
-say() { echo "ws: $*" >&2; }
+say() { echo "ws: $1" >&2; }
 die() { say "$1"; exit "${2:-1}"; }
 
+# Puts a folder in front of a path variable that does not have it.
+prepend() { [[ :${!1:-}: == *:$2:* ]] || export "$1=$2${!1:+:${!1}}"; }
+
+# Only one ws at a time changes .ros, build and install.
+lock() {
+  mkdir -p "$env"
+  exec {lock}>"$env/lock"
+  flock --nonblock "$lock" || { say 'waiting for another ws that is working here'; flock "$lock"; }
+}
+unlock() { exec {lock}>&-; }
+
 python312() {
-  local candidate
-  for candidate in python3.12 python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.12*/bin/python3.12 \
-      "$(uv python find 3.12 2>/dev/null)"; do
-    if "$candidate" -c 'import sys, ensurepip; sys.exit(sys.version_info[:2] != (3, 12))' 2>/dev/null; then
-      echo "$candidate"
+  local python
+  for python in python3.12 python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.12*/bin/python3.12 \
+    "$(uv python find 3.12 2>/dev/null)"; do
+    if "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 12))' 2>/dev/null; then
+      echo "$python"
       return
     fi
   done
   return 1
 }
 
-# One ws at a time may change .ros, build and install.
-lock() {
-  mkdir -p "$env"
-  exec {lock_fd}>"$env/lock"
-  flock --nonblock $lock_fd || { say "waiting for another ws that is working here"; flock $lock_fd; }
-}
-unlock() { exec {lock_fd}>&-; }
-
 sourced_ros() {
-  [[ -n ${ROS_DISTRO:-} && -n ${AMENT_PREFIX_PATH:-} && :$AMENT_PREFIX_PATH: != *":$venv:"* ]]
+  [[ -n ${ROS_DISTRO:-} && -n ${AMENT_PREFIX_PATH:-} && :$AMENT_PREFIX_PATH: != *":$venv:"* ]] || return
+  local missing
+  if ! missing=$(python3 "$root/tools/missing_packages.py" 2>/dev/null); then
+    say "ROS 2 $ROS_DISTRO is sourced, but $(command -v python3) cannot import its rclpy: .ros is used instead"
+    return 1
+  fi
+  [[ -z $missing ]] || say "Python packages are missing: $missing; python3 -m pip install -r requirements.txt gets them"
 }
 
-recipe() { (cd "$root" && echo "$root" && cat tools/ros_env.py tools/fallback_ros2/*) | sha256sum; }
+recipe() { (cd "$root" && pwd && sha256sum tools/ros_env.py tools/fallback_ros2/*); }
+environment_is_ready() { [[ -x $venv/bin/python && -f $env/ready && $(<"$env/ready") == "$(recipe)" ]]; }
 
 make_environment() {
-  [[ -f $env/ready && $(<"$env/ready") == "$(recipe)" ]] && return
+  environment_is_ready && return
   lock
-  if [[ ! -f $env/ready || $(<"$env/ready") != "$(recipe)" ]]; then
+  if ! environment_is_ready; then
     local python
-    python=$(python312) || die "no Python 3.12 found (looked for python3.12, pyenv and uv): install one, for example with 'uv python install 3.12'"
+    python=$(python312) || die "no Python 3.12 with pip found (on PATH, in pyenv or uv), which ROS 2 Jazzy needs: install one, for example with 'uv python install 3.12'"
+    [[ -f $env/stamps/check ]] || say 'no ROS 2 is sourced: making an environment in .ros (see ./ws --help)'
+    [[ -x $venv/bin/python ]] || rm -rf "$env/stamps"
     "$python" "$root/tools/ros_env.py"
     recipe >"$env/ready"
   fi
   unlock
 }
 
-# Puts a directory in front of a path variable.
-prepend() { export "$1=$2${!1:+:${!1}}"; }
-
 use_environment() {
   local site=lib/python3.12/site-packages libraries
   export ROS_DISTRO=jazzy ROS_VERSION=2 ROS_PYTHON_VERSION=3 VIRTUAL_ENV=$venv
-  export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
-  AMENT_PREFIX_PATH=$env/underlay/control_msgs:$venv
-  CMAKE_PREFIX_PATH=$AMENT_PREFIX_PATH
-  PYTHONPATH=$env/underlay/control_msgs/$site
-  LD_LIBRARY_PATH=$env/underlay/control_msgs/lib:$venv/lib
-  for libraries in "$venv/$site"/ros_*.libs; do LD_LIBRARY_PATH+=:$libraries; done
-  export AMENT_PREFIX_PATH CMAKE_PREFIX_PATH PYTHONPATH LD_LIBRARY_PATH
+  unset PYTHONHOME PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH
+  prepend AMENT_PREFIX_PATH "$underlay:$venv"
+  prepend CMAKE_PREFIX_PATH "$underlay:$venv"
+  prepend PYTHONPATH "$underlay/$site"
   prepend PATH "$venv/bin"
+  # The wheels' own start-up hook sets this too, by starting Python a second time.
+  export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
+  for libraries in "$venv/$site"/ros_*.libs "$venv/lib" "$underlay/lib"; do
+    prepend LD_LIBRARY_PATH "$libraries"
+  done
 }
 
-# What a build depends on: Python files are linked, so only their packages' names count.
+# What is built or installed: Python modules are linked, so only their packages' names count.
 sources() {
+  echo "$ROS_DISTRO $(command -v python3)"
   cd "$root"
-  find package.xml setup.py setup.cfg resource arm_interfaces -type f -printf '%p %T@\n'
-  find launch config urdf -name __pycache__ -prune -o -type f -print
-  find arm_* -name __init__.py -print
+  find package.xml setup.py setup.cfg resource arm_interfaces -type f -printf '%p %T@\n' | sort
+  find launch config urdf arm_* -name __pycache__ -prune -o \
+    -type f \( -not -name '*.py' -or -name '*.launch.py' -or -name __init__.py \) -print | sort
 }
+workspace_is_built() { [[ -f $build_stamp && $(<"$build_stamp") == "$(sources)" ]]; }
 
 build() {
-  local stamp=$root/install/.ws_sources
-  [[ -f $stamp && $(<"$stamp") == "$(sources)" ]] && return
+  workspace_is_built && return
   lock
-  if [[ ! -f $stamp || $(<"$stamp") != "$(sources)" ]]; then
-    local now log=$root/log/ws_build.txt start=$SECONDS
+  if ! workspace_is_built; then
+    local now output=$root/log/ws_build.txt start=$SECONDS
     now=$(sources)
-    say "building the workspace (arm_interfaces, arm_sim)"
+    if [[ ! -f $build_stamp || $(head -n 1 "$build_stamp") != "${now%%$'\n'*}" ]]; then
+      rm -rf "$root"/{build,install}/{arm_interfaces,arm_sim} # of another ROS 2
+    fi
+    say 'building the workspace (arm_interfaces, arm_sim) ...'
     mkdir -p "$root/log"
     (cd "$root" && colcon --log-base log build --base-paths . arm_interfaces --symlink-install \
-      --event-handlers console_direct+ --cmake-args -GNinja -DBUILD_TESTING=OFF \
-      "-DPython3_EXECUTABLE=$(command -v python3)") >"$log" 2>&1 </dev/null \
-      || { tail -n 30 "$log" >&2; die "the build failed, see $log"; }
-    echo "$now" >"$stamp"
+      --event-handlers console_direct+ --cmake-args -DBUILD_TESTING=OFF \
+      "-DPython3_EXECUTABLE=$(command -v python3)") </dev/null >"$output" 2>&1 ||
+      { grep -i -A 5 'error' "$output" | head -n 20 >&2; die "the build failed, see $output"; }
+    echo "$now" >"$build_stamp"
     say "built in $((SECONDS - start)) s"
   fi
   unlock
 }
 
 use_workspace() {
-  local package
+  local package folder
   for package in arm_interfaces arm_sim; do
     prepend AMENT_PREFIX_PATH "$root/install/$package"
     prepend CMAKE_PREFIX_PATH "$root/install/$package"
   done
   prepend LD_LIBRARY_PATH "$root/install/arm_interfaces/lib"
-  for package in "$root"/install/arm_interfaces/lib/python3.*/site-packages "$root/build/arm_sim"; do
-    prepend PYTHONPATH "$package"
+  for folder in "$root"/install/arm_interfaces/lib/python3*/site-packages "$root/build/arm_sim"; do
+    prepend PYTHONPATH "$folder"
   done
 }
 
+# Every check runs, also after one that failed; tests talk to nobody outside.
+check_all() {
+  local failed=()
+  cd "$root"
+  export ROS_DOMAIN_ID=${ROS_DOMAIN_ID:-$((1 + $$ % 100))}
+  export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
+  python3 -m ruff check --quiet || failed+=('ruff check')
+  python3 -m ruff format --check --quiet || failed+=('ruff format')
+  python3 -m mypy || failed+=(mypy)
+  python3 -m pytest "$@" || failed+=(pytest)
+  [[ ${#failed[@]} == 0 ]] || die "failed: $(printf '%s, ' "${failed[@]}" | sed 's/, $//')"
+}
+
 case ${1:-} in
-  "" | -h | --help) help; exit ;;
-  -*) die "unknown option '$1'; ./ws --help shows the usage" 2 ;;
+  '' | -h | --help)
+    usage
+    exit
+    ;;
   clean)
-    [[ $# == 1 ]] || die "clean takes no arguments" 2
-    (cd "$root" && rm -rf .ros build install log)
-    exit ;;
+    [[ $# == 1 ]] || die 'clean takes no arguments' 2
+    cd "$root"
+    exec rm -rf .ros build install log
+    ;;
+  -*) die "unknown option '$1'; ./ws --help shows the usage" 2 ;;
 esac
 
-if sourced_ros; then
-  :
-else
+if ! sourced_ros; then
   make_environment
   use_environment
 fi
@@ -134,9 +169,8 @@ build
 use_workspace
 
 if [[ $1 == test ]]; then
-  shift
-  cd "$root"
-  exec tools/check "$@"
+  check_all "${@:2}"
+else
+  type -P -- "$1" >/dev/null || die "command not found: $1" 127
+  exec "$@"
 fi
-command -v -- "$1" >/dev/null || die "command not found: $1" 127
-exec -- "$@"

@@ -9,7 +9,7 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from ros2cli.command import CommandExtension
 
-SUFFIXES = ("launch.py", "launch.xml", "launch.yaml", "launch.yml")
+SUFFIXES = ('launch.py', 'launch.xml', 'launch.yaml', 'launch.yml')
 
 
 class LaunchCommand(CommandExtension):
@@ -19,14 +19,20 @@ class LaunchCommand(CommandExtension):
         """Add the arguments of the real ros2 launch that do not need ros2launch's own extensions."""
         del cli_name
         add = parser.add_argument
-        add("package_name", help="package of the launch file, or the path of a launch file")
-        add("launch_file_name", nargs="?", help="launch file in the package")
-        add("launch_arguments", nargs="*", help="arguments of the launch file, <name>:=<value>")
-        add("-n", "--noninteractive", action="store_true", help="run without a terminal")
-        add("-d", "--debug", action="store_true", help="show launch's own debug messages")
-        add("-p", "--print-description", action="store_true", help="print the launch description")
-        add("-s", "--show-args", "--show-arguments", action="store_true", help="print the arguments")
-        add("-a", "--show-all-subprocesses-output", action="store_true", help="print all output")
+        add('package_name', help='package of the launch file, or the path of a launch file')
+        add('launch_file_name', nargs='?', help='launch file in the package')
+        add('launch_arguments', nargs='*', help='arguments of the launch file, <name>:=<value>')
+        add('-n', '--noninteractive', action='store_true', help='run without a terminal')
+        add('-d', '--debug', action='store_true', help="show launch's own debug messages")
+        add('-p', '--print-description', action='store_true', help='print the launch description')
+        add(
+            '-s',
+            '--show-args',
+            '--show-arguments',
+            action='store_true',
+            help='print the arguments',
+        )
+        add('-a', '--show-all-subprocesses-output', action='store_true', help='print all output')
 
     def main(self, *, parser, args):
         """Run, or print what is asked for; the result is the exit code."""
@@ -39,9 +45,9 @@ class LaunchCommand(CommandExtension):
                 print(launch.LaunchIntrospector().format_launch_description(load(path)))
                 return 0
         except (ArgumentError, launch.invalid_launch_file_error.InvalidLaunchFileError) as error:
-            parser.exit(1, f"{error}\n")
+            parser.exit(1, f'{error}\n')
         if args.show_all_subprocesses_output:
-            os.environ["OVERRIDE_LAUNCH_PROCESS_OUTPUT"] = "both"
+            os.environ['OVERRIDE_LAUNCH_PROCESS_OUTPUT'] = 'both'
         service = launch.LaunchService(
             argv=arguments, noninteractive=args.noninteractive, debug=args.debug
         )
@@ -61,7 +67,9 @@ def resolve(args):
     if Path(first).is_file():
         return Path(first), [second, *args.launch_arguments] if second else []
     if not second:
-        raise ArgumentError(f"no launch file '{first}', and no launch file named for a package '{first}'")
+        raise ArgumentError(
+            f"no launch file '{first}', and no launch file named for a package '{first}'"
+        )
     try:
         share = Path(get_package_share_directory(first))
     except PackageNotFoundError as error:
@@ -72,14 +80,18 @@ def resolve(args):
     if len(found) == 1:
         return found[0], args.launch_arguments
     if found:
-        raise ArgumentError(f"'{second}' is in {first} more than once: {', '.join(map(str, found))}")
-    names = sorted(f.name for f in share.rglob("*") if f.name.endswith(SUFFIXES))
-    raise ArgumentError(f"no '{second}' in package {first}; there is: {', '.join(names) or 'none'}")
+        raise ArgumentError(
+            f"'{second}' is in {first} more than once: {', '.join(map(str, found))}"
+        )
+    names = sorted(f.name for f in share.rglob('*') if f.name.endswith(SUFFIXES))
+    raise ArgumentError(
+        f"no '{second}' in package {first}; there is: {', '.join(names) or 'none'}"
+    )
 
 
 def split_argument(argument):
     """Return name and value of `name:=value`."""
-    name, separator, value = argument.partition(":=")
+    name, separator, value = argument.partition(':=')
     if not separator or not name:
         raise ArgumentError(f"malformed launch argument '{argument}', expected <name>:=<value>")
     return name, value
@@ -96,10 +108,10 @@ def print_arguments(path):
     print("Arguments (pass arguments as '<name>:=<value>'):")
     for argument in arguments:
         print(f"\n    '{argument.name}':")
-        print(f"        {argument.description}")
+        print(f'        {argument.description}')
         if argument.default_value is not None:
             default = [part.describe() for part in argument.default_value]
-            print(f"        (default: {' + '.join(default)})")
+            print(f'        (default: {" + ".join(default)})')
     if not arguments:
-        print("\n  No arguments.")
+        print('\n  No arguments.')
     return 0
