@@ -67,7 +67,9 @@ def simulate_control(
     if min(kp, ki, kd) < 0.0:
         raise ArmError(f'gains must not be negative: kp {kp}, ki {ki}, kd {kd}')
     if timestep <= 0.0 or substeps < 1:
-        raise ArmError(f'timestep {timestep} s must be positive and substeps {substeps} at least 1')
+        raise ArmError(
+            f'timestep {timestep} s must be positive and substeps {substeps} at least 1'
+        )
 
     dt = timestep / substeps
     integral = np.zeros(n)

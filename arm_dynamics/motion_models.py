@@ -64,7 +64,9 @@ class JointSpaceMotionModel:
         self.kd = gain_matrix('kd', kd, model.nv)
         self.gravity_compensation = gravity_compensation
 
-    def update_error_dynamics_from_step(self, settling_time: ArrayLike, overshoot: ArrayLike) -> None:
+    def update_error_dynamics_from_step(
+        self, settling_time: ArrayLike, overshoot: ArrayLike
+    ) -> None:
         """Choose wn and zeta by the wanted response to a step of the reference.
 
         Args:
@@ -78,7 +80,9 @@ class JointSpaceMotionModel:
         times = per_joint('settling_time', settling_time, names, 0.0, exclusive=True)
         shares = per_joint('overshoot', overshoot, names, 0.0)
         designs = [design_from_step(*pair) for pair in zip(times, shares, strict=True)]
-        self.natural_frequency, self.damping_ratio = (np.array(x) for x in zip(*designs, strict=True))
+        self.natural_frequency, self.damping_ratio = (
+            np.array(x) for x in zip(*designs, strict=True)
+        )
 
     def derivative(
         self, state: ArrayLike, reference: ArrayLike, external_forces: Wrenches | None = None

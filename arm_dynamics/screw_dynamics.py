@@ -44,7 +44,9 @@ class ScrewModel:
                 'gravity': (3,),
             }[name]
             if value.shape != shape or not np.isfinite(value).all():
-                raise ArmError(f'{name} must be finite numbers of shape {shape}, not {value.shape}')
+                raise ArmError(
+                    f'{name} must be finite numbers of shape {shape}, not {value.shape}'
+                )
 
     @classmethod
     def from_robot(cls, model: RobotModel) -> 'ScrewModel':

@@ -42,7 +42,10 @@ def moving_reference(t):
 
 
 def test_computed_torque_is_independent_joint_motion_without_external_force(ur5e):
-    settings = {'natural_frequency': [5, 6, 7, 8, 9, 10], 'damping_ratio': [1, 0.9, 0.7, 0.5, 1, 2]}
+    settings = {
+        'natural_frequency': [5, 6, 7, 8, 9, 10],
+        'damping_ratio': [1, 0.9, 0.7, 0.5, 1, 2],
+    }
     end = []
     for kind in ('computed_torque', 'independent_joint'):
         motion = JointSpaceMotionModel(ur5e, kind, **settings)
@@ -109,7 +112,9 @@ def test_step_response_solves_its_differential_equation(ratio):
         t_eval=np.linspace(0.0, 3.0, 50),
     )
     np.testing.assert_allclose(step_response(run.t, frequency, ratio), run.y[0], atol=1e-9)
-    assert abs(step_response(settling_time(frequency, ratio), frequency, ratio) - 1) <= 0.02 + 1e-12
+    assert (
+        abs(step_response(settling_time(frequency, ratio), frequency, ratio) - 1) <= 0.02 + 1e-12
+    )
 
 
 def test_overshoot_formula_inverts():

@@ -1,0 +1,95 @@
+"""Independent joint control: one PID a joint, to which the arm's coupling is a disturbance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import Array, RobotModel
+
+
+@dataclass(frozen=True)
+class IndependentJointParameters:
+    """Design of each joint's loop as if it were alone.
+
+    Numbers a joint are one number for all joints or one a joint.
+
+    Attributes:
+        natural_frequency: wn [rad/s].
+        damping_ratio: zeta.
+        integral_rate: ki over kp [1/s], below 2 zeta wn.
+        integral_limit: largest torque of the integral term, as a share of the effort limit.
+        inertia: the joints' constant inertias [kg m^2 | kg]; none: diagonal of the mass matrix
+            where the controller takes over.
+        armature: rotor inertia seen at the joint [kg m^2 | kg].
+    """
+
+    natural_frequency: tuple[float, ...] = (20.0,)
+    damping_ratio: tuple[float, ...] = (1.0,)
+    integral_rate: float = 4.0
+    integral_limit: float = 1.0
+    inertia: tuple[float, ...] = ()
+    armature: tuple[float, ...] = (0.0,)
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        in_range('integral_rate', self.integral_rate, 0.0)
+        in_range('integral_limit', self.integral_limit, 0.0, 1.0)
+
+
+class IndependentJoint:
+    """tau_i = m_i (a_r + 2 zeta wn de + wn^2 (e + rate E)) + tau_0 + effort_r, m_i constant.
+
+    Every joint is a double integrator of its own constant inertia m_i; the rest of the arm's
+    dynamics is a disturbance that the integral term answers (Siciliano et al., Robotics, section
+    8.3). tau_0 is the torque that holds the arm where the controller took over.
+    """
+
+    name = 'independent_joint'
+    command_interface = 'effort'
+    lookahead = 0
+    Parameters = IndependentJointParameters
+
+    def __init__(self, model: RobotModel, parameters: IndependentJointParameters):
+        """Raises ArmError for values that are not positive, an integral rate beyond 2 zeta wn."""
+        names = model.joint_names
+        self._model = model
+        frequency = per_joint(
+            'natural_frequency', parameters.natural_frequency, names, 0.0, exclusive=True
+        )
+        ratio = per_joint('damping_ratio', parameters.damping_ratio, names, 0.0, exclusive=True)
+        self.kp, self.kd = frequency**2, 2.0 * ratio * frequency
+        self.ki = parameters.integral_rate * self.kp
+        for joint, bound in zip(names, self.kd, strict=True):
+            if parameters.integral_rate >= bound:
+                raise ArmError(
+                    f'integral_rate is {parameters.integral_rate:g}; '
+                    f'joint {joint!r} is stable below 2 zeta wn = {bound:g}'
+                )
+        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
+        self._fixed_inertia = bool(parameters.inertia)
+        self.inertia = np.ones(model.nv)
+        if self._fixed_inertia:
+            self.inertia[:] = per_joint('inertia', parameters.inertia, names, 0.0, exclusive=True)
+        self._limit = parameters.integral_limit * model.effort_limit
+        self._integral = np.zeros(model.nv)  # torque of the integral term and tau_0
+        self.reset(model.neutral(), np.zeros(model.nv))
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Take over at q: hold it there."""
+        if not self._fixed_inertia:
+            self.inertia[:] = self._model.mass_matrix(q).diagonal() + self._armature
+        self._integral[:] = self._model.gravity_torque(q)
+
+    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+        """Return the torque (n,) [N.m | N]; the integral grows for the next period."""
+        error = self._model.difference(q, reference.q)
+        a = reference.a + self.kd * (reference.v - v) + self.kp * error
+        tau = self.inertia * a
+        tau += self._integral
+        tau += reference.effort
+        self._integral += self.inertia * self.ki * error * dt
+        np.clip(self._integral, -self._limit, self._limit, out=self._integral)
+        return tau

@@ -1,0 +1,138 @@
+"""Operational-space control: the tip is the task, the posture takes what is left."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import Array, RobotModel
+
+
+@dataclass(frozen=True)
+class OperationalSpaceParameters:
+    """Error dynamics of the tip and of the posture.
+
+    Armature and damping are one number for all joints or one a joint.
+
+    Attributes:
+        kp: (6) position and orientation gains of the tip [1/s^2]; one number serves all.
+        kd: (6) their velocity gains [1/s].
+        posture_kp: position gain of the joints in the null space [1/s^2].
+        posture_kd: velocity gain there [1/s].
+        axes: (6) 1 for task axes (x, y, z, about x, y, z of the base frame), 0 for free ones.
+        tip_frame: the controlled frame; empty: the model's tool frame.
+        threshold: mobility of a task direction [1/kg] below which it is given up smoothly.
+        armature: rotor inertia seen at the joint [kg m^2 | kg].
+        damping: viscous friction [N.m.s/rad | N.s/m].
+    """
+
+    kp: tuple[float, ...] = (400.0,)
+    kd: tuple[float, ...] = (40.0,)
+    posture_kp: float = 100.0
+    posture_kd: float = 20.0
+    axes: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+    tip_frame: str = ''
+    threshold: float = 0.01
+    armature: tuple[float, ...] = (0.0,)
+    damping: tuple[float, ...] = (0.0,)
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        in_range('posture_kp', self.posture_kp, 0.0)
+        in_range('posture_kd', self.posture_kd, 0.0)
+        in_range('threshold', self.threshold, 0.0, exclusive=True)
+        if len(self.axes) != 6 or set(self.axes) - {0.0, 1.0} or not any(self.axes):
+            raise ArmError(f'axes is {self.axes}; it must be six of 0 and 1, not all 0')
+
+
+class OperationalSpace:
+    """tau = M (Jbar (x'' - Jdot v) + N a_0) + C v + g + damping v + effort_r.
+
+    x'' = x_r'' + kd (x_r' - x') + kp (x_r - x) for the tip, whose reference is the joint
+    reference's; a_0 = a_r + posture_kd (v_r - v) + posture_kp (q_r - q) for the joints;
+    Jbar = M^-1 J^T (J M^-1 J^T)^-1 is the dynamically consistent inverse, N = I - Jbar J, so the
+    posture does not disturb the tip (Khatib, IEEE J. Robotics and Automation 3(1), 1987). The
+    orientation error is the rotation vector in base axes.
+
+    At a singularity J M^-1 J^T loses rank. Its small eigenvalues are then inverted with damping
+    (Nakamura), which gives the direction up without a jump; the posture holds it.
+    """
+
+    name = 'operational_space'
+    command_interface = 'effort'
+    lookahead = 0
+    Parameters = OperationalSpaceParameters
+
+    def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):
+        """Raises ArmError for gains that are negative or an unknown frame."""
+        names, axes = model.joint_names, ('x', 'y', 'z', 'about x', 'about y', 'about z')
+        self._model = model
+        self._frame = parameters.tip_frame or model.tip_frame
+        self._frame_id = model.frame_id(self._frame)
+        self._axes = np.flatnonzero(parameters.axes)
+        self._kp = per_joint('kp', parameters.kp, axes, minimum=0.0)
+        self._kd = per_joint('kd', parameters.kd, axes, minimum=0.0)
+        self._posture_kp, self._posture_kd = parameters.posture_kp, parameters.posture_kd
+        self._threshold = parameters.threshold
+        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
+        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Forget the past: this law has none."""
+
+    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+        """Return the torque (n,) [N.m | N]."""
+        model = self._model
+        target, target_v, target_a, _ = self._tip(reference.q, reference.v, reference.a)
+        tip, tip_v, drift, jacobian = self._tip(q, v, None)
+        error = np.concatenate(
+            [target.translation - tip.translation, pin.log3(target.rotation @ tip.rotation.T)]
+        )
+        tip_a = target_a + self._kd * (target_v - tip_v) + self._kp * error - drift
+        posture = (
+            reference.a
+            + self._posture_kd * (reference.v - v)
+            + self._posture_kp * model.difference(q, reference.q)
+        )
+        jacobian, tip_a = jacobian[self._axes], tip_a[self._axes]
+        mass = model.mass_matrix(q)
+        mass[np.diag_indices(len(q))] += self._armature
+        weighted = np.linalg.solve(mass, jacobian.T)
+        a = posture + weighted @ (
+            damped_inverse(jacobian @ weighted, self._threshold) @ (tip_a - jacobian @ posture)
+        )
+        tau = mass @ a
+        tau += model.bias_torque(q, v)
+        tau += self._damping * v
+        tau += reference.effort
+        return tau
+
+    def _tip(self, q: Array, v: Array, a: Array | None) -> tuple[pin.SE3, Array, Array, Array]:
+        """Return pose, velocity, acceleration (6,) and Jacobian of the tip, in base axes.
+
+        Without `a` the acceleration is the part that velocity alone makes, Jdot v.
+        """
+        model, frame = self._model, self._frame_id
+        jacobian = model.jacobian(q, self._frame)
+        if a is None:
+            a = np.zeros(len(q))
+        pin.forwardKinematics(model.pin_model, model.pin_data, model.to_pin(q), v, a)
+        acceleration = pin.getFrameClassicalAcceleration(
+            model.pin_model, model.pin_data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        ).vector
+        pose = pin.updateFramePlacement(model.pin_model, model.pin_data, frame).copy()
+        return pose, jacobian @ v, acceleration, jacobian
+
+
+def damped_inverse(matrix: Array, threshold: float) -> Array:
+    """Return the inverse of a symmetric positive semidefinite matrix, damped below `threshold`.
+
+    Eigenvalues x < threshold become x / (x^2 + (threshold - x)^2): continuous, and 0 for 0.
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    short = np.maximum(threshold - values, 0.0)
+    inverse = values / (values**2 + short**2)
+    return (vectors * inverse) @ vectors.T

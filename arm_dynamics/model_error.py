@@ -1,0 +1,162 @@
+"""A model that is wrong on purpose: what a controller believes, or a payload it does not know."""
+
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+
+from arm_dynamics.checks import in_range
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+
+_MOVING_LINK_FIELDS = ('mass_scale', 'inertia_scale')
+
+
+@dataclass(frozen=True)
+class ModelError:
+    """What is different from the URDF. The default is no difference.
+
+    A scale is one number for all moving links or one a link, base to tip.
+
+    Attributes:
+        mass_scale: factor on a link's mass; its inertia goes with it.
+        inertia_scale: factor on a link's rotational inertia, on top of mass_scale.
+        com_shift: (3) shift of every link's centre of mass, in the link's frame [m].
+        payload: point mass at the tool frame's origin [kg].
+        gravity: (3) in the base frame [m/s^2]; none: the model's.
+        friction: Coulomb friction [N.m | N], one or one a joint; none: the URDF's.
+        damping: viscous friction [N.m.s/rad | N.s/m]; likewise.
+        effort_scale: factor on all effort limits.
+    """
+
+    mass_scale: tuple[float, ...] = (1.0,)
+    inertia_scale: tuple[float, ...] = (1.0,)
+    com_shift: tuple[float, ...] = (0.0, 0.0, 0.0)
+    payload: float = 0.0
+    gravity: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
+    damping: tuple[float, ...] = ()
+    effort_scale: float = 1.0
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        for name in _MOVING_LINK_FIELDS:
+            for value in getattr(self, name):
+                in_range(f'model_error.{name}', value, 0.0, 100.0, exclusive=True)
+        for name in ('friction', 'damping'):
+            for value in getattr(self, name):
+                in_range(f'model_error.{name}', value, 0.0)
+        in_range('model_error.payload', self.payload, 0.0, 1000.0)
+        in_range('model_error.effort_scale', self.effort_scale, 0.0, 100.0, exclusive=True)
+        for name, sizes in (('com_shift', (3,)), ('gravity', (0, 3))):
+            values = getattr(self, name)
+            if len(values) not in sizes or not np.isfinite(values).all():
+                raise ArmError(f'model_error.{name} is {values}; it must be three finite numbers')
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing is different."""
+        return self == ModelError()
+
+
+def with_error(model: RobotModel, error: ModelError) -> RobotModel:
+    """Return a model of its own with the error in it.
+
+    The error is written into the URDF's text, so every engine that loads it has the same one.
+
+    Raises:
+        ArmError: a count of numbers that fits neither 1 nor the links or joints.
+    """
+    if error.is_none:
+        return model
+    tree = ElementTree.fromstring(model.urdf)
+    moving = _moving_links(tree)
+    links = [link for link in tree.findall('link') if link.get('name') in moving]
+    links = [link for link in links if link.find('inertial') is not None]
+    masses = _spread('mass_scale', error.mass_scale, len(links), 'links with mass')
+    inertias = _spread('inertia_scale', error.inertia_scale, len(links), 'links with mass')
+    for link, mass_scale, inertia_scale in zip(links, masses, inertias, strict=True):
+        _change_inertial(link, mass_scale, inertia_scale, np.array(error.com_shift))
+    _change_joints(tree, model, error)
+    if error.payload > 0.0:
+        _add_payload(tree, model.tip_frame, error.payload)
+    gravity = error.gravity or model.gravity
+    return RobotModel(ElementTree.tostring(tree, encoding='unicode'), model.tip_frame, gravity)
+
+
+def _spread(name: str, values: tuple[float, ...], count: int, what: str) -> tuple[float, ...]:
+    if len(values) not in (1, count):
+        raise ArmError(
+            f'model_error.{name} has {len(values)} values; allowed: 1 or {count} ({what})'
+        )
+    return values * count if len(values) == 1 else values
+
+
+def _moving_links(tree: ElementTree.Element) -> set[str]:
+    """Return the links that some joint moves."""
+    above = {}
+    for joint in tree.findall('joint'):
+        ends = [joint.find(end).get('link') for end in ('child', 'parent')]  # type: ignore[union-attr]
+        above[ends[0]] = (ends[1], joint.get('type') != 'fixed')
+
+    def moves(link: str | None) -> bool:
+        while link in above:
+            link, moved = above[link]
+            if moved:
+                return True
+        return False
+
+    return {link for link in above if link and moves(link)}
+
+
+def _change_inertial(
+    link: ElementTree.Element, mass_scale: float, inertia_scale: float, shift: np.ndarray
+) -> None:
+    """Scale mass and inertia about the centre of mass, then shift that centre."""
+    inertial = link.find('inertial')
+    mass, inertia, origin = (inertial.find(tag) for tag in ('mass', 'inertia', 'origin'))  # type: ignore[union-attr]
+    if mass is not None:
+        mass.set('value', repr(float(mass.get('value', '0')) * float(mass_scale)))
+    if inertia is not None:
+        for key, value in inertia.attrib.items():
+            inertia.set(key, repr(float(value) * float(mass_scale * inertia_scale)))
+    if shift.any():
+        if origin is None:
+            origin = ElementTree.SubElement(inertial, 'origin')  # type: ignore[arg-type]
+        centre = np.array([float(x) for x in origin.get('xyz', '0 0 0').split()]) + shift
+        origin.set('xyz', ' '.join(repr(float(x)) for x in centre))
+
+
+def _change_joints(tree: ElementTree.Element, model: RobotModel, error: ModelError) -> None:
+    """Set friction and damping, scale effort limits."""
+    n = model.nv
+    for name in ('friction', 'damping'):
+        values = getattr(error, name)
+        if not values:
+            continue
+        by_joint = dict(zip(model.joint_names, _spread(name, values, n, 'joints'), strict=True))
+        for joint in tree.findall('joint'):
+            if joint.get('name') not in by_joint:
+                continue
+            dynamics = joint.find('dynamics')
+            if dynamics is None:
+                dynamics = ElementTree.SubElement(joint, 'dynamics')
+            dynamics.set(name, repr(float(by_joint[joint.get('name')])))
+    for limit in tree.iterfind('joint/limit'):
+        limit.set('effort', repr(float(limit.get('effort', '0')) * error.effort_scale))
+
+
+def _add_payload(tree: ElementTree.Element, tip_frame: str, mass: float) -> None:
+    """Hang a small steel ball of this mass on the tool frame."""
+    radius = (mass / 7850.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
+    moment = repr(float(0.4 * mass * radius**2))
+    link = ElementTree.SubElement(tree, 'link', name='payload')
+    inertial = ElementTree.SubElement(link, 'inertial')
+    ElementTree.SubElement(inertial, 'mass', value=repr(float(mass)))
+    inertia = dict.fromkeys(('ixy', 'ixz', 'iyz'), '0') | dict.fromkeys(
+        ('ixx', 'iyy', 'izz'), moment
+    )
+    ElementTree.SubElement(inertial, 'inertia', inertia)
+    joint = ElementTree.SubElement(tree, 'joint', name='payload_joint', type='fixed')
+    ElementTree.SubElement(joint, 'parent', link=tip_frame)
+    ElementTree.SubElement(joint, 'child', link='payload')

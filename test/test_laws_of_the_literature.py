@@ -1,0 +1,381 @@
+"""Each law's own promise: poles, passivity, estimates, errors at rest."""
+
+import numpy as np
+import pytest
+
+from arm_controllers.adaptive_computed_torque import (
+    AdaptiveComputedTorque,
+    AdaptiveComputedTorqueParameters,
+    natural_gain,
+    pseudo_inertia,
+)
+from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
+from arm_controllers.computed_torque_pid import ComputedTorquePid, ComputedTorquePidParameters
+from arm_controllers.independent_joint import IndependentJoint, IndependentJointParameters
+from arm_controllers.joint_impedance import JointImpedance, JointImpedanceParameters
+from arm_controllers.momentum_observer import MomentumObserver, MomentumObserverParameters
+from arm_controllers.operational_space import (
+    OperationalSpace,
+    OperationalSpaceParameters,
+    damped_inverse,
+)
+from arm_controllers.pd_feedforward import PDFeedforward, PDFeedforwardParameters
+from arm_controllers.reference import Reference
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.robots import find_urdf
+
+Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
+DT = 1e-3
+
+
+@pytest.fixture(scope='module')
+def ur5e():
+    return RobotModel.from_urdf(find_urdf('ur5e'))
+
+
+def rest_reference(q):
+    reference = Reference(len(q))
+    reference.q[:] = q
+    return reference
+
+
+def moving_reference(rng, n=6):
+    reference = Reference(n)
+    reference.q[:], reference.v[:], reference.a[:] = rng.uniform(-1, 1, (3, n))
+    return reference
+
+
+def linearised(model, law, q, armature=0.0):
+    """State matrix (2n x 2n) of plant and law at rest at q, by central differences."""
+    n, step = model.nv, 1e-6
+    reference = rest_reference(q)
+
+    def derivative(x):
+        tau = law(x[:n], x[n:], reference, DT)
+        mass = model.mass_matrix(x[:n]) + armature * np.eye(n)
+        return np.concatenate(
+            [x[n:], np.linalg.solve(mass, tau - model.bias_torque(x[:n], x[n:]))]
+        )
+
+    x0 = np.concatenate([q, np.zeros(n)])
+    columns = [
+        (derivative(x0 + step * unit) - derivative(x0 - step * unit)) / (2 * step)
+        for unit in np.eye(2 * n)
+    ]
+    return np.column_stack(columns)
+
+
+def run(model, law, reference_of, q, v, duration, tau_ext=None, dt=DT):
+    """Lock-step with a Runge-Kutta plant; yields t, q, v before each period."""
+    law.reset(q, v)
+    push = np.zeros(model.nv) if tau_ext is None else tau_ext
+    for i in range(round(duration / dt)):
+        yield i * dt, q, v
+        tau = law(q, v, reference_of(i * dt), dt) + push
+
+        def rate(x, tau=tau):
+            n = len(x) // 2
+            return np.concatenate([x[n:], model.forward_dynamics(x[:n], x[n:], tau)])
+
+        x = np.concatenate([q, v])
+        k1 = rate(x)
+        k2 = rate(x + 0.5 * dt * k1)
+        k3 = rate(x + 0.5 * dt * k2)
+        k4 = rate(x + dt * k3)
+        x = x + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        q, v = x[: model.nv], x[model.nv :]
+
+
+# PD with feedforward
+
+
+def test_pd_feedforward_on_the_reference_is_inverse_dynamics(ur5e):
+    reference = moving_reference(np.random.default_rng(1))
+    for where in ('reference', 'measured'):
+        law = PDFeedforward(ur5e, PDFeedforwardParameters(feedforward_at=where))
+        tau = law(reference.q, reference.v, reference, DT)
+        expected = ur5e.inverse_dynamics(reference.q, reference.v, reference.a)
+        np.testing.assert_allclose(tau, expected, rtol=1e-12)
+
+
+def test_pd_feedforward_is_stable_where_its_gains_outweigh_gravity(ur5e):
+    """At rest the reference form keeps a constant torque: K must beat the gradient of gravity."""
+    stiff = PDFeedforward(ur5e, PDFeedforwardParameters((500.0,), (50.0,)))
+    assert np.linalg.eigvals(linearised(ur5e, stiff, Q)).real.max() < 0.0
+    upright = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
+    soft = PDFeedforward(ur5e, PDFeedforwardParameters((10.0,), (50.0,)))
+    assert np.linalg.eigvals(linearised(ur5e, soft, upright)).real.max() > 0.0
+
+
+# Computed torque
+
+
+def test_computed_torque_has_the_designed_poles_at_every_joint(ur5e):
+    law = ComputedTorque(ur5e, ComputedTorqueParameters((400.0,), (30.0,)))
+    poles = np.linalg.eigvals(linearised(ur5e, law, Q))
+    designed = np.roots([1.0, 30.0, 400.0])
+    distance = np.abs(poles[:, np.newaxis] - designed).min(axis=1)
+    assert distance.max() < 1e-3
+
+
+def test_computed_torque_pid_error_decays_as_its_characteristic_polynomial_says(ur5e):
+    kp, ki, kd = 300.0, 600.0, 40.0
+    law = ComputedTorquePid(ur5e, ComputedTorquePidParameters((kp,), (ki,), (kd,)))
+    offset, reference = np.array([0.1, -0.05, 0.05, 0.1, -0.1, 0.1]), rest_reference(Q)
+    matrix = np.array([[0, 1, 0], [0, 0, 1], [-ki, -kp, -kd]], dtype=float)  # of (E, e, de)
+    values, vectors = np.linalg.eig(matrix)
+    weights = np.linalg.solve(vectors, np.array([0, 1, 0], dtype=complex))
+    for t, q, _ in run(ur5e, law, lambda t: reference, Q - offset, np.zeros(6), 1.0, dt=2e-4):
+        share = (vectors @ (weights * np.exp(values * t)))[1].real
+        np.testing.assert_allclose(Q - q, share * offset, atol=2e-4)  # of the sampling
+
+
+def test_integral_leaves_no_error_under_a_constant_unknown_torque(ur5e):
+    push, reference = np.array([5.0, -8.0, 4.0, 0.5, 0.5, 0.1]), rest_reference(Q)
+    kp, kd = (400.0,), (40.0,)
+    ends = []
+    for law in (
+        ComputedTorque(ur5e, ComputedTorqueParameters(kp, kd)),
+        ComputedTorquePid(ur5e, ComputedTorquePidParameters(kp, (2000.0,), kd, 2000.0)),
+    ):
+        *_, (_, q, _) = run(ur5e, law, lambda t: reference, Q, np.zeros(6), 4.0, push)
+        ends.append(np.abs(q - Q).max())
+    assert ends[0] > 1e-2
+    assert ends[1] < 1e-6
+
+
+def test_integral_stands_still_beyond_the_effort_limit_and_at_its_own_bound(ur5e):
+    law = ComputedTorquePid(ur5e, ComputedTorquePidParameters((400.0,), (2000.0,), (40.0,), 50.0))
+    far = rest_reference(Q + 3.0)
+    for _ in range(1000):
+        tau = law(Q, np.zeros(6), far, DT)
+    beyond = tau > ur5e.effort_limit  # the error is positive at every joint
+    assert 0 < beyond.sum() < 6
+    assert np.all(law.integral[beyond] < 50.0)
+    np.testing.assert_array_equal(law.integral[~beyond], 50.0)
+    law.reset(Q, np.zeros(6))
+    np.testing.assert_array_equal(law.integral, 0.0)
+
+
+# Independent joints
+
+
+def test_large_rotors_give_independent_joints_their_designed_poles(ur5e):
+    armature = 1e5
+    law = IndependentJoint(
+        ur5e, IndependentJointParameters((15.0,), (0.8,), integral_rate=0.0, armature=(armature,))
+    )
+    law.reset(Q, np.zeros(6))
+    poles = np.linalg.eigvals(linearised(ur5e, law, Q, armature))
+    designed = np.roots([1.0, 2 * 0.8 * 15.0, 15.0**2])
+    distance = np.abs(poles[:, np.newaxis] - designed).min(axis=1)
+    assert distance.max() < 2e-2
+
+
+def test_independent_joints_take_over_without_a_jump_and_hold(ur5e):
+    law, reference = IndependentJoint(ur5e, IndependentJointParameters()), rest_reference(Q)
+    law.reset(Q, np.zeros(6))
+    np.testing.assert_allclose(law(Q, np.zeros(6), reference, DT), ur5e.gravity_torque(Q))
+
+
+# Momentum observer
+
+
+def test_observer_sees_a_push_as_a_first_order_low_pass(ur5e):
+    gain, dt = 40.0, 2e-4
+    law = MomentumObserver(ur5e, MomentumObserverParameters(observer_gain=(gain,)))
+    push, reference = np.array([5.0, -8.0, 4.0, 0.5, 0.5, 0.1]), rest_reference(Q)
+    for t, _, _ in run(ur5e, law, lambda t: reference, Q, np.zeros(6), 0.3, push, dt):
+        if t > 0:  # the estimate is of the state before this one
+            expected = push * -np.expm1(-gain * (t - dt))
+            np.testing.assert_allclose(law.disturbance, expected, atol=0.01 * np.abs(push).max())
+
+
+def test_observer_sees_nothing_where_the_model_is_exact(ur5e):
+    law = MomentumObserver(ur5e, MomentumObserverParameters())
+    reference = rest_reference(Q)
+    largest = 0.0
+    for _ in run(ur5e, law, lambda t: reference, Q - 0.05, np.zeros(6), 1.0, dt=2e-4):
+        largest = max(largest, np.abs(law.disturbance).max())
+    assert largest < 0.3  # [N.m] of sampling; the torques themselves reach 60
+
+
+# Adaptive
+
+
+def test_adaptive_regressor_times_parameters_is_the_dynamics(ur5e):
+    law, rng = (
+        AdaptiveComputedTorque(ur5e, AdaptiveComputedTorqueParameters()),
+        np.random.default_rng(2),
+    )
+    for _ in range(20):
+        q, v, w, dw = rng.uniform(-2, 2, (4, 6))
+        expected = (
+            ur5e.mass_matrix(q) @ dw + ur5e.coriolis_matrix(q, v) @ w + ur5e.gravity_torque(q)
+        )
+        np.testing.assert_allclose(
+            law.regressor(q, v, w, dw) @ law.estimate, expected, rtol=1e-10, atol=1e-10
+        )
+
+
+def test_adaptive_law_lyapunov_function_never_rises_with_wrong_parameters(ur5e):
+    arm = with_error(ur5e, ModelError(mass_scale=(1.3,)))
+    law = AdaptiveComputedTorque(ur5e, AdaptiveComputedTorqueParameters())
+    truth = np.concatenate([x.toDynamicParameters() for x in arm.pin_model.inertias[1:]])
+    metric = np.linalg.inv(law.gain)
+    reference, values = rest_reference(Q), []
+    for _, q, v in run(arm, law, lambda t: reference, Q - 0.1, np.zeros(6), 0.5, dt=5e-5):
+        s = v - 20.0 * (Q - q)
+        lack = (law.estimate - truth).reshape(6, 10)
+        values.append(
+            0.5 * s @ arm.mass_matrix(q) @ s + 0.5 * np.einsum('ij,ijk,ik', lack, metric, lack)
+        )
+    assert np.diff(values).max() < 1e-4 * values[0]  # of the sampling
+    assert values[-1] < 0.999 * values[0]
+
+
+def test_adaptive_law_with_the_right_parameters_is_computed_torque(ur5e):
+    adaptive = AdaptiveComputedTorque(
+        ur5e, AdaptiveComputedTorqueParameters((20.0,), 20.0, adaptation_gain=0.0)
+    )
+    plain = ComputedTorque(ur5e, ComputedTorqueParameters((400.0,), (40.0,)))
+    reference = moving_reference(np.random.default_rng(3))
+    q = reference.q - 0.1
+    np.testing.assert_allclose(
+        adaptive(q, reference.v, reference, DT)
+        - ur5e.coriolis_matrix(q, reference.v) @ np.full(6, 2.0),
+        plain(q, reference.v, reference, DT),
+        rtol=1e-10,
+    )
+
+
+# Joint impedance
+
+
+def test_impedance_gives_every_mode_the_damping_ratio(ur5e):
+    stiffness = np.array([300.0, 400.0, 200.0, 50.0, 30.0, 20.0])
+    law = JointImpedance(ur5e, JointImpedanceParameters(tuple(stiffness), damping_ratio=0.6))
+    mass = ur5e.mass_matrix(Q)
+    damping = law.damping_matrix(mass)
+    np.testing.assert_allclose(damping, damping.T, rtol=1e-12)
+    inverse = np.linalg.inv(mass)
+    state = np.block([[np.zeros((6, 6)), np.eye(6)], [-inverse * stiffness, -inverse @ damping]])
+    poles = np.linalg.eigvals(state)
+    np.testing.assert_allclose(-poles.real / np.abs(poles), 0.6, rtol=1e-6)
+
+
+def test_pushed_impedance_gives_way_by_torque_over_stiffness_and_loses_energy(ur5e):
+    law, push = JointImpedance(ur5e, JointImpedanceParameters((80.0,))), np.zeros(6)
+    push[1] = 6.0
+    reference, energies = rest_reference(Q), []
+    for _, q, v in run(ur5e, law, lambda t: reference, Q, np.zeros(6), 3.0, push, 5e-4):
+        error = q - Q
+        energy = 0.5 * v @ ur5e.mass_matrix(q) @ v + 0.5 * 80.0 * error @ error - push @ error
+        energies.append(energy)
+    assert np.diff(energies).max() < 1e-4
+    np.testing.assert_allclose(error, push / 80.0, atol=1e-4)
+
+
+# Operational space
+
+
+def test_tip_acceleration_is_what_was_asked_whatever_the_posture_wants(ur5e):
+    rng = np.random.default_rng(5)
+    reference, v = rest_reference(Q), rng.uniform(-0.5, 0.5, 6)
+    q = Q + rng.uniform(-0.1, 0.1, 6)
+    tips, joints = [], []
+    for posture in (0.0, 300.0):
+        law = OperationalSpace(
+            ur5e,
+            OperationalSpaceParameters(posture_kp=posture, axes=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),
+        )
+        a = ur5e.forward_dynamics(q, v, law(q, v, reference, DT))
+        step = 1e-5
+        there = ur5e.jacobian(q + step * v) @ (v + step * a)
+        back = ur5e.jacobian(q - step * v) @ (v - step * a)
+        tips.append(((there - back) / (2 * step))[:3])
+        joints.append(a)
+    position = ur5e.forward_kinematics(q).translation
+    expected = (
+        400.0 * (ur5e.forward_kinematics(Q).translation - position)
+        - 40.0 * (ur5e.jacobian(q) @ v)[:3]
+    )
+    np.testing.assert_allclose(tips[0], expected, atol=1e-5)
+    np.testing.assert_allclose(tips[1], expected, atol=1e-5)
+    assert np.abs(joints[0] - joints[1]).max() > 1.0
+
+
+def test_operational_space_has_the_designed_poles(ur5e):
+    law = OperationalSpace(ur5e, OperationalSpaceParameters((400.0,), (30.0,), threshold=1e-9))
+    poles = np.linalg.eigvals(linearised(ur5e, law, Q))
+    designed = np.roots([1.0, 30.0, 400.0])
+    distance = np.abs(poles[:, np.newaxis] - designed).min(axis=1)
+    assert distance.max() < 1e-2
+
+
+def test_operational_space_stays_finite_and_at_rest_in_a_singularity(ur5e):
+    stretched = np.array([0.0, -1.0, 0.0, -1.5, 0.0, 0.0])
+    law = OperationalSpace(ur5e, OperationalSpaceParameters())
+    tau = law(stretched, np.zeros(6), rest_reference(stretched), DT)
+    np.testing.assert_allclose(tau, ur5e.gravity_torque(stretched), atol=1e-9)
+    poles = np.linalg.eigvals(linearised(ur5e, law, stretched))
+    assert poles.real.max() < 0.0
+
+
+def test_damped_inverse_is_exact_above_its_threshold_and_zero_at_zero():
+    matrix = np.diag([4.0, 0.5, 0.0])
+    np.testing.assert_allclose(damped_inverse(matrix, 0.1), np.diag([0.25, 2.0, 0.0]), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ('build', 'message'),
+    [
+        (lambda m: PDFeedforward(m, PDFeedforwardParameters(kp=(-1.0,))), 'kp of joint .* is -1'),
+        (
+            lambda m: PDFeedforwardParameters(feedforward_at='there'),
+            'allowed: reference, measured',
+        ),
+        (
+            lambda m: ComputedTorquePid(
+                m, ComputedTorquePidParameters((10.0,), (100.0,), (10.0,))
+            ),
+            "ki of joint 'shoulder_pan_joint' is 100; it must be < kp kd = 100",
+        ),
+        (
+            lambda m: IndependentJoint(m, IndependentJointParameters(damping_ratio=(0.0,))),
+            'damping_ratio of joint .* is 0; it must be > 0',
+        ),
+        (
+            lambda m: IndependentJoint(m, IndependentJointParameters((1.0,), integral_rate=3.0)),
+            'stable below 2 zeta wn = 2',
+        ),
+        (
+            lambda m: MomentumObserver(m, MomentumObserverParameters(observer_gain=(-1.0,))),
+            'observer_gain of joint',
+        ),
+        (
+            lambda m: AdaptiveComputedTorqueParameters(expected_payload=-1.0),
+            'expected_payload is -1; it must be',
+        ),
+        (lambda m: JointImpedanceParameters(damping_ratio=0.0), 'damping_ratio is 0'),
+        (
+            lambda m: JointImpedance(m, JointImpedanceParameters(stiffness=(0.0,))),
+            'stiffness of joint .* must be > 0',
+        ),
+        (lambda m: OperationalSpaceParameters(axes=(0.0,) * 6), 'six of 0 and 1, not all 0'),
+        (lambda m: OperationalSpace(m, OperationalSpaceParameters(tip_frame='x')), "no frame 'x'"),
+    ],
+)
+def test_bad_parameters_are_refused_with_name_and_value(ur5e, build, message):
+    with pytest.raises(ArmError, match=message):
+        build(ur5e)
+
+
+def test_natural_gain_is_the_inverse_of_the_pseudo_inertia_metric(ur5e):
+    link = ur5e.pin_model.inertias[3]
+    inverse = np.linalg.inv(pseudo_inertia(link.toDynamicParameters()))
+    moved = [inverse @ pseudo_inertia(unit) for unit in np.eye(10)]
+    metric = np.array([[np.trace(a @ b) for a in moved] for b in moved])
+    np.testing.assert_allclose(natural_gain(link) @ metric, np.eye(10), atol=1e-8)
