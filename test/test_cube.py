@@ -1,0 +1,195 @@
+"""The cube: its geometry, and the published numbers in the loop without ROS."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
+from arm_controllers.pd import PD, PDParameters
+from arm_controllers.reference import Reference
+from arm_controllers.servo import FEEDFORWARD, Servo, ServoParameters
+from arm_controllers.trajectory import Trajectory, hermite
+from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.cartesian_path import joint_path_derivatives, polyline
+from arm_dynamics.inverse_kinematics import solve_ik
+from arm_dynamics.path_inverse_kinematics import solve_path_ik
+from arm_dynamics.robots import find_urdf
+from arm_sim.closed_loop import run_closed_loop
+from arm_sim.cube import WALKS, Cube
+from arm_sim.mujoco_plant import MujocoPlant
+from arm_sim.plant import PlantParameters
+from arm_sim.tracking import JointLog, measure, rms
+
+MODEL = RobotModel.from_urdf(find_urdf('ur5e_menagerie'))
+POSTURE = np.array([-0.5, -0.5, 0.5, -0.5, -0.5, 0.0]) * np.pi
+PLANT = PlantParameters(
+    servo_kp=(2000.0,) * 3 + (500.0,) * 3, servo_kd=(400.0,) * 3 + (100.0,) * 3, armature=(0.1,)
+)
+SETTLE = 2.0
+PUBLISHED = Cube(path='published')
+
+
+def edges_of(walk: tuple[int, ...]) -> set[frozenset[int]]:
+    corners = Cube(side=1.0).corners
+    strokes = {frozenset(pair) for pair in zip(walk, walk[1:], strict=False)}
+    return {s for s in strokes if np.isclose(np.ptp(corners[list(s)], axis=0).sum(), 1.0)}
+
+
+def test_our_walk_draws_all_twelve_edges_and_the_published_one_cannot():
+    assert len(edges_of(WALKS['edges'])) == 12
+    assert len(WALKS['edges']) == 16
+    assert len(edges_of(WALKS['published'])) <= 10
+
+
+def test_every_stroke_of_our_walk_is_an_edge():
+    cube = Cube()
+    lengths = np.linalg.norm(np.diff(cube.waypoints, axis=0), axis=1)
+    np.testing.assert_allclose(lengths, cube.side, rtol=1e-12)
+
+
+def test_distance_from_a_stroke_is_the_perpendicular_one():
+    cube = Cube(center=(0.0, 0.0, 0.0), side=2.0, edge_time=1.0)
+    t = np.array([0.5, 0.5, 1.5])
+    positions = np.array([[0.0, -1.0, -1.0], [0.3, -1.3, -0.6], [1.0, 4.0, -1.0]])
+    np.testing.assert_allclose(cube.distance_from_strokes(t, positions), (0.0, 0.5, 3.0))
+
+
+@pytest.mark.parametrize(
+    ('change', 'says'),
+    [
+        ({'side': -0.1}, 'side is -0.1'),
+        ({'edge_time': 0.0}, 'edge_time is 0'),
+        ({'center': (0.1, np.inf, 0.2)}, 'center is'),
+        ({'center': (0.1, 0.2)}, 'three finite numbers'),
+        ({'path': 'spiral'}, "path is 'spiral'; allowed: edges, published"),
+    ],
+)
+def test_bad_cubes_are_refused(change, says):
+    with pytest.raises(ArmError, match=says):
+        Cube(**change)
+
+
+@cache
+def published_trajectory() -> Trajectory:
+    rotation = MODEL.forward_kinematics(POSTURE).rotation
+    rows, seed = [], POSTURE
+    target = MODEL.forward_kinematics(POSTURE)
+    for position in PUBLISHED.waypoints:
+        target.translation, target.rotation = position, rotation
+        result = solve_ik(MODEL, target, seed)
+        assert result.success
+        seed = result.q
+        rows.append(seed)
+    q = np.array(rows)
+    rest = np.zeros_like(q)
+    times = np.arange(len(q)) * PUBLISHED.edge_time
+    knots = hermite(np.diff(times), (q[:-1], rest[:-1], rest[:-1]), (q[1:], rest[1:], rest[1:]))
+    return Trajectory(times, knots)
+
+
+def draw_published(law, actuator: str, timestep: float = 0.002):
+    """Return the measured published run of a law, after settling at the first corner."""
+    trajectory = published_trajectory()
+
+    def reference(t: float, out: Reference) -> None:
+        trajectory.evaluate(t - SETTLE, out)
+
+    plant = MujocoPlant(MODEL, replace(PLANT, actuator=actuator, timestep=timestep))
+    record = run_closed_loop(plant, law, reference, SETTLE + PUBLISHED.duration)
+    assert record.completed
+    start = round(SETTLE / timestep)
+    count = len(record.t) - start
+    log = JointLog(
+        np.arange(count + 1) * round(timestep * 1e9),
+        *(np.vstack([x[start:], x[-1:]]) for x in (record.q, record.v)),
+        np.vstack([record.effort[start:start + 1], record.effort[start:]]),
+    )  # fmt: skip
+    return measure(MODEL, log, trajectory, 0.0, PUBLISHED)
+
+
+def servo(feedforward: str, timestep: float = 0.002) -> Servo:
+    parameters = ServoParameters(
+        feedforward, PLANT.servo_kp, PLANT.servo_kd, PLANT.armature, timestep=timestep
+    )
+    return Servo(MODEL, parameters)
+
+
+def test_published_run_is_reproduced():
+    run = draw_published(servo('gravity_velocity'), 'servo')
+    np.testing.assert_allclose(rms(run.tracking_error) * 1e3, 0.0879, rtol=0.01)
+    np.testing.assert_allclose(run.tracking_error.max() * 1e3, 0.234, rtol=0.02)
+    np.testing.assert_allclose(np.abs(run.effort).max(), 16.505, rtol=0.001)
+
+
+@pytest.mark.parametrize(
+    ('feedforward', 'timestep', 'rms_mm', 'rtol'),
+    [
+        ('none', 0.002, 13.8, 0.03),
+        ('gravity', 0.002, 12.8, 0.03),
+        ('inverse_dynamics', 0.002, 0.0207, 0.01),
+        ('gravity_velocity', 0.001, 0.0788, 0.01),
+        ('inverse_dynamics', 0.001, 0.0103, 0.01),
+    ],
+)
+def test_servo_feedforward_levels_track_as_well_as_known(feedforward, timestep, rms_mm, rtol):
+    run = draw_published(servo(feedforward, timestep), 'servo', timestep)
+    np.testing.assert_allclose(rms(run.tracking_error) * 1e3, rms_mm, rtol=rtol)
+
+
+def test_discrete_feedforward_leaves_rounding_only():
+    run = draw_published(servo('discrete'), 'servo')
+    assert run.tracking_error.max() < 1e-14
+
+
+def test_computed_torque_on_torque_motors_tracks_as_well_as_known():
+    for timestep, rms_mm in ((0.002, 0.0113), (0.001, 0.0057)):
+        law = ComputedTorque(MODEL, ComputedTorqueParameters(armature=PLANT.armature))
+        run = draw_published(law, 'torque', timestep)
+        np.testing.assert_allclose(rms(run.tracking_error) * 1e3, rms_mm, rtol=0.01)
+
+
+def test_pd_with_gravity_lags_behind_computed_torque():
+    run = draw_published(PD(MODEL, PDParameters()), 'torque')
+    assert 0.1 < rms(run.tracking_error) * 1e3 < 1.0
+
+
+def test_published_strokes_bow_away_from_the_edges():
+    run = draw_published(servo('discrete'), 'servo')
+    np.testing.assert_allclose(rms(run.path_error) * 1e3, 2.45, rtol=0.02)
+    np.testing.assert_allclose(run.path_error.max() * 1e3, 9.0, rtol=0.05)
+
+
+def test_our_edges_are_straight_between_the_points_as_well():
+    cube = Cube()
+    path = polyline(cube.waypoints, MODEL.forward_kinematics(POSTURE).rotation, cube.edge_time)
+    samples = path.sample(cube.sample_times(0.02))
+    result = solve_path_ik(MODEL, samples.poses, POSTURE)
+    assert result.success
+    v, a = joint_path_derivatives(MODEL, result.q, samples.twists, samples.twist_rates)
+    ends = (result.q, v, a)
+    knots = hermite(np.diff(samples.times), [x[:-1] for x in ends], [x[1:] for x in ends])
+    trajectory = Trajectory(samples.times, knots)
+    t = np.linspace(0.0, cube.duration, 4001)[:-1]
+    tips = [MODEL.forward_kinematics(q).translation for q in trajectory.states(t)[0]]
+    assert cube.distance_from_strokes(t, np.array(tips)).max() < 1e-10
+
+
+@pytest.mark.parametrize('level', FEEDFORWARD)
+def test_every_feedforward_level_holds_a_reference_at_rest(level):
+    plant = MujocoPlant(MODEL, PLANT)
+    law, reference = servo(level), Reference(6)
+    reference.q[:] = POSTURE
+    plant.reset(POSTURE)
+    for _ in range(1500):
+        plant.step(law(plant.q, plant.v, reference, 0.002))
+    droop = MODEL.gravity_torque(plant.q) / np.array(PLANT.servo_kp) if level == 'none' else 0.0
+    np.testing.assert_allclose(POSTURE - plant.q, droop, atol=1e-7)
+
+
+def test_discrete_feedforward_needs_one_step_a_period():
+    with pytest.raises(ArmError, match="'discrete' needs control_decimation 1, not 4"):
+        ServoParameters('discrete', control_decimation=4)
+    with pytest.raises(ArmError, match="feedforward is 'psychic'; allowed: none"):
+        ServoParameters('psychic')
