@@ -29,7 +29,7 @@ setup(
     zip_safe=True,
     maintainer='The arm_sim developers',
     maintainer_email='arm_sim@users.noreply.github.com',
-    description='Robot arms in simulation, with their dynamics, inverse kinematics and controllers as ROS 2 nodes.',
+    description='Robot arms in simulation: dynamics, inverse kinematics, controllers, ROS 2 nodes.',
     license='Apache-2.0',
     entry_points={
         'console_scripts': [

@@ -10,7 +10,7 @@ HEADER = '# Made by tools/lock.py from requirements.in, for Python 3.12 on Linux
 
 
 def main() -> None:
-    """Let pip resolve the requirements against PyPI, and write one line with the hash a package."""
+    """Let pip resolve the requirements against PyPI; write one line with a hash per package."""
     pip = [sys.executable, '-m', 'pip', 'install', '--dry-run', '--ignore-installed', '--quiet']
     source = ['--index-url=https://pypi.org/simple', '--only-binary=:all:', '--no-binary=empy']
     report = ['--report=-', '-r', RECIPE / 'requirements.in']

@@ -1,4 +1,4 @@
-"""Prints the packages of requirements.txt that this Python cannot import; fails where it has no rclpy."""
+"""Prints what this Python lacks of requirements.txt; fails where it has no rclpy."""
 
 import importlib.util
 import sys
