@@ -1,5 +1,7 @@
 """The serial chain from the base to one frame, as flat arrays for compiled code."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -75,6 +77,17 @@ class Chain:
         """Upper bound [m] on the distance from the first joint to the frame's origin."""
         slide = np.where(self.prismatic, np.maximum(np.abs(self.lower), np.abs(self.upper)), 0.0)
         return float(np.linalg.norm(self.fixed[1:, 9:], axis=1).sum() + slide.sum())
+
+
+_CHAINS: WeakKeyDictionary[RobotModel, dict[str | None, Chain]] = WeakKeyDictionary()
+
+
+def chain_to(model: RobotModel, frame: str | None = None) -> Chain:
+    """Return the chain to a frame (None: the tool frame), made once a model and frame."""
+    chains = _CHAINS.setdefault(model, {})
+    if frame not in chains:
+        chains[frame] = Chain(model, frame)
+    return chains[frame]
 
 
 def flatten_pose(pose: pin.SE3) -> Array:

@@ -8,7 +8,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from arm_dynamics import ik_numeric
-from arm_dynamics.chain import Chain
+from arm_dynamics.chain import chain_to
 from arm_dynamics.errors import ArmError, limit_error
 from arm_dynamics.ik_analytic import analytic_solver
 from arm_dynamics.model import RobotModel
@@ -108,7 +108,7 @@ class InverseKinematics:
 
     def __init__(self, model: RobotModel, frame: str | None = None):
         """Prepare the chain; find a closed-form solver and check it with forward kinematics."""
-        self.chain = Chain(model, frame)
+        self.chain = chain_to(model, frame)
         self.analytic = analytic_solver(model, self.chain)
         self.nq = model.nq
         middle = 0.5 * (model.position_lower + model.position_upper)

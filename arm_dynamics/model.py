@@ -60,7 +60,7 @@ class RobotModel:
         self.nv = self.nq = model.nv
         if self.nv == 0:
             raise ArmError(f'URDF {self.name!r} has no revolute, continuous or prismatic joint')
-        types = {joint.get('name'): joint.get('type') for joint in tree.iter('joint')}
+        types = {joint.get('name'): joint.get('type') for joint in tree.findall('joint')}
         self.continuous = np.array([types[name] == 'continuous' for name in self.joint_names])
         self.prismatic = np.array([types[name] == 'prismatic' for name in self.joint_names])
         self._any_continuous = bool(self.continuous.any())
@@ -337,7 +337,8 @@ def _check_numbers(owner: ElementTree.Element, element: ElementTree.Element) -> 
             raise ArmError(f'{where} must be three numbers')
         if element.tag == 'mass' and values[0] < 0.0:
             raise ArmError(f'{where} must not be negative')
-        if element.tag == 'axis' and not any(values):
+        moves = owner.get('type') != 'fixed'  # the axis of a fixed joint means nothing
+        if element.tag == 'axis' and moves and not any(values):
             raise ArmError(f'{where} must not be zero')
 
 

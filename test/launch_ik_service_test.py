@@ -1,0 +1,194 @@
+"""The inverse kinematics node over ROS: right answers, named refusals, no request dropped."""
+
+import unittest
+
+import launch
+import launch_ros.actions
+import launch_testing
+import launch_testing.actions
+import launch_testing.asserts
+import numpy as np
+import pinocchio as pin
+import pytest
+import rclpy
+from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
+from geometry_msgs.msg import PoseArray
+from sensor_msgs.msg import JointState
+
+from arm_controllers.base_node import SERVICE_QOS
+from arm_controllers.messages import (
+    pose_array_message,
+    pose_from_message,
+    pose_message,
+    pose_to_message,
+)
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+
+Q = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
+TIMEOUT = 60.0
+
+
+@pytest.mark.launch_test
+def generate_test_description():
+    node = launch_ros.actions.Node(
+        package='arm_sim', executable='inverse_kinematics', parameters=[{'robot': 'ur5e'}]
+    )
+    return launch.LaunchDescription([node, launch_testing.actions.ReadyToTest()])
+
+
+class TestServices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        rclpy.init()
+        cls.node = rclpy.create_node('ik_test')
+        cls.model = RobotModel.from_urdf(find_urdf('ur5e'))
+        cls.ik = cls.node.create_client(ComputeIK, 'compute_ik')
+        cls.fk = cls.node.create_client(ComputeFK, 'compute_fk')
+        cls.path = cls.node.create_client(ComputeIKPath, 'compute_ik_path')
+        for client in (cls.ik, cls.fk, cls.path):
+            assert client.wait_for_service(TIMEOUT), client.srv_name
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.node.destroy_node()
+        rclpy.try_shutdown()
+
+    def call(self, client, request):
+        future = client.call_async(request)
+        rclpy.spin_until_future_complete(self.node, future, timeout_sec=TIMEOUT)
+        self.assertTrue(future.done(), 'no answer')
+        return future.result()
+
+    def target(self, q=Q, frame=None):
+        return pose_to_message(self.model.forward_kinematics(q, frame), self.model.base_frame)
+
+    def assert_reaches(self, q, target, frame=None):
+        pose = self.model.forward_kinematics(q, frame).homogeneous
+        np.testing.assert_allclose(pose, pose_from_message(target.pose), atol=2e-6)
+
+    def test_a_pose_is_solved_near_the_seed(self):
+        request = ComputeIK.Request(target=self.target(), seed=(Q + 0.05).tolist())
+        response = self.call(self.ik, request)
+        self.assertTrue(response.success, response.reason)
+        self.assertEqual(response.joint_names, list(self.model.joint_names))
+        np.testing.assert_allclose(response.position, Q, atol=1e-6)
+
+    def test_forward_kinematics_takes_joints_in_any_order(self):
+        names = list(reversed(self.model.joint_names))
+        request = ComputeFK.Request(
+            joint_names=names, position=Q[::-1].tolist(), frame='wrist_2_link'
+        )
+        response = self.call(self.fk, request)
+        self.assertTrue(response.success, response.reason)
+        self.assertEqual(response.pose.header.frame_id, 'base_link')
+        self.assert_reaches(Q, response.pose, 'wrist_2_link')
+
+    def test_a_target_in_a_moving_frame_is_where_the_seed_has_that_frame(self):
+        request = ComputeIK.Request(seed=Q.tolist())
+        request.target.header.frame_id = 'tool0'
+        request.target.pose.position.z = 0.02
+        response = self.call(self.ik, request)
+        self.assertTrue(response.success, response.reason)
+        expected = self.model.forward_kinematics(Q) * pin.SE3(np.eye(3), np.array([0, 0, 0.02]))
+        found = self.model.forward_kinematics(response.position)
+        np.testing.assert_allclose(found.homogeneous, expected.homogeneous, atol=2e-6)
+
+    def test_joint_states_are_the_seed_of_a_request_without_one(self):
+        publisher = self.node.create_publisher(JointState, 'joint_states', 1)
+        while publisher.get_subscription_count() == 0:
+            rclpy.spin_once(self.node, timeout_sec=0.05)
+        names = list(self.model.joint_names)
+        other_turn = Q - 2 * np.pi * np.eye(6)[5]
+        state = JointState(name=names[::-1], position=other_turn[::-1].tolist())
+        for _ in range(100):
+            publisher.publish(state)
+            response = self.call(self.ik, ComputeIK.Request(target=self.target()))
+            if np.abs(np.array(response.position) - other_turn).max() < 1e-6:
+                return
+        self.fail(f'{response.position} is not near joint_states {other_turn}')
+
+    def test_a_path_of_three_thousand_poses_is_solved(self):
+        start = self.model.forward_kinematics(Q)
+        positions = start.translation + np.linspace(0, 0.1, 3000)[:, None] * np.array([0, 1, 0])
+        path = pose_array_message(positions, pin.Quaternion(start.rotation))
+        response = self.call(self.path, ComputeIKPath.Request(path=path, seed=Q.tolist()))
+        self.assertTrue(response.success, response.reason)
+        self.assertEqual(response.first_failure, -1)
+        q = np.array(response.positions).reshape(3000, 6)
+        self.assertLess(np.abs(np.diff(q, axis=0)).max(), 1e-3)
+        self.assertLess(response.max_position_error, 1e-6)
+
+    def test_an_impossible_path_names_its_first_impossible_pose(self):
+        start = self.model.forward_kinematics(Q)
+        positions = start.translation + np.linspace(0, 2.0, 100)[:, None] * np.array([1, 0, 0])
+        path = pose_array_message(positions, pin.Quaternion(start.rotation))
+        response = self.call(self.path, ComputeIKPath.Request(path=path, seed=Q.tolist()))
+        self.assertFalse(response.success)
+        self.assertGreater(response.first_failure, 0)
+        self.assertIn(f'pose {response.first_failure}: out of reach', response.reason)
+
+    def test_every_malformed_request_is_answered_with_its_reason(self):
+        far = pose_message(np.array([5.0, 0, 0]), pin.Quaternion(1, 0, 0, 0), '')
+        no_rotation = self.target()
+        no_rotation.pose.orientation.w = no_rotation.pose.orientation.x = 0.0
+        no_rotation.pose.orientation.y = no_rotation.pose.orientation.z = 0.0
+        infinite = self.target()
+        infinite.pose.position.x = float('inf')
+        nowhere = self.target()
+        nowhere.header.frame_id = 'nose'
+        cases = [
+            (self.ik, ComputeIK.Request(target=far), 'out of reach'),
+            (self.ik, ComputeIK.Request(target=no_rotation), 'quaternion of norm 1, not 0'),
+            (self.ik, ComputeIK.Request(target=infinite), 'must be finite'),
+            (self.ik, ComputeIK.Request(target=nowhere), "no frame 'nose'"),
+            (self.ik, ComputeIK.Request(target=self.target(), tip_frame='ear'), "no frame 'ear'"),
+            (self.ik, ComputeIK.Request(target=self.target(), seed=[0.0]), 'seed has'),
+            (self.ik, ComputeIK.Request(target=self.target(), seed=[np.nan] * 6), 'not finite'),
+            (self.ik, ComputeIK.Request(target=self.target(), solver='magic'), "no IK solver"),
+            (
+                self.ik,
+                ComputeIK.Request(target=self.target(), position_tolerance=-1.0),
+                'position_tolerance is -1.0',
+            ),
+            (
+                self.ik,
+                ComputeIK.Request(target=self.target(), axis_tolerances=[1.0]),
+                'six positive numbers',
+            ),
+            (self.fk, ComputeFK.Request(position=[0.0]), '1 position values'),
+            (self.fk, ComputeFK.Request(position=[np.nan] * 6), 'not finite'),
+            (self.path, ComputeIKPath.Request(path=PoseArray()), 'no pose'),
+        ]
+        for client, request, reason in cases:
+            with self.subTest(reason=reason):
+                response = self.call(client, request)
+                self.assertFalse(response.success)
+                self.assertIn(reason, response.reason)
+
+    def test_many_clients_at_once_all_get_their_own_answer(self):
+        rng = np.random.default_rng(1)
+        # A client's reader gets every client's answers: ROS's own depth of 10 would lose some.
+        clients = [
+            self.node.create_client(ComputeIK, 'compute_ik', qos_profile=SERVICE_QOS)
+            for _ in range(20)
+        ]
+        for client in clients:
+            self.assertTrue(client.wait_for_service(TIMEOUT))
+        asked = []
+        for k in range(200):
+            q = self.model.random_configuration(rng)
+            request = ComputeIK.Request(target=self.target(q), seed=q.tolist())
+            asked.append((q, clients[k % 20].call_async(request)))
+        for q, future in asked:
+            rclpy.spin_until_future_complete(self.node, future, timeout_sec=TIMEOUT)
+            self.assertTrue(future.done(), 'no answer')
+            np.testing.assert_allclose(future.result().position, q, atol=1e-5)
+        for client in clients:
+            self.node.destroy_client(client)
+
+
+@launch_testing.post_shutdown_test()
+class TestEnd(unittest.TestCase):
+    def test_the_node_ends_cleanly(self, proc_info):
+        launch_testing.asserts.assertExitCodes(proc_info)
