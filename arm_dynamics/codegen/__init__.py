@@ -1,0 +1,1 @@
+"""From a robot model to straight-line compiled code: expressions, links, algorithms, source."""

@@ -1,0 +1,167 @@
+"""Symbolic scalars that record a straight-line program: fold constants, share subexpressions."""
+
+from collections.abc import Iterable, Sequence
+from typing import Union
+
+Scalar = Union['Expression', float]
+
+_COMMUTATIVE = ('+', '*')
+
+
+class Expression:
+    """One value of a `Program`: an input or the result of an operation on other values.
+
+    A plain float is a constant. x + 0, x * 1, x * 0, -(-x) and the like are folded when they are
+    written down, and the same operation on the same values is the same object.
+    """
+
+    __slots__ = ('arguments', 'index', 'operation', 'program')
+    __array_ufunc__ = None  # numpy scalars leave arithmetic with an Expression to it
+
+    def __init__(self, program: 'Program', index: int, operation: str, arguments: tuple):
+        self.program = program
+        self.index = index
+        self.operation = operation
+        self.arguments = arguments
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if _is_constant(other, 0.0):
+            return self
+        if isinstance(other, Expression):
+            if other.operation == 'neg':
+                return self - other.arguments[0]
+            if self.operation == 'neg':
+                return other - self.arguments[0]
+        return self.program.node('+', self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        if _is_constant(other, 0.0):
+            return self
+        if other is self:
+            return 0.0
+        if isinstance(other, Expression) and other.operation == 'neg':
+            return self + other.arguments[0]
+        if self.operation == 'neg':
+            return -(self.arguments[0] + other)
+        return self.program.node('-', self, other)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        if _is_constant(other, 0.0):
+            return -self
+        if self.operation == 'neg':
+            return self.arguments[0] + other
+        return self.program.node('-', other, self)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        if _is_constant(other, 0.0):
+            return 0.0
+        if _is_constant(other, 1.0):
+            return self
+        if _is_constant(other, -1.0):
+            return -self
+        if self.operation == 'neg':
+            return -(self.arguments[0] * other)
+        if isinstance(other, Expression):
+            if other.operation == 'neg':
+                return -(self * other.arguments[0])
+        elif other < 0.0:
+            return -(self * -other)
+        return self.program.node('*', self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return self.program.node('/', self, other)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        if _is_constant(other, 0.0):
+            return 0.0
+        return self.program.node('/', other, self)
+
+    def __neg__(self) -> Scalar:
+        if self.operation == 'neg':
+            return self.arguments[0]
+        if self.operation == '-':
+            return self.program.node('-', self.arguments[1], self.arguments[0])
+        return self.program.node('neg', self)
+
+
+class Program:
+    """The values of one straight-line function, in the order they were written down."""
+
+    def __init__(self) -> None:
+        self._nodes: list[Expression] = []
+        self._known: dict[tuple, Expression] = {}
+
+    def inputs(self, name: str, count: int) -> list[Expression]:
+        """Return the expressions name[0] ... name[count - 1]."""
+        return [self.node('input', f'{name}[{i}]') for i in range(count)]
+
+    def node(self, operation: str, *arguments: Scalar | str) -> Expression:
+        """Return the value of an operation, the one already recorded where there is one."""
+        key = [a.index if isinstance(a, Expression) else repr(a) for a in arguments]
+        if operation in _COMMUTATIVE:
+            key.sort(key=str)
+        found = self._known.get((operation, *key))
+        if found is None:
+            found = Expression(self, len(self._nodes), operation, arguments)
+            self._nodes.append(found)
+            self._known[operation, *key] = found
+        return found
+
+    def statements(self, outputs: Sequence[tuple[str, Scalar]]) -> list[str]:
+        """Return Python statements that compute `outputs`, given as (target, value).
+
+        Every input is read before any output is written, so an output may overwrite an input.
+        A value that is used once stands inside the expression that uses it.
+        """
+        uses = self._uses(value for _, value in outputs)
+        text: dict[int, str] = {}
+        lines = []
+        for node in self._nodes:
+            if node.index not in uses:
+                continue
+            written = _write(node, text)
+            if uses[node.index] > 1 or node.operation in ('input', '/'):
+                name = f'x{node.index}'
+                lines.append(f'{name} = {written}')
+                text[node.index] = name
+            else:
+                text[node.index] = f'({written})'
+        results = [f'{target} = {_text_of(value, text)}' for target, value in outputs]
+        return lines + results
+
+    def operation_count(self, outputs: Iterable[Scalar]) -> int:
+        """Return how many additions, multiplications and divisions the outputs take."""
+        uses = self._uses(outputs)
+        return sum(node.operation in '+-*/' for node in self._nodes if node.index in uses)
+
+    def _uses(self, outputs: Iterable[Scalar]) -> dict[int, int]:
+        """Return how often each value that the outputs need is used."""
+        uses: dict[int, int] = {}
+        waiting = [value for value in outputs if isinstance(value, Expression)]
+        while waiting:
+            node = waiting.pop()
+            uses[node.index] = uses.get(node.index, 0) + 1
+            if uses[node.index] == 1:
+                waiting += [a for a in node.arguments if isinstance(a, Expression)]
+        return uses
+
+
+def _is_constant(value: Scalar, constant: float) -> bool:
+    return not isinstance(value, Expression) and value == constant
+
+
+def _text_of(value: Scalar, text: dict[int, str]) -> str:
+    return text[value.index] if isinstance(value, Expression) else repr(float(value))
+
+
+def _write(node: Expression, text: dict[int, str]) -> str:
+    if node.operation == 'input':
+        return node.arguments[0]
+    words = [_text_of(argument, text) for argument in node.arguments]
+    if node.operation == 'neg':
+        return f'-{words[0]}'
+    return f'{words[0]} {node.operation} {words[1]}'

@@ -1,0 +1,37 @@
+"""Numbers of the joints as the compiled code takes them: one row a quantity, one column a joint."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+SERVO_KP = 0  # [N.m/rad]
+SERVO_KD = 1  # [N.m.s/rad]
+TORQUE_CONSTANT = 2  # [N.m/A]
+BACK_EMF_CONSTANT = 3  # [V.s/rad]
+ARMATURE_RESISTANCE = 4  # [Ohm]
+BRUSH_DROP = 5  # [V]
+HALF_DROP_VOLTAGE = 6  # voltage at which half the brush drop is there [V]
+ARMATURE = 7  # rotor inertia at the joint [kg m^2]
+DAMPING = 8  # viscous friction [N.m.s/rad]
+FRICTION = 9  # Coulomb friction [N.m]
+EFFORT_LIMIT = 10  # [N.m]
+LOWER = 11  # position limit [rad | m]
+UPPER = 12
+LIMIT_STIFFNESS = 13  # spring beyond a position limit [N.m/rad]
+LIMIT_DAMPING = 14  # [N.m.s/rad]
+ROWS = 15
+
+_NEUTRAL = {
+    ARMATURE_RESISTANCE: 1.0,
+    HALF_DROP_VOLTAGE: 1.0,
+    EFFORT_LIMIT: np.inf,
+    LOWER: -np.inf,
+    UPPER: np.inf,
+}
+
+
+def joint_table(count: int, rows: dict[int, ArrayLike]) -> NDArray[np.float64]:
+    """Return the (ROWS, count) table with `rows`; what is not given has no effect."""
+    table = np.zeros((ROWS, count))
+    for row, values in {**_NEUTRAL, **rows}.items():
+        table[row] = values
+    return table
