@@ -26,7 +26,7 @@ class LiveParameters:
 
     Where the law's gains act on accelerations (`kp` [1/s^2], `kd` [1/s]), they may as well be set
     as `natural_frequency` wn [rad/s] and `damping_ratio` z: kp = wn^2, kd = 2 z wn. Setting one
-    pair sets the other.
+    pair sets the other; at the start a frequency of zero leaves it to the gains.
 
     Attributes:
         law: the law's parameters.
@@ -71,18 +71,15 @@ class LiveParameters:
         if self._by_frequency:
             self._declare_frequency()
         self.law, self.follower, _ = self._checked({})
-        self._callbacks = (
-            node.add_pre_set_parameters_callback(self._before),
-            node.add_on_set_parameters_callback(self._check),
-            node.add_post_set_parameters_callback(self._after),
-        )
+        node.add_pre_set_parameters_callback(self._before)
+        node.add_on_set_parameters_callback(self._check)
+        node.add_post_set_parameters_callback(self._after)
 
     def close(self) -> None:
         """Take the callbacks off the node."""
-        before, check, after = self._callbacks
-        self._node.remove_pre_set_parameters_callback(before)
-        self._node.remove_on_set_parameters_callback(check)
-        self._node.remove_post_set_parameters_callback(after)
+        self._node.remove_pre_set_parameters_callback(self._before)
+        self._node.remove_on_set_parameters_callback(self._check)
+        self._node.remove_post_set_parameters_callback(self._after)
 
     def _declare(self, name: str, value: Any) -> None:
         if not self._node.has_parameter(name):
@@ -159,11 +156,10 @@ class LiveParameters:
 
     def _declare_frequency(self) -> None:
         """Declare frequency and ratio; where the user gave them they count, else the gains."""
-        nothing = as_ros_value((), tuple[float, ...])
-        self._declare(_FREQUENCY, nothing)
-        self._declare(_RATIO, as_ros_value((1.0,), tuple[float, ...]))
-        if len(self._value(_FREQUENCY) or ()):
-            wn, ratio = (self._per_joint({}, name) for name in (_FREQUENCY, _RATIO))
+        self._declare(_FREQUENCY, [0.0])
+        self._declare(_RATIO, [1.0])
+        wn, ratio = (self._per_joint({}, name) for name in (_FREQUENCY, _RATIO))
+        if wn.any():
             pairs = {'kp': wn**2, 'kd': 2 * ratio * wn}
         else:
             pairs = _frequency_and_ratio(*(self._per_joint({}, name) for name in ('kp', 'kd')))
