@@ -5,6 +5,7 @@ tool frame's origin in axes aligned with the base frame, as the Jacobian of `Rob
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -105,7 +106,9 @@ class Arc:
         direction = np.array(axis, dtype=float)
         length = np.linalg.norm(direction)
         if self.center.shape != (3,) or direction.shape != (3,) or not length > 0.0:
-            raise ArmError(f'an arc needs a centre (3,) and an axis (3,), not {center}, {axis}')
+            raise ArmError(
+                f'an arc needs a centre (3,) and an axis (3,), not {self.center}, {direction}'
+            )
         self._turn = angle * direction / length
         self.turn_tool = turn_tool
 
@@ -165,9 +168,7 @@ def polyline(points: ArrayLike, rotation: ArrayLike, segment_time: float) -> Seq
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
         raise ArmError(f'a polyline needs points (n, 3), n >= 2, not {points.shape}')
     corners = [pin.SE3(np.asarray(rotation, dtype=float), point) for point in points]
-    return Sequential(
-        [Line(a, b, segment_time) for a, b in zip(corners[:-1], corners[1:], strict=True)]
-    )
+    return Sequential([Line(a, b, segment_time) for a, b in pairwise(corners)])
 
 
 def joint_path_derivatives(

@@ -416,14 +416,7 @@ def manipulability_at(fixed, prismatic, q):
 @compiled
 def all_finite(matrix, vector):
     """Return whether every entry of a pose (4, 4) and of a vector (n,) is finite."""
-    for i in range(matrix.shape[0]):
-        for j in range(matrix.shape[1]):
-            if not math.isfinite(matrix[i, j]):
-                return False
-    for i in range(vector.shape[0]):
-        if not math.isfinite(vector[i]):
-            return False
-    return True
+    return np.isfinite(matrix).all() and np.isfinite(vector).all()
 
 
 @compiled

@@ -198,10 +198,11 @@ class InverseKinematics:
         middle = np.clip(np.zeros(6), self.chain.lower, self.chain.upper)
         solutions = []
         for candidate in self.analytic.candidates(target):
-            q = np.empty(6)
-            if ik_numeric.nearest_verified_at(
-                *arrays, target, task.dead_zone, task.tolerances, candidate[None, :].copy(), middle, q
-            )[0]:
+            q, one = np.empty(6), candidate[None, :].copy()
+            verified = ik_numeric.nearest_verified_at(
+                *arrays, target, task.dead_zone, task.tolerances, one, middle, q
+            )
+            if verified[0]:
                 solutions.append(q)
         return np.array(solutions).reshape(-1, 6)
 

@@ -21,9 +21,7 @@ def geometric_jacobian(model: RobotModel, q: ArrayLike, frame: str | None = None
     """
     chain = chain_to(model, frame)
     pose, axes = np.empty(12), np.empty((chain.n, 6))
-    chain_pose(
-        chain.fixed, chain.prismatic, np.asarray(q, dtype=float)[chain.joints], pose, axes
-    )
+    chain_pose(chain.fixed, chain.prismatic, np.asarray(q, dtype=float)[chain.joints], pose, axes)
     jacobian = np.zeros((6, model.nv))
     for index, prismatic, axis in zip(chain.joints, chain.prismatic, axes, strict=True):
         z, origin = axis[:3], axis[3:]

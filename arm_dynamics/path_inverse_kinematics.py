@@ -182,7 +182,9 @@ def _follow(
     redundant = ik._is_redundant(task)
     path = np.empty((len(targets), chain.n))
     path[0] = configuration
-    reached, part = ik_tracking.follow(*ik.arrays, redundant, targets, task.dead_zone, task.tolerances, STEP_BOUND, path)
+    reached, part = ik_tracking.follow(
+        *ik.arrays, redundant, targets, task.dead_zone, task.tolerances, STEP_BOUND, path
+    )
     reason = ''
     if reached < len(targets):
         reason = _why_stopped(ik, targets, reached, part, path, task)

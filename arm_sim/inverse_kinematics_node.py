@@ -8,7 +8,6 @@ from functools import wraps
 from typing import Any, get_args
 
 import numpy as np
-from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -32,6 +31,7 @@ from arm_dynamics.inverse_kinematics import Solver, inverse_kinematics, solve_ik
 from arm_dynamics.model import RobotModel
 from arm_dynamics.path_inverse_kinematics import solve_path_ik
 from arm_dynamics.robots import find_urdf
+from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 
 _DIAGNOSTICS_PERIOD = 1.0
 
@@ -104,7 +104,9 @@ class InverseKinematicsNode(Node):
         )
         self.create_service(ComputeIK, 'compute_ik', self.compute_ik, qos_profile=SERVICE_QOS)
         self.create_service(ComputeFK, 'compute_fk', self.compute_fk, qos_profile=SERVICE_QOS)
-        self.create_service(ComputeIKPath, 'compute_ik_path', self.compute_ik_path, qos_profile=SERVICE_QOS)
+        self.create_service(
+            ComputeIKPath, 'compute_ik_path', self.compute_ik_path, qos_profile=SERVICE_QOS
+        )
         self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
         analytic = inverse_kinematics(self.model).analytic
         self.get_logger().info(

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from arm_dynamics import RobotModel
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import find_urdf, robot_names
 
 
 def revolute(name: str, origin: str, axis: str, kind: str = 'revolute') -> str:
@@ -91,7 +91,7 @@ _EXAMPLES = {
     'TwoDofs': ('asr_twodof_description/urdf/TwoDofs.urdf', None),
     'pendulum': ('double_pendulum_description/urdf/double_pendulum_continuous.urdf', None),
 }
-SHIPPED = ('ur5e', 'ur5e_menagerie')
+SHIPPED = tuple(robot_names())
 ARMS = (*SHIPPED, *_AWKWARD, *_EXAMPLES)
 
 

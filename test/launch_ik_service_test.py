@@ -11,7 +11,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import rclpy
-from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 from geometry_msgs.msg import PoseArray
 from sensor_msgs.msg import JointState
 
@@ -24,6 +23,7 @@ from arm_controllers.messages import (
 )
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 
 Q = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
 TIMEOUT = 60.0
@@ -57,7 +57,7 @@ class TestServices(unittest.TestCase):
     def call(self, client, request):
         future = client.call_async(request)
         rclpy.spin_until_future_complete(self.node, future, timeout_sec=TIMEOUT)
-        self.assertTrue(future.done(), 'no answer')
+        assert future.done(), 'no answer'
         return future.result()
 
     def target(self, q=Q, frame=None):
@@ -70,8 +70,8 @@ class TestServices(unittest.TestCase):
     def test_a_pose_is_solved_near_the_seed(self):
         request = ComputeIK.Request(target=self.target(), seed=(Q + 0.05).tolist())
         response = self.call(self.ik, request)
-        self.assertTrue(response.success, response.reason)
-        self.assertEqual(response.joint_names, list(self.model.joint_names))
+        assert response.success, response.reason
+        assert response.joint_names == list(self.model.joint_names)
         np.testing.assert_allclose(response.position, Q, atol=1e-6)
 
     def test_forward_kinematics_takes_joints_in_any_order(self):
@@ -80,8 +80,8 @@ class TestServices(unittest.TestCase):
             joint_names=names, position=Q[::-1].tolist(), frame='wrist_2_link'
         )
         response = self.call(self.fk, request)
-        self.assertTrue(response.success, response.reason)
-        self.assertEqual(response.pose.header.frame_id, 'base_link')
+        assert response.success, response.reason
+        assert response.pose.header.frame_id == 'base_link'
         self.assert_reaches(Q, response.pose, 'wrist_2_link')
 
     def test_a_target_in_a_moving_frame_is_where_the_seed_has_that_frame(self):
@@ -89,7 +89,7 @@ class TestServices(unittest.TestCase):
         request.target.header.frame_id = 'tool0'
         request.target.pose.position.z = 0.02
         response = self.call(self.ik, request)
-        self.assertTrue(response.success, response.reason)
+        assert response.success, response.reason
         expected = self.model.forward_kinematics(Q) * pin.SE3(np.eye(3), np.array([0, 0, 0.02]))
         found = self.model.forward_kinematics(response.position)
         np.testing.assert_allclose(found.homogeneous, expected.homogeneous, atol=2e-6)
@@ -113,20 +113,20 @@ class TestServices(unittest.TestCase):
         positions = start.translation + np.linspace(0, 0.1, 3000)[:, None] * np.array([0, 1, 0])
         path = pose_array_message(positions, pin.Quaternion(start.rotation))
         response = self.call(self.path, ComputeIKPath.Request(path=path, seed=Q.tolist()))
-        self.assertTrue(response.success, response.reason)
-        self.assertEqual(response.first_failure, -1)
+        assert response.success, response.reason
+        assert response.first_failure == -1
         q = np.array(response.positions).reshape(3000, 6)
-        self.assertLess(np.abs(np.diff(q, axis=0)).max(), 1e-3)
-        self.assertLess(response.max_position_error, 1e-6)
+        assert np.abs(np.diff(q, axis=0)).max() < 0.001
+        assert response.max_position_error < 1e-06
 
     def test_an_impossible_path_names_its_first_impossible_pose(self):
         start = self.model.forward_kinematics(Q)
         positions = start.translation + np.linspace(0, 2.0, 100)[:, None] * np.array([1, 0, 0])
         path = pose_array_message(positions, pin.Quaternion(start.rotation))
         response = self.call(self.path, ComputeIKPath.Request(path=path, seed=Q.tolist()))
-        self.assertFalse(response.success)
-        self.assertGreater(response.first_failure, 0)
-        self.assertIn(f'pose {response.first_failure}: out of reach', response.reason)
+        assert not response.success
+        assert response.first_failure > 0
+        assert f'pose {response.first_failure}: out of reach' in response.reason
 
     def test_every_malformed_request_is_answered_with_its_reason(self):
         far = pose_message(np.array([5.0, 0, 0]), pin.Quaternion(1, 0, 0, 0), '')
@@ -145,7 +145,7 @@ class TestServices(unittest.TestCase):
             (self.ik, ComputeIK.Request(target=self.target(), tip_frame='ear'), "no frame 'ear'"),
             (self.ik, ComputeIK.Request(target=self.target(), seed=[0.0]), 'seed has'),
             (self.ik, ComputeIK.Request(target=self.target(), seed=[np.nan] * 6), 'not finite'),
-            (self.ik, ComputeIK.Request(target=self.target(), solver='magic'), "no IK solver"),
+            (self.ik, ComputeIK.Request(target=self.target(), solver='magic'), 'no IK solver'),
             (
                 self.ik,
                 ComputeIK.Request(target=self.target(), position_tolerance=-1.0),
@@ -163,8 +163,8 @@ class TestServices(unittest.TestCase):
         for client, request, reason in cases:
             with self.subTest(reason=reason):
                 response = self.call(client, request)
-                self.assertFalse(response.success)
-                self.assertIn(reason, response.reason)
+                assert not response.success
+                assert reason in response.reason
 
     def test_many_clients_at_once_all_get_their_own_answer(self):
         rng = np.random.default_rng(1)
@@ -174,7 +174,7 @@ class TestServices(unittest.TestCase):
             for _ in range(20)
         ]
         for client in clients:
-            self.assertTrue(client.wait_for_service(TIMEOUT))
+            assert client.wait_for_service(TIMEOUT)
         asked = []
         for k in range(200):
             q = self.model.random_configuration(rng)
@@ -182,7 +182,7 @@ class TestServices(unittest.TestCase):
             asked.append((q, clients[k % 20].call_async(request)))
         for q, future in asked:
             rclpy.spin_until_future_complete(self.node, future, timeout_sec=TIMEOUT)
-            self.assertTrue(future.done(), 'no answer')
+            assert future.done(), 'no answer'
             np.testing.assert_allclose(future.result().position, q, atol=1e-5)
         for client in clients:
             self.node.destroy_client(client)

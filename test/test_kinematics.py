@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from arms import ARMS, load_arm
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
@@ -15,7 +16,6 @@ from arm_dynamics.kinematics import (
     velocity_ellipsoid,
 )
 from arm_dynamics.robots import find_urdf
-from arms import ARMS, load_arm
 
 
 @pytest.mark.parametrize('name', ARMS)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from arms import load_arm
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.singularities import singularity, ur_singularities
-from arms import load_arm
 
 REGULAR = np.array([0.3, -1.1, 1.2, -0.4, 0.9, 0.2])
 
