@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import re
+import signal
 import sys
 import time
 import typing
@@ -13,10 +14,11 @@ from typing import Any, TypeVar
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from arm_dynamics.errors import ArmError
@@ -127,70 +129,105 @@ def _descriptions(parameters: type) -> dict[str, str]:
     return found
 
 
+class _Interrupt:
+    """Ctrl-C and SIGTERM: at once, or, while the executor dispatches, after the callback.
+
+    rclpy's own handlers would invalidate the context under a callback that is about to publish.
+    """
+
+    requested = False
+    dispatching = False
+
+    @classmethod
+    def install(cls) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, cls._on_signal)
+
+    @classmethod
+    def _on_signal(cls, number: int, frame: Any) -> None:
+        cls.requested = True
+        if not cls.dispatching:
+            raise KeyboardInterrupt
+
+
+# Longest time for which a waiting executor does not look up [s].
+_SLICE = 0.2
+
+
+def _dispatch(executor: Any, future: Future, seconds: float) -> None:
+    """Dispatch callbacks until the future is done, at most for `seconds`; notice Ctrl-C."""
+    _Interrupt.dispatching = True
+    try:
+        # EventsExecutor dispatches nothing in an untimed spin.
+        executor.spin_until_future_complete(future, timeout_sec=seconds)
+    finally:
+        _Interrupt.dispatching = False
+    if _Interrupt.requested:
+        raise KeyboardInterrupt
+
+
 def run_node(name: str, make_node: Callable[[], Node]) -> int:
     """Run a node to its end and return the process's exit code.
 
     A node with a method `run(executor) -> int` is a task: it runs that and ends with its result.
-    Bad parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C with 0.
+    Bad parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C with 0, a
+    task with 130.
     """
     code = 0
     node = None
     try:
-        rclpy.init()
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        _Interrupt.install()
         node = make_node()
         executor = make_executor()
         executor.add_node(node)
         if hasattr(node, 'run'):
+            code = 130
             code = node.run(executor)
         else:
-            _spin(executor)
-    except (KeyboardInterrupt, ExternalShutdownException):
+            never = Future()
+            while True:
+                _dispatch(executor, never, _SLICE)
+    except KeyboardInterrupt:
         pass
     except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
         print(f'{name}: {" ".join(str(error).split())}', file=sys.stderr, flush=True)
         code = 1
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return code
 
 
-def _spin(executor: Any) -> None:
-    """Spin until the context ends."""
-    never = Future()
-    # EventsExecutor dispatches nothing in an untimed spin.
-    while rclpy.ok():
-        executor.spin_until_future_complete(never, timeout_sec=1.0)
-
-
 def wait_for(executor: Any, future: Future, what: str, timeout: float) -> Any:
-    """Spin until a future is done and return its result.
+    """Dispatch callbacks until a future is done and return its result.
 
     Raises:
-        ArmError: not done within `timeout` [s], or the context has ended.
+        ArmError: not done within `timeout` [s].
     """
-    executor.spin_until_future_complete(future, timeout_sec=timeout)
-    if not future.done():
-        if not rclpy.ok():
-            raise ExternalShutdownException
-        raise ArmError(f'no {what} within {timeout:g} s')
+    end = time.monotonic() + timeout
+    while not future.done():
+        remaining = end - time.monotonic()
+        if remaining <= 0.0:
+            raise ArmError(f'no {what} within {timeout:g} s')
+        _dispatch(executor, future, min(remaining, _SLICE))
     return future.result()
 
 
 def wait_until(executor: Any, condition: Callable[[], bool], what: str, timeout: float) -> None:
-    """Spin until a condition holds.
+    """Dispatch callbacks until a condition holds.
 
     Raises:
         ArmError: it does not within `timeout` [s].
     """
     end = time.monotonic() + timeout
+    never = Future()
     while not condition():
-        if not rclpy.ok():
-            raise ExternalShutdownException
         if time.monotonic() > end:
             raise ArmError(f'no {what} within {timeout:g} s')
-        executor.spin_once(timeout_sec=0.05)
+        _dispatch(executor, never, 0.01)
 
 
 def make_executor() -> Any:

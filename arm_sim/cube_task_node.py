@@ -18,6 +18,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
@@ -275,25 +276,18 @@ class CubeTask(Node):
         """Spin until the goal has ended and its last state is recorded, telling the progress."""
         p = self.parameters
         limit = 60.0 + 20.0 * end_ns * 1e-9
-        end = time.monotonic() + limit
 
         def drawn() -> bool:
             while self._progress and self._latest_ns >= self._progress[0][0]:
                 self._say(self._progress.pop(0)[1])
             return result.done() and self._latest_ns >= end_ns
 
-        while not drawn():
-            if result.done() and result.result().status != GoalStatus.STATUS_SUCCEEDED:
-                reason = result.result().result.error_string
-                raise ArmError(f'{p.controller}_controller did not draw the cube: {reason}')
-            wait_until(
-                executor,
-                lambda: drawn() or result.done(),
-                'end of the trajectory',
-                max(0.0, end - time.monotonic()),
-            )
-            if not drawn():
-                executor.spin_once(timeout_sec=0.01)
+        wait_until(
+            executor, lambda: drawn() or _failed(result), 'end of the trajectory', limit
+        )
+        if _failed(result):
+            reason = result.result().result.error_string
+            raise ArmError(f'{p.controller}_controller did not draw the cube: {reason}')
 
     def _plan_progress(self, start_ns: int, end_ns: int) -> None:
         strokes = self.cube.strokes
@@ -419,6 +413,10 @@ class CubeTask(Node):
     @staticmethod
     def _say(text: str) -> None:
         print(f'cube: {text}', flush=True)
+
+
+def _failed(result: Future) -> bool:
+    return result.done() and result.result().status != GoalStatus.STATUS_SUCCEEDED
 
 
 def declare_limit(node: Node, name: str, count: int) -> tuple[float, ...]:

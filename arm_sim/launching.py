@@ -102,38 +102,41 @@ def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
     ]
 
 
-def arm_node(executable: str, parameters: list[Any], **options: Any) -> Node:
-    """Return a node of this package whose end is the end of the launch."""
+def arm_node(executable: str, parameters: list[Any]) -> Node:
+    """Return a node of this package whose end, whatever it is, is a failure of the launch."""
+    return _node(executable, parameters, succeeds=False)
+
+
+def task_node(executable: str, parameters: list[Any]) -> Node:
+    """Return a task: its end is the end of the launch, its exit code that of `ros2 launch`."""
+    return _node(
+        executable,
+        parameters,
+        succeeds=True,
+        output_format='{line}',
+        emulate_tty=sys.stdout.isatty(),
+    )
+
+
+def _node(executable: str, parameters: list[Any], succeeds: bool, **options: Any) -> Node:
+    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+        if context.is_shutdown:
+            return None
+        if succeeds and event.returncode == 0:
+            return Shutdown(reason=f'{executable} is done')
+        # An exception is the only way to make `ros2 launch` itself end with exit code 1.
+        raise RuntimeError(f'{executable} ended with exit code {event.returncode}')
+
     return Node(
         package='arm_sim',
         executable=executable,
         name=executable,
         parameters=parameters,
         output='screen',
-        on_exit=options.pop('on_exit', Shutdown(reason=f'{executable} has ended')),
+        on_exit=end,
         sigterm_timeout='3',
         sigkill_timeout='1',
         **options,
-    )
-
-
-def task_node(executable: str, parameters: list[Any]) -> Node:
-    """Return a task: its end is the end of the launch, its exit code that of `ros2 launch`."""
-
-    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
-        if context.is_shutdown:
-            return None
-        if event.returncode:
-            # An exception is the only way to make `ros2 launch` itself end with exit code 1.
-            raise RuntimeError(f'{executable} ended with exit code {event.returncode}')
-        return Shutdown(reason=f'{executable} is done')
-
-    return arm_node(
-        executable,
-        parameters,
-        on_exit=end,
-        output_format='{line}',
-        emulate_tty=sys.stdout.isatty(),
     )
 
 

@@ -1,0 +1,148 @@
+"""The main job as its user runs it: `ros2 launch arm_sim cube.launch.py`."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+_domains = iter(range(30, 60))
+KEYS = {
+    'robot', 'controller', 'engine', 'mode', 'feedforward', 'path', 'duration_s', 'steps',
+    'cycles_per_second', 'path_error_mm', 'tracking_error_mm', 'joint_error_rad',
+    'peak_torque_nm', 'peak_torque_share', 'saturated_samples', 'ik', 'checksum',
+}  # fmt: skip
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen:
+    """Start the launch in a ROS domain of its own, output to a file."""
+    environment = os.environ | {'ROS_DOMAIN_ID': str(next(_domains))}
+    command = ['ros2', 'launch', 'arm_sim', 'cube.launch.py', f'output_dir:={folder}/out']
+    with (folder / 'log.txt').open('w') as log:
+        return subprocess.Popen(
+            [*command, *arguments], stdout=log, stderr=subprocess.STDOUT, env=environment
+        )
+
+
+def draw(folder: Path, *arguments: str) -> tuple[int, str, dict]:
+    """Run the launch to its end; return exit code, what it printed, and its report."""
+    code = start(folder, *arguments).wait(timeout=240)
+    report = folder / 'out' / 'report.json'
+    return (
+        code,
+        (folder / 'log.txt').read_text(),
+        json.loads(report.read_text()) if report.exists() else {},
+    )
+
+
+def test_default_run_draws_straight_edges_and_repeats_bit_for_bit(tmp_path):
+    runs = []
+    for name in ('first', 'second'):
+        folder = tmp_path / name
+        folder.mkdir()
+        code, printed, report = draw(folder)
+        assert code == 0, printed
+        assert report.keys() >= KEYS
+        assert (report['duration_s'], report['steps']) == (30.0, 15000)
+        assert report['path_error_mm']['rms'] <= 0.005
+        assert report['path_error_mm']['max'] <= 0.02
+        assert report['tracking_error_mm']['rms'] <= 0.001
+        assert report['saturated_samples'] == 0
+        for artefact in ('tracking.png', 'recording.mcap'):
+            assert (folder / 'out' / artefact).stat().st_size > 100_000
+        runs.append(report)
+    assert runs[0]['checksum'] == runs[1]['checksum']
+
+
+def test_published_run_is_reproduced_over_topics(tmp_path):
+    code, printed, report = draw(
+        tmp_path, 'robot:=ur5e_menagerie', 'path:=published', 'feedforward:=gravity_velocity'
+    )
+    assert code == 0, printed
+    assert report['tracking_error_mm']['rms'] == pytest.approx(0.0879, rel=0.01)
+    assert report['tracking_error_mm']['max'] == pytest.approx(0.234, rel=0.02)
+    assert report['peak_torque_nm'] == pytest.approx(16.50, rel=0.01)
+
+
+def test_computed_torque_draws_the_published_cube(tmp_path):
+    code, printed, report = draw(
+        tmp_path, 'robot:=ur5e_menagerie', 'path:=published', 'controller:=computed_torque'
+    )
+    assert code == 0, printed
+    assert report['tracking_error_mm']['rms'] <= 0.012
+
+
+def test_realtime_draws_by_the_wall_clock_and_reports_its_rate(tmp_path):
+    begin = time.monotonic()
+    code, printed, report = draw(tmp_path, 'mode:=realtime', 'edge_time:=0.5')
+    assert code == 0, printed
+    assert time.monotonic() - begin > 7.5
+    assert report['late_ticks'] >= 0
+    assert 0.5 < report['achieved_real_time_factor'] <= 1.05
+
+
+def test_broken_limits_end_with_exit_code_1(tmp_path):
+    code, printed, report = draw(tmp_path, 'edge_time:=0.3', 'feedforward:=none')
+    assert code == 1
+    assert not report['limits_held']
+    assert 'BROKEN' in printed
+
+
+@pytest.mark.parametrize(
+    ('argument', 'says'),
+    [
+        ('robot:=r2d2', "'r2d2'"),
+        ('center:=[2.0, 0.0, 0.5]', r'cannot be drawn: .*reach'),
+        ('side:=-1', 'side is -1'),
+        ('side:=big', "parameter 'side' is 'big'; it must be a number"),
+        ('output_dir:=/proc/nowhere', "output_dir '/proc/nowhere'"),
+        ('config:=/nowhere.yaml', "'/nowhere.yaml'"),
+        ('controller:=magic', '"magic"'),
+    ],
+)
+def test_bad_arguments_end_with_one_line_and_exit_code_1(argument, says, tmp_path):
+    code, printed, report = draw(tmp_path, argument)
+    assert code == 1
+    assert 'Traceback' not in printed
+    assert re.search(says, printed), printed
+    assert not report
+
+
+def our_processes(launch: subprocess.Popen) -> list[psutil.Process]:
+    return psutil.Process(launch.pid).children(recursive=True)
+
+
+def wait_for_text(folder: Path, text: str) -> None:
+    end = time.monotonic() + 60
+    while text not in (folder / 'log.txt').read_text():
+        assert time.monotonic() < end, (folder / 'log.txt').read_text()
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize('moment', ['process started', 'model and plant agree', 'stroke  1'])
+def test_ctrl_c_ends_everything_within_five_seconds(moment, tmp_path):
+    launch = start(tmp_path, 'mode:=realtime')
+    wait_for_text(tmp_path, moment)
+    processes = our_processes(launch)
+    launch.send_signal(signal.SIGINT)
+    launch.wait(timeout=5)
+    assert not [process for process in processes if process.is_running()]
+    assert 'Traceback' not in (tmp_path / 'log.txt').read_text()
+
+
+@pytest.mark.parametrize(
+    'victim', ['simulator', 'servo_controller', 'inverse_kinematics', 'cube_task']
+)
+def test_death_of_one_process_ends_the_launch_within_five_seconds(victim, tmp_path):
+    launch = start(tmp_path, 'mode:=realtime')
+    wait_for_text(tmp_path, 'stroke  1')
+    processes = our_processes(launch)
+    (process,) = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]
+    process.kill()
+    assert launch.wait(timeout=5) == 1
+    assert not [p for p in processes if p.is_running()]
