@@ -101,6 +101,8 @@ class SimulatorNode(Node):
         self._command_ns = 0
         self._awaiting_since = time.monotonic()
         self._fault = ''
+        self._commander = self._rival = ''
+        self._seen_stale = self._seen_refused = 0
         self._stale = self._refused = self._late = self._skipped = 0
         self._last_report = (time.monotonic(), 0)
         self._oldest_command_ns = 0
@@ -141,8 +143,22 @@ class SimulatorNode(Node):
 
     def _on_command(self, message: JointState) -> None:
         simulation = self.simulation
+        sender = message.header.frame_id
+        if sender != self._commander and not simulation.braking:
+            self._rival = sender
+            self._refuse(
+                ArmError(
+                    f'two controllers command the arm: {self._commander!r} is heeded,'
+                    f' {sender!r} is not; deactivate one of them'
+                )
+            )
+            return
+        if not message.name and not simulation.braking:
+            self._on_release(sender)
+            return
         stamp = to_ns(message.header.stamp)
-        if stamp != simulation.time_ns if self._lockstep else stamp > simulation.time_ns:
+        oldest = simulation.time_ns if self._lockstep else self._command_ns
+        if not oldest <= stamp <= simulation.time_ns:
             self._stale += 1
             return
         try:
@@ -153,9 +169,25 @@ class SimulatorNode(Node):
             return
         if self._fault:
             return
+        self._commander = sender
         self._command_ns = stamp
         self._pending = command
         if self._lockstep and (not self._paused or self._steps_allowed):
+            self._advance()
+
+    def _on_release(self, commander: str) -> None:
+        """A controller hands the arm back: brake and hold, without waiting for a time-out."""
+        self.get_logger().info(f'{commander!r} has released the arm: braking, then holding')
+        self.simulation.brake()
+        self._pending = None
+        if self._lockstep and not self._paused:
+            self._brake_to_rest()
+
+    def _brake_to_rest(self) -> None:
+        """Lock-step: let time go on without commands until the arm is at rest."""
+        simulation = self.simulation
+        end = simulation.time_ns + round(_LONGEST_BRAKING * 1e9)
+        while not self._fault and not simulation.at_rest and simulation.time_ns < end:
             self._advance()
 
     def _advance(self) -> None:
@@ -197,9 +229,7 @@ class SimulatorNode(Node):
             self._say_braking(silence)
             simulation.brake()
             self._pending = None
-            end = simulation.time_ns + round(_LONGEST_BRAKING * 1e9)
-            while not self._fault and not simulation.at_rest and simulation.time_ns < end:
-                self._advance()
+            self._brake_to_rest()
             return
         since = self._awaiting_since
         self._state_publisher.publish(self._state.message)
@@ -283,6 +313,7 @@ class SimulatorNode(Node):
 
     def _refuse(self, error: ArmError) -> None:
         self._refused += 1
+        self._last_refusal = str(error)
         self.get_logger().warning(f'{error}', throttle_duration_sec=1.0)
 
     # Telling
@@ -301,8 +332,16 @@ class SimulatorNode(Node):
             level, words = DiagnosticStatus.WARN, 'no command: the arm is braked and held'
         elif simulation.braking:
             level, words = DiagnosticStatus.OK, 'held: waiting for the first command'
-        elif self._refused:
-            level, words = DiagnosticStatus.WARN, 'running; some input was refused, see the log'
+        elif self._rival:
+            level = DiagnosticStatus.WARN
+            words = (
+                f'two controllers command: {self._commander!r} is heeded, {self._rival!r} is not'
+            )
+        elif self._refused > self._seen_refused:
+            level, words = DiagnosticStatus.WARN, f'running; refused: {self._last_refusal}'
+        elif self._stale > self._seen_stale:
+            level = DiagnosticStatus.WARN
+            words = f'running; {self._stale - self._seen_stale} commands came too late to be used'
         else:
             level, words = DiagnosticStatus.OK, 'running'
         values = {
@@ -319,6 +358,8 @@ class SimulatorNode(Node):
             'saturated samples': str(simulation.saturated_samples),
         }
         self._oldest_command_ns = 0
+        self._rival = ''
+        self._seen_stale, self._seen_refused = self._stale, self._refused
         status = DiagnosticStatus(level=level, name=self.get_name(), message=words)
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
