@@ -20,6 +20,8 @@ Solver = Literal[
 Preference = Literal['nearest', 'manipulability', 'limits']
 
 DEFAULT_RESTARTS = 60
+# Fixed transforms, prismatic, lower and upper limits, as `chain.Chain` has them.
+ChainArrays = tuple[Array, NDArray[np.bool_], Array, Array]
 _METHODS = {
     'levenberg_marquardt': (ik_numeric.LEVENBERG_MARQUARDT, 40),
     'damped_least_squares': (ik_numeric.DAMPED_LEAST_SQUARES, 200),
@@ -117,8 +119,8 @@ class InverseKinematics:
         self.joint_names = [model.joint_names[index] for index in self.chain.joints]
         self.whole = self.chain.n == model.nq
         chain = self.chain
-        self.arrays = (chain.fixed, chain.prismatic, chain.lower, chain.upper)
-        self.unlimited = (
+        self.arrays: ChainArrays = (chain.fixed, chain.prismatic, chain.lower, chain.upper)
+        self.unlimited: ChainArrays = (
             chain.fixed,
             chain.prismatic,
             np.where(chain.prismatic, chain.lower, -np.inf),
