@@ -1,0 +1,94 @@
+"""Cost of a control cycle in the controller node: state message in, command message out.
+
+Computed torque on the UR5e's six joints while it follows 1500 points, without the transport of the
+messages; beside it `pin.rnea`, measured in the same run. Run it with
+
+    ./ws python benchmarks/control_cycle.py
+"""
+
+import sys
+import timeit
+from array import array
+
+import numpy as np
+import pinocchio as pin
+import rclpy
+from sensor_msgs.msg import JointState
+
+from arm_controllers.controller_node import ControllerNode
+from arm_controllers.goal import Goal
+from arm_controllers.messages import set_stamp
+from arm_dynamics.robots import share_folder
+
+# What a cycle may cost: [us], and in calls of rnea on any other machine.
+LIMIT_US = 25.0
+LIMIT_RNEA = 25.0
+_PERIOD_NS = 2_000_000
+_POINTS, _SPACING = 1500, 0.02
+_CYCLES, _REPEATS = 1000, 14
+
+
+def measure() -> tuple[float, float]:
+    """Return the cost of a cycle and of one `pin.rnea` [us], each the best of several runs."""
+    config = str(share_folder() / 'config' / 'ur5e.yaml')
+    rclpy.init(args=['--ros-args', '--params-file', config, '-p', 'autostart:=true'])
+    node = ControllerNode('computed_torque')
+    try:
+        return _measure(node)
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def _measure(node: ControllerNode) -> tuple[float, float]:
+    node._command_publisher.publish = lambda message: None  # no transport
+    node._state_publisher.publish = lambda message: None
+    model, follower = node._model, node._follower
+    q = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
+    state = JointState(name=list(model.joint_names))
+    state.position, state.velocity = array('d', q), array('d', np.zeros(6))
+    node._on_state(state)
+
+    times = _SPACING * np.arange(1, _POINTS + 1)
+    phase = 2 * np.pi * times / times[-1]
+    swing, rate = 0.2, 2 * np.pi / times[-1]
+    ones = np.ones((1, 6))
+    positions = q + swing * (1 - np.cos(phase))[:, np.newaxis] * ones
+    velocities = swing * rate * np.sin(phase)[:, np.newaxis] * ones
+    accelerations = swing * rate**2 * np.cos(phase)[:, np.newaxis] * ones
+    velocities[-1] = accelerations[-1] = 0.0
+    goal = Goal(model.joint_names, times, positions, velocities, accelerations)
+    follower.set_goal(goal, 0)
+
+    stamp = state.header.stamp
+    time_ns = 0
+
+    def cycle() -> None:
+        nonlocal time_ns
+        time_ns += _PERIOD_NS
+        set_stamp(stamp, time_ns)
+        node._on_state(state)
+
+    cycle_us = min(timeit.repeat(cycle, number=_CYCLES, repeat=_REPEATS)) / _CYCLES * 1e6
+    assert follower.active_goal is goal, 'the goal must be running all the time'
+    v = np.zeros(6)
+
+    def rnea() -> None:
+        pin.rnea(model.pin_model, model.pin_data, q, v, v)
+
+    rnea_us = min(timeit.repeat(rnea, number=_CYCLES, repeat=_REPEATS)) / _CYCLES * 1e6
+    return cycle_us, rnea_us
+
+
+def main() -> int:
+    """Print both costs; exit with 1 where a cycle costs too much."""
+    cycle_us, rnea_us = measure()
+    print('control cycle, computed torque, six joints, following a goal of 1500 points')
+    print(f'  state in to command out   {cycle_us:6.1f} us   (at most {LIMIT_US:g} us)')
+    print(f'  pin.rnea in the same run  {rnea_us:6.2f} us')
+    print(f'  ratio                     {cycle_us / rnea_us:6.1f}')
+    return int(cycle_us > LIMIT_US and cycle_us > LIMIT_RNEA * rnea_us)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
