@@ -34,10 +34,30 @@ class CartesianSamples(NamedTuple):
     twist_rates: Array
 
 
+class CartesianGeometry(NamedTuple):
+    """A path at n values of its parameter s, 0 at the start and 1 at the end.
+
+    Twist is tangent * sdot, twist rate is tangent * sddot + curvature * sdot^2.
+
+    Attributes:
+        poses: (n, 4, 4) of the tool in the base frame.
+        tangents: (n, 6) [m, rad] a unit of s.
+        curvatures: (n, 6) [m, rad] a unit of s squared.
+    """
+
+    poses: Array
+    tangents: Array
+    curvatures: Array
+
+
 class Motion(Protocol):
     """A Cartesian motion of a given duration [s]."""
 
     duration: float
+
+    def at(self, parts: Array) -> CartesianGeometry:
+        """Return the path at parts s (n,) of the way, 0 to 1."""
+        ...
 
     def sample(self, times: ArrayLike) -> CartesianSamples:
         """Return the motion at times [s] from its start; before and after it is at rest."""
@@ -66,17 +86,20 @@ class Line:
         self._step = self.end.translation - self.start.translation
         self._turn = pin.log3(self.start.rotation.T @ self.end.rotation)
 
+    def at(self, parts: Array) -> CartesianGeometry:
+        """Return the path at parts (n,) of the way; see `Motion`."""
+        poses = np.tile(self.start.homogeneous, (len(parts), 1, 1))
+        poses[:, :3, 3] = self.start.translation + parts[:, None] * self._step
+        poses[:, :3, :3] = self.start.rotation @ rotations_about(self._turn, parts)
+        # The last pose is the end itself, so that the next motion starts where this one ended.
+        poses[parts == 1.0] = self.end.homogeneous
+        along = np.concatenate([self._step, self.start.rotation @ self._turn])
+        tangents = np.tile(along, (len(parts), 1))
+        return CartesianGeometry(poses, tangents, np.zeros_like(tangents))
+
     def sample(self, times: ArrayLike) -> CartesianSamples:
         """Return the motion at times [s]; see `Motion`."""
-        times = np.atleast_1d(np.asarray(times, dtype=float))
-        s, rate, acceleration = quintic(times, self.duration)
-        along = np.concatenate([self._step, self.start.rotation @ self._turn])
-        poses = np.tile(self.start.homogeneous, (len(times), 1, 1))
-        poses[:, :3, 3] = self.start.translation + s[:, None] * self._step
-        poses[:, :3, :3] = self.start.rotation @ rotations_about(self._turn, s)
-        # The last pose is the end itself, so that the next motion starts where this one ended.
-        poses[s == 1.0] = self.end.homogeneous
-        return CartesianSamples(times, poses, np.outer(rate, along), np.outer(acceleration, along))
+        return _quintic_samples(self, times)
 
 
 class Arc:
@@ -112,30 +135,28 @@ class Arc:
         self._turn = angle * direction / length
         self.turn_tool = turn_tool
 
-    def sample(self, times: ArrayLike) -> CartesianSamples:
-        """Return the motion at times [s]; see `Motion`."""
-        times = np.atleast_1d(np.asarray(times, dtype=float))
-        s, rate, acceleration = quintic(times, self.duration)
-        rotations = rotations_about(self._turn, s)
+    def at(self, parts: Array) -> CartesianGeometry:
+        """Return the path at parts (n,) of the way; see `Motion`."""
+        rotations = rotations_about(self._turn, parts)
         arms = rotations @ (self.start.translation - self.center)
-        poses = np.tile(self.start.homogeneous, (len(times), 1, 1))
+        poses = np.tile(self.start.homogeneous, (len(parts), 1, 1))
         poses[:, :3, 3] = self.center + arms
-        tangent = np.cross(self._turn, arms)
-        twists, twist_rates = np.zeros((len(times), 6)), np.zeros((len(times), 6))
-        twists[:, :3] = rate[:, None] * tangent
-        twist_rates[:, :3] = acceleration[:, None] * tangent + rate[:, None] ** 2 * np.cross(
-            self._turn, tangent
-        )
+        tangents, curvatures = np.zeros((len(parts), 6)), np.zeros((len(parts), 6))
+        tangents[:, :3] = np.cross(self._turn, arms)
+        curvatures[:, :3] = np.cross(self._turn, tangents[:, :3])
         if self.turn_tool:
             poses[:, :3, :3] = rotations @ self.start.rotation
-            twists[:, 3:] = np.outer(rate, self._turn)
-            twist_rates[:, 3:] = np.outer(acceleration, self._turn)
-        return CartesianSamples(times, poses, twists, twist_rates)
+            tangents[:, 3:] = self._turn
+        return CartesianGeometry(poses, tangents, curvatures)
+
+    def sample(self, times: ArrayLike) -> CartesianSamples:
+        """Return the motion at times [s]; see `Motion`."""
+        return _quintic_samples(self, times)
 
     @property
     def end(self) -> pin.SE3:
         """Pose at the end of the arc."""
-        return pin.SE3(self.sample(self.duration).poses[0])
+        return pin.SE3(self.at(np.ones(1)).poses[0])
 
 
 class Sequential:
@@ -223,6 +244,15 @@ def rotations_about(turn: Array, parts: Array) -> Array:
     axis = pin.skew(turn / angle)
     sine, versine = np.sin(angle * parts), 1.0 - np.cos(angle * parts)
     return np.eye(3) + sine[:, None, None] * axis + versine[:, None, None] * (axis @ axis)
+
+
+def _quintic_samples(motion: Motion, times: ArrayLike) -> CartesianSamples:
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    s, rate, acceleration = quintic(times, motion.duration)
+    poses, tangents, curvatures = motion.at(s)
+    twists = rate[:, None] * tangents
+    twist_rates = acceleration[:, None] * tangents + rate[:, None] ** 2 * curvatures
+    return CartesianSamples(times, poses, twists, twist_rates)
 
 
 def _jacobian_rate_times_v(model: RobotModel, q: Array, v: Array, frame: str | None) -> Array:

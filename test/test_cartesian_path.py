@@ -14,6 +14,7 @@ from arm_dynamics.cartesian_path import (
     polyline,
     quintic,
 )
+from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.path_inverse_kinematics import solve_path_ik
 from arm_dynamics.robots import find_urdf
 
@@ -191,3 +192,28 @@ def test_a_malformed_path_is_refused(ur5e, poses):
 def test_joint_derivatives_of_a_singular_arm_are_refused(ur5e):
     with pytest.raises(ArmError, match='point 1: the arm is singular'):
         joint_path_derivatives(ur5e, [READY, np.zeros(6)], np.zeros((2, 6)), np.zeros((2, 6)))
+
+
+def test_a_hundred_cubes_anywhere_are_drawn_or_refused_with_a_true_reason(ur5e):
+    corners = np.array(
+        [(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    )
+    walk = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
+    rotation = ur5e.forward_kinematics(READY).rotation.copy()
+    rng = np.random.default_rng(0)
+    drawn = 0
+    for _ in range(100):
+        center, side = rng.uniform((-0.8, -0.8, 0.0), (0.8, 0.8, 1.0)), rng.uniform(0.03, 0.3)
+        path = polyline(center + side / 2 * corners[walk], rotation, 2.0)
+        poses = path.sample(np.linspace(0, 30, 751)).poses
+        result = solve_path_ik(ur5e, poses, READY)
+        if result.success:
+            drawn += 1
+            assert result.max_position_error < 1e-6
+            assert (np.abs(result.q) <= ur5e.position_upper).all()
+            continue
+        impossible = poses[result.first_failure]
+        assert 'out of reach' in result.reason
+        alone = solve_ik(ur5e, impossible, READY, solver='levenberg_marquardt', restarts=100)
+        assert not alone.success
+    assert drawn == 25
