@@ -113,8 +113,9 @@ class InverseKinematics:
         self.chain = chain_to(model, frame)
         self.analytic = analytic_solver(model, self.chain)
         self.nq = model.nq
-        middle = 0.5 * (model.position_lower + model.position_upper)
-        self.middle = np.where(np.isfinite(middle), middle, model.neutral())
+        limited = np.isfinite(model.position_upper)
+        self.middle = model.neutral()
+        self.middle[limited] = (model.position_lower[limited] + model.position_upper[limited]) / 2
         self.model_name = model.name
         self.joint_names = [model.joint_names[index] for index in self.chain.joints]
         self.whole = self.chain.n == model.nq
