@@ -1,6 +1,7 @@
 """From a goal's points to the trajectory that takes over from the running reference."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,49 @@ class TakeOver:
     stream_horizon: float
 
 
+@dataclass(frozen=True)
+class _Joints:
+    """Some joints in the model's order: where they are and what they may do, each (k,)."""
+
+    columns: NDArray[np.intp]
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    continuous: NDArray[np.bool_]
+    q: Array
+    v: Array
+    a: Array
+    effort: Array
+    lower: Array
+    upper: Array
+    velocity_limit: Array
+    start_tolerance: Array
+    deceleration: Array
+
+    @classmethod
+    def of(
+        cls, columns: NDArray[np.intp], model: RobotModel, state: Reference, rules: TakeOver
+    ) -> '_Joints':
+        return cls(
+            columns,
+            tuple(model.joint_names[k] for k in columns),
+            tuple('m' if model.prismatic[k] else 'rad' for k in columns),
+            model.continuous[columns],
+            state.q[columns],
+            state.v[columns],
+            state.a[columns],
+            state.effort[columns],
+            model.position_lower[columns],
+            model.position_upper[columns],
+            model.velocity_limit[columns],
+            rules.start_tolerance[columns],
+            rules.max_deceleration[columns],
+        )
+
+
 def goal_trajectory(
     goal: Goal, model: RobotModel, state: Reference, late: float, rules: TakeOver
 ) -> tuple[Trajectory, Array]:
-    """Return the goal's motion and the times of the points in it (k,) [s] from the goal's start.
+    """Return the goal's motion and the times of its points (m,) [s] from the goal's start.
 
     It leaves the running reference without a jump in position and velocity, nor in acceleration
     where the first point has one: the first segment is a cubic or quintic from `state`. Later
@@ -50,35 +90,20 @@ def goal_trajectory(
     Raises:
         GoalError: every point has passed, or the start is too far from the reference.
     """
-    goal, columns = _in_order_of(model, goal)
-    times, positions = goal.times, goal.positions.copy()
-    now = state.q[columns]
-    turning = model.continuous[columns]
-    if turning.any():
-        # Each point is the nearest of its turns to the one before it.
-        steps = np.diff(positions[:, turning], axis=0, prepend=now[np.newaxis, turning])
-        steps = np.remainder(steps + np.pi, 2 * np.pi) - np.pi
-        positions[:, turning] = now[turning] + np.cumsum(steps, axis=0)
-
-    if times[0] == 0.0 and late == 0.0:
-        _check_start(goal, model, positions[0], now, rules.start_tolerance[columns])
-        if len(times) == 1:  # as soon as the limits allow
-            times = np.array([_quickest(positions[0] - now, model, columns, rules)])
-    keep = times > late
-    if not keep.any():
-        raise GoalError(
-            f'the last point lies {late - times[-1]:.6g} s in the past'
-            f' (point {len(times) - 1}, t = {times[-1]:.6g} s)',
-            code=ResultCode.OLD_HEADER_TIMESTAMP,
-            point=len(times) - 1,
-            time=float(times[-1]),
-        )
-    moving = _through_points(goal, positions, times, keep, state, columns, late, rules, model)
-    point_times = times[keep]
+    columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
+    goal = _ordered(goal, np.argsort(columns))
+    joints = _Joints.of(np.sort(columns), model, state, rules)
+    goal = replace(goal, positions=_unwound(goal.positions, joints))
+    if goal.times[0] == 0.0 and late == 0.0:
+        _check_start(goal.positions[0], joints)
+        if len(goal.times) == 1:  # as soon as the limits allow
+            goal = replace(goal, times=np.array([_quickest(goal.positions[0], joints)]))
+    motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
     others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
     if len(others):
-        moving = _with_braking_joints(moving, columns, others, state, late, rules)
-    return moving, point_times
+        braking = _Joints.of(others, model, state, rules)
+        motion = _with_braking_joints(motion, joints, braking, late)
+    return motion, goal.times
 
 
 def braking_time(v: Array, max_deceleration: Array) -> float:
@@ -86,154 +111,179 @@ def braking_time(v: Array, max_deceleration: Array) -> float:
     return float(np.max(np.abs(v) / max_deceleration, initial=0.0))
 
 
-def _in_order_of(model: RobotModel, goal: Goal) -> tuple[Goal, NDArray[np.intp]]:
-    """Return the goal with its joints in the model's order, and their numbers there."""
-    columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
-    if (np.diff(columns) > 0).all():
-        return goal, columns
-    order = np.argsort(columns)
-    tables = ('positions', 'velocities', 'accelerations', 'effort')
-    given = {name: getattr(goal, name) for name in tables}
-    ordered = {name: table[:, order] for name, table in given.items() if table is not None}
+def _tables(goal: Goal) -> dict[str, Any]:
+    """Return the fields of a goal that have a row a point and a column a joint."""
+    names = ('positions', 'velocities', 'accelerations', 'effort')
+    return {name: getattr(goal, name) for name in names if getattr(goal, name) is not None}
+
+
+def _ordered(goal: Goal, order: NDArray[np.intp]) -> Goal:
+    """Return the goal with its joints in another order."""
+    if (np.diff(order) > 0).all():
+        return goal
     names = tuple(goal.joint_names[k] for k in order)
-    return replace(goal, joint_names=names, **ordered), columns[order]
+    ordered = {name: table[:, order] for name, table in _tables(goal).items()}
+    return replace(goal, joint_names=names, **ordered)
 
 
-def _check_start(
-    goal: Goal, model: RobotModel, first: Array, now: Array, tolerance: Array
-) -> None:
-    error = np.abs(first - now)
-    far = np.flatnonzero(error > tolerance)
+def _unwound(positions: Array, joints: _Joints) -> Array:
+    """Return the positions with each turn of a continuous joint nearest to the one before."""
+    turning = joints.continuous
+    if not turning.any():
+        return positions
+    unwound = positions.copy()
+    start = joints.q[turning]
+    steps = np.diff(positions[:, turning], axis=0, prepend=start[np.newaxis])
+    steps = np.remainder(steps + np.pi, 2 * np.pi) - np.pi
+    unwound[:, turning] = start + np.cumsum(steps, axis=0)
+    return unwound
+
+
+def _check_start(first: Array, joints: _Joints) -> None:
+    error = np.abs(first - joints.q)
+    far = np.flatnonzero(error > joints.start_tolerance)
     if len(far):
         j = far[0]
-        name = goal.joint_names[j]
-        of = 'm' if model.prismatic[model.joint_names.index(name)] else 'rad'
+        name, unit, now = joints.names[j], joints.units[j], joints.q[j]
+        tolerance = joints.start_tolerance[j]
         raise GoalError(
-            f'joint {name!r}: the start {first[j]:.6g} {of} is {error[j]:.6g} {of} from where the'
-            f' arm is then, {now[j]:.6g} {of}; allowed: {tolerance[j]:.6g} {of}'
+            f'joint {name!r}: the start {first[j]:.6g} {unit} is {error[j]:.6g} {unit} from where'
+            f' the arm is then, {now:.6g} {unit}; allowed: {tolerance:.6g} {unit}'
             ' (point 0, t = 0 s)',
             joint=name,
             value=float(first[j]),
-            lower=float(now[j] - tolerance[j]),
-            upper=float(now[j] + tolerance[j]),
+            lower=float(now - tolerance),
+            upper=float(now + tolerance),
             point=0,
             time=0.0,
         )
 
 
-def _quickest(step: Array, model: RobotModel, columns: Array, rules: TakeOver) -> float:
+def _quickest(target: Array, joints: _Joints) -> float:
     """Return the time T [s] of a rest-to-rest cubic within velocity limit and deceleration.
 
     Over a distance d its peaks are velocity 1.5 d/T and acceleration 6 d/T^2.
     """
-    by_velocity = 1.5 * np.abs(step) / model.velocity_limit[columns]
-    by_braking = np.sqrt(6.0 * np.abs(step) / rules.max_deceleration[columns])
-    return max(_SHORTEST, 1.01 * float(max(by_velocity.max(), by_braking.max())))
+    distance = np.abs(target - joints.q)
+    by_velocity = (1.5 * distance / joints.velocity_limit).max()
+    by_acceleration = np.sqrt(6.0 * distance / joints.deceleration).max()
+    return max(_SHORTEST, 1.01 * float(max(by_velocity, by_acceleration)))
 
 
-def _through_points(
-    goal: Goal,
-    positions: Array,
-    times: Array,
-    keep: Array,
-    state: Reference,
-    columns: Array,
-    late: float,
-    rules: TakeOver,
-    model: RobotModel,
-) -> Trajectory:
+def _still_to_come(goal: Goal, late: float) -> Goal:
+    """Return the goal without the points that have passed, nor the one that is its start."""
+    keep = goal.times > late
+    if keep.all():
+        return goal
+    if not keep.any():
+        point, time = len(goal.times) - 1, float(goal.times[-1])
+        raise GoalError(
+            f'the last point lies {late - time:.6g} s in the past (point {point}, t = {time:.6g}'
+            ' s)',
+            code=ResultCode.OLD_HEADER_TIMESTAMP,
+            point=point,
+            time=time,
+        )
+    kept = {name: table[keep] for name, table in _tables(goal).items()}
+    has_velocity = None if goal.has_velocity is None else goal.has_velocity[keep]
+    has_acceleration = None if goal.has_acceleration is None else goal.has_acceleration[keep]
+    return replace(
+        goal,
+        times=goal.times[keep],
+        has_velocity=has_velocity,
+        has_acceleration=has_acceleration,
+        **kept,
+    )
+
+
+def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) -> Trajectory:
     """Return the motion of the goal's own joints."""
-    count = len(times)
-    has_v = _presence(goal.velocities, goal.has_velocity, count)
-    has_a = _presence(goal.accelerations, goal.has_acceleration, count) & has_v
-    kept = np.flatnonzero(keep)
-    has_v, has_a = has_v[kept], has_a[kept]
-    knots = np.concatenate([[late], times[kept]])
-    h = np.diff(knots)
-    q = np.vstack([state.q[columns], positions[kept]])
-    v = np.vstack([state.v[columns], _rows(goal.velocities, kept, has_v, q)])
-    a = np.vstack([state.a[columns], _rows(goal.accelerations, kept, has_a, q)])
-    lone = len(kept) == 1 and not has_v[0]
-    if not has_v[0] and not (lone and h[0] > rules.stream_horizon):
+    times = np.concatenate([[late], goal.times])
+    h = np.diff(times)
+    q = np.vstack([joints.q, goal.positions])
+    has_v, v = _known(goal.velocities, goal.has_velocity, joints.v, len(h))
+    has_a, a = _known(goal.accelerations, goal.has_acceleration, joints.a, len(h))
+    has_a &= has_v
+    lone = len(h) == 1 and not has_v[1]
+    if not has_v[1] and not (lone and h[0] > horizon):
         v[1] = (q[1] - q[0]) / h[0]
         if lone:
-            v[1] = _with_room(v[1], q[1], model, columns, rules.max_deceleration[columns])
+            v[1] = _where_there_is_room_to_swing(v[1], q[1], joints)
+    has_v[0] = has_a[0] = True
+    cubic = has_v[:-1] & has_v[1:]
+    cubic[0] = True
+    quintic = has_a[:-1] & has_a[1:]
+    efforts = np.zeros_like(q)
+    efforts[0] = joints.effort
+    if goal.effort is not None:
+        efforts[1:] = goal.effort
+    coefficients = _interpolated(h, (q, v, a), np.where(quintic, 3, np.where(cubic, 2, 1)))
+    motion = Trajectory(times, coefficients, efforts, q[-1])
+    if lone and v[1].any():
+        return motion.followed_by(_swing_back(q[1], v[1], efforts[1], joints))
+    if has_v[-1] and v[-1].any():
+        duration = braking_time(v[-1], joints.deceleration)
+        return motion.followed_by(stop(q[-1], v[-1], duration, efforts[-1]))
+    return motion
 
-    cubic = np.append(True, has_v[:-1] & has_v[1:])
-    quintic = np.append(has_a[0], has_a[:-1] & has_a[1:])
-    fields = np.where(quintic, 3, np.where(cubic, 2, 1))
-    coefficients = np.empty((len(h), 6, q.shape[1]))
+
+def _known(
+    rows: Array | None, given: NDArray[np.bool_] | None, first: Array, count: int
+) -> tuple[NDArray[np.bool_], Array]:
+    """Return which of the start and `count` points have a row, and the rows (zero without)."""
+    has = np.zeros(count + 1, dtype=bool)
+    found = np.zeros((count + 1, len(first)))
+    found[0] = first
+    if rows is not None:
+        has[1:] = True if given is None else given
+        found[1:] = np.where(has[1:, np.newaxis], rows, 0.0)
+    return has, found
+
+
+def _interpolated(h: Array, states: tuple[Array, ...], fields: NDArray[np.intp]) -> Array:
+    """Return coefficients of segments of which each uses the first 1, 2 or 3 of (q, v, a)."""
+    coefficients = np.empty((len(h), 6, states[0].shape[1]))
     for count in np.unique(fields):
         i = np.flatnonzero(fields == count)
-        starts = tuple(x[i] for x in (q, v, a)[:count])
-        ends = tuple(x[i + 1] for x in (q, v, a)[:count])
+        starts = tuple(x[i] for x in states[:count])
+        ends = tuple(x[i + 1] for x in states[:count])
         coefficients[i] = hermite(h[i], starts, ends)
-    efforts = np.zeros_like(q)
-    efforts[0] = state.effort[columns]
-    if goal.effort is not None:
-        efforts[1:] = goal.effort[kept]
-    trajectory = Trajectory(knots, coefficients, efforts, q[-1])
-
-    deceleration = rules.max_deceleration[columns]
-    if lone and np.any(v[1]):
-        # Nothing follows: swing past the point and back to it, at rest, within the deceleration.
-        duration = 4.0 * braking_time(v[1], deceleration)
-        at_rest = np.zeros((1, len(columns)))
-        back = hermite(np.array([duration]), (q[1:], v[1:]), (q[1:], at_rest))
-        tail = Trajectory(
-            np.array([0.0, duration]), back, np.repeat(efforts[-1:], 2, axis=0), q[1]
-        )
-        return trajectory.followed_by(tail)
-    if has_v[-1] and np.any(v[-1]):
-        duration = braking_time(v[-1], deceleration)
-        return trajectory.followed_by(stop(q[-1], v[-1], duration, efforts[-1]))
-    return trajectory
+    return coefficients
 
 
-def _presence(values: Array | None, given: Array | None, count: int) -> Array:
-    if values is None:
-        return np.zeros(count, dtype=bool)
-    return np.ones(count, dtype=bool) if given is None else given
-
-
-def _rows(values: Array | None, kept: Array, given: Array, q: Array) -> Array:
-    """Return the rows of the kept points, zero where a point has none."""
-    if values is None:
-        return np.zeros((len(kept), q.shape[1]))
-    return np.where(given[:, np.newaxis], values[kept], 0.0)
-
-
-def _with_room(
-    v: Array, q: Array, model: RobotModel, columns: Array, deceleration: Array
-) -> Array:
-    """Return v, zero for joints that have no room to swing past q by 16/27 v^2 / deceleration."""
-    duration = 4.0 * braking_time(v, deceleration)
+def _where_there_is_room_to_swing(v: Array, q: Array, joints: _Joints) -> Array:
+    """Return v, zero for joints that would meet a limit in `_swing_back` (4/27 v T past q)."""
+    duration = 4.0 * braking_time(v, joints.deceleration)
     swing = q + 4.0 / 27.0 * v * duration
-    fits = (swing >= model.position_lower[columns]) & (swing <= model.position_upper[columns])
-    return np.where(fits, v, 0.0)
+    return np.where((swing >= joints.lower) & (swing <= joints.upper), v, 0.0)
+
+
+def _swing_back(q: Array, v: Array, effort: Array, joints: _Joints) -> Trajectory:
+    """Return the way past q and back to it, to rest: for a stream that nothing follows.
+
+    A cubic over T has its largest acceleration 4 v/T at the start: T = 4 v/deceleration.
+    """
+    duration = 4.0 * braking_time(v, joints.deceleration)
+    at_rest = np.zeros((1, len(q)))
+    h, q_row = np.array([duration]), q[np.newaxis]
+    back = hermite(h, (q_row, v[np.newaxis]), (q_row, at_rest))
+    return Trajectory(np.array([0.0, duration]), back, np.array([effort, effort]), q)
 
 
 def _with_braking_joints(
-    moving: Trajectory,
-    columns: Array,
-    others: Array,
-    state: Reference,
-    late: float,
-    rules: TakeOver,
+    motion: Trajectory, joints: _Joints, others: _Joints, late: float
 ) -> Trajectory:
-    """Return `moving` joined by the other joints, which brake from `state` and hold."""
-    v = state.v[others]
-    duration = braking_time(v, rules.max_deceleration[others]) or moving.end - late
-    braking = stop(state.q[others], v, duration)
+    """Return `motion` joined by the other joints, which brake from their state and hold."""
+    duration = braking_time(others.v, others.deceleration) or motion.end - late
+    braking = stop(others.q, others.v, duration)
     braking = Trajectory(late + braking.times, braking.coefficients)
-    knots = np.union1d(moving.times, braking.times)
-    moving, braking = moving.with_knots(knots), braking.with_knots(knots)
-    n = len(columns) + len(others)
-    coefficients = np.zeros((len(knots) - 1, 6, n))
-    efforts = np.zeros((len(knots), n))
-    last = np.empty(n)
-    for part, joints in ((moving, columns), (braking, others)):
-        coefficients[:, :, joints] = part.coefficients
-        last[joints] = part.last
-    efforts[:, columns] = moving.efforts
-    return Trajectory(knots, coefficients, efforts, last)
+    times = np.union1d(motion.times, braking.times)
+    motion, braking = motion.with_knots(times), braking.with_knots(times)
+    n = len(joints.q) + len(others.q)
+    coefficients, last = np.zeros((len(times) - 1, 6, n)), np.zeros(n)
+    for part, columns in ((motion, joints.columns), (braking, others.columns)):
+        coefficients[:, :, columns] = part.coefficients
+        last[columns] = part.last
+    efforts = np.zeros((len(times), n))
+    efforts[:, joints.columns] = motion.efforts
+    return Trajectory(times, coefficients, efforts, last)

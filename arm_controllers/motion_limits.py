@@ -16,9 +16,8 @@ from arm_dynamics.model import RobotModel
 
 # Values this far beyond a limit still pass: points are often rounded to their printed digits.
 LIMIT_TOLERANCE = 1e-6
-# Torques are checked at no fewer instants a goal, and at no fewer a segment (ends included).
-TORQUE_SAMPLES = 600
-TORQUE_SAMPLES_A_SEGMENT = 3
+# Torques are checked at no fewer instants a goal: at the start of each segment and between.
+TORQUE_SAMPLES = 1000
 _TORQUES_A_SLICE = 100
 _SAME_ACCELERATION = 1e-6  # [rad/s^2 | m/s^2]
 _DEPTH = 30
@@ -106,7 +105,7 @@ def _torque_samples(trajectory: Trajectory) -> tuple[NDArray[np.intp], Array]:
     The end of a segment is the start of the next, unless the acceleration jumps there.
     """
     segments = len(trajectory.coefficients)
-    count = max(TORQUE_SAMPLES_A_SEGMENT, -(-TORQUE_SAMPLES // segments)) - 1
+    count = -(-TORQUE_SAMPLES // segments)
     all_segments = np.arange(segments)
     a_end = trajectory.states_in(all_segments, np.diff(trajectory.times))[2]
     a_start = 2.0 * trajectory.coefficients[1:, 2]

@@ -103,12 +103,12 @@ class Trajectory:
             from_left: at a knot, take the segment that ends there (else the one that starts).
         """
         t = np.asarray(t, dtype=float)
-        side = 'left' if from_left else 'right'
-        i = np.clip(np.searchsorted(self.times, t, side) - 1, 0, len(self.coefficients) - 1)
+        i = np.searchsorted(self.times, t, 'left' if from_left else 'right')
+        i = np.clip(i - 1, 0, len(self.coefficients) - 1)
         return self.states_in(i, t - self.times[i])
 
-    def states_in(self, segments: ArrayLike, s: Array) -> tuple[Array, Array, Array]:
-        """Return positions, velocities, accelerations, each (k, n), at s (k,) [s] into segments."""
+    def states_in(self, segments: NDArray[np.intp], s: Array) -> tuple[Array, Array, Array]:
+        """Return positions, velocities, accelerations (k, n) at s (k,) [s] into segments."""
         c = self.coefficients[segments]
         s = s[:, np.newaxis]
         q, v, a = c[:, 5], 5.0 * c[:, 5], 20.0 * c[:, 5]

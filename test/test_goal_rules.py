@@ -313,3 +313,10 @@ def test_checks_come_in_slices_of_at_most_two_milliseconds():
             slices.append(time.process_time())
         longest.append(np.diff(slices).max())
     assert min(longest) < 0.002
+
+
+def test_refusal_counts_points_as_the_goal_does_also_when_the_first_is_the_start():
+    target = HOME.copy()
+    target[2] = 3.31
+    error = refusal(goal([0.0, 1.0, 4.0], [HOME, HOME, target], np.zeros((3, 6))))
+    assert '(point 2, t = 4 s)' in str(error)
