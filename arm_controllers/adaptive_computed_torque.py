@@ -29,14 +29,14 @@ class AdaptiveComputedTorqueParameters:
 
     slope: tuple[float, ...] = (20.0,)
     damping_rate: float = 20.0
-    adaptation_gain: float = 30.0
+    adaptation_gain: float = 100.0
     expected_payload: float = 0.5
     armature: tuple[float, ...] = (0.0,)
     damping: tuple[float, ...] = (0.0,)
 
     def __post_init__(self):
         """Raises ArmError."""
-        in_range('damping_rate', self.damping_rate, 0.0)
+        in_range('damping_rate', self.damping_rate, 0.0, exclusive=True)
         in_range('adaptation_gain', self.adaptation_gain, 0.0)
         in_range('expected_payload', self.expected_payload, 0.0, 1000.0)
 
@@ -56,6 +56,10 @@ class AdaptiveComputedTorque:
     Gamma is gamma times the natural metric of each link's pseudo-inertia P (4 x 4): dP = P Y P. It
     weighs masses, moments and inertias by the link's own size (Lee, Kwon and Park, A natural
     adaptive control law for robot manipulators, IROS 2018).
+
+    Sampled with period dt the loop of s and pi is stable while g dt < kappa, where g = tr(M^-1 Y
+    Gamma Y^T); the step is divided by 1 + g dt / kappa, which keeps it there. Nothing is learnt
+    while a joint is at its effort limit.
     """
 
     name = 'adaptive_computed_torque'
@@ -83,6 +87,8 @@ class AdaptiveComputedTorque:
         ball = pin.Inertia.FromSphere(parameters.expected_payload, _PAYLOAD_RADIUS)
         links[tip.parentJoint - 1] += tip.placement.act(ball)
         self.gain = parameters.adaptation_gain * np.array([natural_gain(link) for link in links])
+        values, vectors = np.linalg.eigh(self.gain)
+        self._root = np.sqrt(np.maximum(values, 0.0))[..., np.newaxis] * vectors.swapaxes(1, 2)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget what was learnt: the estimate is the model's."""
@@ -110,13 +116,20 @@ class AdaptiveComputedTorque:
         dw = reference.a + self._slope * (reference.v - v)
         s = v - w
         regressor = self.regressor(q, v, w, dw)
+        mass = self._model.mass_matrix(q)
+        mass[np.diag_indices(len(q))] += self._armature
         tau = regressor @ self.estimate
-        tau -= self._rate * (self._model.mass_matrix(q) @ s + self._armature * s)
+        tau -= self._rate * (mass @ s)
         tau += self._armature * dw
         tau += self._damping * w
         tau += reference.effort
-        gradient = (s @ regressor).reshape(-1, 10, 1)
-        self.estimate -= dt * (self.gain @ gradient).ravel()
+        if (np.abs(tau) <= self._model.effort_limit).all():
+            scaled = self._root @ regressor.reshape(len(q), -1, 10, 1)
+            scaled = scaled.reshape(len(q), -1)
+            speed = np.trace(np.linalg.solve(mass, scaled @ scaled.T))
+            step = dt / (1.0 + dt * speed / self._rate)
+            gradient = (s @ regressor).reshape(-1, 10, 1)
+            self.estimate -= step * (self.gain @ gradient).ravel()
         return tau
 
 

@@ -222,7 +222,7 @@ def test_adaptive_regressor_times_parameters_is_the_dynamics(ur5e):
 
 def test_adaptive_law_lyapunov_function_never_rises_with_wrong_parameters(ur5e):
     arm = with_error(ur5e, ModelError(mass_scale=(1.3,)))
-    law = AdaptiveComputedTorque(ur5e, AdaptiveComputedTorqueParameters())
+    law = AdaptiveComputedTorque(ur5e, AdaptiveComputedTorqueParameters(adaptation_gain=0.2))
     truth = np.concatenate([x.toDynamicParameters() for x in arm.pin_model.inertias[1:]])
     metric = np.linalg.inv(law.gain)
     reference, values = rest_reference(Q), []

@@ -1,0 +1,223 @@
+"""The comparison of laws: its order is the theory's, its numbers do not depend on how it ran."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError
+from arm_dynamics.robots import find_urdf
+from arm_sim.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
+from arm_sim.compare_controllers import main
+from arm_sim.comparison import Case, cases, measure, measure_case, run_case, run_parallel
+from arm_sim.comparison_laws import COMPARED_LAWS, make_law
+from arm_sim.comparison_tasks import Robot, make_task
+from arm_sim.engines import ENGINES, make_plant
+from arm_sim.monte_carlo import Ranges, run_monte_carlo
+from arm_sim.plant import PlantParameters
+from arm_sim.sweeps import run_sweep
+
+
+def rms_of(robot, task, laws=COMPARED_LAWS, **settings):
+    return {law: measure_case(Case(robot, task, law, **settings)).tracking_rms_mm for law in laws}
+
+
+def test_knowing_more_of_the_arm_tracks_better():
+    """On a moving reference with an exact model, UR5e; every law has the same error dynamics."""
+    rms = rms_of('ur5e', 'sinusoid')
+    order = ['pd', 'pd_gravity', 'independent_joint', 'joint_impedance', 'computed_torque']
+    for worse, better in pairwise(order):
+        assert rms[better] < rms[worse], (better, worse)
+    exact = [rms[law] for law in ('servo', 'pd_feedforward', 'operational_space')]
+    np.testing.assert_allclose(exact, rms['computed_torque'], rtol=0.05)
+    assert rms['computed_torque'] < 0.02 * rms['pd_gravity']
+
+
+def test_learning_laws_bear_an_unknown_payload_that_drops():
+    rms = rms_of('ur5e', 'payload_drop')
+    best_fixed = min(
+        value
+        for law, value in rms.items()
+        if law not in ('momentum_observer', 'adaptive_computed_torque')
+    )
+    assert rms['momentum_observer'] < 0.1 * best_fixed
+    assert rms['adaptive_computed_torque'] < 0.25 * best_fixed
+
+
+def test_observer_and_integral_are_back_after_a_push_and_pd_without_gravity_never_is():
+    back = {
+        law: measure_case(Case('ur5e', 'push', law)).recovery_s
+        for law in ('pd', 'pd_gravity', 'momentum_observer')
+    }
+    assert np.isnan(back['pd'])
+    assert back['momentum_observer'] < back['pd_gravity'] < 0.5
+
+
+def test_every_law_does_the_cube_within_the_error_of_its_kind():
+    rms = rms_of('ur5e', 'cube', ('pd_gravity', 'computed_torque', 'computed_torque_pid'))
+    assert rms['computed_torque'] < 0.01
+    assert rms['computed_torque_pid'] < rms['computed_torque']
+    assert 0.1 < rms['pd_gravity'] < 1.0
+
+
+@pytest.mark.parametrize('law', COMPARED_LAWS)
+def test_engines_agree_on_every_law(law):
+    """Each engine steps the same semi-implicit equations; what is left is rounding."""
+    first, *others = (run_case(Case('ur5e', 'sinusoid', law, engine)) for engine in ENGINES)
+    for other in others:
+        np.testing.assert_allclose(other.q, first.q, atol=1e-9)
+
+
+def test_measures_of_a_made_up_record():
+    model = RobotModel.from_urdf(find_urdf('planar_3r'))
+    k, n = 1001, 3
+    t = np.arange(k) * 1e-3
+    q_reference, q = np.zeros((k, n)), np.zeros((k, n))
+    q[(t > 0.2) & (t < 0.5), 2] = 0.01  # the last rod is 0.5 m long: 5 mm at the tip
+    effort = np.zeros((k, n))
+    effort[:, 0] = 10.0
+    v = np.full((k, n), 0.5)
+    measures = measure(model, ClosedLoopRecord(t, q, v, q_reference, v, effort, True), event=0.2)
+    np.testing.assert_allclose(measures.tracking_max_mm, 5.0, rtol=1e-4)
+    np.testing.assert_allclose(measures.tracking_rms_mm, 5.0 * np.sqrt(0.299), rtol=2e-3)
+    np.testing.assert_allclose(measures.peak_torque_share, 0.1)
+    np.testing.assert_allclose(measures.energy_j, 10.0 * 0.5 * 1.001, rtol=1e-9)
+    np.testing.assert_allclose(measures.chatter_nm, 0.0)
+    np.testing.assert_allclose(measures.recovery_s, 0.3, atol=1.5e-3)
+
+
+def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
+    robot, case = Robot.load('planar_3r'), Case('planar_3r', 'sinusoid', 'computed_torque')
+    parameters = PlantParameters(actuator='torque', timestep=1e-3, damping=(0.0,))
+    plant = make_plant('mujoco', robot.model, parameters)
+    task = make_task('sinusoid', robot)
+    record = run_closed_loop(
+        plant, make_law('computed_torque', robot), task.reference, task.duration
+    )
+    np.testing.assert_array_equal(run_case(case).q, record.q)
+
+
+def test_processes_do_not_change_the_numbers():
+    jobs = cases(
+        ['planar_3r'], ['sinusoid'], ['pd', 'computed_torque', 'pd_feedforward'], ['mujoco']
+    )
+    alone = dict(run_parallel(measure_case, jobs, 1))
+    together = dict(run_parallel(measure_case, jobs, 2))
+    for i in range(len(jobs)):
+        assert alone[i].tracking_rms_mm == together[i].tracking_rms_mm
+
+
+# Monte Carlo
+
+
+def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
+    case, laws = Case('planar_3r', 'sinusoid', 'pd'), ('pd_feedforward', 'momentum_observer')
+    one = run_monte_carlo(case, laws, 6, seed=3)
+    two = run_monte_carlo(case, laws[::-1], 6, seed=3, workers=2)
+    np.testing.assert_array_equal(one[0].rms_mm, two[1].rms_mm)
+    np.testing.assert_array_equal(one[1].rms_mm, two[0].rms_mm)
+    other = run_monte_carlo(case, laws[:1], 6, seed=4)
+    assert np.all(one[0].rms_mm != other[0].rms_mm)
+    assert one[1].median < 0.5 * one[0].median
+
+
+def test_monte_carlo_draws_lie_in_the_stated_ranges():
+    robot, ranges = Robot.load('ur5e'), Ranges()
+    draws = [ranges.draw(robot, 0, i) for i in range(300)]
+    masses = np.array([error.mass_scale for error, _ in draws])
+    assert masses.shape == (300, 6)
+    assert 0.8 <= masses.min() < 0.81
+    assert 1.19 < masses.max() <= 1.2
+    assert {imperfections.delay for _, imperfections in draws} == {0, 1, 2}
+    efforts = [error.effort_scale for error, _ in draws]
+    assert 0.6 <= min(efforts) < 0.62
+    friction = np.array([error.friction for error, _ in draws]) / robot.model.effort_limit
+    assert friction.min() >= 0.0
+    assert 0.0049 < friction.max() <= 0.005
+
+
+def test_no_ranges_is_the_plain_case():
+    exact = Ranges(mass=0.0, friction=0.0, delay=0, position_noise=0, velocity_noise=0, effort=1.0)
+    case = Case('planar_3r', 'sinusoid', 'computed_torque')
+    [spread] = run_monte_carlo(case, ['computed_torque'], 2, ranges=exact)
+    np.testing.assert_allclose(spread.rms_mm, measure_case(case).tracking_rms_mm, rtol=1e-9)
+
+
+# Sweeps
+
+
+def test_error_grows_with_frequency_and_feedforward_stays_below_pd():
+    case = Case('planar_3r', 'sinusoid', 'pd')
+    sweep = run_sweep('frequency', case, ('pd', 'computed_torque'), (0.1, 0.5, 1.0))
+    rms = sweep.tracking_rms_mm()
+    assert np.all(np.diff(rms, axis=1) > 0.0)
+    assert np.all(rms[1] < 0.1 * rms[0])
+
+
+@pytest.mark.parametrize(
+    'parameter', ['mass_scale', 'gravity', 'com_shift', 'friction', 'armature']
+)
+def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
+    values = {
+        'mass_scale': (0.8, 1.0, 1.2),
+        'gravity': (9.3, 9.81, 10.3),
+        'com_shift': (-0.02, 0.0, 0.02),
+        'friction': (0.0, 1.0, 2.0),
+        'armature': (0.0, 0.1, 0.2),
+    }[parameter]
+    case = Case('ur5e', 'sinusoid', 'computed_torque')
+    rms = run_sweep(parameter, case, ('computed_torque',), values).tracking_rms_mm()[0]
+    exact = 1 if len(values) == 3 and values[0] not in (0.0,) else 0
+    assert rms.argmin() == exact
+    assert np.delete(rms, exact).min() > 2.0 * rms[exact]
+
+
+# The command
+
+
+def test_command_writes_table_json_and_picture(tmp_path, capsys):
+    code = main(
+        ['--robots', 'planar_3r', '--laws', 'pd,computed_torque', '--output-dir', str(tmp_path)]
+    )
+    assert code == 0
+    assert 'RMS [mm]' in capsys.readouterr().out
+    rows = json.loads((tmp_path / 'comparison.json').read_text())['rows']
+    assert [row['law'] for row in rows] == ['pd', 'computed_torque']
+    assert rows[1]['recovery_s'] is None
+    assert '| computed_torque |' in (tmp_path / 'comparison.md').read_text()
+    assert (tmp_path / 'comparison.png').stat().st_size > 5_000
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (['--laws', 'magic'], "law is 'magic'; allowed: independent_joint"),
+        (['--tasks', 'dance'], "task is 'dance'; allowed: sinusoid"),
+        (['--engines', 'steam'], "engine is 'steam'; allowed: mujoco"),
+        (['--robots', 'r2d2'], "robot 'r2d2' is neither"),
+        (['--timestep', '0'], 'timestep is 0'),
+        (['--natural-frequency', '-1'], 'natural_frequency is -1'),
+        (['--sweep', 'payload', '--values', 'much'], "values is 'much'; it must be numbers"),
+        (['--sweep', 'mass_scale', '--values', '0'], 'model_error.mass_scale is 0'),
+        (['--robots', 'planar_3r', '--tasks', 'cube'], "task 'cube' needs a six-joint arm"),
+        (['--output-dir', '/proc/nowhere'], "output_dir '/proc/nowhere' cannot be written"),
+    ],
+)
+def test_bad_arguments_end_with_one_line(arguments, message, capsys, tmp_path):
+    base = ['--output-dir', str(tmp_path), '--workers', '1', '--laws', 'pd']
+    assert main([*base, *arguments]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count('\n') == 1
+
+
+def test_an_unstable_loop_is_said_to_be_unstable():
+    late = Imperfections(delay=100)
+    case = Case('planar_3r', 'sinusoid', 'computed_torque', imperfections=late)
+    measures = measure_case(case)
+    assert not measures.completed or measures.tracking_rms_mm > 100.0
+    with pytest.raises(ArmError, match='mass_scale'):
+        Case('planar_3r', 'sinusoid', 'pd', error=ModelError(mass_scale=(0.0,)))
