@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 # Work that takes longer than this tells the user what it is [s].
 _PATIENCE = 0.5
 
+_announced: set[str] = set()
+
 
 class CompiledModel:
     """The same dynamics as RobotModel's, some ten times as fast, callable from compiled loops.
@@ -108,6 +110,9 @@ def building(name: str) -> Iterator[None]:
     """Say so on stderr when what happens inside takes long, which is when numba compiles."""
 
     def speak() -> None:
+        if name in _announced:
+            return
+        _announced.add(name)
         print(
             f'arm_sim: compiling the dynamics of {name!r}: once, kept in {cache_folder()}',
             file=sys.stderr,
@@ -134,7 +139,8 @@ def _load(source: str, name: str) -> ModuleType:
             file.write(source)
         os.replace(file.name, path)
     spec = importlib.util.spec_from_file_location(key, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module
     spec.loader.exec_module(module)
@@ -146,7 +152,13 @@ def _digest(source: str) -> str:
     folder = Path(arm_dynamics.__file__).parent
     called = [
         (folder / name).read_bytes()
-        for name in ('integrators.py', 'joint_table.py', 'joint_torques.py', 'codegen/sincos.py')
+        for name in (
+            'integrators.py',
+            'joint_table.py',
+            'joint_torques.py',
+            'plant_context.py',
+            'codegen/sincos.py',
+        )
     ]
     return hashlib.sha256(b'\0'.join([source.encode(), *called])).hexdigest()[:16]
 

@@ -4,9 +4,9 @@
 2022, revision 2.0. Its step, in its order:
 
 1. q+ = q + dt v, v+ = v + dt a: explicit Euler with the acceleration that the state carries.
-2. Stiction: where v+ and the state's previous velocity have opposite signs, v+ = 0 and the stiction
-   flag is set. It clears at once unless the joint's net torque is exactly zero, although the
-   motors have no friction.
+2. Stiction: where v+ and the state's previous velocity have opposite signs, v+ = 0 and the
+   stiction flag is set. It clears at once unless the joint's net torque is exactly zero, although
+   the motors have no friction.
 3. Motors: tau = Kt (V - Kt v+) / Ra. Beyond a limit a spring and damper, 50 (limit - q) - 5 v,
    acts twice, as it does in the original wherever a joint has a motor.
 4. The acceleration at the new state, zero where the flag is still set. The voltage therefore acts

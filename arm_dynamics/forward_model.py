@@ -76,7 +76,9 @@ class ForwardModelParameters:
         one_of('actuator', self.actuator, ACTUATORS)
         one_of('integrator', self.integrator, INTEGRATORS)
         if self.integrator == 'lagged_euler' and self.actuator != 'voltage':
-            raise ArmError(f"integrator 'lagged_euler' needs actuator 'voltage', not {self.actuator!r}")
+            raise ArmError(
+                f"integrator 'lagged_euler' needs actuator 'voltage', not {self.actuator!r}"
+            )
 
     def table(self, model: RobotModel) -> Array:
         """Return the joint table for `model`. Raises ArmError for counts or values not allowed."""
@@ -125,8 +127,11 @@ class ForwardModel:
         self._implicit = implicit
         n = model.nv
         self.state_size = (5 if self._lagged else 2) * n
-        self.effort = np.zeros(n)
-        self._context = self._make_context()
+        parents = np.array([link.parent for link in self.compiled.links])
+        self._context = PlantContext.of(self.table, parents, model.prismatic.copy())
+        self.effort = self._context.effort
+        self._rubbing = bool((self.table[FRICTION] > 0.0).any())
+        self._actuator = ACTUATORS.index(parameters.actuator)
         self._motor_scratch = MotorScratch.of(self.table[ARMATURE])
         self._no_control, self._no_trace = PoseControl.none(n), np.zeros((0, n))
 
@@ -193,6 +198,8 @@ class ForwardModel:
             link, point = self.compiled.point_on_link(frame)
             links.append(link)
             rows.append(np.concatenate([point, _checked(f'wrench on {frame!r}', wrench, 6)]))
+        self._context.wrench_torque[:] = 0.0
+        self._context.extra[:] = 0.0
         self._context = self._context._replace(
             wrench_link=np.array(links, dtype=np.int64),
             wrench=np.array(rows, dtype=float).reshape(-1, 9),
@@ -212,37 +219,16 @@ class ForwardModel:
             return
         context = self._context
         context.command[:] = command
-        context.implicit_step[0] = dt if self._implicit else 0.0
-        module.advance(self._integrator, dt, count, state[:n], state[n:], context)
+        module.advance(
+            self._actuator, self._integrator, dt, dt if self._implicit else 0.0, count,
+            self._rubbing, state[:n], state[n:], context,
+        )  # fmt: skip
 
     def compile(self) -> None:
         """Compile now what `advance` needs (or load it), with a message where it takes long."""
         with building(self.model.name):
             self.advance(self.initial_state(self.model.neutral()), np.zeros(self.model.nv), 0.0, 1)
         self.effort[:] = 0.0
-
-    def _make_context(self) -> PlantContext:
-        n = self.model.nv
-        return PlantContext(
-            table=self.table,
-            actuator=ACTUATORS.index(self.parameters.actuator),
-            implicit_step=np.zeros(1),
-            command=np.zeros(n),
-            dry_friction=np.zeros(n),
-            parents=np.array([link.parent for link in self.compiled.links]),
-            prismatic=self.model.prismatic.copy(),
-            wrench_link=np.zeros(0, dtype=np.int64),
-            wrench=np.zeros((0, 9)),
-            effort=self.effort,
-            torque=np.zeros(n),
-            diagonal=np.zeros(n),
-            sine=np.zeros(n),
-            cosine=np.zeros(n),
-            rotation=np.zeros((n, 3, 3)),
-            translation=np.zeros((n, 3)),
-            mass=np.zeros((n, n)),
-            scratch=np.zeros((integrators.SCRATCH, n)),
-        )
 
 
 def _checked(name: str, values: ArrayLike, size: int) -> Array:

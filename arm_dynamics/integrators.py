@@ -17,104 +17,94 @@ Array = NDArray[np.float64]
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'velocity_verlet', 'rk4')
 ORDER = {'explicit_euler': 1, 'semi_implicit_euler': 1, 'velocity_verlet': 2, 'rk4': 4}
 
-# Scratch rows that `step` needs.
-SCRATCH = 8
+# How often a step asks for the acceleration, by index in INTEGRATORS.
+STAGES = (1, 1, 2, 4)
+
+# Rows of the scratch: the point at which the acceleration is asked, and what it was; sums.
+POINT_Q, POINT_V, A, SUM_V, SUM_A = range(5)
+SCRATCH = 5
+
+_EXPLICIT_EULER, _SEMI_IMPLICIT_EULER, _VELOCITY_VERLET, _RK4 = range(4)
 
 
 def integrate(
     name: str, acceleration: Callable[[Array, Array], Array], q: ArrayLike, v: ArrayLike, h: float
 ) -> tuple[Array, Array]:
-    """Return q and v one step h [s] later, for a plain function acceleration(q, v) -> a.
+    """Return q and v one step h [s] later, for a function acceleration(q, v) -> a.
 
     Raises:
         ArmError: no integrator of that name.
     """
     one_of('integrator', name, INTEGRATORS)
+    integrator = INTEGRATORS.index(name)
     q, v = np.array(q, dtype=float), np.array(v, dtype=float)
-
-    def write(q: Array, v: Array, function: Callable[[Array, Array], Array], a: Array) -> None:
-        a[:] = function(q, v)
-
-    scratch = np.empty((SCRATCH, q.size))
-    step(INTEGRATORS.index(name), write, q, v, h, acceleration, scratch)
+    scratch = np.zeros((SCRATCH, q.size))
+    for stage in range(STAGES[integrator]):
+        begin_stage(integrator, stage, q, v, h, scratch)
+        scratch[A] = acceleration(scratch[POINT_Q], scratch[POINT_V])
+        end_stage(stage, scratch)
+    end_step(integrator, q, v, h, scratch)
     return q, v
 
 
-@register_jitable(inline='always')
-def step(integrator, acceleration, q, v, h, context, scratch):
-    """Move q and v on by h, in place.
+@register_jitable
+def begin_stage(integrator, stage, q, v, h, scratch):
+    """Write the point at which a stage asks for the acceleration.
 
     Args:
         integrator: index in INTEGRATORS.
-        acceleration: called as acceleration(q, v, context, a); writes a.
-        q, v: (n,) state.
+        stage: 0 ... STAGES[integrator] - 1.
+        q, v: (n,) state at the start of the step.
         h: step [s].
-        context: whatever `acceleration` takes.
-        scratch: (SCRATCH, n).
+        scratch: (SCRATCH, n), the stage before it in A.
     """
-    if integrator == 0:
-        explicit_euler(acceleration, q, v, h, context, scratch)
-    elif integrator == 1:
-        semi_implicit_euler(acceleration, q, v, h, context, scratch)
-    elif integrator == 2:
-        velocity_verlet(acceleration, q, v, h, context, scratch)
-    else:
-        rk4(acceleration, q, v, h, context, scratch)
-
-
-@register_jitable(inline='always')
-def explicit_euler(acceleration, q, v, h, context, scratch):
-    """q+ = q + h v, v+ = v + h a(q, v). Order 1; gains energy."""
-    a = scratch[0]
-    acceleration(q, v, context, a)
     for i in range(q.size):
-        q[i] += h * v[i]
-        v[i] += h * a[i]
+        if stage == 0:
+            scratch[SUM_V, i] = 0.0
+            scratch[SUM_A, i] = 0.0
+            scratch[POINT_Q, i] = q[i]
+            scratch[POINT_V, i] = v[i]
+        elif integrator == _VELOCITY_VERLET:
+            a = scratch[A, i]
+            scratch[POINT_Q, i] = q[i] + h * (v[i] + 0.5 * h * a)
+            scratch[POINT_V, i] = v[i] + h * a
+        else:
+            ahead = h if stage == 3 else 0.5 * h
+            scratch[POINT_Q, i] = q[i] + ahead * scratch[POINT_V, i]
+            scratch[POINT_V, i] = v[i] + ahead * scratch[A, i]
 
 
-@register_jitable(inline='always')
-def semi_implicit_euler(acceleration, q, v, h, context, scratch):
-    """v+ = v + h a(q, v), q+ = q + h v+. Order 1; symplectic where a depends on q alone."""
-    a = scratch[0]
-    acceleration(q, v, context, a)
-    for i in range(q.size):
-        v[i] += h * a[i]
-        q[i] += h * v[i]
+@register_jitable
+def end_stage(stage, scratch):
+    """Take the acceleration in scratch[A] into the sums."""
+    weight = 2.0 if stage in (1, 2) else 1.0
+    for i in range(scratch.shape[1]):
+        scratch[SUM_V, i] += weight * scratch[POINT_V, i]
+        scratch[SUM_A, i] += weight * scratch[A, i]
 
 
-@register_jitable(inline='always')
-def velocity_verlet(acceleration, q, v, h, context, scratch):
-    """q+ = q + h v + h^2/2 a, v+ = v + h/2 (a + a(q+, v + h a)). Order 2.
+@register_jitable
+def end_step(integrator, q, v, h, scratch):
+    """Move q and v on by h, in place.
 
-    The predicted velocity v + h a stands in for the unknown v+ in the second evaluation.
+    Explicit Euler: q+ = q + h v, v+ = v + h a. Gains energy.
+    Semi-implicit Euler: v+ = v + h a, q+ = q + h v+. Symplectic where a depends on q alone.
+    Velocity Verlet: q+ = q + h v + h^2/2 a, v+ = v + h/2 (a + a(q+, v + h a)); the predicted
+    velocity stands in for the unknown v+.
+    RK4: the classical Runge-Kutta method.
     """
-    a, a_end, v_end = scratch[0], scratch[1], scratch[2]
-    acceleration(q, v, context, a)
     for i in range(q.size):
-        q[i] += h * (v[i] + 0.5 * h * a[i])
-        v_end[i] = v[i] + h * a[i]
-    acceleration(q, v_end, context, a_end)
-    for i in range(q.size):
-        v[i] += 0.5 * h * (a[i] + a_end[i])
-
-
-@register_jitable(inline='always')
-def rk4(acceleration, q, v, h, context, scratch):
-    """Classical Runge-Kutta method of order 4."""
-    a, q_stage, v_stage, q_sum, v_sum = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
-    q_sum[:] = 0.0
-    v_sum[:] = 0.0
-    q_stage[:] = q
-    v_stage[:] = v
-    for stage in range(4):
-        acceleration(q_stage, v_stage, context, a)
-        weight = 1.0 if stage in (0, 3) else 2.0
-        ahead = h if stage == 2 else 0.5 * h
-        for i in range(q.size):
-            q_sum[i] += weight * v_stage[i]
-            v_sum[i] += weight * a[i]
-            q_stage[i] = q[i] + ahead * v_stage[i]
-            v_stage[i] = v[i] + ahead * a[i]
-    for i in range(q.size):
-        q[i] += h / 6.0 * q_sum[i]
-        v[i] += h / 6.0 * v_sum[i]
+        a = scratch[A, i]
+        if integrator == _EXPLICIT_EULER:
+            q[i] += h * v[i]
+            v[i] += h * a
+        elif integrator == _SEMI_IMPLICIT_EULER:
+            v[i] += h * a
+            q[i] += h * v[i]
+        elif integrator == _VELOCITY_VERLET:
+            q[i] = scratch[POINT_Q, i]
+            # The second stage has twice the weight in the sum.
+            v[i] += 0.5 * h * (scratch[SUM_A, i] - a)
+        else:
+            q[i] += h / 6.0 * scratch[SUM_V, i]
+            v[i] += h / 6.0 * scratch[SUM_A, i]

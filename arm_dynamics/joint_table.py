@@ -1,4 +1,4 @@
-"""Numbers of the joints as the compiled code takes them: one row a quantity, one column a joint."""
+"""Numbers of the joints as compiled code takes them: one row a quantity, one column a joint."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -3,11 +3,9 @@
 from numba.extending import register_jitable
 
 from arm_dynamics.joint_table import (
-    ARMATURE,
     ARMATURE_RESISTANCE,
     BACK_EMF_CONSTANT,
     BRUSH_DROP,
-    DAMPING,
     EFFORT_LIMIT,
     HALF_DROP_VOLTAGE,
     LIMIT_DAMPING,
@@ -48,37 +46,24 @@ def limit_torque(position, velocity, table, i):
 
 
 @register_jitable
-def joint_torques(q, v, context):
-    """Write context.effort, .torque and .diagonal at the state q, v.
+def actuator_torque(actuator, command, position, velocity, table, i):
+    """Return the torque of actuator i [N.m | N] and how much it falls with velocity.
 
-    With an implicit step h, the diagonal gets h times the damping of all that resists velocity:
-    v+ = v + h (M + armature + h D)^-1 (tau - bias), which is MuJoCo's `implicitfast`. A saturated
-    actuator's torque does not depend on velocity and adds nothing.
+    A saturated actuator's torque does not depend on velocity.
     """
-    table = context.table
-    h = context.implicit_step[0]
-    for i in range(q.size):
-        command = context.command[i]
-        damping = table[DAMPING, i]
-        if context.actuator == SERVO:
-            effort = table[SERVO_KP, i] * (command - q[i]) - table[SERVO_KD, i] * v[i]
-            slope = table[SERVO_KD, i]
-        elif context.actuator == TORQUE:
-            effort = command
-            slope = 0.0
-        else:
-            effort = motor_torque(command, v[i], table, i)
-            slope = table[TORQUE_CONSTANT, i] * table[BACK_EMF_CONSTANT, i]
-            slope /= table[ARMATURE_RESISTANCE, i]
-        bound = table[EFFORT_LIMIT, i]
-        if abs(effort) < bound:
-            damping += slope
-        else:
-            effort = bound if effort > 0.0 else -bound
-        limit = limit_torque(q[i], v[i], table, i)
-        if limit != 0.0:
-            damping += table[LIMIT_DAMPING, i]
-        context.effort[i] = effort
-        passive = limit - table[DAMPING, i] * v[i] + context.dry_friction[i]
-        context.torque[i] = effort + passive
-        context.diagonal[i] = table[ARMATURE, i] + h * damping
+    if actuator == SERVO:
+        slope = table[SERVO_KD, i]
+        effort = table[SERVO_KP, i] * (command - position) - slope * velocity
+    elif actuator == TORQUE:
+        slope = 0.0
+        effort = command
+    else:
+        slope = table[TORQUE_CONSTANT, i] * table[BACK_EMF_CONSTANT, i]
+        slope /= table[ARMATURE_RESISTANCE, i]
+        effort = motor_torque(command, velocity, table, i)
+    bound = table[EFFORT_LIMIT, i]
+    if effort >= bound:
+        return bound, 0.0
+    if effort <= -bound:
+        return -bound, 0.0
+    return effort, slope

@@ -1,9 +1,11 @@
 """What compiled plant code works on, beside the state."""
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from arm_dynamics.integrators import SCRATCH
 
 Array = NDArray[np.float64]
 
@@ -16,15 +18,15 @@ class PlantContext(NamedTuple):
 
     Attributes:
         table: joint numbers.
-        actuator: SERVO, TORQUE or VOLTAGE.
-        implicit_step: (1,) step of implicit damping [s]; zero for explicit integrators.
         command: (n,) rad | N.m | V.
-        dry_friction: (n,) torque of Coulomb friction over the present step.
         parents: (n,) parent link of each link, -1 for the base.
         prismatic: (n,) bool.
         wrench_link: (m,) link on which each external wrench acts.
         wrench: (m, 9) point on the link (link axes), force and torque (base axes).
         effort: (n,) actuator torque, after limits.
+        friction: (n,) torque of Coulomb friction over the present step.
+        wrench_torque: (n,) torque of the wrenches.
+        extra: (n,) their sum.
         torque: (n,) scratch, sum of joint torques.
         diagonal: (n,) scratch, armature and implicit damping.
         sine, cosine, rotation, translation, mass, scratch: (n,), (n,), (n, 3, 3), (n, 3), (n, n),
@@ -32,15 +34,15 @@ class PlantContext(NamedTuple):
     """
 
     table: Array
-    actuator: int
-    implicit_step: Array
     command: Array
-    dry_friction: Array
     parents: NDArray[np.int64]
     prismatic: NDArray[np.bool_]
     wrench_link: NDArray[np.int64]
     wrench: Array
     effort: Array
+    friction: Array
+    wrench_torque: Array
+    extra: Array
     torque: Array
     diagonal: Array
     sine: Array
@@ -49,6 +51,28 @@ class PlantContext(NamedTuple):
     translation: Array
     mass: Array
     scratch: Array
+
+    @classmethod
+    def of(cls, table: Array, parents: NDArray[np.int64], prismatic: NDArray[np.bool_]) -> Self:
+        """Return a context without wrenches."""
+        n = table.shape[1]
+        none: dict[str, Any] = {
+            'wrench_link': np.zeros(0, dtype=np.int64),
+            'wrench': np.zeros((0, 9)),
+        }
+        names = ('command', 'effort', 'friction', 'wrench_torque', 'extra', 'torque', 'diagonal')
+        vectors = {name: np.zeros(n) for name in (*names, 'sine', 'cosine')}
+        return cls(
+            table=table,
+            parents=parents,
+            prismatic=prismatic,
+            rotation=np.zeros((n, 3, 3)),
+            translation=np.zeros((n, 3)),
+            mass=np.zeros((n, n)),
+            scratch=np.zeros((SCRATCH, n)),
+            **none,
+            **vectors,
+        )
 
 
 class MotorScratch(NamedTuple):

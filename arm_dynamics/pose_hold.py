@@ -74,7 +74,7 @@ class PoseHoldObjective:
         check_step(self.problem.time_step, self.arm.largest_step, 'the five-joint arm')
         self._target = np.array(self.problem.target, dtype=float)
         self._start = np.array(self.problem.start or self.problem.target, dtype=float)
-        self._workers = os.cpu_count() or 1
+        self.workers = os.cpu_count() or 1
 
     def cost(self, gains: ArrayLike, trace: Array | None = None) -> float:
         """Return J of `gains`: 3 (P), 6 (P, I) or 9 (P, I, D) numbers.
@@ -101,7 +101,7 @@ class PoseHoldObjective:
 
     def costs(self, batch: ArrayLike) -> Array:
         """Return J of every row of gains (count, 3 | 6 | 9), on all cores."""
-        with ThreadPoolExecutor(self._workers) as pool:
+        with ThreadPoolExecutor(self.workers) as pool:
             return np.array(list(pool.map(self.cost, np.asarray(batch, dtype=float))))
 
     def costs_when_off(self, gains: ArrayLike, by: float = OFF_BY) -> Array:

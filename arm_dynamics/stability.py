@@ -69,9 +69,7 @@ def _bisect(
     return float(low)
 
 
-def _stable(
-    integrator: str, inertia: Array, stiffness: Array, damping: Array, h: float
-) -> bool:
+def _stable(integrator: str, inertia: Array, stiffness: Array, damping: Array, h: float) -> bool:
     """Tell whether the linear step map of (q, v) has no growing mode."""
     n = inertia.shape[0]
     one, zero = np.eye(n), np.zeros((n, n))

@@ -9,7 +9,16 @@ def forward_dynamics(
     q: _Array, v: _Array, tau: _Array, armature: _Array, sine: _Array, cosine: _Array, a: _Array
 ) -> None: ...
 def articulated_dynamics(
-    q: _Array, v: _Array, tau: _Array, free: _Array, sine: _Array, cosine: _Array, a: _Array, load: _Array
+    q: _Array,
+    v: _Array,
+    tau: _Array,
+    free: _Array,
+    sine: _Array,
+    cosine: _Array,
+    a: _Array,
+    load: _Array,
 ) -> None: ...
 def mass_matrix(q: _Array, sine: _Array, cosine: _Array, m: _Array) -> None: ...
-def placements(q: _Array, sine: _Array, cosine: _Array, rotation: _Array, translation: _Array) -> None: ...
+def placements(
+    q: _Array, sine: _Array, cosine: _Array, rotation: _Array, translation: _Array
+) -> None: ...

@@ -129,4 +129,5 @@ def _snap(values: Array) -> Array:
 
 
 def skew(p: Array) -> Array:
+    """Return [p]x, with [p]x a = p x a."""
     return np.array(pin.skew(np.asarray(p, dtype=float)))

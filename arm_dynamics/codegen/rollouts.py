@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from arm_dynamics import integrators
-from arm_dynamics.joint_table import FRICTION
-from arm_dynamics.joint_torques import joint_torques, limit_torque, motor_torque
+from arm_dynamics.integrators import (
+    POINT_Q,
+    POINT_V,
+    STAGES,
+    A,
+    begin_stage,
+    end_stage,
+    end_step,
+)
+from arm_dynamics.joint_table import ARMATURE, DAMPING, FRICTION, LIMIT_DAMPING
+from arm_dynamics.joint_torques import actuator_torque, limit_torque, motor_torque
 
 if TYPE_CHECKING:
     from arm_dynamics.codegen.arm_functions import (
@@ -28,63 +36,79 @@ BLOW_UP_COST = 9999999.0
 _FRICTION_SWEEPS = 100
 
 
-@njit(error_model='numpy', nogil=True)
-def add_wrench_torques(q, context):
-    """Add J^T w of the external wrenches to context.torque."""
-    if context.wrench_link.size == 0:
-        return
+@njit(cache=True, error_model='numpy', nogil=True)
+def wrench_torques(q, context):
+    """Write J^T w of the external wrenches to context.wrench_torque."""
     rotation, translation = context.rotation, context.translation
+    result = context.wrench_torque
+    result[:] = 0.0
     placements(q, context.sine, context.cosine, rotation, translation)
     for k in range(context.wrench_link.size):
         link = context.wrench_link[k]
-        point = translation[link] + np.dot(rotation[link], context.wrench[k, :3])
-        force, moment = context.wrench[k, 3:6], context.wrench[k, 6:]
+        point, force, moment = context.wrench[k, :3], context.wrench[k, 3:6], context.wrench[k, 6:]
+        at = rotation[link] @ point + translation[link]
         while link >= 0:
-            arm = point - translation[link]
             axis = rotation[link, :, 2]
-            turning = moment + _cross(arm, force)
-            context.torque[link] += np.sum(axis * (force if context.prismatic[link] else turning))
+            if context.prismatic[link]:
+                result[link] += np.sum(axis * force)
+            else:
+                arm = at - translation[link]
+                result[link] += axis[0] * (moment[0] + arm[1] * force[2] - arm[2] * force[1])
+                result[link] += axis[1] * (moment[1] + arm[2] * force[0] - arm[0] * force[2])
+                result[link] += axis[2] * (moment[2] + arm[0] * force[1] - arm[1] * force[0])
             link = context.parents[link]
 
 
-@njit(error_model='numpy', nogil=True)
-def _cross(a, b):
-    return np.array(
-        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    )
+@njit(error_model='numpy', nogil=True, _nrt=False)
+def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, work, effort, a):
+    """Write the acceleration of the arm with its actuators, frictions and limits.
+
+    With an implicit step h, h times the damping of all that resists velocity joins the inertia:
+    v+ = v + h (M + armature + h D)^-1 (tau - bias), which is MuJoCo's `implicitfast`.
+
+    Args:
+        actuator: SERVO, TORQUE or VOLTAGE.
+        command: (n,) rad | N.m | V.
+        table: joint numbers.
+        implicit_step: h, or 0 for none [s].
+        extra: (n,) further torques.
+        q, v: (n,) state.
+        work: (4, n) scratch: torque, diagonal, sine, cosine.
+        effort: (n,) gets the actuators' torques.
+        a: (n,) gets the acceleration.
+    """
+    torque, diagonal, sine, cosine = work
+    for i in range(q.size):
+        effort[i], slope = actuator_torque(actuator, command[i], q[i], v[i], table, i)
+        damping = table[DAMPING, i] + slope
+        limit = limit_torque(q[i], v[i], table, i)
+        if limit != 0.0:
+            damping += table[LIMIT_DAMPING, i]
+        torque[i] = effort[i] + limit - table[DAMPING, i] * v[i] + extra[i]
+        diagonal[i] = table[ARMATURE, i] + implicit_step * damping
+    forward_dynamics(q, v, torque, diagonal, sine, cosine, a)
 
 
-@njit(error_model='numpy', nogil=True)
-def plant_acceleration(q, v, context, a):
-    """Write the acceleration of the arm with its actuators, frictions and wrenches."""
-    joint_torques(q, v, context)
-    add_wrench_torques(q, context)
-    forward_dynamics(q, v, context.torque, context.diagonal, context.sine, context.cosine, a)
-
-
-@njit(error_model='numpy', nogil=True)
-def find_dry_friction(h, q, v, context):
-    """Write the Coulomb friction torque of the coming step to context.dry_friction.
+@njit(cache=True, error_model='numpy', nogil=True)
+def dry_friction(h, a, v, context):
+    """Write the Coulomb friction torque of the coming step to context.friction.
 
     The torque within +-friction that stops the joint by the end of the step where it can, and else
     opposes its motion: v_free + h A^-1 f = 0 or |f| = friction, by projected Gauss-Seidel.
+
+    Args:
+        h: step [s].
+        a, v: (n,) acceleration without friction, and velocity.
+        context: PlantContext, in whose `mass` is A = M + armature (+ h D).
     """
-    table = context.table
-    friction = context.dry_friction
+    friction = context.friction
     friction[:] = 0.0
-    if not np.any(table[FRICTION] > 0.0):
-        return
-    a = context.scratch[0]
-    plant_acceleration(q, v, context, a)
-    mass_matrix(q, context.sine, context.cosine, context.mass)
-    for i in range(q.size):
-        context.mass[i, i] += context.diagonal[i]
     response = h * np.linalg.inv(context.mass)
     velocity = v + h * a
     for _ in range(_FRICTION_SWEEPS):
         change = 0.0
-        for i in range(q.size):
-            bound = table[FRICTION, i]
+        for i in range(v.size):
+            bound = context.table[FRICTION, i]
             wanted = friction[i] - velocity[i] / response[i, i]
             wanted = min(max(wanted, -bound), bound)
             step = wanted - friction[i]
@@ -96,11 +120,50 @@ def find_dry_friction(h, q, v, context):
 
 
 @njit(cache=True, error_model='numpy', nogil=True)
-def advance(integrator, step, count, q, v, context):
-    """Move the plant's q and v on by `count` steps, in place."""
+def advance(actuator, integrator, h, implicit_step, count, rubbing, q, v, context):
+    """Move the plant's q and v on by `count` steps h, in place.
+
+    Args:
+        actuator: SERVO, TORQUE or VOLTAGE.
+        integrator: index in integrators.INTEGRATORS.
+        h: step [s].
+        implicit_step: h for implicit damping, else 0.
+        count: number of steps.
+        rubbing: whether there is Coulomb friction.
+        q, v: (n,) state.
+        context: PlantContext.
+    """
+    command, table, effort = context.command, context.table, context.effort
+    work = (context.torque, context.diagonal, context.sine, context.cosine)
+    scratch, extra = context.scratch, context.extra
+    point_q, point_v, a = scratch[POINT_Q], scratch[POINT_V], scratch[A]
+    pushed = context.wrench_link.size > 0
     for _ in range(count):
-        find_dry_friction(step, q, v, context)
-        integrators.step(integrator, plant_acceleration, q, v, step, context, context.scratch)
+        if rubbing:
+            if pushed:
+                wrench_torques(q, context)
+                extra[:] = context.wrench_torque
+            else:
+                extra[:] = 0.0
+            plant_acceleration(
+                actuator, command, table, implicit_step, extra, q, v, work, effort, a
+            )
+            mass_matrix(q, context.sine, context.cosine, context.mass)
+            for i in range(q.size):
+                context.mass[i, i] += context.diagonal[i]
+            dry_friction(h, a, v, context)
+        for stage in range(STAGES[integrator]):
+            begin_stage(integrator, stage, q, v, h, scratch)
+            if pushed:
+                wrench_torques(point_q, context)
+            if pushed or rubbing:
+                for i in range(q.size):
+                    extra[i] = context.friction[i] + context.wrench_torque[i]
+            plant_acceleration(
+                actuator, command, table, implicit_step, extra, point_q, point_v, work, effort, a
+            )
+            end_stage(stage, scratch)
+        end_step(integrator, q, v, h, scratch)
 
 
 @njit(error_model='numpy', nogil=True, _nrt=False)

@@ -10,13 +10,13 @@ from arm_dynamics.codegen.links import Link, links_of
 from arm_dynamics.codegen.spatial import Transform
 from arm_dynamics.model import RobotModel
 
-_HEAD = '''"""Straight-line dynamics of the arm {name!r}. Written by arm_dynamics.codegen: do not edit."""
+_HEAD = """# Straight-line dynamics of the arm {name!r}, written by arm_dynamics.codegen: do not edit.
 
 from numba import njit
 
 from arm_dynamics.codegen.sincos import sincos
 
-'''
+"""
 
 
 def module_source(model: RobotModel) -> str:
@@ -51,7 +51,9 @@ def forward_dynamics_values(
 def _forward_dynamics(links: list[Link], gravity: np.ndarray) -> str:
     program = Program()
     values = forward_dynamics_values(links, gravity, program)
-    return _function('forward_dynamics', 'q, v, tau, armature, sine, cosine, a', program, _to('a', values))
+    return _function(
+        'forward_dynamics', 'q, v, tau, armature, sine, cosine, a', program, _to('a', values)
+    )
 
 
 def _articulated_dynamics(links: list[Link], gravity: np.ndarray) -> str:
@@ -61,7 +63,9 @@ def _articulated_dynamics(links: list[Link], gravity: np.ndarray) -> str:
     v, tau, free = (program.inputs(name, n) for name in ('v', 'tau', 'free'))
     values, loads = algorithms.forward_dynamics(links, transforms, gravity, v, tau, free)
     outputs = _to('a', values) + _to('load', loads)
-    return _function('articulated_dynamics', 'q, v, tau, free, sine, cosine, a, load', program, outputs)
+    return _function(
+        'articulated_dynamics', 'q, v, tau, free, sine, cosine, a, load', program, outputs
+    )
 
 
 def _inverse_dynamics(links: list[Link], gravity: np.ndarray) -> str:

@@ -1,0 +1,73 @@
+"""Holding a pose with voltages: P, PI and PID on the joint error, as published."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import per_joint
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PosePIDParameters:
+    """Gains; each is one number for all joints or one a joint. A joint without gains gets 0 V.
+
+    Sums and differences of errors are taken a control period, not a second.
+
+    Attributes:
+        p: [V/rad].
+        i: on the sum of the errors [V/rad].
+        d: on the change of the error since the last control period [V/rad].
+    """
+
+    p: tuple[float, ...] = (0.0,)
+    i: tuple[float, ...] = (0.0,)
+    d: tuple[float, ...] = (0.0,)
+
+
+class PosePID:
+    """V = p e + i sum(e) + d (e - previous e), with e = q_r - q."""
+
+    name = 'pose_pid'
+    command_interface = 'voltage'
+    lookahead = 0
+    Parameters = PosePIDParameters
+
+    def __init__(self, model: RobotModel, parameters: PosePIDParameters):
+        """Raises ArmError for a gain that is not finite, or a wrong count."""
+        names = model.joint_names
+        self._model = model
+        self._p = per_joint('p', parameters.p, names)
+        self._i = per_joint('i', parameters.i, names)
+        self._d = per_joint('d', parameters.d, names)
+        self._total = np.zeros(model.nv)
+        self._last: Array | None = None
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Forget the sum and the previous error."""
+        self._total[:] = 0.0
+        self._last = None
+
+    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+        """Return the voltages (n,) [V]."""
+        error = self._model.difference(q, reference.q)
+        last = error if self._last is None else self._last
+        self._total += error
+        self._last = error
+        return self._p * error + self._i * self._total + self._d * (error - last)
+
+
+class PoseP(PosePID):
+    """PosePID under the name of its published first stage; with `i` and `d` zero."""
+
+    name = 'pose_p'
+
+
+class PosePI(PosePID):
+    """PosePID under the name of its published second stage; with `d` zero."""
+
+    name = 'pose_pi'
