@@ -9,7 +9,7 @@ import time
 import typing
 from array import array
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
@@ -22,8 +22,6 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from arm_dynamics.errors import ArmError
-
-T = TypeVar('T')
 
 
 def _qos(
@@ -51,7 +49,7 @@ LATCHED_QOS = _qos(1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SERVICE_QOS = _qos(1000)
 
 
-def declare_parameters(node: Node, parameters: type[T], prefix: str = '') -> T:
+def declare_parameters[T](node: Node, parameters: type[T], prefix: str = '') -> T:
     """Declare one parameter a field of a dataclass, read them, and return the dataclass.
 
     The field's default is the parameter's; its description is the field's line under
@@ -101,7 +99,11 @@ def from_ros_value(name: str, value: Any, kind: Any) -> Any:
     if typing.get_origin(kind) is tuple:
         item = typing.get_args(kind)[0]
         items = (
-            list(value) if isinstance(value, list | tuple | array) else [] if value is None else [value]
+            list(value)
+            if isinstance(value, list | tuple | array)
+            else []
+            if value is None
+            else [value]
         )
         if item is float and all(type(x) in (int, float) for x in items):
             return tuple(float(x) for x in items)
@@ -123,7 +125,9 @@ _WORDS = {
 def _descriptions(parameters: type) -> dict[str, str]:
     """Return each field's line in the docstring: `        a, b: text`."""
     found = {}
-    for names, text in re.findall(r'^ {8}([\w, ]+): (.+)$', parameters.__doc__ or '', re.MULTILINE):
+    for names, text in re.findall(
+        r'^ {8}([\w, ]+): (.+)$', parameters.__doc__ or '', re.MULTILINE
+    ):
         for name in names.split(', '):
             found[name] = text
     return found

@@ -31,5 +31,5 @@ class Law(Protocol):
         """Return the command (n,) for the control period dt [s] that starts at state q, v."""
 
 
-# Each has `name`, `command_interface`, `Parameters` (a frozen dataclass), and is built as law(model, Parameters(...)).
+# Each is built as law(model, law.Parameters(...)); `name` is that of its node, less '_controller'.
 LAWS: dict[str, Any] = {law.name: law for law in (ComputedTorque, PD, Servo)}

@@ -1,5 +1,6 @@
 """ROS 2 messages to NumPy and back: the one place where both meet."""
 
+import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
@@ -147,7 +148,8 @@ def goal_from_message(message: JointTrajectory, identifier: object = None) -> Go
             values = getattr(point, field)
             if len(values) not in (0, n):
                 raise GoalError(
-                    f'{len(values)} {field} for {n} joints (point {i}); allowed: none or one a joint',
+                    f'{len(values)} {field} for {n} joints (point {i});'
+                    ' allowed: none or one a joint',
                     point=i,
                 )
             if len(values):
@@ -233,13 +235,18 @@ def _pose(position: Sequence[float], rotation: pin.Quaternion) -> Pose:
 # Poses from messages
 
 
-def pose_from_message(message: Pose, what: str = 'the pose') -> Array:
-    """Return a pose (4, 4); the quaternion is normalised.
+def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
+    """Return a pose; the quaternion is normalised.
 
     Raises:
         ArmError: a number is not finite, or the quaternion's norm is not 1 (to 1e-3).
     """
-    return _poses([message], what)[0]
+    p, o = message.position, message.orientation
+    norm = math.sqrt(o.x * o.x + o.y * o.y + o.z * o.z + o.w * o.w)
+    if not (math.isfinite(p.x + p.y + p.z) and abs(norm - 1.0) < 1e-3):
+        _poses([message], what)
+    x, y, z, w = o.x / norm, o.y / norm, o.z / norm, o.w / norm
+    return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z, x, y, z, w]))
 
 
 def poses_from_message(message: PoseArray) -> Array:

@@ -1,4 +1,4 @@
-"""Feedforward for a position servo: the position command whose servo torque moves the arm along."""
+"""Feedforward for position servos: the command whose servo torque moves the arm along."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Servo:
     The discrete level inverts the plant's semi-implicit step with implicit damping (MuJoCo's
     implicitfast),
 
-        (M + h D)(v+ - v) = h (kp (u - q) - kd v - damping v - b),  q+ = q + h v+,  D = kd + damping,
+        (M + h D)(v+ - v) = h (kp (u - q) - D v - b),  q+ = q + h v+,  D = kd + damping,
 
     for q+ = q_r(t + h): v+ = (q_r+ - q)/h, a = (v+ - v)/h, and u = q + (M a + b + D v+)/kp. The
     drive's gains and the step are the plant's own. It corrects any error within one step, with

@@ -52,7 +52,7 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
 def in_range(
     name: str, value: float, lower: float, upper: float = np.inf, exclusive: bool = False
 ) -> None:
-    """Raise ArmError unless lower <= value <= upper (lower < value with `exclusive`) and finite."""
+    """Raise ArmError unless `value` is finite and in [lower, upper], or (lower, upper]."""
     if np.isfinite(value) and lower <= value <= upper and not (exclusive and value == lower):
         return
     low = f'> {lower:g}' if exclusive else f'>= {lower:g}'

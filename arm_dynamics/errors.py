@@ -32,7 +32,8 @@ def limit_error(
     side, bound = ('above its upper', upper) if value > upper else ('below its lower', lower)
     place = f' ({where})' if where else ''
     return JointLimitError(
-        f'joint {joint!r}: {quantity} {value:.6g} {unit} is {side} limit {bound:.6g} {unit}{place}',
+        f'joint {joint!r}: {quantity} {value:.6g} {unit} is {side} limit'
+        f' {bound:.6g} {unit}{place}',
         joint=joint,
         value=value,
         lower=lower,

@@ -42,7 +42,9 @@ class RobotModel:
         pin_model, pin_data: Pinocchio's model and work space, for code that needs them directly.
     """
 
-    def __init__(self, urdf: str, tip_frame: str | None = None, gravity: ArrayLike = (0, 0, -9.81)):
+    def __init__(
+        self, urdf: str, tip_frame: str | None = None, gravity: ArrayLike = (0, 0, -9.81)
+    ):
         """See `from_urdf`, which also takes a path."""
         tree = _parse(urdf)
         self.urdf = urdf

@@ -39,6 +39,6 @@ def find_urdf(robot: str) -> Path:
     if path.is_file():
         return path
     raise ArmError(
-        f"robot {robot!r} is neither a shipped robot ({', '.join(robot_names())}) "
+        f'robot {robot!r} is neither a shipped robot ({", ".join(robot_names())}) '
         'nor the path of a URDF file'
     )

@@ -66,7 +66,7 @@ class Cube:
     @property
     def corners(self) -> Array:
         """The eight corners (8, 3) [m]."""
-        return np.array(self.center) + 0.5 * self.side * _SIGNS
+        return np.asarray(np.array(self.center) + 0.5 * self.side * _SIGNS, dtype=np.float64)
 
     @property
     def waypoints(self) -> Array:

@@ -110,7 +110,8 @@ def print_table(report: dict[str, Any], checks: list[dict[str, Any]]) -> None:
     rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} a second'
     if report['mode'] == 'realtime':
         rate += f', {report["late_ticks"]} late ticks, {report["skipped_periods"]} skipped periods'
-    console.print(f'{rate}; joint data {report["checksum"][:16]}')
+    console.print(rate)
+    console.print(f'SHA-256 of the joint data: {report["checksum"][:16]}...')
     for check in checks:
         mark = '[green]held[/]  ' if check['held'] else '[red]BROKEN[/]'
         console.print(
@@ -123,7 +124,8 @@ def draw(tracking: Tracking, cube: Cube, report: dict[str, Any], path: Path) -> 
     """Draw the cube in 3D, both errors over time, and the torques as shares of their limits."""
     plt.rcParams.update({'font.size': 9, 'axes.spines.top': False, 'axes.spines.right': False})
     figure = plt.figure(figsize=(13, 7.2), layout='constrained')
-    left, right = figure.subfigures(1, 2, width_ratios=(1.0, 1.25))
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.25))
+    left, right = parts
     _draw_cube(left.add_subplot(projection='3d'), tracking, cube)
     errors, torques = right.subplots(2, 1, sharex=True, height_ratios=(1.2, 1.0))
     _draw_errors(errors, tracking, cube)
@@ -145,7 +147,9 @@ def draw(tracking: Tracking, cube: Cube, report: dict[str, Any], path: Path) -> 
 _ROUNDING_MM = 1e-14
 
 
-def _envelope(t: np.ndarray, values: np.ndarray, bins: int = 1500) -> tuple[np.ndarray, np.ndarray]:
+def _envelope(
+    t: np.ndarray, values: np.ndarray, bins: int = 1500
+) -> tuple[np.ndarray, np.ndarray]:
     """Return times and the largest value in each of `bins` stretches: what a plot can show."""
     width = max(1, len(t) // bins)
     count = len(t) // width
@@ -217,19 +221,21 @@ def _draw_errors(axes: Any, tracking: Tracking, cube: Cube) -> None:
 
 def _draw_torques(axes: Any, tracking: Tracking, joint_names: list[str]) -> None:
     signed = np.sign(tracking.effort) * tracking.effort_share * 100
-    colors = plt.get_cmap('Dark2').colors
+    colors = plt.get_cmap('Dark2')
     for joint, name in enumerate(joint_names):
         peak = np.abs(tracking.effort[:, joint]).max()
         axes.plot(
             tracking.t,
             signed[:, joint],
             lw=1.0,
-            color=colors[joint % len(colors)],
+            color=colors(joint % 8),
             label=f'{name.removesuffix("_joint")} (peak {peak:.3g})',
         )
     largest = max(12.0, float(np.abs(signed).max()) * 1.15)
     axes.set(
-        ylabel='torque [% of limit]', xlabel='time [s]', ylim=(-min(largest, 110), min(largest, 110))
+        ylabel='torque [% of limit]',
+        xlabel='time [s]',
+        ylim=(-min(largest, 110), min(largest, 110)),
     )
     if largest >= 100:
         axes.axhline(100, color='red', lw=0.8)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 from action_msgs.msg import GoalStatus
-from arm_interfaces.srv import ComputeIK, ComputeIKPath
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
@@ -46,6 +45,7 @@ from arm_dynamics.checks import in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_interfaces.srv import ComputeIK, ComputeIKPath
 from arm_sim.cube import Cube
 from arm_sim.cube_report import draw, print_table, summarize, write_json
 from arm_sim.recording import Channel, write_recording
@@ -282,9 +282,7 @@ class CubeTask(Node):
                 self._say(self._progress.pop(0)[1])
             return result.done() and self._latest_ns >= end_ns
 
-        wait_until(
-            executor, lambda: drawn() or _failed(result), 'end of the trajectory', limit
-        )
+        wait_until(executor, lambda: drawn() or _failed(result), 'end of the trajectory', limit)
         if _failed(result):
             reason = result.result().result.error_string
             raise ArmError(f'{p.controller}_controller did not draw the cube: {reason}')
@@ -404,9 +402,7 @@ class CubeTask(Node):
 
     def _call(self, executor, client, request):
         timeout = self.parameters.timeout
-        wait_until(
-            executor, client.service_is_ready, f'service {client.srv_name}', timeout
-        )
+        wait_until(executor, client.service_is_ready, f'service {client.srv_name}', timeout)
         answer = f'answer from {client.srv_name}'
         return wait_for(executor, client.call_async(request), answer, timeout)
 

@@ -1,4 +1,4 @@
-"""Recordings: MCAP files of serialized ROS 2 messages, as PlotJuggler, Foxglove and ros2 bag read."""
+"""Recordings: MCAP files of ROS 2 messages, as PlotJuggler, Foxglove and ros2 bag read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,8 @@ from pathlib import Path
 from ament_index_python.packages import get_package_share_directory
 from mcap.writer import Writer
 
-_BUILTIN = (
-    'bool byte char float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 string wstring'
-).split()
+_BUILTIN = {'bool', 'byte', 'char', 'string', 'wstring', 'float32', 'float64'}
+_BUILTIN |= {f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}
 
 
 @dataclass(frozen=True)

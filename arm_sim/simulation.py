@@ -88,8 +88,8 @@ class Simulation:
             self.saturated_samples += 1
         if not (np.isfinite(plant.q).all() and np.isfinite(plant.v).all()):
             bad = ~(np.isfinite(plant.q) & np.isfinite(plant.v))
-            joint = plant.joint_names[int(np.flatnonzero(bad)[0])]
+            name = plant.joint_names[int(np.flatnonzero(bad)[0])]
             raise PhysicsDivergedError(
-                f'joint {joint!r}: physics diverged at t = {self.time_ns * 1e-9:.4f} s; reduce '
+                f'joint {name!r}: physics diverged at t = {self.time_ns * 1e-9:.4f} s; reduce '
                 f'timestep ({plant.parameters.timestep:g} s) or the gains, then reset'
             )

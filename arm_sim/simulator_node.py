@@ -124,9 +124,8 @@ class SimulatorNode(Node):
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
         self.create_timer(1.0, self._report)
-        if self._lockstep:
-            self.create_timer(_RESEND_PERIOD, self._on_silence)
-        else:
+        self.create_timer(_RESEND_PERIOD, self._on_silence)
+        if not self._lockstep:
             self._anchor = (time.monotonic_ns(), 0)
             self.create_timer(self.simulation.period_ns * 1e-9 / p.real_time_factor, self._on_tick)
         self._viewer = _open_viewer(plant) if p.viewer else None
@@ -217,14 +216,14 @@ class SimulatorNode(Node):
             self._clock_publisher.publish(self._clock_message)
 
     def _on_silence(self) -> None:
-        """Lock-step, a while without an answer: ask again; after the time-out, brake to rest."""
+        """Nothing new for a while: show the state again; lock-step: in the end, brake to rest."""
         if self._fault:
             return
         silence = time.monotonic() - self._awaiting_since
         if silence < _RESEND_PERIOD:
             return
         simulation = self.simulation
-        commanded = not simulation.braking and not self._paused
+        commanded = self._lockstep and not simulation.braking and not self._paused
         if commanded and silence > self.parameters.lockstep_timeout:
             self._say_braking(silence)
             simulation.brake()

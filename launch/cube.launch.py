@@ -35,8 +35,13 @@ def cube(context: LaunchContext) -> list:
     arguments = context.launch_configurations
     robot, controller, mode = (arguments[name] for name in ('robot', 'controller', 'mode'))
     task = {name: yaml.safe_load(arguments[name]) for name in ('center', 'side', 'edge_time')}
-    task |= {name: arguments[name] for name in ('path', 'output_dir', 'controller', 'engine', 'mode')}
-    task |= {'robot': robot, 'feedforward': feedforward_of(controller, arguments['feedforward'], mode)}
+    task |= {
+        name: arguments[name] for name in ('path', 'output_dir', 'controller', 'engine', 'mode')
+    }
+    task |= {
+        'robot': robot,
+        'feedforward': feedforward_of(controller, arguments['feedforward'], mode),
+    }
     config = config_file(robot, arguments['config'])
     return [*arm_nodes(context, start_paused=True), task_node('cube_task', [config, task])]
 

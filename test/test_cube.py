@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ PUBLISHED = Cube(path='published')
 
 def edges_of(walk: tuple[int, ...]) -> set[frozenset[int]]:
     corners = Cube(side=1.0).corners
-    strokes = {frozenset(pair) for pair in zip(walk, walk[1:], strict=False)}
+    strokes = {frozenset(pair) for pair in pairwise(walk)}
     return {s for s in strokes if np.isclose(np.ptp(corners[list(s)], axis=0).sum(), 1.0)}
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from domains import fresh_domain
 
-_domains = iter(range(30, 60))
 KEYS = {
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'path', 'duration_s', 'steps',
     'cycles_per_second', 'path_error_mm', 'tracking_error_mm', 'joint_error_rad',
@@ -21,7 +21,7 @@ KEYS = {
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen:
     """Start the launch in a ROS domain of its own, output to a file."""
-    environment = os.environ | {'ROS_DOMAIN_ID': str(next(_domains))}
+    environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
     command = ['ros2', 'launch', 'arm_sim', 'cube.launch.py', f'output_dir:={folder}/out']
     with (folder / 'log.txt').open('w') as log:
         return subprocess.Popen(

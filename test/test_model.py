@@ -126,7 +126,7 @@ def test_continuous_joints_go_the_short_way():
 def test_a_full_turn_of_a_continuous_joint_changes_nothing():
     model = RobotModel.from_urdf(MIXED)
     q = np.array([0.7, 0.2, 0.3])
-    turned = q + (2 * np.pi, 0, 0)
+    turned = q + np.array([2 * np.pi, 0, 0])
     np.testing.assert_allclose(
         model.forward_kinematics(q).homogeneous,
         model.forward_kinematics(turned).homogeneous,
@@ -165,15 +165,15 @@ def test_a_broken_urdf_is_refused_in_one_line(urdf, says):
 
 
 def test_a_missing_file_and_an_unknown_robot_are_named(tmp_path):
-    with pytest.raises(ArmError, match='nowhere.urdf'):
+    with pytest.raises(ArmError, match=r'nowhere.urdf'):
         RobotModel.from_urdf(tmp_path / 'nowhere.urdf')
-    with pytest.raises(ArmError, match="'r2d2' is neither a shipped robot .*ur5e"):
+    with pytest.raises(ArmError, match=r"'r2d2' is neither a shipped robot .*ur5e"):
         find_urdf('r2d2')
 
 
 def test_an_unknown_frame_lists_the_known_ones():
     model = RobotModel.from_urdf(MIXED)
-    with pytest.raises(ArmError, match="no frame 'hand'.*turret.*tool"):
+    with pytest.raises(ArmError, match=r"no frame 'hand'.*turret.*tool"):
         model.forward_kinematics(np.zeros(3), 'hand')
     with pytest.raises(ArmError, match="no frame 'hand'"):
         RobotModel.from_urdf(MIXED, tip_frame='hand')
@@ -181,7 +181,7 @@ def test_an_unknown_frame_lists_the_known_ones():
 
 def test_a_configuration_beyond_a_limit_names_joint_value_and_limit():
     model = RobotModel.from_urdf(MIXED)
-    with pytest.raises(JointLimitError, match="'bend': position 1.6 rad .* 1.5 rad") as refusal:
+    with pytest.raises(JointLimitError, match=r"'bend': position 1.6 rad .* 1.5 rad") as refusal:
         model.check_configuration([0.0, 0.1, 1.6])
     error = refusal.value
     assert (error.joint, error.value, error.lower, error.upper) == ('bend', 1.6, -2.0, 1.5)
