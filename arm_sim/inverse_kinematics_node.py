@@ -2,12 +2,14 @@
 
 import math
 import sys
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, get_args
 
 import numpy as np
+import pinocchio as pin
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -122,7 +124,9 @@ class InverseKinematicsNode(Node):
         response.joint_names = list(model.joint_names)
         seed = self._seed(request.seed)
         target = pose_from_message(request.target.pose, 'the target pose')
-        target = self._to_base(request.target.header.frame_id, target[None], seed)[0]
+        base = self._frame_pose(request.target.header.frame_id, seed)
+        if base is not None:
+            target = base * target
         position, orientation = self._tolerances(request)
         result = solve_ik(
             model,
@@ -139,7 +143,7 @@ class InverseKinematicsNode(Node):
         )
         response.success = result.success
         response.reason = result.reason
-        response.position = result.q.tolist()
+        response.position = array('d', result.q)
         response.position_error = result.position_error
         response.orientation_error = result.orientation_error
         response.iterations = result.iterations
@@ -166,7 +170,10 @@ class InverseKinematicsNode(Node):
         response.joint_names = list(model.joint_names)
         response.first_failure = 0
         seed = self._seed(request.seed)
-        poses = self._to_base(request.path.header.frame_id, poses_from_message(request.path), seed)
+        poses = poses_from_message(request.path)
+        base = self._frame_pose(request.path.header.frame_id, seed)
+        if base is not None:
+            poses = base.homogeneous @ poses
         position, orientation = self._tolerances(request)
         result = solve_path_ik(
             model,
@@ -181,7 +188,7 @@ class InverseKinematicsNode(Node):
         response.success = result.success
         response.reason = result.reason
         response.first_failure = result.first_failure
-        response.positions = result.q.ravel().tolist()
+        response.positions = array('d', result.q.tobytes())
         response.max_position_error = result.max_position_error
         response.max_orientation_error = result.max_orientation_error
         response.max_joint_step = result.max_joint_step
@@ -198,11 +205,14 @@ class InverseKinematicsNode(Node):
         except ArmError:
             return None  # another arm's joint_states
 
-    def _to_base(self, frame: str, poses: np.ndarray, seed: np.ndarray | None) -> np.ndarray:
-        """Return poses (n, 4, 4) in the base frame; a moving frame is where the seed has it."""
+    def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3 | None:
+        """Return a frame's pose in the base frame (None: it is the base frame itself).
+
+        A moving frame is where the seed has it.
+        """
         model = self.model
         if frame in ('', model.base_frame):
-            return poses
+            return None
         moves = model.pin_model.frames[model.frame_id(frame)].parentJoint > 0
         if moves and seed is None:
             raise ArmError(
@@ -212,7 +222,7 @@ class InverseKinematicsNode(Node):
         q = model.neutral() if seed is None else seed
         if len(q) != model.nq:
             raise ArmError(f'seed has {len(q)} values, {model.name!r} has {model.nq} joints')
-        return model.forward_kinematics(q, frame).homogeneous @ poses
+        return pin.SE3(model.forward_kinematics(q, frame))
 
     def _tolerances(self, request: Any) -> tuple[float, float]:
         """Return the request's tolerances, the node's where it gives none (0)."""
@@ -248,9 +258,9 @@ class InverseKinematicsNode(Node):
                 KeyValue(key='last failure', value=self.last_failure),
             ],
         )
-        array = DiagnosticArray(status=[status])
-        array.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(array)
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
 
 
 def main() -> int:

@@ -65,7 +65,7 @@ class TestServices(unittest.TestCase):
 
     def assert_reaches(self, q, target, frame=None):
         pose = self.model.forward_kinematics(q, frame).homogeneous
-        np.testing.assert_allclose(pose, pose_from_message(target.pose), atol=2e-6)
+        np.testing.assert_allclose(pose, pose_from_message(target.pose).homogeneous, atol=2e-6)
 
     def test_a_pose_is_solved_near_the_seed(self):
         request = ComputeIK.Request(target=self.target(), seed=(Q + 0.05).tolist())
