@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dsygv
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range, per_joint
@@ -40,8 +41,8 @@ class JointImpedance:
         M(q) e'' + (C(q, v) + D) e' + K e = -tau_ext,
 
     which is passive from tau_ext to v - v_r (Paden and Panja, Int. J. Control 47, 1988). D gives
-    every mode of (M, K) the same damping ratio: with L L^T = M and L^-1 K L^-T = V S^2 V^T,
-    D = 2 zeta L V S V^T L^T (Albu-Schaeffer et al., ICRA 2003, double diagonalisation).
+    every mode of (M, K) the same damping ratio: with K X = M X S^2 and X^T M X = 1,
+    D = 2 zeta M X S X^T M (Albu-Schaeffer et al., ICRA 2003, double diagonalisation).
     """
 
     name = 'joint_impedance'
@@ -54,6 +55,7 @@ class JointImpedance:
         names = model.joint_names
         self._model = model
         self.stiffness = per_joint('stiffness', parameters.stiffness, names, 0.0, exclusive=True)
+        self._stiffness_matrix = np.diag(self.stiffness)
         self._ratio = parameters.damping_ratio
         self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
         self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
@@ -63,10 +65,8 @@ class JointImpedance:
 
     def damping_matrix(self, mass_matrix: Array) -> Array:
         """Return D (n x n) for the damping ratio at this mass matrix (with armature)."""
-        lower = np.linalg.cholesky(mass_matrix)
-        inverse = np.linalg.inv(lower)
-        squares, modes = np.linalg.eigh((inverse * self.stiffness) @ inverse.T)
-        shape = lower @ modes
+        squares, modes, _ = dsygv(self._stiffness_matrix, mass_matrix)
+        shape = mass_matrix @ modes
         return (shape * (2.0 * self._ratio * np.sqrt(squares))) @ shape.T
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg.lapack import dposv, dsyev
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range, per_joint
@@ -100,7 +101,7 @@ class OperationalSpace:
         jacobian, tip_a = jacobian[self._axes], tip_a[self._axes]
         mass = model.mass_matrix(q)
         mass[np.diag_indices(len(q))] += self._armature
-        weighted = np.linalg.solve(mass, jacobian.T)
+        _, weighted, _ = dposv(mass, jacobian.T)
         a = posture + weighted @ (
             damped_inverse(jacobian @ weighted, self._threshold) @ (tip_a - jacobian @ posture)
         )
@@ -132,7 +133,7 @@ def damped_inverse(matrix: Array, threshold: float) -> Array:
 
     Eigenvalues x < threshold become x / (x^2 + (threshold - x)^2): continuous, and 0 for 0.
     """
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors, _ = dsyev(matrix)
     short = np.maximum(threshold - values, 0.0)
     inverse = values / (values**2 + short**2)
     return (vectors * inverse) @ vectors.T

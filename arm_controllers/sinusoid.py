@@ -1,5 +1,7 @@
 """Sinusoids in joint space."""
 
+from math import cos, sin
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -41,7 +43,7 @@ class Sinusoid:
     def evaluate(self, t: float, reference: Reference) -> None:
         """Write the reference at t [s] into `reference`."""
         w = 2.0 * np.pi * self.frequency
-        sine, cosine = np.sin(w * t), np.cos(w * t)
+        sine, cosine = sin(w * t), cos(w * t)
         np.multiply(self.amplitude, sine, out=reference.q)
         np.multiply(self.amplitude, w * cosine, out=reference.v)
         np.multiply(self.amplitude, -w * w * sine, out=reference.a)
