@@ -66,7 +66,7 @@ class Cube:
     @property
     def corners(self) -> Array:
         """The eight corners (8, 3) [m]."""
-        return np.asarray(np.array(self.center) + 0.5 * self.side * _SIGNS, dtype=np.float64)
+        return np.array(self.center) + 0.5 * self.side * _SIGNS
 
     @property
     def waypoints(self) -> Array:
@@ -76,7 +76,8 @@ class Cube:
     def sample_times(self, period: float) -> Array:
         """Return times (m,) [s], at most `period` apart, that hold the instant of every corner."""
         per_stroke = int(np.ceil(self.edge_time / period - 1e-9))
-        return np.arange(self.strokes * per_stroke + 1) * (self.edge_time / per_stroke)
+        samples = np.arange(self.strokes * per_stroke + 1, dtype=np.float64)
+        return samples * float(self.edge_time / per_stroke)
 
     def strokes_at(self, t: ArrayLike) -> NDArray[np.intp]:
         """Return the stroke (k,) that is being drawn at times t (k,) [s] since the start."""
