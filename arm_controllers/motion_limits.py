@@ -45,7 +45,7 @@ def check_limits(
             point and time.
     """
     if not np.isfinite(trajectory.coefficients).all():
-        raise GoalError('two points are too close in time for finite velocities between them')
+        _refuse_overflow(trajectory, model, point_times)
     h = np.diff(trajectory.times)[:, np.newaxis, np.newaxis]
     scaled = trajectory.coefficients * h ** np.arange(6)[:, np.newaxis]
     bounds = (
@@ -114,6 +114,23 @@ def _torque_samples(trajectory: Trajectory) -> tuple[NDArray[np.intp], Array]:
     share = np.concatenate([np.tile(np.arange(count) / count, segments), np.ones(jumps.sum())])
     order = np.argsort(segment + share / 2, kind='stable')
     return segment[order], share[order]
+
+
+def _refuse_overflow(trajectory: Trajectory, model: RobotModel, point_times: Array) -> None:
+    """Name the joint, and the limit where it is a position that is absurd."""
+    segment, _, joint = np.argwhere(~np.isfinite(trajectory.coefficients))[0]
+    target = np.vstack([trajectory.coefficients[1:, 0], trajectory.last])[segment, joint]
+    time = float(trajectory.times[segment + 1])
+    bound = (float(model.position_lower[joint]), float(model.position_upper[joint]))
+    if not bound[0] <= target <= bound[1]:
+        raise _limit_error(model, joint, 'position', float(target), bound, time, point_times)
+    name = model.joint_names[joint]
+    raise GoalError(
+        f'joint {name!r}: its motion until t = {time:.6g} s is too fast for finite numbers; are'
+        ' two points too close in time?',
+        joint=name,
+        time=time,
+    )
 
 
 def unit(quantity: str, prismatic: bool) -> str:

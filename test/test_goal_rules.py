@@ -221,7 +221,8 @@ def test_goal_that_would_never_end_is_refused():
 
 def test_two_points_almost_at_the_same_time_are_refused():
     error = refusal(goal([1.0, 1.0 + 1e-15 * 4], [HOME, HOME + 0.1]))
-    assert 'velocity' in str(error) or 'too close' in str(error)
+    assert 'velocity' in str(error) or 'too fast' in str(error)
+    assert error.joint == NAMES[0]
 
 
 @pytest.mark.parametrize('bad', [-2.0, np.nan, -0.5])
@@ -320,3 +321,12 @@ def test_refusal_counts_points_as_the_goal_does_also_when_the_first_is_the_start
     target[2] = 3.31
     error = refusal(goal([0.0, 1.0, 4.0], [HOME, HOME, target], np.zeros((3, 6))))
     assert '(point 2, t = 4 s)' in str(error)
+
+
+@pytest.mark.parametrize('absurd', [1e308, -1e308, 1e200])
+def test_absurd_position_is_refused_as_any_other_beyond_its_limit(absurd):
+    target = HOME.copy()
+    target[2] = absurd
+    error = refusal(goal([1.0], [target], np.zeros((1, 6)), np.zeros((1, 6))))
+    assert f"joint '{NAMES[2]}': position {absurd:.6g} rad" in str(error)
+    assert '3.14159 rad (point 0, t = 1 s)' in str(error)

@@ -1,0 +1,209 @@
+"""Hours of simulated time under ever-changing goals: does anything leak, drift, or fail to end?
+
+    ./ws python benchmarks/soak.py --hours 8
+
+Simulator and controller run in lock-step as processes of their own. Goals follow one another:
+reached, replaced on the way, canceled, and refused ones. Prints a row for each tenth of the time,
+and ends with exit code 0 only if every goal ended as it must, the tracking error kept its bound,
+and the memory of both processes is flat after the first tenth.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import rclpy
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.action import ActionClient
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from arm_controllers.base_node import make_executor, wait_for, wait_until
+from arm_controllers.messages import set_stamp, to_ns
+from arm_dynamics.errors import ArmError
+from arm_dynamics.robots import share_folder
+
+CONTROLLER = 'computed_torque_controller'
+HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
+JOINTS = (
+    'shoulder_pan_joint',
+    'shoulder_lift_joint',
+    'elbow_joint',
+    'wrist_1_joint',
+    'wrist_2_joint',
+    'wrist_3_joint',
+)
+PERIODS = ('timestep:=0.002', 'control_decimation:=4')
+# A process may grow by so much after the first tenth of the run, whatever its length [MB].
+MEMORY_LIMIT = 4.0
+# Largest joint error on the way [rad].
+ERROR_LIMIT = 0.02
+_TIMEOUT = 60.0  # wall clock [s]
+_EXPECTED = {
+    'reach': (GoalStatus.STATUS_SUCCEEDED,),
+    'replace': (GoalStatus.STATUS_ABORTED,),
+    'cancel': (GoalStatus.STATUS_CANCELED,),
+    'refuse': (GoalStatus.STATUS_ABORTED,),
+}
+
+
+class Soak:
+    """The two processes, and a client that keeps them busy."""
+
+    def __init__(self, seed: int = 1):
+        """Start everything in this process's ROS domain."""
+        rclpy.init()
+        self.node = rclpy.create_node('soak')
+        self.executor = make_executor()
+        self.executor.add_node(self.node)
+        self.rng = np.random.default_rng(seed)
+        self.time = 0.0
+        self.q = HOME
+        self.largest_error = 0.0
+        self.ended: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self.node.create_subscription(
+            JointTrajectoryControllerState, f'{CONTROLLER}/controller_state', self._on_state, 10
+        )
+        self.client = ActionClient(
+            self.node, FollowJointTrajectory, f'{CONTROLLER}/follow_joint_trajectory'
+        )
+        self.processes = {
+            'simulator': self._start('simulator', 'mode:=lockstep', 'actuator:=torque'),
+            CONTROLLER: self._start(CONTROLLER, 'autostart:=true', 'state_publish_rate:=10.0'),
+        }
+        wait_until(self.executor, lambda: self.time > 0, 'state of the controller', _TIMEOUT)
+        wait_until(self.executor, self.client.server_is_ready, 'action server', _TIMEOUT)
+
+    def close(self) -> None:
+        """End both processes as Ctrl-C does."""
+        for process in self.processes.values():
+            process.send_signal(signal.SIGINT)
+        for process in self.processes.values():
+            process.wait(10)
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+
+    def memory(self) -> dict[str, float]:
+        """Return the resident memory of each process [MB]."""
+        page = os.sysconf('SC_PAGE_SIZE')
+        sizes = {}
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                raise ArmError(f'{name} has died with exit code {process.returncode}')
+            with open(f'/proc/{process.pid}/statm') as file:
+                sizes[name] = int(file.read().split()[1]) * page / 1e6
+        return sizes
+
+    def run_until(self, end: float) -> None:
+        """Send goals until the simulated time `end` [s]."""
+        kinds = tuple(_EXPECTED)
+        while self.time < end:
+            self._one(kinds[self.rng.integers(len(kinds))])
+
+    def _one(self, kind: str) -> None:
+        target = HOME + self.rng.uniform(-0.4, 0.4, 6)
+        goal = _goal(target, self.rng.uniform(1.0, 2.0))
+        if kind == 'refuse':
+            goal.trajectory.points[-1].positions[2] = float(self.rng.choice([np.nan, 4.0, -1e308]))
+        handle = self._wait(self.client.send_goal_async(goal), 'answer to a goal')
+        result = handle.get_result_async()
+        if kind in ('cancel', 'replace'):
+            some_way = self.time + self.rng.uniform(0.2, 0.8)
+            wait_until(self.executor, lambda: self.time > some_way, 'motion', _TIMEOUT)
+        if kind == 'cancel':
+            self._wait(handle.cancel_goal_async(), 'answer to a cancel')
+        if kind == 'replace':
+            self._one('reach')
+        answer = self._wait(result, f'end of a goal to {kind}')
+        self.ended[kind] += 1
+        arrived = kind != 'reach' or np.abs(self.q - target).max() < 0.05
+        if answer.status not in _EXPECTED[kind] or not arrived:
+            self.wrong.append(f'{kind}: status {answer.status}, {answer.result.error_string}')
+
+    def _wait(self, future, what: str):
+        return wait_for(self.executor, future, what, _TIMEOUT)
+
+    def _start(self, executable: str, *parameters: str) -> subprocess.Popen:
+        config = str(share_folder() / 'config' / 'ur5e.yaml')
+        code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
+        arguments = ['--ros-args', '--params-file', config]
+        for parameter in (*parameters, *PERIODS):
+            arguments += ['-p', f'{executable}:{parameter}']
+        return subprocess.Popen([sys.executable, '-c', code, *arguments])
+
+    def _on_state(self, message: JointTrajectoryControllerState) -> None:
+        self.time = to_ns(message.header.stamp) * 1e-9
+        self.q = np.array(message.feedback.positions)
+        error = np.abs(message.error.positions).max()
+        self.largest_error = max(self.largest_error, float(error))
+
+
+def _goal(target: np.ndarray, duration: float) -> FollowJointTrajectory.Goal:
+    point = JointTrajectoryPoint(positions=target.tolist(), velocities=[0.0] * 6)
+    point.accelerations = [0.0] * 6
+    set_stamp(point.time_from_start, round(duration * 1e9))
+    trajectory = JointTrajectory(joint_names=list(JOINTS), points=[point])
+    return FollowJointTrajectory.Goal(trajectory=trajectory)
+
+
+def run(seconds: float) -> dict:
+    """Soak for so much simulated time; print the table and return its numbers."""
+    soak = Soak()
+    try:
+        print(f'{"simulated":>10} {"wall":>8} {"goals":>7} {"simulator":>10} {"controller":>11}')
+        start = time.monotonic()
+        rows = []
+        for tenth in range(1, 11):
+            soak.run_until(seconds * tenth / 10)
+            memory = soak.memory()
+            goals = sum(soak.ended.values())
+            row = (soak.time, time.monotonic() - start, goals, *memory.values())
+            rows.append(row)
+            print('{:8.0f} s {:6.0f} s {:7d} {:7.1f} MB {:8.1f} MB'.format(*row), flush=True)
+    finally:
+        soak.close()
+    growth = [rows[-1][k] - rows[0][k] for k in (3, 4)]
+    print(f'goals: {dict(soak.ended)}; ended otherwise than they must: {len(soak.wrong)}')
+    for line in soak.wrong[:10]:
+        print(f'  {line}')
+    print(f'growth: simulator {growth[0]:.1f} MB, controller {growth[1]:.1f} MB', end='')
+    print(f' (at most {MEMORY_LIMIT:g}); largest error {soak.largest_error:.2e} rad')
+    return {
+        'simulated_s': soak.time,
+        'wall_s': rows[-1][1],
+        'goals': dict(soak.ended),
+        'wrong': soak.wrong,
+        'growth_mb': growth,
+        'largest_error_rad': soak.largest_error,
+    }
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--hours', type=float, default=8.0, help='simulated hours')
+    parser.add_argument('--json', help='write the numbers to this file')
+    arguments = parser.parse_args()
+    try:
+        numbers = run(arguments.hours * 3600)
+    except ArmError as error:
+        print(f'soak: {error}', file=sys.stderr)
+        return 1
+    if arguments.json:
+        with open(arguments.json, 'w') as file:
+            json.dump(numbers, file, indent=2)
+    flat = max(numbers['growth_mb']) <= MEMORY_LIMIT
+    followed = numbers['largest_error_rad'] <= ERROR_LIMIT
+    return int(bool(numbers['wrong']) or not flat or not followed)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
