@@ -29,6 +29,10 @@ PUBLISHED_I = (11.7143467458887, 4.57248153380727, 0.451883276796821)
 PUBLISHED_P_COST = 16.3888758427019
 PUBLISHED_PI_COST = 0.305710199012247
 
+# A rollout whose summed error of one step exceeds this has blown up [rad]; its cost is the latter.
+BLOW_UP_ERROR = 100.0
+BLOW_UP_COST = 9999999.0
+
 # The gains' relative errors against which a robust choice is tested.
 OFF_BY = 0.1
 

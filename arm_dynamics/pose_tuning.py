@@ -66,7 +66,8 @@ def nelder_mead(
         iterations: at most.
     """
     start = np.asarray(start, dtype=float)
-    simplex = start + np.vstack([np.zeros(start.size), np.diag(np.broadcast_to(scale, start.size))])
+    corners = np.diag(np.broadcast_to(scale, start.size))
+    simplex = start + np.vstack([np.zeros(start.size), corners])
 
     def counted(gains: Array) -> float:
         if search.stop():

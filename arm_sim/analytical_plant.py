@@ -39,6 +39,17 @@ class AnalyticalParameters(PlantParameters):
     limit_stiffness: tuple[float, ...] = (1000.0,)
     limit_damping: tuple[float, ...] = (10.0,)
 
+    @property
+    def motors(self) -> DCMotors:
+        """The DC motors."""
+        return DCMotors(
+            torque_constant=tuple(self.torque_constant),
+            back_emf_constant=tuple(self.back_emf_constant),
+            armature_resistance=tuple(self.armature_resistance),
+            brush_drop=tuple(self.brush_drop),
+            half_drop_voltage=tuple(self.half_drop_voltage),
+        )
+
     def forward_model_parameters(self, model: RobotModel) -> ForwardModelParameters:
         """Return what the forward model of `model` takes. Raises ArmError."""
         side = JointSide.of(model, self)
@@ -47,13 +58,7 @@ class AnalyticalParameters(PlantParameters):
             integrator=self.integrator,
             servo_kp=tuple(side.servo_kp.tolist()),
             servo_kd=tuple(side.servo_kd.tolist()),
-            motors=DCMotors(
-                torque_constant=tuple(self.torque_constant),
-                back_emf_constant=tuple(self.back_emf_constant),
-                armature_resistance=tuple(self.armature_resistance),
-                brush_drop=tuple(self.brush_drop),
-                half_drop_voltage=tuple(self.half_drop_voltage),
-            ),
+            motors=self.motors,
             armature=tuple(side.armature.tolist()),
             damping=tuple(side.damping.tolist()),
             friction=tuple(side.friction.tolist()),
@@ -70,6 +75,8 @@ class AnalyticalPlant:
         forward_model: the function that it applies to its state.
         state: the present state, as `forward_model` takes it; a view.
     """
+
+    Parameters = AnalyticalParameters
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         """Compile, or load what was compiled.

@@ -1,9 +1,9 @@
 """Recordings of a plant's start state and inputs, and their replay by the forward model.
 
-A recording is a NumPy archive (.npz): the arm's URDF, the plant's parameters, the start state, every
-command, every wrench, and the end state. A replay needs nothing else, and ends in the same
-bits. An archive's directory stands at its end and each part has a checksum, so that a file that is
-cut off or damaged is known as such.
+A recording is a NumPy archive (.npz): the arm's URDF, the plant's parameters, the start state,
+every command, every wrench, and the end state. A replay needs nothing else, and ends in the same
+bits. An archive's directory stands at its end and each part has a checksum, so that a file that
+is cut off or damaged is known as such.
 """
 
 import json
@@ -175,10 +175,10 @@ class InputRecording:
 
     def replay(self) -> Array:
         """Return the end state that the forward model reaches from the file alone."""
-        state = self.start_state
+        end = self.start_state
         for state in self.states():
-            pass
-        return state
+            end = state
+        return end
 
     def states(self) -> Iterator[Array]:
         """Yield the state after every control period."""
