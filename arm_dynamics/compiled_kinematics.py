@@ -4,8 +4,10 @@ Everything works on plain arrays (see `chain.Chain`) and writes into the caller'
 code is kept on disk beside this file, so that only the very first call waits for the compiler.
 """
 
+import contextlib
 import math
 import sys
+from pathlib import Path
 
 import numpy as np
 from numba import njit
@@ -69,6 +71,22 @@ def chain_pose(fixed, prismatic, q, pose, axes):
     pose[3], pose[4], pose[5] = r10, r11, r12
     pose[6], pose[7], pose[8] = r20, r21, r22
     pose[9], pose[10], pose[11] = x, y, z
+
+
+def _forget_outdated_code() -> None:
+    """Delete cached code that holds an older version of a function from another of our files.
+
+    Numba looks only at the file that a cached function is in, not at those it calls into.
+    """
+    sources = [Path(__file__), *Path(__file__).parent.glob('ik_*.py')]
+    newest = max(source.stat().st_mtime for source in sources)
+    for code in Path(chain_pose.stats.cache_path).glob('ik_*.nb?'):
+        with contextlib.suppress(OSError):  # another process may be faster
+            if code.stat().st_mtime < newest:
+                code.unlink()
+
+
+_forget_outdated_code()
 
 
 @compiled

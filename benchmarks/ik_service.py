@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import rclpy
-from arm_interfaces.srv import ComputeIK, ComputeIKPath
 from rclpy.node import Node
 
 from arm_controllers.base_node import SERVICE_QOS, make_executor, run_node
 from arm_controllers.messages import pose_array_message, pose_to_message
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_interfaces.srv import ComputeIK, ComputeIKPath
 
 START = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
 TIMEOUT = 60.0
