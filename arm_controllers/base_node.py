@@ -72,17 +72,15 @@ def declare_parameters[T](node: Node, parameters: type[T], prefix: str = '') -> 
             description=descriptions.get(field.name, ''), dynamic_typing=True
         )
         if not node.has_parameter(name):  # two dataclasses of a node may share a fact
-            node.declare_parameter(name, as_ros_value(field.default, kind), descriptor)
+            node.declare_parameter(name, as_ros_value(field.default), descriptor)
         value = node.get_parameter(name).value
         values[field.name] = from_ros_value(name, value, kind)
     return parameters(**values)
 
 
-def as_ros_value(value: Any, kind: Any) -> Any:
-    """Return a dataclass field's value as rclpy takes it (empty lists keep their type)."""
-    if typing.get_origin(kind) is tuple:
-        return array('d', value) if typing.get_args(kind)[0] is float else list(value)
-    return value
+def as_ros_value(value: Any) -> Any:
+    """Return a dataclass field's value as rclpy takes it."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def from_ros_value(name: str, value: Any, kind: Any) -> Any:

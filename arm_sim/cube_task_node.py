@@ -419,7 +419,7 @@ def declare_limit(node: Node, name: str, count: int) -> tuple[float, ...]:
     """Return a parameter of `count` numbers, or () where the parameter file has none."""
     kind = tuple[float, ...]
     descriptor = ParameterDescriptor(description='stated error limit [mm]', dynamic_typing=True)
-    value = node.declare_parameter(name, as_ros_value((), kind), descriptor).value
+    value = node.declare_parameter(name, as_ros_value(()), descriptor).value
     limit = from_ros_value(name, value, kind)
     if len(limit) not in (0, count):
         raise ArmError(f'parameter {name!r} has {len(limit)} values; allowed: {count}')

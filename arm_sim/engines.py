@@ -1,16 +1,27 @@
 """The physics engines by name. A new engine is one file and one line here."""
 
-from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from arm_dynamics.checks import one_of
 from arm_dynamics.model import RobotModel
-from arm_sim.mujoco_plant import MujocoPlant
 from arm_sim.plant import Plant, PlantParameters
 
-ENGINES: dict[str, Callable[[RobotModel, PlantParameters], Plant]] = {'mujoco': MujocoPlant}
+# Imported when asked for: each engine brings libraries that the others do without. A plant class
+# is built as plant(model, plant.Parameters(...)).
+ENGINES = {
+    'mujoco': ('arm_sim.mujoco_plant', 'MujocoPlant'),
+    'analytical': ('arm_sim.analytical_plant', 'AnalyticalPlant'),
+}
 
 
 def make_plant(engine: str, model: RobotModel, parameters: PlantParameters) -> Plant:
     """Return a plant of the named engine. Raises ArmError for a name that is not in ENGINES."""
+    return plant_class(engine)(model, parameters)
+
+
+def plant_class(engine: str) -> Any:
+    """Return the plant class of an engine. Raises ArmError for a name that is not in ENGINES."""
     one_of('engine', engine, tuple(ENGINES))
-    return ENGINES[engine](model, parameters)
+    module, name = ENGINES[engine]
+    return getattr(import_module(module), name)

@@ -32,6 +32,8 @@ class MujocoPlant:
         mj_model, mj_data: MuJoCo's, for viewers and tests.
     """
 
+    Parameters = PlantParameters
+
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         """Build from the model's URDF.
 

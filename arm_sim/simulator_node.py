@@ -27,9 +27,8 @@ from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.engines import make_plant
+from arm_sim.engines import plant_class
 from arm_sim.model_check import check_model
-from arm_sim.plant import PlantParameters
 from arm_sim.simulation import PhysicsDivergedError, Simulation
 
 # How often a state that nobody has answered is sent again, and how long a brake may take.
@@ -87,9 +86,10 @@ class SimulatorNode(Node):
         """Build the plant, refuse to run if it differs from the model, and show state 0."""
         super().__init__('simulator')
         self.parameters = p = declare_parameters(self, SimulatorParameters)
-        plant_parameters = declare_parameters(self, PlantParameters)
+        engine = plant_class(p.engine)
+        plant_parameters = declare_parameters(self, engine.Parameters)
         self._model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
-        plant = make_plant(p.engine, self._model, plant_parameters)
+        plant = engine(self._model, plant_parameters)
         agreement = check_model(plant, self._model)
         initial = p.initial_positions or self._model.neutral()
         self.simulation = Simulation(plant, self._model, initial)
