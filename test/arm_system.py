@@ -1,0 +1,297 @@
+"""A simulator and controllers as processes that tests may kill, and a node that watches them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Duration, Time
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from arm_controllers.base_node import STATE_QOS
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf, share_folder
+
+TIMEOUT = 20.0
+HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
+MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
+NAMES = list(MODEL.joint_names)
+
+
+class ArmSystem:
+    """Processes in a ROS domain of their own, and a client node beside them.
+
+    Attributes:
+        node: the client.
+        states: (time [s], q, v) of every joint state seen.
+        references: (time [s], q, v) of every controller state seen.
+        diagnostics: the newest (level, words) by node name.
+        values: the newest key-value pairs by node name.
+        log: everything that a process printed, by its name.
+    """
+
+    def __init__(self, mode='lockstep', actuator='torque'):
+        self.mode, self.actuator = mode, actuator
+        self.processes: dict[str, subprocess.Popen] = {}
+        self.logs: dict[str, str] = {}
+
+    def __enter__(self):
+        # Nobody else's nodes: a domain of this process's own, on this machine only.
+        domain = 1 + os.getpid() % 100
+        self.environment = os.environ | {
+            'ROS_DOMAIN_ID': str(domain),
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        }
+        os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=domain)
+        self.node = rclpy.create_node('test_client', context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.states: deque = deque(maxlen=200_000)
+        self.references: deque = deque(maxlen=200_000)
+        self.diagnostics: dict[str, tuple[int, str]] = {}
+        self.values: dict[str, dict[str, str]] = {}
+        self.feedback: list = []
+        self.node.create_subscription(JointState, 'joint_states', self._on_state, STATE_QOS)
+        self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 100)
+        return self
+
+    def __exit__(self, *_):
+        for name in list(self.processes):
+            self.stop(name)
+        self.node.destroy_node()
+        self.context.try_shutdown()
+
+    # Processes
+
+    def start(self, executable, *overrides, name=None, remap=None):
+        """Start an executable of the package; `overrides` are 'parameter:=value'."""
+        name = name or executable
+        arguments = ['--ros-args', '-r', f'__node:={name}']
+        arguments += ['--params-file', str(share_folder() / 'config' / 'ur5e.yaml')]
+        if remap is not None:
+            arguments += ['-r', f'{remap[0]}:={remap[1]}']
+        for override in overrides:
+            arguments += ['-p', f'{name}:{override}']  # stronger than what the file says
+        code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
+        path = f'/tmp/arm_system_{os.getpid()}_{name}.log'
+        with open(path, 'w') as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, '-c', code, *arguments],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self.environment,
+            )
+        self.logs[name] = path
+
+    def simulator(self, *overrides):
+        self.start('simulator', f'mode:={self.mode}', f'actuator:={self.actuator}', *overrides)
+
+    def controller(self, law='computed_torque', *overrides, name=None, autostart=True, remap=None):
+        """Start a controller and watch what it reports."""
+        name = name or f'{law}_controller'
+        own = [f'autostart:={str(autostart).lower()}', f'mode:={self.mode}']
+        self.start(f'{law}_controller', *own, *overrides, name=name, remap=remap)
+        self.node.create_subscription(
+            JointTrajectoryControllerState, f'/{name}/controller_state', self._on_reference, 1000
+        )
+
+    def kill(self, name, number=signal.SIGKILL):
+        process = self.processes.pop(name)
+        process.send_signal(number)
+        process.wait(10)
+
+    def stop(self, name):
+        """End a process as Ctrl-C does; return its exit code."""
+        process = self.processes.pop(name)
+        process.send_signal(signal.SIGINT)
+        try:
+            return process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait(5)
+
+    def alive(self, name):
+        return self.processes[name].poll() is None
+
+    def log(self, name):
+        with open(self.logs[name]) as log:
+            return log.read()
+
+    # Waiting
+
+    def spin(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def wait(self, condition, what, timeout=TIMEOUT):
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end:
+                logs = '\n'.join(f'--- {name}\n{self.log(name)}' for name in self.logs)
+                raise AssertionError(f'no {what} within {timeout} s\n{self.diagnostics}\n{logs}')
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def result(self, future, what, timeout=TIMEOUT):
+        self.wait(future.done, what, timeout)
+        return future.result()
+
+    def call(self, kind, name, request, timeout=TIMEOUT):
+        client = self.node.create_client(kind, name)
+        try:
+            self.wait(client.service_is_ready, f'service {name}', timeout)
+            return self.result(client.call_async(request), f'answer of {name}', timeout)
+        finally:
+            self.node.destroy_client(client)
+
+    def wait_for_motion_control(self, controller):
+        """Wait until a controller holds the arm and its goals can be sent."""
+        self.wait(
+            lambda: (
+                len(self.states) > 0
+                and self.diagnostics.get(controller, (0, ''))[1].startswith('holding')
+                and 'simulator' in self.diagnostics
+            ),
+            f'{controller} that holds',
+        )
+
+    def words(self, name, expected, timeout=TIMEOUT):
+        """Wait for words on /diagnostics; return them."""
+        self.wait(
+            lambda: expected in self.diagnostics.get(name, (0, ''))[1],
+            f'{expected!r} from {name} on /diagnostics',
+            timeout,
+        )
+        return self.diagnostics[name][1]
+
+    # Inputs
+
+    def publisher(self, controller):
+        publisher = self.node.create_publisher(
+            JointTrajectory, f'/{controller}/joint_trajectory', 10
+        )
+        self.wait(lambda: publisher.get_subscription_count() > 0, f'{controller} listening')
+        return publisher
+
+    def send(self, controller, goal):
+        """Send an action goal; return (goal handle, future of its result)."""
+        client = self._action_clients().get(controller)
+        if client is None:
+            name = f'/{controller}/follow_joint_trajectory'
+            client = ActionClient(self.node, FollowJointTrajectory, name)
+            self._action_clients()[controller] = client
+        self.wait(client.server_is_ready, 'action server')
+        sent = client.send_goal_async(goal, feedback_callback=self.feedback.append)
+        handle = self.result(sent, 'answer to the goal')
+        assert handle.accepted
+        return handle, handle.get_result_async()
+
+    def follow(self, controller, goal, timeout=TIMEOUT):
+        """Send an action goal and return (status, result)."""
+        _, future = self.send(controller, goal)
+        answer = self.result(future, 'end of the goal', timeout)
+        return answer.status, answer.result
+
+    def _action_clients(self):
+        self.__dict__.setdefault('_clients', {})
+        return self._clients
+
+    def change(self, controller, transition):
+        request = ChangeState.Request(transition=Transition(id=transition))
+        return self.call(ChangeState, f'/{controller}/change_state', request).success
+
+    def lifecycle(self, controller):
+        return self.call(GetState, f'/{controller}/get_state', GetState.Request()).current_state.id
+
+    def set_parameters(self, node, **values):
+        parameters = [Parameter(k.replace('__', '.'), value=v) for k, v in values.items()]
+        request = SetParametersAtomically.Request(
+            parameters=[parameter.to_parameter_msg() for parameter in parameters]
+        )
+        return self.call(
+            SetParametersAtomically, f'/{node}/set_parameters_atomically', request
+        ).result
+
+    def reset(self):
+        return self.call(Trigger, '/simulator/reset', Trigger.Request()).success
+
+    def pause(self, on=True):
+        return self.call(SetBool, '/simulator/pause', SetBool.Request(data=on)).success
+
+    # What was seen
+
+    @property
+    def now(self):
+        return self.states[-1][0]
+
+    @property
+    def q(self):
+        return self.states[-1][1]
+
+    @property
+    def v(self):
+        return self.states[-1][2]
+
+    def _on_state(self, message):
+        self.states.append(
+            (seconds(message.header.stamp), np.array(message.position), np.array(message.velocity))
+        )
+
+    def _on_reference(self, message):
+        reference = message.reference
+        self.references.append(
+            (
+                seconds(message.header.stamp),
+                np.array(reference.positions),
+                np.array(reference.velocities),
+            )
+        )
+
+    def _on_diagnostics(self, message):
+        for status in message.status:
+            self.diagnostics[status.name] = (status.level, status.message)
+            self.values[status.name] = {pair.key: pair.value for pair in status.values}
+
+
+ACTIVE, INACTIVE = State.PRIMARY_STATE_ACTIVE, State.PRIMARY_STATE_INACTIVE
+
+
+def seconds(stamp):
+    return stamp.sec + stamp.nanosec * 1e-9
+
+
+def duration(value):
+    sec = int(np.floor(value))
+    return Duration(sec=sec, nanosec=round((value - sec) * 1e9) % 1_000_000_000)
+
+
+def trajectory(times, positions, velocities=None, names=None, start=0.0):
+    message = JointTrajectory(joint_names=list(NAMES if names is None else names))
+    message.header.stamp = Time(sec=int(start), nanosec=round((start % 1) * 1e9) % 1_000_000_000)
+    for k, (t, q) in enumerate(zip(times, positions, strict=True)):
+        point = JointTrajectoryPoint(positions=[float(x) for x in q], time_from_start=duration(t))
+        if velocities is not None:
+            point.velocities = [float(x) for x in velocities[k]]
+        message.points.append(point)
+    return message
+
+
+def goal(*args, **kwargs):
+    return FollowJointTrajectory.Goal(trajectory=trajectory(*args, **kwargs))

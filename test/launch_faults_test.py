@@ -1,0 +1,244 @@
+"""Faults over ROS: what the arm does, and what the user is told."""
+
+import signal
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from arm_system import (
+    ACTIVE,
+    HOME,
+    INACTIVE,
+    NAMES,
+    ArmSystem,
+    goal,
+    trajectory,
+)
+from control_msgs.action import FollowJointTrajectory
+from lifecycle_msgs.msg import Transition
+from sensor_msgs.msg import JointState
+
+from arm_controllers.base_node import CONTROL_QOS
+
+RESULT = FollowJointTrajectory.Result
+CONTROLLER = 'computed_torque_controller'
+FAR = HOME + np.array([1.0, 0.3, -0.4, 0.2, 0.2, 0.5])
+
+
+@pytest.fixture
+def arm():
+    """A torque-driven UR5e in real time under computed torque, holding."""
+    with ArmSystem('realtime') as system:
+        # A loaded machine may pause a process for a while; that is not the fault under test.
+        system.simulator('real_time_factor:=0.3')
+        system.controller('computed_torque', 'time_jump_limit:=5.0')
+        system.wait_for_motion_control(CONTROLLER)
+        yield system
+        for name in system.processes:
+            assert system.alive(name), system.log(name)
+            assert 'Traceback' not in system.log(name)
+
+
+def start_moving(system, seconds=4.0, controller=CONTROLLER):
+    """Send a long goal and wait until the arm is well under way."""
+    handle, end = system.send(controller, goal([seconds], [FAR]))
+    system.wait(lambda: np.abs(system.v).max() > 0.2, 'motion')
+    return handle, end
+
+
+def assert_no_free_fall(system, since=0, limit=0.6):
+    """Nothing may move faster than the motion that was asked for, nor jump."""
+    rows = list(system.states)[since:]
+    v = np.array([row[2] for row in rows])
+    assert np.abs(v).max() < limit
+    t, q = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    steps = np.diff(t) > 0
+    speeds = np.abs(np.diff(q, axis=0)[steps]) / np.diff(t)[steps, None]
+    assert speeds.max() < limit
+
+
+def wait_for_rest(system):
+    system.wait(lambda: np.abs(system.v).max() < 1e-3, 'rest')
+
+
+def test_controller_killed_in_motion_the_plant_brakes_says_so_and_a_new_one_takes_over(arm):
+    start_moving(arm)
+    arm.kill(CONTROLLER)
+    arm.words('simulator', 'no command: the arm is braked and held')
+    wait_for_rest(arm)
+    stopped = arm.q.copy()
+    assert_no_free_fall(arm)
+    arm.spin(0.5)
+    np.testing.assert_allclose(arm.q, stopped, atol=2e-3)
+
+    arm.controller('computed_torque', 'time_jump_limit:=5.0')
+    arm.wait(lambda: 'running' in arm.diagnostics['simulator'][1], 'a running arm')
+    arm.spin(0.5)
+    np.testing.assert_allclose(arm.q, stopped, atol=5e-3)
+    assert_no_free_fall(arm)
+    arm.diagnostics.clear()
+    arm.wait_for_motion_control(CONTROLLER)
+    status, _ = arm.follow(CONTROLLER, goal([1.5], [HOME]))
+    assert status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_simulator_killed_in_motion_ends_the_goal_and_a_new_one_is_taken_up(arm):
+    arm.set_parameters(CONTROLLER, goal_time_limit=3.0)
+    _, end = start_moving(arm)
+    arm.kill('simulator')
+    arm.words(CONTROLLER, 'the simulator is paused or gone')
+    answer = arm.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'no state for' in answer.result.error_string
+    arm.states.clear()
+    arm.diagnostics.clear()
+    arm.simulator()
+    arm.wait_for_motion_control(CONTROLLER)
+    np.testing.assert_allclose(arm.q, HOME, atol=2e-3)
+    status, _ = arm.follow(CONTROLLER, goal([0.5], [HOME + 0.1]))
+    assert status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_reset_of_time_drops_the_goal_and_holds_at_the_initial_state(arm):
+    _, end = start_moving(arm)
+    arm.reset()
+    answer = arm.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'time jumped back' in answer.result.error_string
+    arm.spin(0.5)
+    np.testing.assert_allclose(arm.q, HOME, atol=2e-3)
+    assert 'time jumped back' in arm.words(CONTROLLER, 'holding')
+
+
+def test_commands_with_nan_infinity_or_missing_joints_are_refused_by_name(arm):
+    arm.kill(CONTROLLER)
+    arm.words('simulator', 'braked and held')
+    rogue = arm.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+    arm.wait(lambda: rogue.get_subscription_count() > 0, 'simulator listening')
+    cases = (
+        (NAMES, [0.0, np.nan, 0.0, 0.0, 0.0, 0.0], NAMES[1]),
+        (NAMES, [0.0, 0.0, np.inf, 0.0, 0.0, 0.0], NAMES[2]),
+        (NAMES[:5], [0.0] * 5, NAMES[5]),
+        (NAMES, [0.0] * 4, '4 effort values for 6'),
+        ([*NAMES[:5], 'elbow'], [0.0] * 6, NAMES[5]),
+    )
+    before = arm.q.copy()
+    for names, effort, expected in cases:
+
+        def told(names=names, effort=effort, expected=expected):
+            message = JointState(name=names, effort=effort)
+            message.header.stamp.sec = int(arm.now)
+            message.header.stamp.nanosec = int(arm.now % 1 * 1e9)
+            rogue.publish(message)
+            return expected in arm.log('simulator')
+
+        arm.wait(told, f'a line on {expected}')
+    np.testing.assert_allclose(arm.q, before, atol=1e-3)
+
+
+def test_second_publisher_of_commands_is_refused_and_both_are_named(arm):
+    rogue = arm.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+    arm.wait(lambda: rogue.get_subscription_count() > 0, 'simulator listening')
+    message = JointState(name=NAMES, effort=[20.0] * 6)
+    message.header.frame_id = 'rogue'
+    since = len(arm.states)
+
+    def told():
+        message.header.stamp.sec = int(arm.now)
+        message.header.stamp.nanosec = int(arm.now % 1 * 1e9)
+        rogue.publish(message)
+        return 'two controllers' in arm.diagnostics.get('simulator', (0, ''))[1]
+
+    arm.wait(told, 'words about two controllers')
+    words = arm.diagnostics['simulator'][1]
+    assert CONTROLLER in words
+    assert 'rogue' in words
+    assert np.abs(np.array([row[2] for row in list(arm.states)[since:]])).max() < 0.01
+
+
+def test_second_controller_on_one_arm_is_refused_until_the_first_is_deactivated(arm):
+    arm.controller('pd', autostart=False)
+    assert arm.change('pd_controller', Transition.TRANSITION_CONFIGURE)
+    arm.spin(0.5)
+    assert not arm.change('pd_controller', Transition.TRANSITION_ACTIVATE)
+    assert arm.lifecycle('pd_controller') == INACTIVE
+    assert f"'{CONTROLLER}' commands this arm" in arm.log('pd_controller')
+
+    _, end = start_moving(arm)
+    assert arm.change(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
+    answer = arm.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'deactivated' in answer.result.error_string
+    assert arm.change('pd_controller', Transition.TRANSITION_ACTIVATE)
+    assert arm.lifecycle('pd_controller') == ACTIVE
+    wait_for_rest(arm)
+    assert_no_free_fall(arm)
+    arm.wait_for_motion_control('pd_controller')
+
+
+def test_goal_is_refused_in_every_state_but_active_and_the_arm_stays(arm):
+    before = arm.q.copy()
+    small = goal([0.5], [HOME])
+    assert arm.change(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
+    status, result = arm.follow(CONTROLLER, small)
+    assert status == GoalStatus.STATUS_ABORTED
+    assert 'not active' in result.error_string
+    for transition in (
+        Transition.TRANSITION_CLEANUP,
+        Transition.TRANSITION_CONFIGURE,
+        Transition.TRANSITION_ACTIVATE,
+        Transition.TRANSITION_DEACTIVATE,
+        Transition.TRANSITION_ACTIVATE,
+    ):
+        publisher = arm.node.create_publisher(
+            type(trajectory([], [])), f'/{CONTROLLER}/joint_trajectory', 10
+        )
+        publisher.publish(trajectory([0.001], [FAR]))
+        assert arm.change(CONTROLLER, transition)
+        publisher.publish(trajectory([0.001], [FAR]))
+        arm.node.destroy_publisher(publisher)
+    assert arm.lifecycle(CONTROLLER) == ACTIVE
+    np.testing.assert_allclose(arm.q, before, atol=5e-3)
+    arm.wait(lambda: 'holding' in arm.diagnostics[CONTROLLER][1], 'holding')
+    assert arm.follow(CONTROLLER, small)[0] == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_interrupted_processes_end_in_silence_within_five_seconds(arm):
+    start_moving(arm)
+    for name in (CONTROLLER, 'simulator'):
+        assert arm.stop(name) in (0, -signal.SIGINT)
+        assert 'Traceback' not in arm.log(name)
+
+
+def test_lost_delayed_and_doubled_commands_leave_the_arm_within_its_path_tolerance():
+    rng = np.random.default_rng(3)
+    with ArmSystem('realtime') as system:
+        system.simulator('real_time_factor:=0.3')
+        relay = system.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+        held = []
+
+        def on_command(message):
+            """Lose a fifth, delay a fifth by one message or more, double a fifth."""
+            fate = rng.integers(5)
+            if fate == 1:
+                held.append(message)
+            elif fate >= 2:
+                relay.publish(message)
+            if fate == 2:
+                relay.publish(message)
+            if held and fate == 3:
+                relay.publish(held.pop(0))
+
+        system.node.create_subscription(JointState, 'relayed_commands', on_command, CONTROL_QOS)
+        system.controller(
+            'computed_torque',
+            'time_jump_limit:=5.0',
+            *(f'constraints.{name}.trajectory:=0.2' for name in NAMES),
+            remap=('joint_commands', 'relayed_commands'),
+        )
+        system.wait_for_motion_control(CONTROLLER)
+        status, result = system.follow(CONTROLLER, goal([3.0], [FAR]))
+        assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+        assert_no_free_fall(system, limit=1.5)
+        np.testing.assert_allclose(system.q, FAR, atol=0.01)
+        assert int(system.values['simulator']['stale commands']) > 0

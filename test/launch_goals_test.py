@@ -1,0 +1,221 @@
+"""Goals over ROS as users of joint_trajectory_controller send them, in lock-step."""
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from arm_system import HOME, NAMES, ArmSystem, duration, goal, trajectory
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance
+
+RESULT = FollowJointTrajectory.Result
+CONTROLLER = 'servo_controller'
+AWAY = HOME + np.array([0.3, 0.1, -0.2, 0.2, 0.1, 0.4])
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """A position-servo UR5e, slower than the wall clock so that a busy machine does not disturb."""
+    with ArmSystem('realtime', 'servo') as system:
+        system.simulator('real_time_factor:=0.4', 'command_timeout:=0.3')
+        system.controller('servo', 'state_publish_rate:=250.0', 'time_jump_limit:=5.0')
+        system.wait_for_motion_control(CONTROLLER)
+        yield system
+        for name in system.processes:
+            assert system.alive(name), system.log(name)
+            assert 'Traceback' not in system.log(name)
+
+
+@pytest.fixture(autouse=True)
+def at_home(arm):
+    """Every test starts at home, at rest."""
+    status, result = arm.follow(CONTROLLER, goal([1.5], [HOME]))
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+    arm.references.clear()
+    arm.feedback.clear()
+
+
+def assert_smooth_reference(system, largest_step=0.15):
+    """Nothing jumps: positions move as velocities say, velocities change a little at a time."""
+    t, q, v = (np.array(column) for column in zip(*system.references, strict=True))
+    dt = np.diff(t)[:, None]
+    near = (dt[:, 0] > 0) & (dt[:, 0] < 0.01)
+    assert near.sum() > 20
+    np.testing.assert_allclose(
+        np.diff(q, axis=0)[near], (dt * (v[1:] + v[:-1]) / 2)[near], atol=1e-3
+    )
+    assert np.abs(np.diff(v, axis=0)[near]).max() < largest_step
+
+
+def test_action_goal_reaches_its_point_with_feedback_on_the_way(arm):
+    status, result = arm.follow(CONTROLLER, goal([1.0], [AWAY]))
+    assert (status, result.error_code) == (GoalStatus.STATUS_SUCCEEDED, RESULT.SUCCESSFUL)
+    np.testing.assert_allclose(arm.q, AWAY, atol=1e-3)
+    assert len(arm.feedback) >= 10
+    last = arm.feedback[len(arm.feedback) // 2].feedback
+    assert list(last.joint_names) == NAMES
+    np.testing.assert_allclose(
+        last.error.positions,
+        np.array(last.desired.positions) - np.array(last.actual.positions),
+        atol=1e-12,
+    )
+    assert_smooth_reference(arm)
+
+
+def test_topic_goal_is_followed_too(arm):
+    arm.publisher(CONTROLLER).publish(trajectory([1.0], [AWAY]))
+    arm.wait(lambda: np.abs(arm.q - AWAY).max() < 1e-3, 'arrival')
+
+
+@pytest.mark.parametrize(
+    ('bad', 'expected'),
+    [
+        (goal([1.0], [AWAY], names=['elbow', *NAMES[1:]]), ["'elbow'", NAMES[0]]),
+        (goal([1.0], [AWAY], names=[NAMES[1], *NAMES[1:]]), [NAMES[1], 'twice']),
+        (goal([1.0], [AWAY[:5]], names=NAMES[:5]), [NAMES[5], 'missing']),
+        (goal([1.0], [AWAY[:5]]), ['5 positions', 'point 0']),
+        (goal([1.0, 1.0], [AWAY, HOME]), ['point 1', 't = 1 s']),
+        (goal([1.0], [[np.nan, *AWAY[1:]]]), [NAMES[0], 'nan', 'point 0', 't = 1 s']),
+        (
+            goal([1.0, 3.0], [AWAY, [*AWAY[:2], 3.31, *AWAY[3:]]]),
+            [NAMES[2], '3.31', '3.14159', 'point 1', 't = 3 s'],
+        ),
+        (goal([0.1], [AWAY]), ['velocity', '3.14159 rad/s', 't = 0.0']),
+        (goal([1.0], [AWAY], [[0.1] * 6]), [NAMES[0], '0.1', 'point 0', 't = 1 s']),
+        (
+            goal([0.0, 1.0], [AWAY, HOME]),
+            [NAMES[0], 'rad from where the arm is', '0.1 rad', 'point 0'],
+        ),
+    ],
+)
+def test_refused_goal_says_joint_value_limit_point_and_time_and_the_running_one_goes_on(
+    arm, bad, expected
+):
+    _, running = arm.send(CONTROLLER, goal([1.0], [AWAY]))
+    status, result = arm.follow(CONTROLLER, bad)
+    assert (status, result.error_code) == (GoalStatus.STATUS_ABORTED, RESULT.INVALID_GOAL)
+    for part in expected:
+        assert part in result.error_string
+    assert arm.result(running, 'end').status == GoalStatus.STATUS_SUCCEEDED
+    np.testing.assert_allclose(arm.q, AWAY, atol=1e-3)
+    assert_smooth_reference(arm)
+
+
+def test_new_goal_replaces_the_running_one_without_a_jump(arm):
+    _, first = arm.send(CONTROLLER, goal([2.0], [AWAY]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
+    status, _ = arm.follow(CONTROLLER, goal([1.5], [HOME - 0.1]))
+    assert status == GoalStatus.STATUS_SUCCEEDED
+    ended = arm.result(first, 'end of the first')
+    assert ended.status == GoalStatus.STATUS_ABORTED
+    assert 'replaced' in ended.result.error_string
+    assert_smooth_reference(arm)
+
+
+def test_cancel_decelerates_holds_and_is_reported(arm):
+    handle, end = arm.send(CONTROLLER, goal([2.0], [AWAY]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
+    arm.result(handle.cancel_goal_async(), 'answer to cancel')
+    answer = arm.result(end, 'end')
+    assert (answer.status, answer.result.error_string) == (GoalStatus.STATUS_CANCELED, 'canceled')
+    arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest')
+    assert_smooth_reference(arm)
+
+
+def test_empty_trajectory_stops_the_arm(arm):
+    publisher = arm.publisher(CONTROLLER)
+    _, end = arm.send(CONTROLLER, goal([2.0], [AWAY]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
+    publisher.publish(trajectory([], []))
+    answer = arm.result(end, 'end')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'empty trajectory' in answer.result.error_string
+    arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest')
+    assert_smooth_reference(arm)
+
+
+def test_stream_of_single_points_at_50_hz_moves_without_stopping(arm):
+    publisher = arm.publisher(CONTROLLER)
+    arm.spin(0.3)
+    arm.references.clear()
+    speed, start = 0.15, arm.now
+    while (t := arm.now - start) < 2.0:
+        ahead = t + 0.1
+        way = speed * (ahead - 0.2 if ahead > 0.4 else ahead * ahead / 0.8)
+        publisher.publish(trajectory([0.1], [HOME + way]))
+        arm.spin(0.02)
+    rows = [row for row in arm.references if start + 0.6 < row[0] < start + 1.9]
+    v = np.array([row[2] for row in rows])
+    assert v.min() > 0.3 * speed
+    assert v.max() < 2.5 * speed
+    assert_smooth_reference(arm)
+
+
+def test_violated_path_tolerance_ends_the_goal_with_joint_error_and_limit(arm):
+    wanted = goal([1.0], [AWAY])
+    wanted.path_tolerance = [JointTolerance(name=NAMES[5], position=1e-7)]
+    status, result = arm.follow(CONTROLLER, wanted)
+    assert status == GoalStatus.STATUS_ABORTED
+    assert result.error_code == RESULT.PATH_TOLERANCE_VIOLATED
+    for part in (NAMES[5], 'position error', '1e-07 rad', 't = '):
+        assert part in result.error_string
+    arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest')
+
+
+def test_goal_tolerance_that_is_never_met_ends_the_goal_after_its_time(arm):
+    wanted = goal([0.5], [HOME + 0.05])
+    wanted.goal_tolerance = [JointTolerance(name=NAMES[1], position=1e-13)]
+    wanted.goal_time_tolerance = duration(0.3)
+    status, result = arm.follow(CONTROLLER, wanted)
+    assert status == GoalStatus.STATUS_ABORTED
+    assert result.error_code == RESULT.GOAL_TOLERANCE_VIOLATED
+    assert f"joint '{NAMES[1]}'" in result.error_string
+    assert '0.3 s' in result.error_string
+
+
+def test_tolerances_and_limits_are_set_while_running_or_refused_with_a_reason(arm):
+    answer = arm.set_parameters(CONTROLLER, **{f'constraints__{NAMES[0]}__trajectory': 1e-7})
+    assert answer.successful, answer.reason
+    try:
+        status, result = arm.follow(CONTROLLER, goal([1.0], [AWAY]))
+        assert status == GoalStatus.STATUS_ABORTED
+        assert result.error_code == RESULT.PATH_TOLERANCE_VIOLATED
+    finally:
+        arm.set_parameters(CONTROLLER, **{f'constraints__{NAMES[0]}__trajectory': 0.0})
+    for name, bad, expected in (
+        (f'constraints__{NAMES[0]}__trajectory', -1.0, '>= 0'),
+        ('goal_time_limit', float('inf'), 'finite'),
+        ('allow_partial_joints_goal', 3, 'true or false'),
+        ('servo_kp', [1.0, 2.0], '2 values'),
+        ('feedforward', 'magic', 'inverse_dynamics'),
+        ('timestep', 0.01, 'cannot change while'),
+    ):
+        answer = arm.set_parameters(CONTROLLER, **{name: bad})
+        assert not answer.successful
+        assert expected in answer.reason
+        assert '\n' not in answer.reason
+
+
+def test_thousand_malformed_goals_leave_the_node_alive_and_the_arm_where_it_is(arm):
+    rng = np.random.default_rng(5)
+    publisher = arm.publisher(CONTROLLER)
+    before = arm.q.copy()
+    specials = [np.nan, np.inf, -np.inf, 1e308, -1e308, 50.0]
+    for k in range(1000):
+        n = int(rng.integers(0, 8))
+        names = list(rng.choice([*NAMES, 'elbow', ''], n)) if k % 2 else NAMES
+        points = int(rng.integers(1, 4))
+        positions = (
+            rng.choice(specials, (points, len(names)))
+            if k % 3
+            else rng.normal(scale=100.0, size=(points, int(rng.integers(0, 8))))
+        )
+        message = trajectory(rng.uniform(0, 0.001, points), positions, names=names)
+        if k % 5 == 0:
+            message.points[0].velocities = [float(rng.choice(specials))] * 6
+        publisher.publish(message)
+        if k % 10 == 0:
+            arm.spin(0.01)
+    arm.wait(lambda: int(arm.values[CONTROLLER]['refused goals']) > 500, 'refusals counted')
+    assert arm.alive(CONTROLLER)
+    np.testing.assert_allclose(arm.q, before, atol=1e-4)
+    assert arm.follow(CONTROLLER, goal([0.5], [HOME]))[0] == GoalStatus.STATUS_SUCCEEDED

@@ -1,0 +1,140 @@
+"""A controller before a hand-made plant: what it makes of states, good and bad."""
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from arm_system import HOME, MODEL, NAMES, ArmSystem, goal
+from sensor_msgs.msg import JointState
+
+from arm_controllers.base_node import CONTROL_QOS, STATE_QOS
+
+CONTROLLER = 'computed_torque_controller'
+DT = 0.002
+
+
+class HandMadePlant:
+    """Publishes the states a test wants and collects the commands that answer them."""
+
+    def __init__(self, system):
+        self.system = system
+        self.states = system.node.create_publisher(JointState, 'joint_states', STATE_QOS)
+        self.commands = []
+        system.node.create_subscription(
+            JointState, 'joint_commands', self.commands.append, CONTROL_QOS
+        )
+        system.wait(lambda: self.states.get_subscription_count() > 1, 'controller listening')
+        system.wait(lambda: system.node.count_publishers('joint_commands') > 0, 'commands')
+        self.k = 0
+
+    def message(self, q=HOME, v=None, names=NAMES):
+        message = JointState(name=list(names))
+        message.position = [float(x) for x in q]
+        message.velocity = [0.0] * len(q) if v is None else [float(x) for x in v]
+        message.effort = [0.0] * len(q)
+        return message
+
+    def show(self, message, answered=True):
+        """Publish a state at the next instant; return the command that answers it, if any."""
+        self.k += 1
+        message.header.stamp.sec, rest = divmod(self.k * 2, 1000)
+        message.header.stamp.nanosec = rest * 1_000_000
+        wanted = message.header.stamp
+
+        def answer():
+            return [c for c in self.commands if c.header.stamp == wanted]
+
+        if answered:
+            # The controller may not be listening yet: the same state is shown until it answers.
+            def ask():
+                self.states.publish(message)
+                return answer()
+
+            self.system.wait(ask, 'command')
+            return np.array(answer()[0].effort)
+        self.states.publish(message)
+        self.system.spin(0.3)
+        assert not answer()
+        return None
+
+
+@pytest.fixture(scope='module')
+def plant():
+    with ArmSystem('lockstep') as system:
+        system.controller('computed_torque', 'state_timeout:=2.0')
+        made = HandMadePlant(system)
+        made.show(made.message())
+        yield made
+        assert system.alive(CONTROLLER)
+        assert 'Traceback' not in system.log(CONTROLLER)
+
+
+def test_state_at_rest_is_answered_by_the_torque_that_holds_it(plant):
+    tau = plant.show(plant.message())
+    np.testing.assert_allclose(tau, MODEL.gravity_torque(HOME), atol=1e-9)
+
+
+def test_joints_of_a_state_are_read_by_name_in_any_order_and_beside_others(plant):
+    expected = plant.show(plant.message(HOME + 0.01 * np.arange(6)))
+    order = [5, 2, 0, 3, 1, 4]
+    q = (HOME + 0.01 * np.arange(6))[order]
+    mixed = plant.message([*q, 0.3], names=[*(NAMES[k] for k in order), 'gripper'])
+    np.testing.assert_allclose(plant.show(mixed), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('change', 'expected'),
+    [
+        (lambda m: m.position.__setitem__(1, np.nan), f"'{NAMES[1]}': position nan"),
+        (lambda m: m.velocity.__setitem__(2, np.inf), f"'{NAMES[2]}': velocity inf"),
+        (lambda m: (m.name.pop(), m.position.pop(), m.velocity.pop()), f"'{NAMES[5]}' stands 0"),
+        (lambda m: m.name.__setitem__(3, 'wrist'), f"'{NAMES[3]}' stands 0"),
+        (lambda m: m.name.__setitem__(3, NAMES[0]), f"'{NAMES[0]}' stands 2"),
+        (lambda m: m.position.pop(), '5 position values for 6'),
+        (lambda m: m.velocity.pop(), '5 velocity values for 6'),
+    ],
+)
+def test_bad_state_is_dropped_with_the_joint_named_and_gets_no_command(plant, change, expected):
+    plant.system.spin(1.1)  # one line a second
+    message = plant.message()
+    change(message)
+    plant.show(message, answered=False)
+    assert expected in plant.system.log(CONTROLLER)
+    np.testing.assert_allclose(plant.show(plant.message()), MODEL.gravity_torque(HOME), atol=1e-6)
+
+
+def test_diagnostics_say_that_states_cannot_be_used_and_why(plant):
+    message = plant.message()
+    message.position[4] = np.nan
+
+    def told():
+        plant.states.publish(message)
+        words = plant.system.diagnostics.get(CONTROLLER, (0, ''))[1]
+        return 'cannot be used' in words and NAMES[4] in words
+
+    plant.system.wait(told, 'words on /diagnostics')
+    plant.show(plant.message())
+
+
+def test_time_that_jumps_forward_drops_the_goal_and_holds_the_measured_state(plant):
+    system = plant.system
+    _, end = system.send(CONTROLLER, goal([2.0], [HOME + 0.3]))
+    for _ in range(20):
+        plant.show(plant.message())
+    plant.k += 2000
+    tau = plant.show(plant.message())
+    np.testing.assert_allclose(tau, MODEL.gravity_torque(HOME), atol=1e-6)
+    answer = system.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'time jumped forward by 4' in answer.result.error_string
+
+
+def test_goal_ends_when_no_state_comes_any_more(plant):
+    system = plant.system
+    _, end = system.send(CONTROLLER, goal([2.0], [HOME + 0.3]))
+    plant.show(plant.message())
+    answer = system.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'no state for' in answer.result.error_string
+    system.words(CONTROLLER, 'waiting for a state')
+    plant.show(plant.message())
+    system.words(CONTROLLER, 'holding')

@@ -1,0 +1,114 @@
+"""Gains and tolerances that are set while a controller runs: all or none, with reasons."""
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from rclpy.parameter import Parameter  # noqa: E402
+
+from arm_controllers.controller_node import ControllerNode  # noqa: E402
+from arm_dynamics.robots import share_folder  # noqa: E402
+
+ELBOW = 'elbow_joint'
+
+
+def make(*overrides):
+    config = str(share_folder() / 'config' / 'ur5e.yaml')
+    arguments = ['--ros-args', '--params-file', config]
+    for override in ('autostart:=true', *overrides):
+        arguments += ['-p', f'computed_torque_controller:{override}']
+    rclpy.init(args=arguments)
+    return ControllerNode('computed_torque')
+
+
+@pytest.fixture
+def node():
+    made = make()
+    yield made
+    made.destroy_node()
+    rclpy.try_shutdown()
+
+
+def set_all(node, **values):
+    parameters = [Parameter(name.replace('__', '.'), value=x) for name, x in values.items()]
+    return node.set_parameters_atomically(parameters)
+
+
+def test_gains_are_used_from_the_next_cycle_on(node):
+    answer = set_all(node, kp=[100.0], kd=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    assert answer.successful, answer.reason
+    np.testing.assert_array_equal(node._law.kp, np.full(6, 100.0))
+    np.testing.assert_array_equal(node._law.kd, np.arange(1.0, 7.0))
+
+
+def test_natural_frequency_and_damping_ratio_set_the_gains_and_follow_them(node):
+    assert set_all(node, natural_frequency=[30.0], damping_ratio=[0.5]).successful
+    np.testing.assert_allclose(node._law.kp, 900.0)
+    np.testing.assert_allclose(node._law.kd, 30.0)
+    assert set_all(node, natural_frequency=20.0).successful
+    np.testing.assert_allclose(node._law.kp, 400.0)
+    np.testing.assert_allclose(node._law.kd, 20.0)
+    assert set_all(node, kd=[80.0]).successful
+    np.testing.assert_allclose(node.get_parameter('damping_ratio').value, 2.0)
+    np.testing.assert_allclose(node.get_parameter('natural_frequency').value, 20.0)
+
+
+def test_natural_frequency_counts_at_the_start_too():
+    node = make('natural_frequency:=[50.0]', 'damping_ratio:=[0.7]')
+    try:
+        np.testing.assert_allclose(node._law.kp, 2500.0)
+        np.testing.assert_allclose(node._law.kd, 70.0)
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_tolerances_have_the_names_of_joint_trajectory_controller(node):
+    answer = set_all(
+        node,
+        **{
+            f'constraints__{ELBOW}__trajectory': 0.1,
+            f'constraints__{ELBOW}__goal': 0.02,
+            'constraints__goal_time': 0.5,
+            'constraints__stopped_velocity_tolerance': 0.03,
+            'allow_partial_joints_goal': True,
+        },
+    )
+    assert answer.successful, answer.reason
+    used = node._follower.parameters
+    k = node._model.joint_names.index(ELBOW)
+    assert used.trajectory_tolerance[k] == 0.1
+    assert sum(used.trajectory_tolerance) == 0.1
+    assert used.goal_tolerance[k] == 0.02
+    assert (used.goal_time, used.stopped_velocity_tolerance) == (0.5, 0.03)
+    assert used.allow_partial_joints_goal
+
+
+@pytest.mark.parametrize(
+    ('bad', 'expected'),
+    [
+        ({'kp': [-1.0]}, 'kp'),
+        ({'kp': [float('nan')]}, 'nan'),
+        ({'kp': [1.0, 2.0]}, '2 values; allowed: 1 or one a joint (6)'),
+        ({'kd': 'stiff'}, "'stiff'"),
+        ({'natural_frequency': [-3.0]}, 'natural_frequency'),
+        ({'damping_ratio': float('inf')}, 'damping_ratio'),
+        ({f'constraints__{ELBOW}__goal': -0.1}, ELBOW),
+        ({f'constraints__{ELBOW}__goal': float('nan')}, ELBOW),
+        ({'goal_time_limit': 0.0}, 'goal_time_limit is 0'),
+        ({'timestep': 0.004}, 'cannot change while the node runs'),
+        ({'robot': 'ur5e_menagerie'}, 'cannot change while the node runs'),
+    ],
+)
+def test_refused_value_says_why_and_nothing_of_the_set_is_taken(node, bad, expected):
+    law, parameters = node._law, node._follower.parameters
+    kp = list(node.get_parameter('kp').value)
+    answer = set_all(node, constraints__goal_time=0.7, **bad)
+    assert not answer.successful
+    assert expected in answer.reason
+    assert '\n' not in answer.reason
+    assert node._law is law
+    assert node._follower.parameters is parameters
+    assert node.get_parameter('constraints.goal_time').value == 0.0
+    assert list(node.get_parameter('kp').value) == kp
