@@ -60,7 +60,7 @@ sourced_ros() {
   [[ -z $missing ]] || say "Python packages are missing: $missing; python3 -m pip install -r requirements.txt gets them"
 }
 
-recipe() { (cd "$root" && pwd && sha256sum tools/ros_env.py tools/fallback_ros2/*); }
+recipe() { (cd "$root" && pwd && sha256sum tools/ros_env/*.py tools/fallback_ros2/*); }
 environment_is_ready() { [[ -x $venv/bin/python && -f $env/ready && $(<"$env/ready") == "$(recipe)" ]]; }
 
 make_environment() {
@@ -71,7 +71,7 @@ make_environment() {
     python=$(python312) || die "no Python 3.12 with pip found (on PATH, in pyenv or uv), which ROS 2 Jazzy needs: install one, for example with 'uv python install 3.12'"
     [[ -f $env/stamps/check ]] || say 'no ROS 2 is sourced: making an environment in .ros (see ./ws --help)'
     [[ -x $venv/bin/python ]] || rm -rf "$env/stamps"
-    "$python" "$root/tools/ros_env.py"
+    "$python" "$root/tools/ros_env"
     recipe >"$env/ready"
   fi
   unlock
@@ -79,7 +79,7 @@ make_environment() {
 
 use_environment() {
   local site=lib/python3.12/site-packages libraries
-  export ROS_DISTRO=jazzy ROS_VERSION=2 ROS_PYTHON_VERSION=3 VIRTUAL_ENV=$venv
+  export ROS_DISTRO=jazzy ROS_VERSION=2 ROS_PYTHON_VERSION=3 VIRTUAL_ENV=$venv CMAKE_GENERATOR=Ninja
   unset PYTHONHOME PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH
   prepend AMENT_PREFIX_PATH "$underlay:$venv"
   prepend CMAKE_PREFIX_PATH "$underlay:$venv"

@@ -1,4 +1,4 @@
-"""`ros2 launch` for an environment that has launch and ros2cli but not ros2launch; used like the real one."""
+"""`ros2 launch` for an environment with launch and ros2cli but without ros2launch."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ class LaunchCommand(CommandExtension):
     """Run a launch file."""
 
     def add_arguments(self, parser, cli_name):
-        """Add the arguments of the real ros2 launch that do not need ros2launch's own extensions."""
+        """Add the arguments, named as in the real ros2 launch."""
         del cli_name
         add = parser.add_argument
         add('package_name', help='package of the launch file, or the path of a launch file')

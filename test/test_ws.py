@@ -1,0 +1,174 @@
+"""`ws` and the setup behind it, as far as that is quick; the tests themselves run inside it."""
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RECIPE = ROOT / 'tools' / 'fallback_ros2'
+
+
+def ws(*arguments, root=ROOT, **options):
+    return subprocess.run(
+        [root / 'ws', *arguments], capture_output=True, text=True, check=False, **options
+    )
+
+
+@pytest.fixture
+def bare_clone(tmp_path):
+    """A copy of ws and its tools, and the environment of a machine with no Python 3.12."""
+    shutil.copy(ROOT / 'ws', tmp_path)
+    shutil.copytree(ROOT / 'tools', tmp_path / 'tools')
+    commands = tmp_path / 'bin'
+    commands.mkdir()
+    for name in ('bash', 'cat', 'dirname', 'flock', 'mkdir', 'readlink', 'sha256sum'):
+        (commands / name).symlink_to(shutil.which(name))
+    return tmp_path, {'PATH': str(commands), 'HOME': str(tmp_path)}
+
+
+@pytest.fixture
+def setup(monkeypatch, tmp_path):
+    """The setup program, with all it makes below tmp_path."""
+    monkeypatch.syspath_prepend(ROOT / 'tools' / 'ros_env')
+    spec = importlib.util.spec_from_file_location('setup', ROOT / 'tools/ros_env/__main__.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    running = sys.modules['running']
+    monkeypatch.setattr(running, 'LOG', tmp_path / 'setup.log')
+    monkeypatch.setattr(running, 'PYTHON', Path(sys.executable))
+    monkeypatch.setattr(running, 'environment', lambda: dict(os.environ))
+    module.pip = running.pip
+    yield module
+    for name in ('recipe', 'running', 'steps'):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize('arguments', [[], ['-h'], ['--help']])
+def test_without_a_command_it_explains_itself(arguments):
+    done = ws(*arguments)
+    assert done.returncode == 0
+    assert done.stdout.startswith('usage: ./ws COMMAND...')
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'line', 'code'),
+    [
+        (['--fast'], "ws: unknown option '--fast'; ./ws --help shows the usage\n", 2),
+        (['clean', 'all'], 'ws: clean takes no arguments\n', 2),
+        (['no-such-command'], 'ws: command not found: no-such-command\n', 127),
+    ],
+)
+def test_bad_use_gets_one_line(arguments, line, code):
+    done = ws(*arguments)
+    assert (done.stderr, done.returncode) == (line, code)
+
+
+def test_the_command_gets_its_arguments_its_folder_and_its_variables_as_they_are(tmp_path):
+    script = 'printf "%s|" "$PWD" "$ROS_DOMAIN_ID" "$@"; exit 3'
+    variables = {**os.environ, 'ROS_DOMAIN_ID': '77'}
+    done = ws('bash', '-c', script, 'bash', 'two words', '', cwd=tmp_path, env=variables)
+    assert done.stdout == f'{tmp_path}|77|two words||'
+    assert done.returncode == 3
+
+
+def test_the_command_replaces_ws_so_that_signals_reach_it_alone():
+    process = subprocess.Popen([ROOT / 'ws', 'bash', '-c', 'echo $$'], stdout=subprocess.PIPE)
+    assert int(process.communicate()[0]) == process.pid
+
+
+def test_ws_inside_ws_changes_nothing():
+    show = 'echo $PATH $PYTHONPATH $AMENT_PREFIX_PATH $LD_LIBRARY_PATH'
+    assert ws('bash', '-c', show).stdout == ws(ROOT / 'ws', 'bash', '-c', show).stdout
+
+
+def test_the_environment_has_the_package_its_interfaces_and_its_executables():
+    code = 'import arm_interfaces.srv, control_msgs.action; print("imported")'
+    assert ws('python3', '-c', code).stdout == 'imported\n'
+    executables = ws('ros2', 'pkg', 'executables', 'arm_sim').stdout
+    assert 'arm_sim simulator\n' in executables
+
+
+def test_without_ros_and_python_one_sentence_says_so(bare_clone):
+    root, variables = bare_clone
+    done = ws('true', root=root, env=variables)
+    assert done.returncode == 1
+    assert re.fullmatch(r'ws: no Python 3\.12 .* found .*: install one, .*\n', done.stderr)
+    assert not (root / '.ros' / 'venv').exists()
+
+
+def test_a_sourced_ros_whose_rclpy_does_not_load_is_named_and_not_used(bare_clone):
+    root, variables = bare_clone
+    python = root / 'bin' / 'python3'
+    python.write_text('#!/usr/bin/env bash\nexit 1\n')
+    python.chmod(0o755)
+    sourced = {'ROS_DISTRO': 'jazzy', 'AMENT_PREFIX_PATH': '/opt/ros/jazzy'}
+    done = ws('true', root=root, env={**variables, **sourced})
+    first, second = done.stderr.splitlines()
+    assert first == (
+        f'ws: ROS 2 jazzy is sourced, but {python} cannot import its rclpy: .ros is used instead'
+    )
+    assert second.startswith('ws: no Python 3.12')
+
+
+def test_every_package_taken_has_one_version_and_a_checksum():
+    files = [RECIPE / 'requirements.lock', RECIPE / 'ros2_tools.lock']
+    lines = [line for file in files for line in file.read_text().splitlines() if line[0] != '#']
+    for line in lines:
+        assert re.fullmatch(r'[a-z0-9-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}', line), line
+
+
+def test_the_lock_file_has_everything_the_package_needs():
+    locked = {line.split('==')[0] for line in (RECIPE / 'requirements.lock').open()}
+    for file in ('requirements.txt', 'requirements-test.txt'):
+        for line in (ROOT / file).read_text().splitlines():
+            if line and line[0] != '#':
+                assert re.split('[<>= ]', line)[0].lower() in locked, line
+
+
+def test_a_package_with_another_checksum_is_refused(setup, tmp_path):
+    with zipfile.ZipFile(tmp_path / 'parcel-1-py3-none-any.whl', 'w') as wheel:
+        wheel.writestr('parcel-1.dist-info/METADATA', 'Name: parcel\nVersion: 1\n')
+    wrong = hashlib.sha256(b'something else').hexdigest()
+    lock = tmp_path / 'parcel.lock'
+    lock.write_text(f'parcel==1 --hash=sha256:{wrong}')
+    source = ['--no-index', '--find-links', tmp_path]
+    with pytest.raises(setup.SetupError, match=r'refused, not the checksum .*: parcel==1 from'):
+        setup.pip('download', '-d', tmp_path / 'taken', *source, '-r', lock)
+    assert not list((tmp_path / 'taken').glob('*'))
+
+
+def test_an_interrupted_setup_goes_on_at_the_step_it_was_in(setup, monkeypatch, tmp_path):
+    done = []
+    monkeypatch.setattr(setup, 'STAMPS', tmp_path / 'stamps')
+    monkeypatch.setattr(setup, 'check_machine', lambda: None)
+    for name in ('make_venv', 'install_packages', 'install_tools', 'build_control_msgs', 'check'):
+
+        def step(progress, name=name):
+            done.append(name)
+            if done == ['make_venv', 'install_packages']:
+                raise KeyboardInterrupt
+            return 'done'
+
+        step.__name__ = name
+        monkeypatch.setattr(setup, name, step)
+    with pytest.raises(KeyboardInterrupt):
+        setup.main()
+    setup.main()
+    assert done == [
+        'make_venv',
+        'install_packages',
+        'install_packages',
+        'install_tools',
+        'build_control_msgs',
+        'check',
+    ]
+    setup.main()
+    assert len(done) == 6

