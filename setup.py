@@ -5,6 +5,33 @@ from setuptools import find_packages, setup
 
 package_name = 'arm_sim'
 
+LAWS = [
+    'adaptive_computed_torque',
+    'computed_torque',
+    'computed_torque_pid',
+    'independent_joint',
+    'joint_impedance',
+    'momentum_observer',
+    'motor_computed_torque',
+    'operational_space',
+    'pd',
+    'pd_feedforward',
+    'pose_p',
+    'pose_pi',
+    'pose_pid',
+    'servo',
+]
+EXECUTABLES = [
+    'simulator',
+    'inverse_kinematics',
+    'cube_task',
+    'pose_hold_task',
+    'tune_pose_hold',
+    'replay_inputs',
+    'compare_controllers',
+    *(f'{law}_controller' for law in LAWS),
+]
+
 
 def share_files(*folders):
     """Install the files of these folders, at any depth, into the same folders of share/arm_sim."""
@@ -32,13 +59,6 @@ setup(
     description='Robot arms in simulation: dynamics, inverse kinematics, controllers, ROS 2 nodes.',
     license='Apache-2.0',
     entry_points={
-        'console_scripts': [
-            'simulator = arm_sim.executables:simulator',
-            'computed_torque_controller = arm_sim.executables:computed_torque_controller',
-            'pd_controller = arm_sim.executables:pd_controller',
-            'servo_controller = arm_sim.executables:servo_controller',
-            'inverse_kinematics = arm_sim.executables:inverse_kinematics',
-            'cube_task = arm_sim.executables:cube_task',
-        ],
+        'console_scripts': [f'{name} = arm_sim.executables:{name}' for name in EXECUTABLES],
     },
 )

@@ -20,7 +20,7 @@ from arm_controllers.controller_diagnostics_node import ControllerDiagnostics
 from arm_controllers.follower import TrajectoryFollower
 from arm_controllers.follower_parameters import FollowerParameters
 from arm_controllers.goal_server_node import GoalServer
-from arm_controllers.laws import LAWS
+from arm_controllers.laws import law_class
 from arm_controllers.live_parameters_node import LiveParameters
 from arm_controllers.messages import (
     ControllerStateMessage,
@@ -85,7 +85,7 @@ class ControllerNode(LifecycleNode):
     def __init__(self, law_name: str):
         """Declare the parameters; with `autostart` also configure and activate."""
         super().__init__(f'{law_name}_controller')
-        self._law_class = LAWS[law_name]
+        self._law_class = law_class(law_name)
         self._active = False
         self._taken_over = False
         self.parameters = declare_parameters(self, ControllerParameters)

@@ -1,14 +1,13 @@
-"""The control laws by name. A new law is one file and one line here."""
+"""The control laws by name. A new law is one file, one line here, one word in setup.py."""
 
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_controllers.computed_torque import ComputedTorque
-from arm_controllers.pd import PD
 from arm_controllers.reference import Reference
-from arm_controllers.servo import Servo
+from arm_dynamics.checks import one_of
 
 Array = NDArray[np.float64]
 
@@ -31,5 +30,32 @@ class Law(Protocol):
         """Return the command (n,) for the control period dt [s] that starts at state q, v."""
 
 
-# Each is built as law(model, law.Parameters(...)); `name` is that of its node, less '_controller'.
-LAWS: dict[str, Any] = {law.name: law for law in (ComputedTorque, PD, Servo)}
+# Module and class; imported when asked for, since some bring libraries that the others do without.
+# The executable of a law is `<name>_controller`.
+LAWS = {
+    'adaptive_computed_torque': 'adaptive_computed_torque:AdaptiveComputedTorque',
+    'computed_torque': 'computed_torque:ComputedTorque',
+    'computed_torque_pid': 'computed_torque_pid:ComputedTorquePid',
+    'independent_joint': 'independent_joint:IndependentJoint',
+    'joint_impedance': 'joint_impedance:JointImpedance',
+    'momentum_observer': 'momentum_observer:MomentumObserver',
+    'motor_computed_torque': 'motor_computed_torque:MotorComputedTorque',
+    'operational_space': 'operational_space:OperationalSpace',
+    'pd': 'pd:PD',
+    'pd_feedforward': 'pd_feedforward:PDFeedforward',
+    'pose_p': 'pose_pid:PoseP',
+    'pose_pi': 'pose_pid:PosePI',
+    'pose_pid': 'pose_pid:PosePID',
+    'servo': 'servo:Servo',
+}
+
+
+def law_class(name: str) -> Any:
+    """Return a law's class, to be built as law(model, law.Parameters(...)).
+
+    Raises:
+        ArmError: the name is not in LAWS.
+    """
+    one_of('law', name, tuple(LAWS))
+    module, law = LAWS[name].split(':')
+    return getattr(import_module(f'arm_controllers.{module}'), law)

@@ -1,7 +1,20 @@
 """The package's executables: each imports its node only once it can be interrupted in silence."""
 
 import signal
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
+
+_MODULES = {
+    'simulator': 'arm_sim.simulator_node',
+    'inverse_kinematics': 'arm_sim.inverse_kinematics_node',
+    'cube_task': 'arm_sim.cube_task_node',
+    'pose_hold_task': 'arm_sim.pose_hold_task_node',
+    'tune_pose_hold': 'arm_sim.tune_pose_hold',
+    'replay_inputs': 'arm_sim.replay_inputs',
+    'compare_controllers': 'arm_sim.compare_controllers',
+}
+_CONTROLLER = '_controller'
 
 
 def _run(module: str, *arguments: str) -> int:
@@ -10,31 +23,11 @@ def _run(module: str, *arguments: str) -> int:
     return import_module(module).main(*arguments)
 
 
-def simulator() -> int:
-    """Run `simulator`."""
-    return _run('arm_sim.simulator_node')
-
-
-def inverse_kinematics() -> int:
-    """Run `inverse_kinematics`."""
-    return _run('arm_sim.inverse_kinematics_node')
-
-
-def cube_task() -> int:
-    """Run `cube_task`."""
-    return _run('arm_sim.cube_task_node')
-
-
-def computed_torque_controller() -> int:
-    """Run `computed_torque_controller`."""
-    return _run('arm_controllers.controller_node', 'computed_torque')
-
-
-def pd_controller() -> int:
-    """Run `pd_controller`."""
-    return _run('arm_controllers.controller_node', 'pd')
-
-
-def servo_controller() -> int:
-    """Run `servo_controller`."""
-    return _run('arm_controllers.controller_node', 'servo')
+def __getattr__(name: str) -> Callable[[], int]:
+    """Return the function that runs an executable, for the entry points in setup.py."""
+    if name in _MODULES:
+        return partial(_run, _MODULES[name])
+    if name.endswith(_CONTROLLER):
+        law = name.removesuffix(_CONTROLLER)
+        return partial(_run, 'arm_controllers.controller_node', law)
+    raise AttributeError(f'no executable {name!r}')

@@ -11,7 +11,7 @@ from launch.actions import DeclareLaunchArgument, LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
-from arm_controllers.laws import LAWS
+from arm_controllers.laws import LAWS, law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.engines import ENGINES
@@ -90,7 +90,7 @@ def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
     simulator = {
         'engine': arguments['engine'],
         'mode': mode,
-        'actuator': _ACTUATOR[LAWS[controller].command_interface],
+        'actuator': _ACTUATOR[law_class(controller).command_interface],
         'start_paused': start_paused,
         'viewer': arguments['viewer'] == 'true',
     }
