@@ -1,22 +1,22 @@
 """Following joint trajectories: goals in, reference out, with every rule in between."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from arm_controllers.braking import braking
 from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.goal import Goal, GoalError, GoalResult, JointTolerance, ResultCode
-from arm_controllers.goal_rules import AT_REST, check_form
-from arm_controllers.goal_trajectory import TakeOver, braking_time, goal_trajectory
-from arm_controllers.motion_limits import check_limits, check_torque, unit
+from arm_controllers.goal import Goal, GoalError, GoalResult, ResultCode
+from arm_controllers.goal_rules import check_form
+from arm_controllers.goal_trajectory import TakeOver, goal_trajectory
+from arm_controllers.motion_limits import check_limits, check_torque
 from arm_controllers.reference import Reference
-from arm_controllers.trajectory import Array, Trajectory, hold, stop
+from arm_controllers.tolerances import ErrorWatch, GoalTolerances
+from arm_controllers.trajectory import Array, Trajectory, hold
 from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
-
-_NS = 1_000_000_000
 
 
 @dataclass
@@ -28,10 +28,7 @@ class _Motion:
     trajectory: Trajectory
     goal: Goal | None = None
     end: float = 0.0  # the goal's last point [s]; the trajectory may brake beyond it
-    path: Array | None = None  # (1 or 2, n) bounds of position and velocity error
-    at_end: Array | None = None
-    patience: float = 0.0  # [s] after `end`
-    patience_name: str = ''
+    tolerances: GoalTolerances | None = None
 
 
 class TrajectoryFollower:
@@ -58,12 +55,7 @@ class TrajectoryFollower:
         self.joint_names = model.joint_names
         self.reference = Reference(n)
         self._peeked = Reference(n)
-        self._error = np.zeros((2, n))
-        self._size = np.zeros((2, n))
-        self._beyond = np.zeros((2, n), dtype=bool)
-        self._error_of_q, self._size_of_q = self._error[:1], self._size[:1]
-        self._beyond_of_q = self._beyond[:1]
-        self._any_continuous = bool(model.continuous.any())
+        self._watch = ErrorWatch(model)
         self.results: deque[GoalResult] = deque()
         self._motion = _Motion(0, 0, hold(np.zeros(n)))
         self._waiting: list[_Motion] = []
@@ -77,8 +69,8 @@ class TrajectoryFollower:
             ArmError: a parameter out of range; then nothing has changed.
         """
         names, p = self.joint_names, parameters
-        trajectory = per_joint('constraints.trajectory', p.trajectory_tolerance, names, 0.0)
-        goal = per_joint('constraints.goal', p.goal_tolerance, names, 0.0)
+        per_joint('constraints.trajectory', p.trajectory_tolerance, names, 0.0)
+        per_joint('constraints.goal', p.goal_tolerance, names, 0.0)
         acceleration = per_joint('max_acceleration', p.max_acceleration, names, 0.0)
         deceleration = per_joint(
             'max_deceleration_on_cancel', p.max_deceleration_on_cancel, names, 0.0, True
@@ -86,7 +78,6 @@ class TrajectoryFollower:
         start = per_joint('start_tolerance', p.start_tolerance, names, 0.0)
         self.parameters = parameters
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
-        self._trajectory_tolerance, self._goal_tolerance = trajectory, goal
         self._max_acceleration = np.where(acceleration > 0, acceleration, np.inf)
         self._max_deceleration = np.minimum(deceleration, self._max_acceleration)
         self._take_over = TakeOver(start, self._max_deceleration, p.stream_horizon)
@@ -234,11 +225,7 @@ class TrajectoryFollower:
         t = (time_ns - motion.start_ns) * 1e-9
         motion.trajectory.evaluate(t, self.reference)
         if motion.goal is not None:
-            if t < motion.end:
-                if motion.path is not None and self._violated(q, v, motion.path):
-                    self._violation(time_ns, t, q, v, motion.path)
-            else:
-                self._settle(time_ns, t, q, v)
+            self._judge(motion, time_ns, t, q, v)
         return self.reference
 
     def peek(self, time_ns: int) -> Reference:
@@ -284,67 +271,25 @@ class TrajectoryFollower:
             self._motion = self._waiting.pop(0)
 
     def _set_tolerances(self, motion: _Motion) -> None:
-        goal, p = motion.goal, self.parameters
-        if goal is None:
-            return
-        n = len(self.joint_names)
-        on_the_way = np.stack([self._trajectory_tolerance, np.zeros(n)])
-        at_end = np.stack([self._goal_tolerance, np.full(n, p.stopped_velocity_tolerance)])
-        self._override(on_the_way, goal.path_tolerance)
-        self._override(at_end, goal.goal_tolerance)
-        if goal.velocities is not None and np.any(np.abs(goal.velocities[-1]) > AT_REST):
-            at_end[1] = 0.0  # it is not asked to stop there
-        motion.path = _bounds(on_the_way)
-        motion.at_end = _bounds(at_end)
-        limit, name = p.goal_time_limit, 'goal_time_limit'
-        asked = goal.goal_time_tolerance or p.goal_time
-        if 0 < asked < limit:
-            limit, name = asked, 'goal time tolerance'
-        motion.patience, motion.patience_name = limit, name
+        if motion.goal is not None:
+            motion.tolerances = GoalTolerances.of(motion.goal, self.joint_names, self.parameters)
 
-    def _override(self, bounds: Array, tolerances: Sequence[JointTolerance]) -> None:
-        for tolerance in tolerances:
-            joint = self.joint_names.index(tolerance.joint)
-            for row, value in enumerate((tolerance.position, tolerance.velocity)):
-                if value:
-                    bounds[row, joint] = max(value, 0.0)
-
-    def _violated(self, q: Array, v: Array, bounds: Array) -> bool:
-        """Return whether an error is beyond its bound; leaves which in `_beyond`."""
-        error, size, beyond = self._error, self._size, self._beyond
-        if self._any_continuous:
-            error[0] = self._model.difference(q, self.reference.q)
-        else:
-            np.subtract(self.reference.q, q, out=error[0])
-        if len(bounds) == 1:
-            error, size, beyond = self._error_of_q, self._size_of_q, self._beyond_of_q
-        else:
-            np.subtract(self.reference.v, v, out=error[1])
-        np.abs(error, out=size)
-        np.greater(size, bounds, out=beyond)
-        return bool(np.count_nonzero(beyond))
-
-    def _describe(self, bounds: Array, what: str, t: float) -> str:
-        row, joint = np.argwhere(self._beyond[: len(bounds)])[0]
-        quantity = ('position', 'velocity')[row]
-        of = unit(quantity, bool(self._model.prismatic[joint]))
-        error, bound = self._error[row, joint], bounds[row, joint]
-        return (
-            f'joint {self.joint_names[joint]!r}: {quantity} error {error:.6g} {of} is beyond its'
-            f' {what} tolerance {bound:.6g} {of} (t = {t:.6g} s)'
-        )
-
-    def _violation(self, time_ns: int, t: float, q: Array, v: Array, bounds: Array) -> None:
-        self._end(ResultCode.PATH_TOLERANCE_VIOLATED, self._describe(bounds, 'path', t))
-        self._hold_after_violation(time_ns, q, v)
-
-    def _settle(self, time_ns: int, t: float, q: Array, v: Array) -> None:
-        motion = self._motion
-        if motion.at_end is None or not self._violated(q, v, motion.at_end):
-            self._end(ResultCode.SUCCESSFUL, '')
-        elif t > motion.end + motion.patience:
-            text = self._describe(motion.at_end, 'goal', t)
-            text += f', {motion.patience:.6g} s ({motion.patience_name}) after its end'
+    def _judge(self, motion: _Motion, time_ns: int, t: float, q: Array, v: Array) -> None:
+        """End the goal at t [s] if the arm is too far from it, or has arrived."""
+        tolerances = motion.tolerances
+        assert tolerances is not None
+        on_the_way = t < motion.end
+        bounds = tolerances.path if on_the_way else tolerances.end
+        if bounds is None or not self._watch.violated(self.reference, q, v, bounds):
+            if not on_the_way:
+                self._end(ResultCode.SUCCESSFUL, '')
+        elif on_the_way:
+            text = self._watch.describe(bounds, 'path', t)
+            self._end(ResultCode.PATH_TOLERANCE_VIOLATED, text)
+            self._hold_after_violation(time_ns, q, v)
+        elif t > motion.end + tolerances.patience:
+            text = self._watch.describe(bounds, 'goal', t)
+            text += f', {tolerances.patience:.6g} s ({tolerances.patience_name}) after its end'
             self._end(ResultCode.GOAL_TOLERANCE_VIOLATED, text)
             self._hold_after_violation(time_ns, q, v)
 
@@ -372,26 +317,8 @@ class TrajectoryFollower:
         self._brake(time_ns, state.q, moving, state.effort)
 
     def _brake(self, time_ns: int, q: Array, v: Array, effort: Array) -> None:
-        """Brake from a state and hold, within position limits first, then torque, then time."""
-        q, v = np.array(q, dtype=float), np.array(v, dtype=float)
-        duration = self._braking_time(q, v)
-        trajectory = hold(q) if duration < 1e-9 else stop(q, v, duration, effort)
-        self._motion = _Motion(time_ns, time_ns, trajectory)
-
-    def _braking_time(self, q: Array, v: Array) -> float:
-        model = self._model
-        duration = braking_time(v, self._max_deceleration)
-        if duration < 1e-9:
-            return 0.0
-        for _ in range(8):
-            torque = model.inverse_dynamics(q, v, -v / duration)
-            if (np.abs(torque) <= model.effort_limit).all():
-                break
-            duration *= 1.25
-        room = np.where(v > 0, model.position_upper - q, q - model.position_lower)
-        with np.errstate(divide='ignore', invalid='ignore'):
-            fits = np.where((v != 0) & (room > 0), 2 * room / np.abs(v), np.inf)
-        return min(duration, float(fits.min()))
+        motion = braking(self._model, q, v, effort, self._max_deceleration)
+        self._motion = _Motion(time_ns, time_ns, motion)
 
     def _end(self, code: ResultCode, message: str) -> None:
         goal = self._motion.goal
@@ -412,14 +339,3 @@ class TrajectoryFollower:
 
     def _report(self, goal: Goal, code: ResultCode, message: str, canceled: bool = False) -> None:
         self.results.append(GoalResult(goal.identifier, code, message, canceled))
-
-
-def _bounds(tolerances: Array) -> Array | None:
-    """Return tolerances (2, n) with 'no bound' (0) as infinity.
-
-    Without the row of velocities (1, n) if none is bounded; None if nothing is.
-    """
-    if not tolerances.any():
-        return None
-    bounds = np.where(tolerances > 0, tolerances, np.inf)
-    return bounds if tolerances[1].any() else bounds[:1]

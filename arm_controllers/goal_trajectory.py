@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_controllers.braking import braking_time
 from arm_controllers.goal import Goal, GoalError, ResultCode
 from arm_controllers.reference import Reference
 from arm_controllers.trajectory import Array, Trajectory, hermite, stop
@@ -104,11 +105,6 @@ def goal_trajectory(
         braking = _Joints.of(others, model, state, rules)
         motion = _with_braking_joints(motion, joints, braking, late)
     return motion, goal.times
-
-
-def braking_time(v: Array, max_deceleration: Array) -> float:
-    """Return the time [s] in which all joints brake together within (n,) decelerations."""
-    return float(np.max(np.abs(v) / max_deceleration, initial=0.0))
 
 
 def _tables(goal: Goal) -> dict[str, Any]:

@@ -19,6 +19,7 @@ LIMIT_TOLERANCE = 1e-6
 # Torques are checked at no fewer instants a goal: at the start of each segment and between.
 TORQUE_SAMPLES = 1000
 _TORQUES_A_SLICE = 100
+_SEGMENTS_A_SLICE = 200
 _SAME_ACCELERATION = 1e-6  # [rad/s^2 | m/s^2]
 _DEPTH = 30
 
@@ -46,8 +47,21 @@ def check_limits(
     """
     if not np.isfinite(trajectory.coefficients).all():
         _refuse_overflow(trajectory, model, point_times)
-    h = np.diff(trajectory.times)[:, np.newaxis, np.newaxis]
-    scaled = trajectory.coefficients * h ** np.arange(6)[:, np.newaxis]
+    for first in range(0, len(trajectory.coefficients), _SEGMENTS_A_SLICE):
+        part = slice(first, first + _SEGMENTS_A_SLICE)
+        _check_segments(trajectory, part, model, max_acceleration, point_times)
+        yield
+
+
+def _check_segments(
+    trajectory: Trajectory,
+    part: slice,
+    model: RobotModel,
+    max_acceleration: Array,
+    point_times: Array,
+) -> None:
+    h = np.diff(trajectory.times)[part, np.newaxis, np.newaxis]
+    scaled = trajectory.coefficients[part] * h ** np.arange(6)[:, np.newaxis]
     bounds = (
         ('position', model.position_lower, model.position_upper),
         ('velocity', -model.velocity_limit, model.velocity_limit),
@@ -56,15 +70,19 @@ def check_limits(
     for order, (quantity, lower, upper) in enumerate(bounds):
         if order:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
             scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
-        low, high = _bounds_a_segment(lower, upper, trajectory, order)
+        low = np.tile(lower - LIMIT_TOLERANCE, (len(h), 1))
+        high = np.tile(upper + LIMIT_TOLERANCE, (len(h), 1))
+        if part.start == 0:  # an arm that starts outside may return, but go no farther
+            start = scaled[0, 0]
+            np.minimum(low[0], start - LIMIT_TOLERANCE, out=low[0])
+            np.maximum(high[0], start + LIMIT_TOLERANCE, out=high[0])
         segment, joint = _first_outside(scaled, low, high)
         if segment >= 0:
             poly = scaled[segment, :, joint]
             value, share = _worst(poly, low[segment, joint], high[segment, joint])
-            time = trajectory.times[segment] + share * float(h[segment, 0, 0])
+            time = trajectory.times[part][segment] + share * float(h[segment, 0, 0])
             bound = (float(lower[joint]), float(upper[joint]))
             raise _limit_error(model, joint, quantity, value, bound, time, point_times)
-        yield
 
 
 def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) -> Iterator[None]:
@@ -139,19 +157,6 @@ def unit(quantity: str, prismatic: bool) -> str:
         return 'N' if prismatic else 'N.m'
     per = {'position': '', 'velocity': '/s', 'acceleration': '/s^2'}[quantity]
     return ('m' if prismatic else 'rad') + per
-
-
-def _bounds_a_segment(
-    lower: Array, upper: Array, trajectory: Trajectory, order: int
-) -> tuple[Array, Array]:
-    """Return limits (m, n) with their tolerance; where the arm starts outside, it may return."""
-    segments = len(trajectory.coefficients)
-    low = np.tile(lower - LIMIT_TOLERANCE, (segments, 1))
-    high = np.tile(upper + LIMIT_TOLERANCE, (segments, 1))
-    start = trajectory.coefficients[0, order] * (1, 1, 2)[order]
-    np.minimum(low[0], start - LIMIT_TOLERANCE, out=low[0])
-    np.maximum(high[0], start + LIMIT_TOLERANCE, out=high[0])
-    return low, high
 
 
 @cache

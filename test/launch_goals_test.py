@@ -14,7 +14,7 @@ AWAY = HOME + np.array([0.3, 0.1, -0.2, 0.2, 0.1, 0.4])
 
 @pytest.fixture(scope='module')
 def arm():
-    """A position-servo UR5e, slower than the wall clock so that a busy machine does not disturb."""
+    """A position-servo UR5e, slower than the wall clock: a busy machine must not disturb."""
     with ArmSystem('realtime', 'servo') as system:
         system.simulator('real_time_factor:=0.4', 'command_timeout:=0.3')
         system.controller('servo', 'state_publish_rate:=250.0', 'time_jump_limit:=5.0')

@@ -610,7 +610,7 @@ def test_goal_accepted_in_slices_takes_over_without_a_jump_while_the_arm_moves()
     wanted = goal(0.3 + 0.02 * np.arange(300), points, velocities, identifier='new')
     q, v = [], []
     acceptance = None
-    for k in range(3500):
+    for k in range(4000):
         row = arm.update(k * DT, arm.peek(k * DT).q.copy(), arm.peek(k * DT).v.copy())
         q.append(row.q.copy())
         v.append(row.v.copy())

@@ -1,0 +1,39 @@
+"""Coming to rest within limits."""
+
+import numpy as np
+
+from arm_controllers.trajectory import Array, Trajectory, hold, stop
+from arm_dynamics.model import RobotModel
+
+# A braking shorter than this is none [s].
+_AT_ONCE = 1e-9
+# Braking is stretched by this factor, so often at most, until its torque is within limits.
+_STRETCH, _STRETCHES = 1.25, 8
+
+
+def braking_time(v: Array, max_deceleration: Array) -> float:
+    """Return the time [s] in which all joints brake together within (n,) decelerations."""
+    return float(np.max(np.abs(v) / max_deceleration, initial=0.0))
+
+
+def braking(
+    model: RobotModel, q: Array, v: Array, effort: Array, max_deceleration: Array
+) -> Trajectory:
+    """Return the motion from q, v (n,) to rest, all joints together.
+
+    It stays within position limits first, then within the torque limits at its start, then within
+    `max_deceleration` (n,). The feedforward `effort` (n,) fades on the way.
+    """
+    q, v = np.array(q, dtype=float), np.array(v, dtype=float)
+    duration = braking_time(v, max_deceleration)
+    if duration < _AT_ONCE:
+        return hold(q)
+    for _ in range(_STRETCHES):
+        torque = model.inverse_dynamics(q, v, -v / duration)
+        if (np.abs(torque) <= model.effort_limit).all():
+            break
+        duration *= _STRETCH
+    room = np.where(v > 0, model.position_upper - q, q - model.position_lower)
+    short = (v != 0) & (room > 0)
+    duration = min(duration, float(np.min(2 * room[short] / np.abs(v[short]), initial=np.inf)))
+    return stop(q, v, duration, effort) if duration >= _AT_ONCE else hold(q)
