@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numba.core import event
 
-compiled = njit(cache=True, error_model='numpy')
+compiled = njit(cache=True, error_model='numpy', no_cfunc_wrapper=True)
 
 
 class _SayOnce(event.Listener):
@@ -23,7 +23,7 @@ class _SayOnce(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         if not self.said:
-            print('compiling kinematics, once on this machine (about 20 s)', file=sys.stderr)
+            print('compiling kinematics, once on this machine (about 15 s)', file=sys.stderr)
         self.said = True
 
     def on_end(self, event: event.Event) -> None:
@@ -40,19 +40,18 @@ def chain_pose(fixed, prismatic, q, pose, axes):
     x, y, z = 0.0, 0.0, 0.0
     n = q.shape[0]
     for i in range(n + 1):
-        f = fixed[i]
-        x += r00 * f[9] + r01 * f[10] + r02 * f[11]
-        y += r10 * f[9] + r11 * f[10] + r12 * f[11]
-        z += r20 * f[9] + r21 * f[10] + r22 * f[11]
-        a0 = r00 * f[0] + r01 * f[3] + r02 * f[6]
-        a1 = r00 * f[1] + r01 * f[4] + r02 * f[7]
-        r02 = r00 * f[2] + r01 * f[5] + r02 * f[8]
-        b0 = r10 * f[0] + r11 * f[3] + r12 * f[6]
-        b1 = r10 * f[1] + r11 * f[4] + r12 * f[7]
-        r12 = r10 * f[2] + r11 * f[5] + r12 * f[8]
-        c0 = r20 * f[0] + r21 * f[3] + r22 * f[6]
-        c1 = r20 * f[1] + r21 * f[4] + r22 * f[7]
-        r22 = r20 * f[2] + r21 * f[5] + r22 * f[8]
+        x += r00 * fixed[i, 9] + r01 * fixed[i, 10] + r02 * fixed[i, 11]
+        y += r10 * fixed[i, 9] + r11 * fixed[i, 10] + r12 * fixed[i, 11]
+        z += r20 * fixed[i, 9] + r21 * fixed[i, 10] + r22 * fixed[i, 11]
+        a0 = r00 * fixed[i, 0] + r01 * fixed[i, 3] + r02 * fixed[i, 6]
+        a1 = r00 * fixed[i, 1] + r01 * fixed[i, 4] + r02 * fixed[i, 7]
+        r02 = r00 * fixed[i, 2] + r01 * fixed[i, 5] + r02 * fixed[i, 8]
+        b0 = r10 * fixed[i, 0] + r11 * fixed[i, 3] + r12 * fixed[i, 6]
+        b1 = r10 * fixed[i, 1] + r11 * fixed[i, 4] + r12 * fixed[i, 7]
+        r12 = r10 * fixed[i, 2] + r11 * fixed[i, 5] + r12 * fixed[i, 8]
+        c0 = r20 * fixed[i, 0] + r21 * fixed[i, 3] + r22 * fixed[i, 6]
+        c1 = r20 * fixed[i, 1] + r21 * fixed[i, 4] + r22 * fixed[i, 7]
+        r22 = r20 * fixed[i, 2] + r21 * fixed[i, 5] + r22 * fixed[i, 8]
         r00, r01, r10, r11, r20, r21 = a0, a1, b0, b1, c0, c1
         if i == n:
             break
@@ -292,7 +291,11 @@ def orthogonal_rows(matrix, rotation, accuracy):
 def singular_values(jacobian):
     """Return the min(6, n) singular values of J (6, n), in no order."""
     n = jacobian.shape[1]
-    work = jacobian.T.copy() if n <= 6 else jacobian.copy()
+    rows, length = min(6, n), max(6, n)
+    work = np.empty((rows, length))
+    for i in range(rows):
+        for k in range(length):
+            work[i, k] = jacobian[k, i] if n <= 6 else jacobian[i, k]
     orthogonal_rows(work, np.empty((0, 0)), 1e-9)
     values = np.empty(work.shape[0])
     for i in range(work.shape[0]):
@@ -309,24 +312,29 @@ def condition_number(jacobian):
 
     For n < 6 that is over the n directions the chain can move in.
     """
-    values = singular_values(jacobian)
-    smallest = values.min()
-    return values.max() / smallest if smallest > 0.0 else math.inf
+    largest, smallest = 0.0, math.inf
+    for value in singular_values(jacobian):
+        largest, smallest = max(largest, value), min(smallest, value)
+    return largest / smallest if smallest > 0.0 else math.inf
 
 
 @compiled
 def pseudo_inverse_step(jacobian, error, cutoff, step):
     """Write dq = pinv(J) e; singular values below cutoff * sigma_max count as zero."""
     n = jacobian.shape[1]
-    work = jacobian.T.copy()  # V^T J^T = Sigma U^T, hence pinv(J) e = V Sigma^-2 (Sigma U^T) e
-    rotation = np.empty((n, n))
-    orthogonal_rows(work, rotation, 1e-15)
-    squares = np.zeros(n)
+    # V^T J^T = Sigma U^T, hence pinv(J) e = V Sigma^-2 (Sigma U^T) e.
+    work, rotation = np.empty((n, 6)), np.empty((n, n))
     for i in range(n):
         for k in range(6):
+            work[i, k] = jacobian[k, i]
+    orthogonal_rows(work, rotation, 1e-15)
+    squares, largest = np.zeros(n), 0.0
+    for i in range(n):
+        step[i] = 0.0
+        for k in range(6):
             squares[i] += work[i, k] * work[i, k]
-    floor = cutoff * cutoff * squares.max()
-    step[:] = 0.0
+        largest = max(largest, squares[i])
+    floor = cutoff * cutoff * largest
     for i in range(n):
         if squares[i] <= floor:
             continue

@@ -9,6 +9,7 @@ limit.
 import math
 
 import numpy as np
+from numpy import int64  # a bare literal would have a copy compiled for every value
 
 from arm_dynamics.compiled_kinematics import (
     chain_jacobian,
@@ -23,6 +24,22 @@ from arm_dynamics.compiled_kinematics import (
 )
 
 LEVENBERG_MARQUARDT, DAMPED_LEAST_SQUARES, PSEUDO_INVERSE = 0, 1, 2
+
+
+@compiled
+def assign(target, source):
+    """Copy a vector."""
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@compiled
+def largest(vector):
+    """Return max |x_i|."""
+    found = 0.0
+    for value in vector:
+        found = max(found, abs(value))
+    return found
 
 
 @compiled
@@ -45,14 +62,15 @@ def residual_at(fixed, prismatic, q, target, dead_zone, pose, axes, residual):
 @compiled
 def task_jacobian(prismatic, target, dead_zone, pose, axes, residual, jacobian):
     """Write the residual's Jacobian (6, n), negated: r(q + dq) = r(q) - J dq to first order."""
-    chain_jacobian(prismatic, pose, axes, target[:9], jacobian)
+    chain_jacobian(prismatic, pose, axes, target, jacobian)
     if dead_zone[3] > 0.0 or dead_zone[4] > 0.0 or dead_zone[5] > 0.0:
         error = np.empty(6)
         pose_error(pose, target, error)
         rotate_rows_to_log(error, jacobian)
     for k in range(6):
         if dead_zone[k] > 0.0 and residual[k] == 0.0:
-            jacobian[k, :] = 0.0
+            for i in range(jacobian.shape[1]):
+                jacobian[k, i] = 0.0
 
 
 @compiled
@@ -82,7 +100,8 @@ def hold_joints_at_limits(lower, upper, q, residual, jacobian):
         for k in range(6):
             slope += jacobian[k, i] * residual[k]
         if (q[i] >= upper[i] and slope > 0.0) or (q[i] <= lower[i] and slope < 0.0):
-            jacobian[:, i] = 0.0
+            for k in range(6):
+                jacobian[k, i] = 0.0
 
 
 @compiled
@@ -146,7 +165,7 @@ def levenberg_marquardt(
             growth *= 2.0
         if not improved:
             return iteration, position, orientation
-        q[:] = trial
+        assign(q, trial)
         pose, trial_pose = trial_pose, pose
         axes, trial_axes = trial_axes, axes
         residual, trial_residual = trial_residual, residual
@@ -212,7 +231,7 @@ def search(
     trial = np.empty(n)
     best, position, orientation, total = math.inf, math.inf, math.inf, 0
     for start in range(starts.shape[0]):
-        trial[:] = starts[start]
+        assign(trial, starts[start])
         keep_within_limits(prismatic, lower, upper, trial)
         if method == LEVENBERG_MARQUARDT:
             used, p, o = levenberg_marquardt(
@@ -225,7 +244,7 @@ def search(
                 tolerances,
                 trial,
                 iterations,
-                6,
+                int64(6),
             )
         else:
             used, p, o = fixed_rule(
@@ -242,14 +261,14 @@ def search(
             )
         total += used
         if p <= tolerances[0] and o <= tolerances[1]:
-            q[:] = trial
+            assign(q, trial)
             return True, total, start, p, o
         if p * p + o * o < best:
             best, position, orientation = p * p + o * o, p, o
-            q[:] = trial
+            assign(q, trial)
     if method == LEVENBERG_MARQUARDT:
         used, position, orientation = levenberg_marquardt(
-            fixed, prismatic, lower, upper, target, dead_zone, tolerances, q, 200, 30
+            fixed, prismatic, lower, upper, target, dead_zone, tolerances, q, int64(200), int64(30)
         )
         total += used
     success = position <= tolerances[0] and orientation <= tolerances[1]
@@ -288,7 +307,8 @@ def project_on_null_space(jacobian, direction):
         for i in range(direction.shape[0]):
             task[k] += jacobian[k, i] * direction[i]
     if damped_step(jacobian, task, 1e-10, step):
-        direction -= step
+        for i in range(direction.shape[0]):
+            direction[i] -= step[i]
 
 
 @compiled
@@ -311,21 +331,30 @@ def improve_posture(
         task_jacobian(prismatic, target, dead_zone, pose, axes, residual, jacobian)
         posture_descent(prismatic, lower, upper, reference, q, direction)
         project_on_null_space(jacobian, direction)
-        largest = np.abs(direction).max()
-        if largest < 1e-4:
+        reach = largest(direction)
+        if reach < 1e-4:
             break
         improved = False
         for _ in range(4):
-            factor = scale * min(1.0, 0.5 / largest)
+            factor = scale * min(1.0, 0.5 / reach)
             for i in range(n):
                 trial[i] = min(max(q[i] + factor * direction[i], lower[i]), upper[i])
             _, p, o = levenberg_marquardt(
-                fixed, prismatic, lower, upper, target, dead_zone, tolerances, trial, 5, 5
+                fixed,
+                prismatic,
+                lower,
+                upper,
+                target,
+                dead_zone,
+                tolerances,
+                trial,
+                int64(5),
+                int64(5),
             )
             lower_cost = posture_cost(prismatic, lower, upper, reference, trial)
             if p <= tolerances[0] and o <= tolerances[1] and lower_cost < cost - 1e-9:
                 gained = cost - lower_cost
-                q[:] = trial
+                assign(q, trial)
                 cost, position, orientation, improved = lower_cost, p, o, True
                 scale = min(1.0, 2.0 * scale)
                 break
@@ -338,15 +367,16 @@ def improve_posture(
 
 @compiled
 def nearest_verified(
-    fixed, prismatic, lower, upper, target, dead_zone, tolerances, candidates, seed, q
+    fixed, prismatic, lower, upper, matrix, dead_zone, tolerances, candidates, seed, q
 ):
-    """Write the candidate (m, n) nearest to the seed that is within limits and passes FK.
+    """Write the candidate (m, n) for a pose (4, 4) nearest to the seed that is within limits and passes FK.
 
     Joints are shifted by full turns as the limits allow. A candidate whose residual is small but
     above tolerance is first polished. Returns whether there is one, its residuals and condition
     number.
     """
     m, n = candidates.shape
+    target = flatten(matrix)
     pose, axes, residual = np.empty(12), np.empty((n, 6)), np.empty(6)
     distance, shifted, trial = np.empty(m), np.empty((m, n)), np.empty(n)
     turn = 2.0 * math.pi
@@ -354,7 +384,7 @@ def nearest_verified(
         distance[c] = 0.0
         for i in range(n):
             value = candidates[c, i]
-            value += turn * np.round((seed[i] - value) / turn)
+            value += turn * math.floor((seed[i] - value) / turn + 0.5)
             if value > upper[i]:
                 value -= turn * math.ceil((value - upper[i] - 1e-12) / turn)
             elif value < lower[i]:
@@ -365,20 +395,32 @@ def nearest_verified(
             shifted[c, i] = value
             distance[c] += (value - seed[i]) ** 2
     for _ in range(m):
-        c = np.argmin(distance)
+        c = 0
+        for other in range(m):
+            if distance[other] < distance[c]:
+                c = other
         if distance[c] == math.inf:
             break
         distance[c] = math.inf
-        trial[:] = shifted[c]
+        assign(trial, shifted[c])
         p, o = residual_at(fixed, prismatic, trial, target, dead_zone, pose, axes, residual)
         within = p <= tolerances[0] and o <= tolerances[1]
         if not within and p + o < 1e-2:
             _, p, o = levenberg_marquardt(
-                fixed, prismatic, lower, upper, target, dead_zone, tolerances, trial, 20, 6
+                fixed,
+                prismatic,
+                lower,
+                upper,
+                target,
+                dead_zone,
+                tolerances,
+                trial,
+                int64(20),
+                int64(6),
             )
             within = p <= tolerances[0] and o <= tolerances[1]
         if within:
-            q[:] = trial
+            assign(q, trial)
             return True, p, o, condition_at(fixed, prismatic, q)
     return False, math.inf, math.inf, math.inf
 
@@ -389,18 +431,8 @@ def condition_at(fixed, prismatic, q):
     pose, axes = np.empty(12), np.empty((q.shape[0], 6))
     jacobian = np.empty((6, q.shape[0]))
     chain_pose(fixed, prismatic, q, pose, axes)
-    chain_jacobian(prismatic, pose, axes, pose[:9], jacobian)
+    chain_jacobian(prismatic, pose, axes, pose, jacobian)
     return condition_number(jacobian)
-
-
-@compiled
-def nearest_verified_at(
-    fixed, prismatic, lower, upper, matrix, dead_zone, tolerances, candidates, seed, q
-):
-    """`nearest_verified` for a target pose (4, 4)."""
-    return nearest_verified(
-        fixed, prismatic, lower, upper, flatten(matrix), dead_zone, tolerances, candidates, seed, q
-    )
 
 
 @compiled
@@ -409,14 +441,23 @@ def manipulability_at(fixed, prismatic, q):
     pose, axes = np.empty(12), np.empty((q.shape[0], 6))
     jacobian = np.empty((6, q.shape[0]))
     chain_pose(fixed, prismatic, q, pose, axes)
-    chain_jacobian(prismatic, pose, axes, pose[:9], jacobian)
-    return np.prod(singular_values(jacobian))
+    chain_jacobian(prismatic, pose, axes, pose, jacobian)
+    product = 1.0
+    for value in singular_values(jacobian):
+        product *= value
+    return product
 
 
 @compiled
 def all_finite(matrix, vector):
     """Return whether every entry of a pose (4, 4) and of a vector (n,) is finite."""
-    return np.isfinite(matrix).all() and np.isfinite(vector).all()
+    total = 0.0  # a sum of finite numbers of a pose and a seed does not overflow, and NaN stays
+    for i in range(4):
+        for j in range(4):
+            total += abs(matrix[i, j])
+    for value in vector:
+        total += abs(value)
+    return math.isfinite(total)
 
 
 @compiled

@@ -3,10 +3,13 @@
 import math
 
 import numpy as np
+from numpy import int64  # a bare literal would have a copy compiled for every value
 
-from arm_dynamics.compiled_kinematics import chain_pose, compiled, damped_step, pose_error
+from arm_dynamics.compiled_kinematics import compiled, damped_step, pose_error
 from arm_dynamics.ik_numeric import (
+    assign,
     hold_joints_at_limits,
+    largest,
     posture_descent,
     project_on_null_space,
     residual_at,
@@ -14,6 +17,15 @@ from arm_dynamics.ik_numeric import (
 )
 
 SMALLEST_PART = 1.0 / 1024.0
+
+
+@compiled
+def largest_difference(a, b):
+    """Return max |a_i - b_i|."""
+    found = 0.0
+    for i in range(a.shape[0]):
+        found = max(found, abs(a[i] - b[i]))
+    return found
 
 
 @compiled
@@ -33,25 +45,25 @@ def correct(fixed, prismatic, lower, upper, limited, target, dead_zone, toleranc
         size = position * position + orientation * orientation
         within = position <= tolerances[0] and orientation <= tolerances[1]
         if last_within and size >= last:
-            q[:] = last_q
+            assign(q, last_q)
             return True
         if size < 1e-30 or not math.isfinite(size):
             return within
         last, last_within = size, within
-        last_q[:] = q
+        assign(last_q, q)
         task_jacobian(prismatic, target, dead_zone, pose, axes, residual, jacobian)
         if limited:
             hold_joints_at_limits(lower, upper, q, residual, jacobian)
         # Damping vanishes with the residual: regular near a singularity, quadratic at the end.
         if not damped_step(jacobian, residual, 0.1 * size + 1e-14, step):
-            q[:] = last_q
+            assign(q, last_q)
             return within
         for i in range(n):
             q[i] += step[i]
             if limited:
                 q[i] = min(max(q[i], lower[i]), upper[i])
     if last_within:
-        q[:] = last_q
+        assign(q, last_q)
     return last_within
 
 
@@ -89,9 +101,9 @@ def ease_posture(fixed, prismatic, lower, upper, target, dead_zone, reference, q
     task_jacobian(prismatic, target, dead_zone, pose, axes, residual, jacobian)
     posture_descent(prismatic, lower, upper, reference, q, direction)
     project_on_null_space(jacobian, direction)
-    largest = np.abs(direction).max()
-    if largest > 0.0:
-        factor = min(0.1, allowed / largest)
+    reach = largest(direction)
+    if reach > 0.0:
+        factor = min(0.1, allowed / reach)
         for i in range(n):
             q[i] = min(max(q[i] + factor * direction[i], lower[i]), upper[i])
 
@@ -108,22 +120,24 @@ def follow(
     Limits count only for redundant chains; else turns of the whole path are chosen afterwards.
     """
     count, n = path.shape
-    q, trial, reference = path[0].copy(), np.empty(n), path[0].copy()
+    q, trial, reference, eased = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     between = np.empty(12)
+    assign(q, path[0])
+    assign(reference, path[0])
     if not correct(
-        fixed, prismatic, lower, upper, redundant, targets[0], dead_zone, tolerances, q, 20
+        fixed, prismatic, lower, upper, redundant, targets[0], dead_zone, tolerances, q, int64(20)
     ):
         return 0, 0.0
-    path[0] = q
+    assign(path[0], q)
     for k in range(1, count):
         done, part = 0.0, 1.0
         while done < 1.0:
             ahead = min(1.0, done + part)
             if ahead == 1.0:
-                between[:] = targets[k]
+                assign(between, targets[k])
             else:
                 pose_between(targets[k - 1], targets[k], ahead, between)
-            trial[:] = q
+            assign(trial, q)
             reached = correct(
                 fixed,
                 prismatic,
@@ -134,12 +148,12 @@ def follow(
                 dead_zone,
                 tolerances,
                 trial,
-                12,
+                int64(12),
             )
-            largest = np.abs(trial - q).max()
-            if reached and largest <= step_bound:
-                if redundant and largest > 0.0:
-                    eased = trial.copy()
+            moved = largest_difference(trial, q)
+            if reached and moved <= step_bound:
+                if redundant and moved > 0.0:
+                    assign(eased, trial)
                     ease_posture(
                         fixed,
                         prismatic,
@@ -149,7 +163,7 @@ def follow(
                         dead_zone,
                         reference,
                         eased,
-                        0.5 * largest,
+                        0.5 * moved,
                     )
                     if (
                         correct(
@@ -162,28 +176,20 @@ def follow(
                             dead_zone,
                             tolerances,
                             eased,
-                            12,
+                            int64(12),
                         )
-                        and np.abs(eased - q).max() <= step_bound
+                        and largest_difference(eased, q) <= step_bound
                     ):
-                        trial[:] = eased
-                q[:] = trial
+                        assign(trial, eased)
+                assign(q, trial)
                 done = ahead
                 part = 1.0 if part == 1.0 else 2.0 * part
             else:
                 part *= 0.5
                 if part < SMALLEST_PART:
                     return k, done
-        path[k] = q
+        assign(path[k], q)
     return count, 1.0
-
-
-@compiled
-def path_poses(fixed, prismatic, path, poses):
-    """Write the poses (N, 12) of a joint path (N, n)."""
-    axes = np.empty((path.shape[1], 6))
-    for k in range(path.shape[0]):
-        chain_pose(fixed, prismatic, path[k], poses[k], axes)
 
 
 @compiled

@@ -165,7 +165,7 @@ class InverseKinematics:
         if solver in ('auto', 'analytic') and self.analytic is not None and task.full_pose:
             candidates = self.analytic.candidates(target)
             q = np.empty(6)
-            found, position, orientation, condition = ik_numeric.nearest_verified_at(
+            found, position, orientation, condition = ik_numeric.nearest_verified(
                 *self.arrays, target, task.dead_zone, task.tolerances, candidates, first, q
             )
             if found:
@@ -202,7 +202,7 @@ class InverseKinematics:
         solutions = []
         for candidate in self.analytic.candidates(target):
             q, one = np.empty(6), candidate[None, :].copy()
-            verified = ik_numeric.nearest_verified_at(
+            verified = ik_numeric.nearest_verified(
                 *arrays, target, task.dead_zone, task.tolerances, one, middle, q
             )
             if verified[0]:
