@@ -100,21 +100,26 @@ sources() {
   find launch config urdf arm_* -name __pycache__ -prune -o \
     -type f \( -not -name '*.py' -or -name '*.launch.py' -or -name __init__.py \) -print | sort
 }
+interfaces() { grep -E "^($ROS_DISTRO |arm_interfaces/)"; }
 workspace_is_built() { [[ -f $build_stamp && $(<"$build_stamp") == "$(sources)" ]]; }
 
 build() {
   workspace_is_built && return
   lock
   if ! workspace_is_built; then
-    local now output=$root/log/ws_build.txt start=$SECONDS
+    local now packages=(arm_sim) output=$root/log/ws_build.txt start=$SECONDS
     now=$(sources)
     if [[ ! -f $build_stamp || $(head -n 1 "$build_stamp") != "${now%%$'\n'*}" ]]; then
       rm -rf "$root"/{build,install}/{arm_interfaces,arm_sim} # of another ROS 2
     fi
-    say 'building the workspace (arm_interfaces, arm_sim) ...'
+    if [[ ! -f $build_stamp || $(interfaces <"$build_stamp") != "$(interfaces <<<"$now")" ]]; then
+      packages=(arm_interfaces arm_sim)
+    fi
+    say "building the workspace (${packages[*]}) ..."
     mkdir -p "$root/log"
-    (cd "$root" && colcon --log-base log build --base-paths . arm_interfaces --symlink-install \
-      --event-handlers console_direct+ --cmake-args -DBUILD_TESTING=OFF \
+    (cd "$root" && colcon --log-base log build --base-paths . arm_interfaces \
+      --packages-select "${packages[@]}" --symlink-install --event-handlers console_direct+ \
+      --cmake-args -DBUILD_TESTING=OFF \
       "-DPython3_EXECUTABLE=$(command -v python3)") </dev/null >"$output" 2>&1 ||
       { grep -i -A 5 'error' "$output" | head -n 20 >&2; die "the build failed, see $output"; }
     echo "$now" >"$build_stamp"
