@@ -84,7 +84,7 @@ def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
     RobotModel.from_urdf(urdf)
     shared: dict[str, Any] = {'robot': str(urdf) if '/' in robot else robot}
     config = config_file(robot, arguments['config'])
-    law: dict[str, Any] = {'autostart': True}
+    law: dict[str, Any] = {'autostart': True, 'mode': mode}
     if controller == 'servo':
         law['feedforward'] = feedforward_of(controller, arguments['feedforward'], mode)
     simulator = {

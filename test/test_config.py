@@ -1,0 +1,73 @@
+"""The parameter files: every parameter of every node stands there, with the type it needs."""
+
+import dataclasses
+import typing
+
+import pytest
+import yaml
+
+from arm_controllers.base_node import from_ros_value
+from arm_controllers.controller_node import ControllerParameters
+from arm_controllers.follower_names import parameter_names
+from arm_controllers.follower_parameters import FollowerParameters
+from arm_controllers.laws import law_class
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf, share_folder
+from arm_sim.cube import Cube
+from arm_sim.cube_task_node import CubeTaskParameters
+from arm_sim.inverse_kinematics_node import InverseKinematicsParameters
+from arm_sim.plant import PlantParameters
+from arm_sim.simulator_node import SimulatorParameters
+
+# What the launch files' arguments decide.
+LAUNCHED = {
+    'engine', 'mode', 'actuator', 'start_paused', 'viewer', 'record_inputs', 'autostart', 'feedforward', 'controller',
+    'path', 'center', 'side', 'edge_time', 'output_dir',
+}  # fmt: skip
+NODES = {
+    'simulator': (SimulatorParameters, PlantParameters),
+    'servo_controller': (ControllerParameters, law_class('servo').Parameters),
+    'computed_torque_controller': (ControllerParameters, law_class('computed_torque').Parameters),
+    'pd_controller': (ControllerParameters, law_class('pd').Parameters),
+    'inverse_kinematics': (InverseKinematicsParameters,),
+    'cube_task': (CubeTaskParameters, Cube),
+}
+
+
+def flat(tree: dict, prefix: str = '') -> dict:
+    values = {}
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            values |= flat(value, f'{prefix}{name}.')
+        else:
+            values[prefix + name] = value
+    return values
+
+
+def parameters_of(robot: str, node: str) -> dict:
+    file = yaml.safe_load((share_folder() / 'config' / f'{robot}.yaml').read_text())
+    sections = (file['/**'], file.get(node, {'ros__parameters': {}}))
+    return {name: v for s in sections for name, v in flat(s['ros__parameters']).items()}
+
+
+@pytest.mark.parametrize('robot', ['ur5e', 'ur5e_menagerie'])
+@pytest.mark.parametrize('node', NODES)
+def test_every_parameter_of_every_node_stands_in_the_robots_file(robot, node):
+    found = parameters_of(robot, node)
+    for kind in NODES[node]:
+        hints = typing.get_type_hints(kind)
+        for field in dataclasses.fields(kind):
+            if field.name not in LAUNCHED:
+                from_ros_value(field.name, found[field.name], hints[field.name])
+    if node.endswith('_controller'):
+        names = RobotModel.from_urdf(find_urdf(robot)).joint_names
+        assert parameter_names(names).keys() <= found.keys()
+
+
+@pytest.mark.parametrize('robot', ['ur5e', 'ur5e_menagerie'])
+def test_the_files_follower_parameters_are_the_defaults(robot):
+    found = parameters_of(robot, 'servo_controller')
+    names = RobotModel.from_urdf(find_urdf(robot)).joint_names
+    for name, (field, joint) in parameter_names(names).items():
+        default = getattr(FollowerParameters(), field)
+        assert found[name] == (default if joint is None else default[0]), name
