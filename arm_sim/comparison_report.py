@@ -142,6 +142,7 @@ def _finish(axis: Axes, title: str) -> None:
     axis.set_xscale('log')
     axis.set_title(title, fontsize=9)
     axis.tick_params(labelsize=8)
+    axis.tick_params(axis='x', which='minor', labelsize=6)
     axis.grid(axis='x', alpha=0.3)
     axis.margins(x=0.25)
     axis.spines[['top', 'right']].set_visible(False)
