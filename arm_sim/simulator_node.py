@@ -1,5 +1,6 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
+import os
 import sys
 import time
 from dataclasses import dataclass
@@ -137,6 +138,12 @@ class SimulatorNode(Node):
             f'{p.robot}: {len(plant.joint_names)} joints, engine {p.engine}, {p.mode}, '
             f'{1e9 / self.simulation.period_ns:g} Hz; model and plant agree to {agreement:.1e}'
         )
+
+    def destroy_node(self) -> None:
+        """Close the viewer first: its thread reads what the plant holds."""
+        if self._viewer is not None:
+            self._viewer.close()
+        super().destroy_node()
 
     # The loop
 
@@ -367,15 +374,18 @@ class SimulatorNode(Node):
 
 
 def _open_viewer(plant):
-    """Return MuJoCo's viewer on the plant's model and data."""
+    """Return MuJoCo's viewer on the plant's model and data.
+
+    Raises:
+        ArmError: another engine, or no display.
+    """
     if not hasattr(plant, 'mj_model'):
         raise ArmError('viewer is true; it needs engine mujoco')
+    if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
+        raise ArmError('viewer is true; it needs a display: DISPLAY is not set')
     from mujoco import viewer
 
-    try:
-        return viewer.launch_passive(plant.mj_model, plant.mj_data)
-    except Exception as error:
-        raise ArmError(f'the viewer does not open: {error}') from None
+    return viewer.launch_passive(plant.mj_model, plant.mj_data)
 
 
 def main() -> int:
