@@ -112,8 +112,13 @@ def make_task(name: str, robot: Robot) -> Task:
 
 
 def sinusoid_task(robot: Robot, frequency: float, periods: float = 1.0) -> Task:
-    """Return the sinusoid at a frequency [Hz], for so many periods."""
-    sinusoid = Sinusoid(robot.amplitude, frequency, robot.start)
+    """Return the sinusoid at a frequency [Hz], for so many periods.
+
+    Above the robot's own frequency the amplitude shrinks with its square: the peak acceleration
+    stays, so that laws are compared and not torque limits.
+    """
+    scale = min(1.0, (robot.frequency / frequency) ** 2)
+    sinusoid = Sinusoid(scale * np.array(robot.amplitude), frequency, robot.start)
     return Task('sinusoid', sinusoid.evaluate, periods / frequency)
 
 
