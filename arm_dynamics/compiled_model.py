@@ -22,7 +22,7 @@ from arm_dynamics.model import RobotModel
 Array = NDArray[np.float64]
 
 # Work that takes longer than this tells the user what it is [s].
-_PATIENCE = 0.5
+_PATIENCE = 1.5
 
 _announced: set[str] = set()
 

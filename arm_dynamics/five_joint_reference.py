@@ -4,6 +4,8 @@ Articulated bodies on 6 x 6 matrices (Featherstone 2008, table 7.1), straight fr
 Denavit-Hartenberg table's URDF. It shares no dynamics code with the compiled model or Pinocchio.
 """
 
+import functools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,7 +66,7 @@ def _accelerations(
     for i in range(JOINTS):
         x = _motion_transform(model, i, q[i])
         velocity = x @ velocity + axis * v[i]
-        inertia = _spatial_inertia(model, i)
+        inertia = _links(model)[i][3]
         transforms.append(x)
         velocities.append(velocity)
         drifts.append(_cross_motion(velocity) @ axis * v[i])
@@ -95,32 +97,37 @@ def _accelerations(
     return a, still
 
 
+@functools.cache
+def _links(model: RobotModel) -> list[tuple[Array, Array, Array, Array]]:
+    """Return each link's rotation and offset in its parent, [offset]x, and inertia (6, 6)."""
+    links = []
+    for i in range(JOINTS):
+        placement = model.pin_model.jointPlacements[i + 1]
+        body = model.pin_model.inertias[i + 1]
+        c = _skew(body.lever)
+        inertia = np.zeros((6, 6))
+        inertia[:3, :3] = body.inertia - body.mass * c @ c
+        inertia[:3, 3:] = body.mass * c
+        inertia[3:, :3] = -body.mass * c
+        inertia[3:, 3:] = body.mass * np.eye(3)
+        offset = placement.translation.copy()
+        links.append((placement.rotation.copy(), offset, _skew(offset), inertia))
+    return links
+
+
 def _rotation(model: RobotModel, i: int, angle: float) -> Array:
     """Return the rotation (3, 3) of link i's frame in its parent's."""
     c, s = np.cos(angle), np.sin(angle)
-    turned = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    return model.pin_model.jointPlacements[i + 1].rotation @ turned
+    return _links(model)[i][0] @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _motion_transform(model: RobotModel, i: int, angle: float) -> Array:
     """Return the (6, 6) transform of motions from the parent's frame to link i's."""
     rotation = _rotation(model, i, angle).T
-    offset = model.pin_model.jointPlacements[i + 1].translation
     x = np.zeros((6, 6))
     x[:3, :3] = x[3:, 3:] = rotation
-    x[3:, :3] = -rotation @ _skew(offset)
+    x[3:, :3] = -rotation @ _links(model)[i][2]
     return x
-
-
-def _spatial_inertia(model: RobotModel, i: int) -> Array:
-    body = model.pin_model.inertias[i + 1]
-    c = _skew(body.lever)
-    inertia = np.zeros((6, 6))
-    inertia[:3, :3] = body.inertia - body.mass * c @ c
-    inertia[:3, 3:] = body.mass * c
-    inertia[3:, :3] = -body.mass * c
-    inertia[3:, 3:] = body.mass * np.eye(3)
-    return inertia
 
 
 def _cross_motion(velocity: Array) -> Array:
@@ -137,6 +144,6 @@ def _skew(p: Array) -> Array:
 def _tip(model: RobotModel, q: Array) -> Array:
     point = _TIP_IN_LINK
     for i in reversed(range(JOINTS)):
-        offset = model.pin_model.jointPlacements[i + 1].translation
+        offset = _links(model)[i][1]
         point = _rotation(model, i, q[i]) @ point + offset
     return point

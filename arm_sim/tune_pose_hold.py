@@ -62,6 +62,9 @@ def _run(options: argparse.Namespace) -> int:
     else:
         rows = _search_all(objective, options, console)
     console.print(_table(rows))
+    for name, row in rows.items():
+        # One line, for --evaluate: all P, then all I, then all D, of R2, R3, R5.
+        print(f'{name}: {",".join(repr(gain) for gain in row["gains"])}')
     if output is not None:
         output.write_text(json.dumps({'target': list(target), 'gains': rows}, indent=2) + '\n')
         console.print(f'written: {output}')
@@ -188,11 +191,9 @@ def _table(rows: dict[str, dict]) -> Table:
     table.add_column('gains')
     for heading in ('J', 'all +10 %', 'all -10 %', 'worst: any +-10 %'):
         table.add_column(heading, justify='right')
-    table.add_column('P, I, D of R2, R3, R5', overflow='fold')
     for name, row in rows.items():
         costs = [f'{value:.6g}' for key, value in row.items() if key != 'gains']
-        gains = ','.join(f'{gain:.9g}' for gain in row['gains'])
-        table.add_row(name, *costs, gains)
+        table.add_row(name, *costs)
     return table
 
 

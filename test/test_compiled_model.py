@@ -1,0 +1,161 @@
+"""Generated code against Pinocchio, on shipped arms and on random trees."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from arm_dynamics import RobotModel
+from arm_dynamics.codegen.expressions import Program
+from arm_dynamics.codegen.sincos import sincos
+from arm_dynamics.compiled_model import CompiledModel, cache_folder
+from arm_dynamics.robots import find_urdf
+
+AXES = ('1 0 0', '0 1 0', '0 0 -1', '0.6 0 0.8', '0 -1 0')
+
+
+def random_tree_urdf(seed, joints=4):
+    """Return a branched arm of revolute, continuous and prismatic joints with odd frames."""
+    rng = np.random.default_rng(seed)
+    text = ['<robot name="random_tree"><link name="base"/>']
+    for i in range(joints):
+        parent = 'base' if i == 0 else f'l{rng.integers(max(0, i - 2), i)}'
+        kind = ('revolute', 'continuous', 'prismatic')[rng.integers(3)]
+        xyz, rpy = rng.uniform(-0.5, 0.5, 3), rng.uniform(-2, 2, 3)
+        com, turn = rng.uniform(-0.2, 0.2, 3), rng.uniform(-2, 2, 3)
+        a, b, c = rng.uniform(0.02, 0.03, 3)
+        text.append(
+            f'<joint name="j{i}" type="{kind}"><parent link="{parent}"/><child link="l{i}"/>'
+            f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>'
+            f'<axis xyz="{AXES[rng.integers(len(AXES))]}"/>'
+            '<limit lower="-2" upper="2" effort="100" velocity="10"/></joint>'
+            f'<link name="l{i}"><inertial><mass value="{rng.uniform(0.5, 3)}"/>'
+            f'<origin xyz="{com[0]} {com[1]} {com[2]}" rpy="{turn[0]} {turn[1]} {turn[2]}"/>'
+            f'<inertia ixx="{a}" iyy="{b}" izz="{c}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        )
+    return ''.join([*text, '</robot>'])
+
+
+def model_of(name):
+    if name.startswith('tree'):
+        return RobotModel.from_urdf(random_tree_urdf(int(name[4:])), gravity=(1.0, -2.0, -9.0))
+    return RobotModel.from_urdf(find_urdf(name))
+
+
+ARMS = ('five_joint_arm', 'ur5e', 'ur5e_menagerie', 'planar_3r', 'mr_three_link', 'tree1')
+
+
+@pytest.fixture(scope='module', params=ARMS)
+def arm(request):
+    model = model_of(request.param)
+    return model, CompiledModel(model), np.random.default_rng(7)
+
+
+def test_dynamics_equal_pinocchio(arm):
+    model, compiled, rng = arm
+    for _ in range(20):
+        q, v, a, tau = rng.normal(size=(4, model.nv))
+        expected = model.forward_dynamics(q, v, tau)
+        scale = max(1.0, np.abs(expected).max())
+        assert_allclose(compiled.forward_dynamics(q, v, tau) / scale, expected / scale, atol=1e-11)
+        assert_allclose(
+            compiled.inverse_dynamics(q, v, a), model.inverse_dynamics(q, v, a), atol=1e-12
+        )
+        assert_allclose(compiled.mass_matrix(q), model.mass_matrix(q), atol=1e-13)
+
+
+def test_articulated_bodies_equal_the_factorised_mass_matrix(arm):
+    model, compiled, rng = arm
+    n = model.nv
+    q, v, tau = rng.normal(size=(3, n))
+    a, load, free = np.zeros(n), np.zeros(n), np.ones(n)
+    compiled.module.articulated_dynamics(q, v, tau, free, np.zeros(n), np.zeros(n), a, load)
+    expected = compiled.forward_dynamics(q, v, tau)
+    assert_allclose(a, expected, atol=1e-10 * max(1.0, np.abs(expected).max()))
+
+
+def test_armature_joins_the_diagonal_of_the_mass_matrix(arm):
+    model, compiled, rng = arm
+    q, v, tau = rng.normal(size=(3, model.nv))
+    armature = rng.uniform(0.1, 1.0, model.nv)
+    inertia = model.mass_matrix(q) + np.diag(armature)
+    expected = np.linalg.solve(inertia, tau - model.bias_torque(q, v))
+    assert_allclose(
+        compiled.forward_dynamics(q, v, tau, armature), expected, rtol=1e-10, atol=1e-10
+    )
+
+
+def test_placements_carry_the_tip_where_pinocchio_has_it(arm):
+    model, compiled, rng = arm
+    q = rng.normal(size=model.nv)
+    rotation, origin = compiled.placements(q)
+    link, point = compiled.point_on_link(model.tip_frame)
+    expected = model.forward_kinematics(q).translation
+    assert_allclose(origin[link] + rotation[link] @ point, expected, atol=1e-14)
+
+
+def test_sine_and_cosine_are_right_to_the_last_place():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(-s, s, 20_000) for s in (1e-8, 1.0, 30.0, 1e5)])
+    x = np.concatenate([x, np.arange(-40, 41) * np.pi / 4])
+    sine, cosine = np.empty_like(x), np.empty_like(x)
+    sincos(x, sine, cosine)
+    assert_allclose(sine, np.sin(x), rtol=3e-16, atol=2e-17)
+    assert_allclose(cosine, np.cos(x), rtol=3e-16, atol=2e-17)
+
+
+def test_expressions_fold_constants_and_share_what_is_the_same():
+    program = Program()
+    x, y = program.inputs('x', 2)
+    assert x * 0.0 == 0.0
+    assert x + 0.0 is x
+    assert x * 1.0 is x
+    negative = -x
+    assert -negative is x
+    assert x - x == 0.0
+    assert x * y is y * x
+    assert -(x - y) is y - x
+    assert program.operation_count([x * y + x * y, (x + y) * (y + x)]) == 4
+
+
+def test_an_output_may_overwrite_an_input():
+    program = Program()
+    x, y = program.inputs('x', 2)
+    names = {'x': [2.0, 3.0]}
+    exec('\n'.join(program.statements([('x[0]', x + y), ('x[1]', x * y)])), names)
+    assert names['x'] == [5.0, 6.0]
+
+
+def test_building_is_said_once_and_the_next_process_loads_from_the_cache(tmp_path):
+    code = (
+        'from arm_dynamics import RobotModel; from arm_dynamics.robots import find_urdf\n'
+        'from arm_dynamics import compiled_model; compiled_model._PATIENCE = {patience}\n'
+        "c = compiled_model.CompiledModel(RobotModel.from_urdf(find_urdf('planar_3r')))\n"
+        'c.forward_dynamics([0, 0, 0], [0, 0, 0], [0, 0, 0]); c.mass_matrix([0, 0, 0])\n'
+        'print(c.module.forward_dynamics.stats.cache_hits.total())\n'
+    )
+
+    def run(patience):
+        return subprocess.run(
+            [sys.executable, '-c', code.format(patience=patience)],
+            env={'XDG_CACHE_HOME': str(tmp_path), 'PYTHONPATH': ':'.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    first = run(0.0)
+    assert first.stderr.count('compiling the dynamics of') == 1
+    assert first.stdout.strip() == '0'
+    second = run(60.0)
+    assert second.stderr == ''
+    assert second.stdout.strip() == '1'
+
+
+def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one(monkeypatch, tmp_path):
+    blocked = tmp_path / 'file'
+    blocked.write_text('')
+    monkeypatch.setenv('XDG_CACHE_HOME', str(blocked))
+    assert cache_folder().is_dir()
