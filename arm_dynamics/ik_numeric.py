@@ -369,11 +369,11 @@ def improve_posture(
 def nearest_verified(
     fixed, prismatic, lower, upper, matrix, dead_zone, tolerances, candidates, seed, q
 ):
-    """Write the candidate (m, n) for a pose (4, 4) nearest to the seed that is within limits and passes FK.
+    """Write the candidate (m, n) nearest to the seed that is within limits and passes FK.
 
-    Joints are shifted by full turns as the limits allow. A candidate whose residual is small but
-    above tolerance is first polished. Returns whether there is one, its residuals and condition
-    number.
+    The target is a pose (4, 4). Joints are shifted by full turns as the limits allow. A candidate
+    whose residual is small but above tolerance is first polished. Returns whether there is one,
+    its residuals and condition number.
     """
     m, n = candidates.shape
     target = flatten(matrix)
