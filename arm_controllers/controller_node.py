@@ -47,7 +47,7 @@ class ControllerParameters:
         gravity: in the base frame [m/s^2].
         timestep: the plant's integration step [s].
         control_decimation: the plant's steps a control period.
-        mode: the simulator's; in 'realtime' long goals are checked in slices between cycles.
+        mode: the simulator's; in 'realtime' goals are taken in a thread and checked in slices.
         state_publish_rate: rate of ~/controller_state [Hz of simulated time].
         action_monitor_rate: rate of the action's feedback [Hz of simulated time].
         state_timeout: wall-clock time without a state before goals are aborted [s].
@@ -202,7 +202,7 @@ class ControllerNode(LifecycleNode):
             self._follower,
             round(self._dt * 1e9),
             p.action_monitor_rate,
-            in_slices=p.mode == 'realtime',
+            realtime=p.mode == 'realtime',
         )
         self._diagnostics.goals, self._diagnostics.follower = self._goals, self._follower
         pin_to_core(p.core)

@@ -1,16 +1,22 @@
 """A controller's goals over ROS: topic, action, feedback, results."""
 
+import gc
+import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from threading import Thread
+from typing import Any
 
+import rclpy
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
-from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectory
 
+from arm_controllers.base_node import make_executor
 from arm_controllers.follower import TrajectoryFollower
 from arm_controllers.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.messages import goal_from_action, goal_from_message, set_stamp
@@ -20,6 +26,20 @@ from arm_dynamics.errors import ArmError
 _AT_ONCE = 50
 # How long a client may fetch a result [s].
 _RESULT_TIMEOUT = 60
+# How long a thread keeps the interpreter when another one waits for it, in real time [s].
+_SWITCH_INTERVAL = 2e-4
+
+
+class _ActionServer(ActionServer):
+    """An action server without a coroutine a running goal: EventsExecutor polls those for ever."""
+
+    def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Any) -> None:
+        """Start a goal: the callback only takes it."""
+        self._execute_callback(goal_handle)
+
+    def finish(self, handle: ServerGoalHandle, result: FollowJointTrajectory.Result) -> None:
+        """Send a goal's result, once its state is terminal."""
+        super().notify_execute(handle, lambda _: result)
 
 
 class GoalServer:
@@ -27,6 +47,10 @@ class GoalServer:
 
     A refused action goal is accepted by the protocol and then aborted, because only so its result
     can say why.
+
+    In real time the endpoints are in a thread of their own: rclpy takes 10 us for each point of a
+    message, and a long one must not hold up the control cycle. What arrives there is handed over
+    by `_inbox` and worked on in `after_cycle`; all else happens in the control loop's thread.
 
     Attributes:
         refused: number of goals refused.
@@ -40,7 +64,7 @@ class GoalServer:
         follower: TrajectoryFollower,
         period_ns: int,
         feedback_rate: float,
-        in_slices: bool,
+        realtime: bool,
     ):
         """Open the topic and the action.
 
@@ -49,7 +73,8 @@ class GoalServer:
             follower: follows the goals.
             period_ns: control period [ns].
             feedback_rate: of the action [Hz of the states' time].
-            in_slices: check long goals slice by slice in `after_cycle`.
+            realtime: take goals in another thread, and check long ones slice by slice between
+                cycles.
         """
         self._node = node
         self._logger = node.get_logger()
@@ -57,31 +82,55 @@ class GoalServer:
         self._period_ns = period_ns
         self._feedback_every_ns = round(1e9 / feedback_rate)
         self._next_feedback_ns = 0
-        self._in_slices = in_slices
+        self._realtime = realtime
+        self._inbox: deque[Callable[[], None]] = deque()
         self._time_ns: int | None = None
         self._checks: deque[tuple[object, Iterator[None]]] = deque()
         self._handles: dict[object, ServerGoalHandle] = {}
-        self._ends: dict[object, Future] = {}
         self._feedback = FollowJointTrajectory.Feedback()
         self.refused = 0
         self.trouble = ''
         self.trouble_since = 0.0
-        self._topic = node.create_subscription(
-            JointTrajectory, '~/joint_trajectory', self._on_message, 10
+        self._front = _front_of(node) if realtime else node
+        prefix = node.get_fully_qualified_name()
+        self._topic = self._front.create_subscription(
+            JointTrajectory, f'{prefix}/joint_trajectory', self._on_message, 10
         )
-        self._action = ActionServer(
-            node,
+        self._action = _ActionServer(
+            self._front,
             FollowJointTrajectory,
-            '~/follow_joint_trajectory',
-            execute_callback=self._execute,
+            f'{prefix}/follow_joint_trajectory',
+            execute_callback=self._on_action_goal,
             cancel_callback=self._on_cancel,
             result_timeout=_RESULT_TIMEOUT,
         )
+        self._open = True
+        if realtime:
+            sys.setswitchinterval(_SWITCH_INTERVAL)
+            gc.collect()
+            gc.freeze()  # a full collection may skip all that stays: it would hold up a cycle
+            self._thread = Thread(target=self._spin_front, daemon=True)
+            self._thread.start()
 
     def close(self) -> None:
         """Close the endpoints."""
+        self._open = False
+        if self._realtime:
+            self._thread.join()
         self._action.destroy()
-        self._node.destroy_subscription(self._topic)
+        self._front.destroy_subscription(self._topic)
+        if self._realtime:
+            self._front.destroy_node()
+
+    def _spin_front(self) -> None:
+        executor = make_executor()
+        executor.add_node(self._front)
+        try:
+            while self._open and self._front.context.ok():
+                executor.spin_once(timeout_sec=0.1)
+            executor.remove_node(self._front)
+        except ExternalShutdownException:
+            pass
 
     def activate(self, time_ns: int) -> None:
         """Take goals from now on; also after a jump of time."""
@@ -91,6 +140,7 @@ class GoalServer:
     def deactivate(self, reason: str) -> None:
         """End all goals with `reason` and refuse further ones."""
         self._time_ns = None
+        self._empty_inbox()
         for identifier, _ in self._checks:
             self._end(GoalResult(identifier, ResultCode.INVALID_GOAL, reason))
         self._checks.clear()
@@ -100,7 +150,9 @@ class GoalServer:
     def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
         """Do what is due after a control cycle: a slice of checks, results, feedback."""
         self._time_ns = time_ns
-        if self._checks:
+        if self._inbox:
+            self._empty_inbox()
+        elif self._checks:
             self._check_on()
         if self._follower.results:
             self.send_results()
@@ -117,44 +169,61 @@ class GoalServer:
         while results:
             self._end(results.popleft())
 
-    # Goals
+    # What arrives, in real time in another thread
 
     def _on_message(self, message: JointTrajectory) -> None:
         try:
-            self._take(goal_from_message(message))
+            goal = goal_from_message(message)
         except ArmError as error:
-            self._refuse(None, error)
-        self.send_results()
+            self._hand_over(lambda error=error: self._refuse(None, error))
+        else:
+            self._hand_over(lambda: self._take_or_refuse(goal))
 
-    async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
+    def _on_action_goal(self, handle: ServerGoalHandle) -> None:
         identifier = bytes(handle.goal_id.uuid)
-        ended = self._ends[identifier] = Future()
         self._handles[identifier] = handle
         try:
-            self._take(goal_from_action(handle.request, identifier))
+            goal = goal_from_action(handle.request, identifier)
         except ArmError as error:
-            self._refuse(identifier, error)
-        self.send_results()
-        end: GoalResult = await ended
-        if end.canceled and handle.is_cancel_requested:
-            handle.canceled()
-        elif end.code == ResultCode.SUCCESSFUL and not end.canceled:
-            handle.succeed()
+            self._hand_over(lambda error=error: self._refuse(identifier, error))
         else:
-            handle.abort()
-        return FollowJointTrajectory.Result(error_code=int(end.code), error_string=end.message)
+            self._hand_over(lambda: self._take_or_refuse(goal))
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         identifier = bytes(handle.goal_id.uuid)
+        # After this answer the handle is 'canceling', as its end by `canceled` requires.
+        self._inbox.append(lambda: self._cancel(identifier))
+        if self._time_ns is None:
+            return CancelResponse.REJECT
+        return CancelResponse.ACCEPT
+
+    def _hand_over(self, work: Callable[[], None]) -> None:
+        """Let the control loop's thread do something: here and now, if this is it."""
+        self._inbox.append(work)
+        if not self._realtime or self._time_ns is None:
+            self._empty_inbox()
+
+    def _empty_inbox(self) -> None:
+        while self._inbox:
+            self._inbox.popleft()()
+        self.send_results()
+
+    # Goals
+
+    def _take_or_refuse(self, goal: Goal) -> None:
+        try:
+            self._take(goal)
+        except ArmError as error:
+            self._refuse(goal.identifier, error)
+
+    def _cancel(self, identifier: object) -> None:
         for check in self._checks:
             if check[0] == identifier:
                 self._checks.remove(check)
                 self._end(GoalResult(identifier, ResultCode.SUCCESSFUL, 'canceled', canceled=True))
-                return CancelResponse.ACCEPT
+                return
         if self._time_ns is not None:
             self._follower.cancel(self._time_ns, identifier)
-            # The results go out after the next cycle, when the handle has become 'canceling'.
-        return CancelResponse.ACCEPT
 
     def _take(self, goal: Goal) -> None:
         """Give a goal to the follower, at once or in slices.
@@ -165,7 +234,7 @@ class GoalServer:
         if self._time_ns is None:
             raise GoalError('the controller is not active, or has not seen a state yet')
         points = len(goal.times)
-        if not self._in_slices or (points <= _AT_ONCE and not self._checks):
+        if not self._realtime or (points <= _AT_ONCE and not self._checks):
             self._follower.set_goal(goal, self._time_ns)
             return
         notice_ns = (8 + points // 25) * self._period_ns
@@ -199,10 +268,17 @@ class GoalServer:
         self._logger.warning(trouble)
 
     def _resolve(self, end: GoalResult) -> None:
-        self._handles.pop(end.identifier, None)
-        ended = self._ends.pop(end.identifier, None)
-        if ended is not None:
-            ended.set_result(end)
+        handle = self._handles.pop(end.identifier, None)
+        if handle is None:
+            return
+        if end.canceled and handle.is_cancel_requested:
+            handle.canceled()
+        elif end.code == ResultCode.SUCCESSFUL and not end.canceled:
+            handle.succeed()
+        else:
+            handle.abort()
+        result = FollowJointTrajectory.Result(error_code=int(end.code), error_string=end.message)
+        self._action.finish(handle, result)
 
     def _send_feedback(self, handle: ServerGoalHandle, time_ns: int, q: Array, v: Array) -> None:
         feedback, reference = self._feedback, self._follower.reference
@@ -219,3 +295,14 @@ class GoalServer:
         for part in (feedback.desired, feedback.actual, feedback.error):
             part.time_from_start.sec, part.time_from_start.nanosec = divmod(t_ns, 1_000_000_000)
         handle.publish_feedback(feedback)
+
+
+def _front_of(node: Node) -> Node:
+    """Return a node beside a controller that takes its goals."""
+    return rclpy.create_node(
+        f'{node.get_name()}_goals',
+        context=node.context,
+        namespace=node.get_namespace(),
+        use_global_arguments=False,
+        start_parameter_services=False,
+    )

@@ -159,7 +159,9 @@ def test_second_publisher_of_commands_is_refused_and_both_are_named(arm):
 def test_second_controller_on_one_arm_is_refused_until_the_first_is_deactivated(arm):
     arm.controller('pd', autostart=False)
     assert arm.change('pd_controller', Transition.TRANSITION_CONFIGURE)
-    arm.spin(0.5)
+    # It must have discovered the other one's commands; until then only the plant refuses it.
+    arm.wait(lambda: arm.node.count_subscribers('joint_commands') == 2, 'a watch on commands')
+    arm.spin(2.0)
     assert not arm.change('pd_controller', Transition.TRANSITION_ACTIVATE)
     assert arm.lifecycle('pd_controller') == INACTIVE
     assert f"'{CONTROLLER}' commands this arm" in arm.log('pd_controller')

@@ -137,11 +137,11 @@ def test_stream_of_single_points_at_50_hz_moves_without_stopping(arm):
     publisher = arm.publisher(CONTROLLER)
     arm.spin(0.3)
     arm.references.clear()
-    speed, start = 0.15, arm.now
+    speed, horizon, start = 0.15, 0.2, arm.now
     while (t := arm.now - start) < 2.0:
-        ahead = t + 0.1
-        way = speed * (ahead - 0.2 if ahead > 0.4 else ahead * ahead / 0.8)
-        publisher.publish(trajectory([0.1], [HOME + way]))
+        ahead = t + horizon
+        way = speed * (ahead - 0.25 if ahead > 0.5 else ahead * ahead)
+        publisher.publish(trajectory([horizon], [HOME + way]))
         arm.spin(0.02)
     rows = [row for row in arm.references if start + 0.6 < row[0] < start + 1.9]
     v = np.array([row[2] for row in rows])
