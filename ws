@@ -57,7 +57,8 @@ sourced_ros() {
     say "ROS 2 $ROS_DISTRO is sourced, but $(command -v python3) cannot import its rclpy: .ros is used instead"
     return 1
   fi
-  [[ -z $missing ]] || say "Python packages are missing: $missing; python3 -m pip install -r requirements.txt gets them"
+  [[ -z $missing ]] || say "$missing"
+  type -P colcon >/dev/null || die 'no colcon found: install python3-colcon-common-extensions first'
 }
 
 recipe() { (cd "$root" && pwd && sha256sum tools/ros_env/*.py tools/fallback_ros2/*); }
@@ -69,7 +70,7 @@ make_environment() {
   if ! environment_is_ready; then
     local python
     python=$(python312) || die "no Python 3.12 with pip found (on PATH, in pyenv or uv), which ROS 2 Jazzy needs: install one, for example with 'uv python install 3.12'"
-    [[ -f $env/stamps/check ]] || say 'no ROS 2 is sourced: making an environment in .ros (see ./ws --help)'
+    [[ -f $env/stamps/check ]] || say 'making a ROS 2 environment in .ros, once (./ws --help says more)'
     [[ -x $venv/bin/python ]] || rm -rf "$env/stamps"
     "$python" "$root/tools/ros_env"
     recipe >"$env/ready"
