@@ -14,7 +14,10 @@ from arm_sim.comparison_tasks import Robot, make_task, sinusoid_task
 
 # What can be swept: its values where none are given, and its axis in the plot.
 SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
-    'frequency': (tuple(float(f) for f in np.geomspace(0.1, 5.0, 12)), 'frequency [Hz] (same peak acceleration above the own)'),
+    'frequency': (
+        tuple(float(f) for f in np.geomspace(0.1, 5.0, 12)),
+        'frequency [Hz] (amplitude shrinks where acceleration would exceed that at the own one)',
+    ),
     'mass_scale': ((0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3), "the arm's masses over the model's"),
     'inertia_scale': ((0.5, 0.75, 1.0, 1.5, 2.0), "the arm's inertias over the model's"),
     'payload': ((0.0, 0.5, 1.0, 1.5, 2.0), 'unknown payload [kg]'),
