@@ -125,6 +125,7 @@ build() {
       { grep -i -A 5 'error' "$output" | head -n 20 >&2; die "the build failed, see $output"; }
     echo "$now" >"$build_stamp"
     say "built in $((SECONDS - start)) s"
+    built=yes
   fi
   unlock
 }
@@ -173,6 +174,7 @@ if ! sourced_ros; then
 fi
 build
 use_workspace
+[[ -z ${built:-} ]] || python3 -m arm_sim.warm_up
 
 if [[ $1 == test ]]; then
   check_all "${@:2}"
