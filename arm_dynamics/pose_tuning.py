@@ -77,13 +77,13 @@ def nelder_mead(
         search.take(gains, cost)
         return cost
 
-    options = {
-        'initial_simplex': simplex,
-        'maxiter': iterations,
-        'xatol': np.inf,
-        'fatol': tolerance * min(counted(start), 1.0),
-    }
     try:
+        options = {
+            'initial_simplex': simplex,
+            'maxiter': iterations,
+            'xatol': np.inf,
+            'fatol': tolerance * min(counted(start), 1.0),
+        }
         minimize(counted, start, method='Nelder-Mead', options=options)
     except _Stopped:
         return
@@ -98,18 +98,20 @@ def published_search(objective: PoseHoldObjective, terms: str, search: Search) -
     found = np.zeros(0)
     for guess, scale, tolerance, iterations in stages[: len(terms)]:
         before = found
-        stage = Search(np.asarray(guess), report=lambda s: None, stop=search.stop)
+        stage = Search(np.asarray(guess), stop=search.stop)
 
         def cost(gains: Array, before: Array = before) -> float:
+            search.evaluations += 1
             return objective.cost(np.concatenate([before, gains]))
 
-        def report(s: Search, before: Array = before) -> None:
-            search.best, search.cost = np.concatenate([before, s.best]), s.cost
+        def report(stage: Search, before: Array = before) -> None:
+            # Terms of later stages are zero as yet.
+            later = np.zeros(gain_count(terms) - before.size - stage.best.size)
+            search.best, search.cost = np.concatenate([before, stage.best, later]), stage.cost
             search.report(search)
 
         stage.report = report
         nelder_mead(stage, cost, guess, scale, tolerance, iterations)
-        search.evaluations += stage.evaluations
         found = np.concatenate([before, stage.best])
 
 

@@ -1,0 +1,115 @@
+"""A run replayed from its recording alone, and recordings that are refused."""
+
+import numpy as np
+import pytest
+
+from arm_dynamics import RobotModel
+from arm_dynamics.errors import ArmError
+from arm_dynamics.robots import find_urdf
+from arm_sim.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.input_recording import InputRecorder, InputRecording
+from arm_sim.mujoco_plant import MujocoPlant
+from arm_sim.plant import PlantParameters
+from arm_sim.replay_inputs import main
+
+
+@pytest.fixture(scope='module')
+def model():
+    return RobotModel.from_urdf(find_urdf('ur5e'))
+
+
+def record(model, path, wrench=True, **parameters):
+    given = AnalyticalParameters(armature=(0.1,), control_decimation=3, **parameters)
+    recorder = InputRecorder(AnalyticalPlant(model, given), model)
+    rng = np.random.default_rng(0)
+    recorder.step(np.zeros(model.nv))
+    recorder.reset(np.clip(rng.normal(size=model.nv), -1, 0.3), 0.1 * rng.normal(size=model.nv))
+    for k in range(60):
+        if wrench and k == 20:
+            recorder.apply_wrench(model.tip_frame, rng.normal(size=6))
+        if wrench and k == 40:
+            recorder.apply_wrench(model.tip_frame, np.zeros(6))
+        recorder.step(0.1 * rng.normal(size=model.nv))
+    recorder.save(path)
+    return recorder
+
+
+def test_replay_ends_in_the_recorded_state_to_the_last_bit(model, tmp_path):
+    recorder = record(model, tmp_path / 'run.npz', friction=(0.5,))
+    recording = InputRecording.load(tmp_path / 'run.npz')
+    assert len(recording.commands) == 60
+    np.testing.assert_array_equal(recording.end_state, recorder.plant.state)
+    np.testing.assert_array_equal(recording.replay(), recorder.plant.state)
+
+
+def test_motors_with_stiction_replay_to_the_last_bit(tmp_path):
+    arm = RobotModel.from_urdf(find_urdf('five_joint_arm'))
+    recorder = record(
+        arm, tmp_path / 'run.npz', wrench=False,
+        actuator='voltage', integrator='lagged_euler', timestep=1e-4, effort_limits=False,
+        torque_constant=(10.0, 10.0, 10.0, 1.0, 1.0),
+    )  # fmt: skip
+    recording = InputRecording.load(tmp_path / 'run.npz')
+    np.testing.assert_array_equal(recording.replay(), recorder.plant.state)
+
+
+def test_replay_command_says_bit_identical(model, tmp_path, capsys):
+    record(model, tmp_path / 'run.npz')
+    assert main([str(tmp_path / 'run.npz'), '--robot', 'ur5e']) == 0
+    assert 'bit-identical' in capsys.readouterr().out
+
+
+def test_replay_command_refuses_a_recording_of_another_arm(model, tmp_path, capsys):
+    record(model, tmp_path / 'run.npz')
+    assert main([str(tmp_path / 'run.npz'), '--robot', 'planar_3r']) == 1
+    error = capsys.readouterr().err
+    assert "the recording is of 'ur5e'" in error
+    assert error.count('\n') == 1
+
+
+def test_recording_of_another_version_of_the_arm_is_refused(model, tmp_path):
+    record(model, tmp_path / 'run.npz')
+    heavier = RobotModel.from_urdf(model.urdf.replace('<mass value="3.761"', '<mass value="4"'))
+    with pytest.raises(ArmError, match="another version of 'ur5e'"):
+        InputRecording.load(tmp_path / 'run.npz').check_arm(heavier)
+
+
+@pytest.mark.parametrize('kept', [0.0, 0.3, 0.99])
+def test_a_recording_that_is_cut_off_is_refused(model, tmp_path, kept):
+    record(model, tmp_path / 'run.npz')
+    data = (tmp_path / 'run.npz').read_bytes()
+    (tmp_path / 'cut.npz').write_bytes(data[: int(kept * len(data))])
+    with pytest.raises(ArmError, match='cut off or damaged'):
+        InputRecording.load(tmp_path / 'cut.npz')
+
+
+def test_a_damaged_recording_is_refused(model, tmp_path):
+    record(model, tmp_path / 'run.npz')
+    data = bytearray((tmp_path / 'run.npz').read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / 'bad.npz').write_bytes(data)
+    with pytest.raises(ArmError, match='cut off or damaged'):
+        InputRecording.load(tmp_path / 'bad.npz')
+
+
+def test_other_files_are_refused(tmp_path):
+    np.savez(tmp_path / 'other.npz', a=1)
+    (tmp_path / 'text.npz').write_text('hello')
+    for name, says in (
+        ('other.npz', 'not a recording of format'),
+        ('text.npz', 'not a recording of inputs'),
+        ('none.npz', 'cannot read the recording'),
+    ):
+        with pytest.raises(ArmError, match=says):
+            InputRecording.load(tmp_path / name)
+
+
+def test_only_the_analytical_engine_is_recorded(model):
+    with pytest.raises(ArmError, match='needs engine analytical'):
+        InputRecorder(MujocoPlant(model, PlantParameters()), model)
+
+
+def test_an_unwritable_file_is_refused(model, tmp_path):
+    recorder = record(model, tmp_path / 'run.npz')
+    with pytest.raises(ArmError, match='cannot write the recording'):
+        recorder.save(tmp_path / 'no' / 'folder.npz')
