@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
+from scipy.linalg import block_diag
+from scipy.linalg.lapack import dposv
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range, per_joint
@@ -88,7 +90,8 @@ class AdaptiveComputedTorque:
         links[tip.parentJoint - 1] += tip.placement.act(ball)
         self.gain = parameters.adaptation_gain * np.array([natural_gain(link) for link in links])
         values, vectors = np.linalg.eigh(self.gain)
-        self._root = np.sqrt(np.maximum(values, 0.0))[..., np.newaxis] * vectors.swapaxes(1, 2)
+        roots = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors
+        self._root = block_diag(*roots)  # Gamma = root root^T
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget what was learnt: the estimate is the model's."""
@@ -124,12 +127,11 @@ class AdaptiveComputedTorque:
         tau += self._damping * w
         tau += reference.effort
         if (np.abs(tau) <= self._model.effort_limit).all():
-            scaled = self._root @ regressor.reshape(len(q), -1, 10, 1)
-            scaled = scaled.reshape(len(q), -1)
-            speed = np.trace(np.linalg.solve(mass, scaled @ scaled.T))
+            scaled = regressor @ self._root
+            _, accelerations, _ = dposv(mass, scaled)
+            speed = np.vdot(scaled, accelerations)  # tr(M^-1 Y Gamma Y^T)
             step = dt / (1.0 + dt * speed / self._rate)
-            gradient = (s @ regressor).reshape(-1, 10, 1)
-            self.estimate -= step * (self.gain @ gradient).ravel()
+            self.estimate -= step * (self._root @ (s @ scaled))
         return tau
 
 

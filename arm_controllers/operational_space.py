@@ -74,6 +74,7 @@ class OperationalSpace:
         self._frame = parameters.tip_frame or model.tip_frame
         self._frame_id = model.frame_id(self._frame)
         self._axes = np.flatnonzero(parameters.axes)
+        self._at_rest = np.zeros(model.nv)
         self._kp = per_joint('kp', parameters.kp, axes, minimum=0.0)
         self._kd = per_joint('kd', parameters.kd, axes, minimum=0.0)
         self._posture_kp, self._posture_kd = parameters.posture_kp, parameters.posture_kd
@@ -87,8 +88,9 @@ class OperationalSpace:
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (n,) [N.m | N]."""
         model = self._model
-        target, target_v, target_a, _ = self._tip(reference.q, reference.v, reference.a)
-        tip, tip_v, drift, jacobian = self._tip(q, v, None)
+        jacobian = model.jacobian(q, self._frame)
+        target, target_v, target_a = self._tip(reference.q, reference.v, reference.a)
+        tip, tip_v, drift = self._tip(q, v, self._at_rest)
         error = np.concatenate(
             [target.translation - tip.translation, pin.log3(target.rotation @ tip.rotation.T)]
         )
@@ -98,7 +100,8 @@ class OperationalSpace:
             + self._posture_kd * (reference.v - v)
             + self._posture_kp * model.difference(q, reference.q)
         )
-        jacobian, tip_a = jacobian[self._axes], tip_a[self._axes]
+        if len(self._axes) < 6:
+            jacobian, tip_a = jacobian[self._axes], tip_a[self._axes]
         mass = model.mass_matrix(q)
         mass[np.diag_indices(len(q))] += self._armature
         _, weighted, _ = dposv(mass, jacobian.T)
@@ -111,21 +114,20 @@ class OperationalSpace:
         tau += reference.effort
         return tau
 
-    def _tip(self, q: Array, v: Array, a: Array | None) -> tuple[pin.SE3, Array, Array, Array]:
-        """Return pose, velocity, acceleration (6,) and Jacobian of the tip, in base axes.
+    def _tip(self, q: Array, v: Array, a: Array) -> tuple[pin.SE3, Array, Array]:
+        """Return pose, velocity and acceleration (6,) of the tip, in base axes.
 
-        Without `a` the acceleration is the part that velocity alone makes, Jdot v.
+        Where a = 0 the acceleration is the part that velocity alone makes, Jdot v.
         """
-        model, frame = self._model, self._frame_id
-        jacobian = model.jacobian(q, self._frame)
-        if a is None:
-            a = np.zeros(len(q))
-        pin.forwardKinematics(model.pin_model, model.pin_data, model.to_pin(q), v, a)
-        acceleration = pin.getFrameClassicalAcceleration(
-            model.pin_model, model.pin_data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        ).vector
-        pose = pin.updateFramePlacement(model.pin_model, model.pin_data, frame).copy()
-        return pose, jacobian @ v, acceleration, jacobian
+        model, data, frame = self._model.pin_model, self._model.pin_data, self._frame_id
+        pin.forwardKinematics(model, data, self._model.to_pin(q), v, a)
+        pose = pin.updateFramePlacement(model, data, frame).copy()
+        velocity = pin.getFrameVelocity(model, data, frame, _BASE_AXES).vector
+        acceleration = pin.getFrameClassicalAcceleration(model, data, frame, _BASE_AXES).vector
+        return pose, velocity, acceleration
+
+
+_BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 
 def damped_inverse(matrix: Array, threshold: float) -> Array:

@@ -110,11 +110,26 @@ def _plant(case: Case, robot: Robot, actuator: str, error: ModelError, payload: 
     return make_plant(case.engine, model, parameters)
 
 
-def measure(model: RobotModel, record: ClosedLoopRecord, event: float | None = None) -> Measures:
-    """Measure a run; `event` [s] is where recovery is counted from."""
+def measure(
+    model: RobotModel,
+    record: ClosedLoopRecord,
+    event: float | None = None,
+    reference_tips: Array | None = None,
+) -> Measures:
+    """Measure a run.
+
+    Args:
+        model: the arm.
+        record: the run.
+        event: where recovery is counted from [s].
+        reference_tips: (k', 3) tips of the reference, at least as many as rows, if at hand [m].
+    """
     if len(record.t) < 2:
         return Measures(*(float('nan'),) * 8, completed=False)
-    error = 1e3 * np.linalg.norm(tips(model, record.q) - tips(model, record.q_reference), axis=1)
+    if reference_tips is None:
+        reference_tips = tips(model, record.q_reference)
+    apart = tips(model, record.q) - reference_tips[: len(record.q)]
+    error = 1e3 * np.linalg.norm(apart, axis=1)
     joint_error = model.difference(record.q, record.q_reference)
     period = float(record.t[1])
     effort = np.abs(record.effort)

@@ -10,7 +10,7 @@ from arm_dynamics.checks import in_range
 from arm_dynamics.model import Array
 from arm_dynamics.model_error import ModelError
 from arm_sim.closed_loop import Imperfections
-from arm_sim.comparison import Case, measure, run_on, run_parallel
+from arm_sim.comparison import Case, measure, run_on, run_parallel, tips
 from arm_sim.comparison_tasks import Robot, make_task
 
 _CHUNK = 25  # samples a job
@@ -136,11 +136,15 @@ def _run_chunk(chunk: _Chunk) -> Array:
     """Return tracking RMS [mm] and joint RMS of each sample (2, k)."""
     robot = Robot.load(chunk.case.robot)
     task = make_task(chunk.case.task, robot)
-    answers = []
+    answers: list[tuple[float, float]] = []
+    reference_tips = None
     for index in chunk.indices:
         error, imperfections = chunk.ranges.draw(robot, chunk.seed, index)
         case = replace(chunk.case, error=error, imperfections=imperfections)
-        measures = measure(robot.model, run_on(robot, task, case))
+        record = run_on(robot, task, case)
+        if reference_tips is None and record.completed:
+            reference_tips = tips(robot.model, record.q_reference)  # the same for every sample
+        measures = measure(robot.model, record, None, reference_tips)
         failed = np.inf if not measures.completed else 0.0
         answers.append((measures.tracking_rms_mm + failed, measures.joint_rms_rad + failed))
     return np.nan_to_num(np.array(answers).T, nan=np.inf, posinf=np.inf)
