@@ -1,0 +1,76 @@
+"""Error, energy drift and stability of the integrators: `python benchmarks/integrator_study.py`.
+
+Writes docs/images/integrators.png and prints the numbers of docs/integrators.md.
+"""
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use('Agg')
+import matplotlib.pyplot as plt
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics import RobotModel
+from arm_dynamics.five_joint_arm import MOTORS
+from arm_dynamics.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.integrators import INTEGRATORS, ORDER
+from arm_dynamics.robots import find_urdf
+
+START_Q = (0.3, -0.8, 0.5, 0.4, 0.2)  # [rad]
+START_V = (0.5, -0.4, 0.8, 1.0, -1.0)  # [rad/s]
+DURATION = 0.5  # [s]
+STEPS = DURATION / np.array([10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240])
+DRIFT_STEP, DRIFT_DURATION = 1e-3, 10.0  # [s]
+
+
+def main() -> None:
+    """Run the study."""
+    model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
+    free = {
+        name: ForwardModel(model, ForwardModelParameters(integrator=name)) for name in INTEGRATORS
+    }
+    start = free['rk4'].initial_state(START_Q, START_V)
+
+    def run(name: str, h: float, count: int, state: np.ndarray = start) -> np.ndarray:
+        state = state.copy()
+        free[name].advance(state, np.zeros(model.nv), h, count)
+        return state
+
+    def energy(state: np.ndarray) -> float:
+        q, v = state[: model.nv], state[model.nv :]
+        potential = pin.computePotentialEnergy(model.pin_model, model.pin_data, model.to_pin(q))
+        return float(0.5 * v @ model.mass_matrix(q) @ v + potential)
+
+    exact = run('rk4', 5e-6, round(DURATION / 5e-6))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5))
+    for name in INTEGRATORS:
+        errors = [np.abs(run(name, h, round(DURATION / h)) - exact).max() for h in STEPS]
+        slope = np.polyfit(np.log(STEPS[4:8]), np.log(errors[4:8]), 1)[0]
+        left.loglog(STEPS, errors, 'o-', label=f'{name}: order {ORDER[name]}, slope {slope:.2f}')
+        state, drift = start, []
+        for _ in range(round(DRIFT_DURATION / 0.05)):
+            state = run(name, DRIFT_STEP, round(0.05 / DRIFT_STEP), state)
+            drift.append(abs(energy(state) - energy(start)))
+        right.semilogy(0.05 * np.arange(1, len(drift) + 1), drift, label=name)
+        print(f'{name:20} slope {slope:.2f}, energy drift after 10 s {drift[-1]:.2e} J; errors')
+        print('   ', ' '.join(f'{error:.1e}' for error in errors))
+    left.set(xlabel='step h [s]', ylabel='largest error of the state after 0.5 s')
+    right.set(xlabel='time [s]', ylabel='|energy - energy at the start| [J], h = 1 ms')
+    for axis in (left, right):
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
+    figure.suptitle('Five-joint arm, frictionless and free')
+    figure.tight_layout()
+    path = Path(__file__).parents[1] / 'docs' / 'images' / 'integrators.png'
+    figure.savefig(path, dpi=110)
+
+    print('largest stable step [ms] of the arm with its DC motors:')
+    for name in (*INTEGRATORS, 'lagged_euler', 'implicitfast'):
+        parameters = ForwardModelParameters('voltage', name, motors=MOTORS)
+        print(f'    {name:20} {ForwardModel(model, parameters).largest_step * 1e3:.3f}')
+
+
+if __name__ == '__main__':
+    main()
