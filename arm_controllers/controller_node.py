@@ -185,7 +185,8 @@ class ControllerNode(LifecycleNode):
         self._command = JointMessage(names, (field,))
         self._command.message.header.frame_id = self.get_name()
         self._output = getattr(self._command, field)
-        self._state_message = ControllerStateMessage(names)
+        output = 'positions' if field == 'position' else 'effort'
+        self._state_message = ControllerStateMessage(names, output)
         self._reader = JointReader(names)
         self._command_publisher = self.create_lifecycle_publisher(
             JointState, 'joint_commands', CONTROL_QOS

@@ -13,6 +13,7 @@ from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.executors import ExternalShutdownException
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
@@ -28,6 +29,8 @@ _AT_ONCE = 50
 _RESULT_TIMEOUT = 60
 # How long a thread keeps the interpreter when another one waits for it, in real time [s].
 _SWITCH_INTERVAL = 2e-4
+
+_NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
 
 
 class _ActionServer(ActionServer):
@@ -83,7 +86,7 @@ class GoalServer:
         self._feedback_every_ns = round(1e9 / feedback_rate)
         self._next_feedback_ns = 0
         self._realtime = realtime
-        self._inbox: deque[Callable[[], None]] = deque()
+        self._inbox: deque[tuple[object, Callable[[], None]]] = deque()
         self._time_ns: int | None = None
         self._checks: deque[tuple[object, Iterator[None]]] = deque()
         self._handles: dict[object, ServerGoalHandle] = {}
@@ -125,15 +128,20 @@ class GoalServer:
     def _spin_front(self) -> None:
         executor = make_executor()
         executor.add_node(self._front)
-        try:
-            while self._open and self._front.context.ok():
+        while self._open and self._front.context.ok():
+            try:
                 executor.spin_once(timeout_sec=0.1)
-            executor.remove_node(self._front)
-        except ExternalShutdownException:
-            pass
+            except ExternalShutdownException:
+                return
+            except rclpy_implementation.RCLError as error:  # as of a cancel that came too late
+                self._logger.warning(f'goal server: {error}')
+        executor.remove_node(self._front)
 
     def activate(self, time_ns: int) -> None:
-        """Take goals from now on; also after a jump of time."""
+        """Take goals from now on; also after a jump of time. What came before is refused."""
+        while self._inbox:
+            identifier, _ = self._inbox.popleft()
+            self._refuse(identifier, GoalError(_NOT_ACTIVE))
         self._time_ns = time_ns
         self._next_feedback_ns = time_ns
 
@@ -175,9 +183,9 @@ class GoalServer:
         try:
             goal = goal_from_message(message)
         except ArmError as error:
-            self._hand_over(lambda error=error: self._refuse(None, error))
+            self._hand_over(None, lambda error=error: self._refuse(None, error))
         else:
-            self._hand_over(lambda: self._take_or_refuse(goal))
+            self._hand_over(None, lambda: self._take_or_refuse(goal))
 
     def _on_action_goal(self, handle: ServerGoalHandle) -> None:
         identifier = bytes(handle.goal_id.uuid)
@@ -185,27 +193,29 @@ class GoalServer:
         try:
             goal = goal_from_action(handle.request, identifier)
         except ArmError as error:
-            self._hand_over(lambda error=error: self._refuse(identifier, error))
+            self._hand_over(identifier, lambda error=error: self._refuse(identifier, error))
         else:
-            self._hand_over(lambda: self._take_or_refuse(goal))
+            self._hand_over(identifier, lambda: self._take_or_refuse(goal))
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         identifier = bytes(handle.goal_id.uuid)
-        # After this answer the handle is 'canceling', as its end by `canceled` requires.
-        self._inbox.append(lambda: self._cancel(identifier))
         if self._time_ns is None:
             return CancelResponse.REJECT
+        self._inbox.append((identifier, lambda: self._cancel(identifier)))
         return CancelResponse.ACCEPT
 
-    def _hand_over(self, work: Callable[[], None]) -> None:
+    def _hand_over(self, identifier: object, work: Callable[[], None]) -> None:
         """Let the control loop's thread do something: here and now, if this is it."""
-        self._inbox.append(work)
-        if not self._realtime or self._time_ns is None:
+        if self._realtime and self._time_ns is None:
+            self._refuse(identifier, GoalError(_NOT_ACTIVE))
+            return
+        self._inbox.append((identifier, work))
+        if not self._realtime:
             self._empty_inbox()
 
     def _empty_inbox(self) -> None:
-        while self._inbox:
-            self._inbox.popleft()()
+        for _ in range(len(self._inbox)):
+            self._inbox.popleft()[1]()
         self.send_results()
 
     # Goals
@@ -217,6 +227,12 @@ class GoalServer:
             self._refuse(goal.identifier, error)
 
     def _cancel(self, identifier: object) -> None:
+        handle = self._handles.get(identifier)
+        if handle is None:
+            return
+        if not handle.is_cancel_requested:  # its state changes only after our answer
+            self._inbox.append((identifier, lambda: self._cancel(identifier)))
+            return
         for check in self._checks:
             if check[0] == identifier:
                 self._checks.remove(check)
@@ -232,7 +248,7 @@ class GoalServer:
             ArmError: it is refused.
         """
         if self._time_ns is None:
-            raise GoalError('the controller is not active, or has not seen a state yet')
+            raise GoalError(_NOT_ACTIVE)
         points = len(goal.times)
         if not self._realtime or (points <= _AT_ONCE and not self._checks):
             self._follower.set_goal(goal, self._time_ns)

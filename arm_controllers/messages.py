@@ -101,9 +101,10 @@ class JointReader:
 class ControllerStateMessage:
     """A JointTrajectoryControllerState that is filled again and again."""
 
-    def __init__(self, joint_names: Sequence[str]):
-        """`joint_names`: n of them."""
+    def __init__(self, joint_names: Sequence[str], output: str):
+        """`joint_names`: n of them; `output`: what is commanded, 'positions' or 'effort'."""
         self.message = JointTrajectoryControllerState(joint_names=list(joint_names))
+        self._output = output
 
     def fill(
         self,
@@ -127,7 +128,7 @@ class ControllerStateMessage:
         message.feedback.effort = list(effort)
         message.error.positions = error.tolist()
         message.error.velocities = (reference.v - v).tolist()
-        message.output.effort = output.tolist()
+        setattr(message.output, self._output, output.tolist())
 
 
 def goal_from_message(message: JointTrajectory, identifier: object = None) -> Goal:
@@ -140,12 +141,14 @@ def goal_from_message(message: JointTrajectory, identifier: object = None) -> Go
     m, n = len(points), len(message.joint_names)
 
     def column(field: str) -> tuple[Array | None, NDArray[np.bool_]]:
-        present = np.array([len(getattr(point, field)) > 0 for point in points], dtype=bool)
+        given = [getattr(point, field) for point in points]
+        present = np.array([len(values) > 0 for values in given], dtype=bool)
         if not present.any():
             return None, present
+        if {len(values) for values in given} == {n}:
+            return np.frombuffer(b''.join(given)).reshape(m, n), present
         rows = np.zeros((m, n))
-        for i, point in enumerate(points):
-            values = getattr(point, field)
+        for i, values in enumerate(given):
             if len(values) not in (0, n):
                 raise GoalError(
                     f'{len(values)} {field} for {n} joints (point {i});'
