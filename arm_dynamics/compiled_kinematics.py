@@ -22,9 +22,11 @@ class _SayOnce(event.Listener):
     said = False
 
     def on_start(self, event: event.Event) -> None:
-        if not self.said:
+        module = event.data['dispatcher'].py_func.__module__
+        ours = module == __name__ or module.startswith('arm_dynamics.ik_')
+        if ours and not self.said:
             print('compiling kinematics, once on this machine (about 15 s)', file=sys.stderr)
-        self.said = True
+            self.said = True
 
     def on_end(self, event: event.Event) -> None:
         """Nothing to say."""

@@ -33,6 +33,7 @@ from arm_dynamics.inverse_kinematics import Solver, inverse_kinematics, solve_ik
 from arm_dynamics.model import RobotModel
 from arm_dynamics.path_inverse_kinematics import solve_path_ik
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.warm_up import warm_up
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 
 _DIAGNOSTICS_PERIOD = 1.0
@@ -99,7 +100,7 @@ class InverseKinematicsNode(Node):
         self.last_failure = ''
         self._reader = JointReader(self.model.joint_names)
         self._joint_state: bytes | None = None
-        self._warm_up()
+        warm_up(self.model)  # no request has to wait for the compiler
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_subscription(
             JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
@@ -237,14 +238,6 @@ class InverseKinematicsNode(Node):
 
     def _on_joint_state(self, data: bytes) -> None:
         self._joint_state = data
-
-    def _warm_up(self) -> None:
-        """Have every solver compiled before the first request: it must not wait for that."""
-        q = self.model.neutral()
-        pose = self.model.forward_kinematics(q)
-        for solver in ('auto', 'levenberg_marquardt'):
-            solve_ik(self.model, pose, q, solver=solver)
-        solve_path_ik(self.model, [pose, pose], q)
 
     def _report(self) -> None:
         status = DiagnosticStatus(
