@@ -1,4 +1,4 @@
-"""Compile the kinematics now, so that no later first call waits: python -m arm_dynamics.warm_up."""
+"""Compile the kinematics, so that no first call waits: python -m arm_dynamics.warm_up."""
 
 import sys
 

@@ -23,7 +23,7 @@ class UnsupportedError(Exception):
 
 
 class Eaik:
-    """EAIK alone: all closed-form solutions, its least-squares ones dropped, nearest to the seed."""
+    """EAIK alone: closed-form solutions, least-squares ones dropped, nearest to the seed."""
 
     name, package = 'EAIK, nearest', 'eaik'
 
@@ -82,6 +82,7 @@ class Tracik:
             raise UnsupportedError('its Python binding has no tolerance a component')
         import pytracik
 
+        self.ik = pytracik.ik
         self.solver = pytracik.TRAC_IK(
             model.base_frame,
             model.tip_frame,
@@ -95,7 +96,7 @@ class Tracik:
     def solve(self, target: pin.SE3, seed: np.ndarray) -> tuple[bool, np.ndarray]:
         """Return whether it claims success, and q."""
         o = pin.Quaternion(target.rotation)
-        found = self.solver.ik(seed[self.joints], *target.translation, o.x, o.y, o.z, o.w)
+        found = self.ik(self.solver, seed[self.joints], *target.translation, o.x, o.y, o.z, o.w)
         n = len(self.joints)
         if len(found) < n or (len(found) > n and found[0] < 0):
             return False, seed
