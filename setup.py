@@ -26,6 +26,7 @@ EXECUTABLES = [
     'inverse_kinematics',
     'cube_task',
     'pose_hold_task',
+    'sinusoid_task',
     'tune_pose_hold',
     'replay_inputs',
     'compare_controllers',

@@ -30,5 +30,7 @@ def test_every_law_has_its_executable():
     assert re.findall(r"'(\w+)'", installed) == sorted(LAWS)
     for name in LAWS:
         assert callable(getattr(executables, f'{name}_controller'))
+    for name in re.findall(r"'(\w+)'", re.search(r'EXECUTABLES = \[(.*?)\*', SETUP, re.DOTALL)[1]):
+        assert callable(getattr(executables, name))
     with pytest.raises(AttributeError, match='no executable'):
         _ = executables.nonsense
