@@ -12,8 +12,8 @@ def warm_up(model: RobotModel) -> None:
     """Use every compiled solver once; what is on disk already costs a fraction of a second."""
     q = model.neutral()
     pose = model.forward_kinematics(q)
-    for solver in ('auto', 'levenberg_marquardt'):
-        solve_ik(model, pose, q, solver=solver)  # type: ignore[arg-type]
+    solve_ik(model, pose, q)
+    solve_ik(model, pose, q, solver='levenberg_marquardt')
     solve_ik(model, pose, q, position_only=True)
     solve_ik(model, pose, q, prefer='manipulability')
     solve_path_ik(model, [pose, pose], q)
