@@ -1,5 +1,7 @@
 """Numbers of the joints as compiled code takes them: one row a quantity, one column a joint."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,7 +31,7 @@ _NEUTRAL = {
 }
 
 
-def joint_table(count: int, rows: dict[int, ArrayLike]) -> NDArray[np.float64]:
+def joint_table(count: int, rows: Mapping[int, ArrayLike]) -> NDArray[np.float64]:
     """Return the (ROWS, count) table with `rows`; what is not given has no effect."""
     table = np.zeros((ROWS, count))
     for row, values in {**_NEUTRAL, **rows}.items():

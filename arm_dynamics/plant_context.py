@@ -56,12 +56,8 @@ class PlantContext(NamedTuple):
     def of(cls, table: Array, parents: NDArray[np.int64], prismatic: NDArray[np.bool_]) -> Self:
         """Return a context without wrenches."""
         n = table.shape[1]
-        none: dict[str, Any] = {
-            'wrench_link': np.zeros(0, dtype=np.int64),
-            'wrench': np.zeros((0, 9)),
-        }
         names = ('command', 'effort', 'friction', 'wrench_torque', 'extra', 'torque', 'diagonal')
-        vectors = {name: np.zeros(n) for name in (*names, 'sine', 'cosine')}
+        vectors: dict[str, Any] = {name: np.zeros(n) for name in (*names, 'sine', 'cosine')}
         return cls(
             table=table,
             parents=parents,
@@ -70,7 +66,8 @@ class PlantContext(NamedTuple):
             translation=np.zeros((n, 3)),
             mass=np.zeros((n, n)),
             scratch=np.zeros((SCRATCH, n)),
-            **none,
+            wrench_link=np.zeros(0, dtype=np.int64),
+            wrench=np.zeros((0, 9)),
             **vectors,
         )
 

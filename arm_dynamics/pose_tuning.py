@@ -1,6 +1,6 @@
 """Searching gains that hold a pose: Nelder-Mead as published, and differential evolution."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -163,7 +163,7 @@ def differential_search(
     first = np.log10(np.concatenate([PUBLISHED_P, np.full(gain_count(terms) - 3, 10.0)]))
     with ThreadPoolExecutor(objective.workers) as pool:
 
-        def in_parallel(function: Callable, rows: ArrayLike) -> list[float]:
+        def in_parallel(function: Callable, rows: Iterable[Array]) -> list[float]:
             return list(pool.map(lambda x: np.inf if search.stop() else function(x), rows))
 
         differential_evolution(

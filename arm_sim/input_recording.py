@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,7 +85,7 @@ class InputRecorder:
     def save(self, path: str | Path) -> None:
         """Write the recording. Raises ArmError where that is not possible."""
         model = self._model
-        content = {
+        content: dict[str, Any] = {
             'format': _FORMAT,
             'urdf': model.urdf,
             'gravity': model.gravity,
@@ -149,10 +150,10 @@ class InputRecording:
         model = RobotModel.from_urdf(
             str(parts['urdf']), str(parts['tip_frame']), parts['gravity'].tolist()
         )
-        values = json.loads(str(parts['parameters']))
-        parameters = AnalyticalParameters(
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-        )
+        values: dict[str, Any] = json.loads(str(parts['parameters']))
+        for name, value in values.items():
+            values[name] = tuple(value) if isinstance(value, list) else value
+        parameters = AnalyticalParameters(**values)
         wrenches = zip(parts['wrench_step'], parts['wrench_frame'], parts['wrench'], strict=True)
         return cls(
             model=model,

@@ -38,7 +38,7 @@ class PoseHoldRun:
     @classmethod
     def of(cls, target: ArrayLike, period: float, q: ArrayLike) -> 'PoseHoldRun':
         """Judge positions q (k, n), one every `period` [s]."""
-        target, q = np.asarray(target, dtype=float), np.asarray(q, dtype=float)
+        target, q = np.array(target, dtype=np.float64), np.array(q, dtype=np.float64)
         errors = np.abs(target - q[1:])[:, CONTROLLED]
         # Joint by joint and step by step, as the objective sums: the same number to the last bit.
         steps = np.zeros(len(errors))
@@ -47,7 +47,8 @@ class PoseHoldRun:
         # Written so that an error that is not a number has blown up as well.
         blown_up = not (steps <= BLOW_UP_ERROR).all()
         cost = BLOW_UP_COST if blown_up else float(np.add.accumulate(steps)[-1])
-        return cls(target, period * np.arange(len(q)), q, cost)
+        time = np.asarray(period * np.arange(len(q)), dtype=np.float64)
+        return cls(target, time, q, cost)
 
     @property
     def worst_error(self) -> Array:

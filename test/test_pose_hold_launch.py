@@ -1,0 +1,43 @@
+"""Pose holding as its user runs it: `ros2 launch arm_sim pose_hold.launch.py`."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from domains import fresh_domain
+
+
+def hold(folder, *arguments):
+    """Run the launch to its end; return exit code, what it printed, and its report."""
+    environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
+    command = ['ros2', 'launch', 'arm_sim', 'pose_hold.launch.py', f'output_dir:={folder}/out']
+    done = subprocess.run(
+        [*command, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
+    report = folder / 'out' / 'report.json'
+    text = report.read_text() if report.exists() else ''
+    return done.returncode, done.stdout + done.stderr, json.loads(text) if text else {}
+
+
+@pytest.mark.parametrize('controller', ['pose_pid', 'motor_computed_torque'])
+def test_the_pose_is_held_over_topics_with_the_predicted_objective(tmp_path, controller):
+    code, printed, report = hold(tmp_path, f'controller:={controller}', 'duration:=0.3')
+    assert code == 0, printed
+    assert report['cost'] == report['predicted_cost']
+    assert report['cost'] < 1e-3
+    assert max(report['final_error_rad']) < 1e-6
+    assert 'the same' in printed
+    assert (tmp_path / 'out' / 'pose_hold.png').stat().st_size > 1000
+
+
+def test_a_target_of_the_wrong_length_ends_the_launch_with_one_clear_line(tmp_path):
+    code, printed, _ = hold(tmp_path, 'target:=[0.0, 1.0]')
+    assert code == 1
+    assert 'initial_positions' in printed
+    assert 'Traceback' not in printed
