@@ -57,7 +57,7 @@ setup(
     zip_safe=True,
     maintainer='The arm_sim developers',
     maintainer_email='arm_sim@users.noreply.github.com',
-    description='Robot arms in simulation: dynamics, inverse kinematics, controllers, ROS 2 nodes.',
+    description='Robot arms in simulation: dynamics, inverse kinematics, controllers, nodes.',
     license='Apache-2.0',
     entry_points={
         'console_scripts': [f'{name} = arm_sim.executables:{name}' for name in EXECUTABLES],
