@@ -27,7 +27,7 @@ from arm_controllers.base_node import STATE_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
 NAMES = list(MODEL.joint_names)
