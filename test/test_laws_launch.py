@@ -1,0 +1,62 @@
+"""The launch files of laws and models as their users run them."""
+
+import json
+import os
+import subprocess
+
+from domains import fresh_domain
+
+
+def launch(folder, file, *arguments):
+    """Run a launch file to its end; return exit code, what it printed, and its report."""
+    environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
+    command = ['ros2', 'launch', 'arm_sim', file, f'output_dir:={folder}', *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
+    report = folder / 'report.json'
+    text = run.stdout + run.stderr
+    return run.returncode, text, json.loads(report.read_text()) if report.exists() else {}
+
+
+def test_benchmark_law_over_topics_stays_far_below_the_published_bar(tmp_path):
+    code, printed, report = launch(
+        tmp_path, 'sinusoid.launch.py', 'controller:=pd_feedforward', 'limit:=0.012'
+    )
+    assert code == 0, printed
+    assert max(report['joint_rms_deg'].values()) < 0.012
+    assert (tmp_path / 'tracking.png').stat().st_size > 10_000
+
+
+def test_an_unknown_payload_on_the_plant_is_seen_and_missed_limits_end_with_1(tmp_path):
+    code, printed, report = launch(
+        tmp_path,
+        'sinusoid.launch.py',
+        'controller:=computed_torque',
+        'plant_error:={payload: 2.0}',
+        'limit:=0.012',
+    )
+    assert code == 1, printed
+    assert max(report['joint_rms_deg'].values()) > 1.0
+    assert not report['limits_held']
+
+
+def test_an_impossible_plant_is_refused_in_one_line(tmp_path):
+    code, printed, _ = launch(tmp_path, 'sinusoid.launch.py', 'plant_error:={mass_scale: [0.0]}')
+    assert code == 1
+    assert 'model_error.mass_scale is 0; it must be finite, > 0' in printed
+    assert 'Traceback' not in printed
+
+
+def test_mismatch_sweep_writes_table_and_picture(tmp_path):
+    code, printed, _ = launch(
+        tmp_path, 'model_mismatch.launch.py', 'robot:=planar_3r', 'laws:=pd', 'values:=0.9,1'
+    )
+    assert code == 0, printed
+    assert (tmp_path / 'sweep_mass_scale.png').stat().st_size > 10_000
+    assert '| pd |' in (tmp_path / 'sweep_mass_scale.md').read_text()
+
+
+def test_comparison_over_the_real_nodes_orders_the_laws(tmp_path):
+    code, printed, _ = launch(tmp_path, 'compare.launch.py', 'laws:=pd,computed_torque')
+    assert code == 0, printed
+    rows = json.loads((tmp_path / 'nodes.json').read_text())['rows']
+    assert rows[1]['joint_rms_deg'] < 0.05 * rows[0]['joint_rms_deg']
