@@ -8,7 +8,7 @@ import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_controllers.laws import law_class
+from arm_controllers.laws import LAWS, law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
@@ -94,7 +94,13 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 'robot', default_value='planar_3r', description='shipped robot, or path of a URDF'
             ),
-            *(argument for argument in ARM_ARGUMENTS if argument.name != 'robot'),
+            DeclareLaunchArgument(
+                'controller',
+                default_value='pd_feedforward',
+                choices=sorted(LAWS),
+                description='control law; pd_feedforward is the published one',
+            ),
+            *(a for a in ARM_ARGUMENTS if a.name not in ('robot', 'controller')),
             *SINUSOID_ARGUMENTS,
             OpaqueFunction(function=sinusoid),
         ]
