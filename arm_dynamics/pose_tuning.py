@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,12 +41,14 @@ class Search:
     evaluations: int = 0
     report: Callable[['Search'], None] = lambda search: None
     stop: Callable[[], bool] = lambda: False
+    _lock: Lock = field(default_factory=Lock, repr=False)
 
     def take(self, gains: Array, cost: float) -> None:
-        """Note a candidate."""
-        if cost < self.cost:
-            self.best, self.cost = gains.copy(), cost
-            self.report(self)
+        """Note a candidate; from any thread."""
+        with self._lock:
+            if cost < self.cost:
+                self.best, self.cost = gains.copy(), cost
+                self.report(self)
 
 
 class _Stopped(Exception):  # noqa: N818  (no error: the way out of a library's loop)
@@ -161,6 +164,7 @@ def differential_search(
         return search.stop()
 
     first = np.log10(np.concatenate([PUBLISHED_P, np.full(gain_count(terms) - 3, 10.0)]))
+    cost(first)  # there is a best from the start, however early the end
     with ThreadPoolExecutor(objective.workers) as pool:
 
         def in_parallel(function: Callable, rows: Iterable[Array]) -> list[float]:

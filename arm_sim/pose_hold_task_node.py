@@ -51,7 +51,7 @@ class PoseHoldTaskParameters:
     robot: str = 'five_joint_arm'
     controller: str = 'pose_pi'
     duration: float = 3.0
-    timeout: float = 20.0
+    timeout: float = 120.0
     output_dir: str = 'pose_hold_output'
 
     def __post_init__(self):

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from arm_dynamics.errors import ArmError
 from arm_dynamics.pose_hold import (
+    BLOW_UP_COST,
     OFF_BY,
     PUBLISHED_I,
     PUBLISHED_P,
@@ -192,7 +193,11 @@ def _table(rows: dict[str, dict]) -> Table:
     for heading in ('J', 'all +10 %', 'all -10 %', 'worst: any +-10 %'):
         table.add_column(heading, justify='right')
     for name, row in rows.items():
-        costs = [f'{value:.6g}' for key, value in row.items() if key != 'gains']
+        costs = [
+            'blows up' if value >= BLOW_UP_COST else f'{value:.6g}'
+            for key, value in row.items()
+            if key != 'gains'
+        ]
         table.add_row(name, *costs)
     return table
 
