@@ -64,7 +64,6 @@ class LiveParameters:
         defaults = FollowerParameters()
         for name, (field, joint) in self._follower_names.items():
             default = getattr(defaults, field)
-            kind = self._follower_kinds[field]
             value = as_ros_value(default) if joint is None else default[0]
             self._declare(name, value)
         self._by_frequency = law_class.name in _LAWS_WITH_ACCELERATION_GAINS

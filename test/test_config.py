@@ -21,8 +21,8 @@ from arm_sim.simulator_node import SimulatorParameters
 
 # What the launch files' arguments decide.
 LAUNCHED = {
-    'engine', 'mode', 'actuator', 'start_paused', 'viewer', 'record_inputs', 'autostart', 'feedforward', 'controller',
-    'path', 'center', 'side', 'edge_time', 'output_dir',
+    'engine', 'mode', 'actuator', 'start_paused', 'viewer', 'record_inputs', 'autostart',
+    'feedforward', 'controller', 'path', 'center', 'side', 'edge_time', 'output_dir',
 }  # fmt: skip
 NODES = {
     'simulator': (SimulatorParameters, PlantParameters),
