@@ -49,7 +49,7 @@ def assert_smooth_reference(system, largest_step=0.15):
 def test_action_goal_reaches_its_point_with_feedback_on_the_way(arm):
     status, result = arm.follow(CONTROLLER, goal([1.0], [AWAY]))
     assert (status, result.error_code) == (GoalStatus.STATUS_SUCCEEDED, RESULT.SUCCESSFUL)
-    np.testing.assert_allclose(arm.q, AWAY, atol=1e-3)
+    np.testing.assert_allclose(arm.q, AWAY, atol=5e-3)
     assert len(arm.feedback) >= 10
     last = arm.feedback[len(arm.feedback) // 2].feedback
     assert list(last.joint_names) == NAMES
@@ -96,7 +96,7 @@ def test_refused_goal_says_joint_value_limit_point_and_time_and_the_running_one_
     for part in expected:
         assert part in result.error_string
     assert arm.result(running, 'end').status == GoalStatus.STATUS_SUCCEEDED
-    np.testing.assert_allclose(arm.q, AWAY, atol=1e-3)
+    np.testing.assert_allclose(arm.q, AWAY, atol=5e-3)
     assert_smooth_reference(arm)
 
 
