@@ -1,24 +1,19 @@
-"""Compiles ahead what the first use of a shipped robot would wait for: `python -m arm_sim.warm_up`."""
+"""Compile ahead what the first use of the UR5e would wait for: python -m arm_sim.warm_up."""
 
 import time
 
-from arm_dynamics.inverse_kinematics import Solver, solve_ik
 from arm_dynamics.model import RobotModel
-from arm_dynamics.path_inverse_kinematics import solve_path_ik
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.warm_up import warm_up
 from arm_sim.analytical_plant import AnalyticalPlant
 from arm_sim.plant import PlantParameters
 
 
 def main() -> None:
-    """Compile inverse kinematics and the UR5e's analytical dynamics into their caches."""
+    """Compile the kinematics of all arms and the dynamics of the UR5e into their caches."""
     start = time.monotonic()
     model = RobotModel.from_urdf(find_urdf('ur5e'))
-    pose = model.forward_kinematics(model.neutral())
-    solvers: tuple[Solver, ...] = ('auto', 'damped_least_squares')
-    for solver in solvers:
-        solve_ik(model, pose, model.neutral(), solver=solver)
-    solve_path_ik(model, [pose, pose], model.neutral())
+    warm_up(model)
     AnalyticalPlant(model, PlantParameters())
     print(f'numeric code compiled in {time.monotonic() - start:.0f} s')
 

@@ -10,7 +10,7 @@ from arm_dynamics.codegen.links import Link, links_of
 from arm_dynamics.codegen.spatial import Transform
 from arm_dynamics.model import RobotModel
 
-_HEAD = """# Dynamics of the arm {name!r}, straight-line; written by arm_dynamics.codegen: do not edit.
+_HEAD = """# Dynamics of the arm {name!r}, written by arm_dynamics.codegen: do not edit.
 
 from numba import njit
 
