@@ -29,6 +29,7 @@ def hold(folder, *arguments):
 def test_the_pose_is_held_over_topics_with_the_predicted_objective(tmp_path, controller):
     code, printed, report = hold(tmp_path, f'controller:={controller}', 'duration:=0.3')
     assert code == 0, printed
+    assert report['duration_s'] == 0.3
     assert report['cost'] == report['predicted_cost']
     assert report['cost'] < 1e-3
     assert max(report['final_error_rad']) < 1e-6
