@@ -32,6 +32,7 @@ from arm_controllers.messages import (
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 
 # Another controller whose last command is younger than this is active [s].
@@ -76,7 +77,10 @@ class ControllerParameters:
         in_range('state_timeout', self.state_timeout, 0.1)
 
 
-_FIXED = tuple(field.name for field in fields(ControllerParameters))
+_FIXED = (
+    *(field.name for field in fields(ControllerParameters)),
+    *(f'model_error.{field.name}' for field in fields(ModelError)),
+)
 
 
 class ControllerNode(LifecycleNode):
@@ -89,6 +93,7 @@ class ControllerNode(LifecycleNode):
         self._active = False
         self._taken_over = False
         self.parameters = declare_parameters(self, ControllerParameters)
+        self._model_error = declare_parameters(self, ModelError, 'model_error.')
         declare_parameters(self, self._law_class.Parameters)
         self._live: LiveParameters | None = None
         self._diagnostics = ControllerDiagnostics(self, self._on_second)
@@ -158,6 +163,7 @@ class ControllerNode(LifecycleNode):
     def _build(self) -> None:
         p = self.parameters
         model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
+        model = with_error(model, self._model_error)  # what the controller believes
         if self._live is not None:
             self._live.close()
         self._live = LiveParameters(self, model, self._law_class, _FIXED, self._apply)

@@ -18,7 +18,7 @@ from arm_sim import comparison_report as report
 from arm_sim.comparison import Case, Measures, cases, measure_case, run_parallel
 from arm_sim.comparison_laws import COMPARED_LAWS
 from arm_sim.comparison_tasks import TASKS, Robot, make_task
-from arm_sim.engines import ENGINES
+from arm_sim.engines import RIGID_BODY_ENGINES
 from arm_sim.monte_carlo import run_monte_carlo
 from arm_sim.sweeps import SWEEPS, run_sweep
 
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     add('--robots', default='ur5e', help=f'names of shipped robots or URDF files, {many}')
     add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(TASKS)}')
     add('--laws', default='all', help=f'{many}, or "all": {", ".join(COMPARED_LAWS)}')
-    add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(ENGINES)}')
+    add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(RIGID_BODY_ENGINES)}')
     add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
     add(
         '--natural-frequency',
@@ -73,11 +73,11 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
     robots = _names(options.robots, ())
     tasks = _names(options.tasks, TASKS)
     laws = _names(options.laws, COMPARED_LAWS)
-    engines = _names(options.engines, tuple(ENGINES))
+    engines = _names(options.engines, tuple(RIGID_BODY_ENGINES))
     for what, names, allowed in (
         ('task', tasks, TASKS),
         ('law', laws, COMPARED_LAWS),
-        ('engine', engines, tuple(ENGINES)),
+        ('engine', engines, tuple(RIGID_BODY_ENGINES)),
     ):
         for name in names:
             one_of(what, name, allowed)

@@ -12,7 +12,12 @@ from arm_sim.plant import Plant, PlantParameters
 ENGINES = {
     'mujoco': ('arm_sim.mujoco_plant', 'MujocoPlant'),
     'analytical': ('arm_sim.analytical_plant', 'AnalyticalPlant'),
+    'motion_model': ('arm_sim.motion_model_plant', 'MotionModelPlant'),
 }
+
+
+# The engines that have the whole dynamics: what one says, the other must say as well.
+RIGID_BODY_ENGINES = ('mujoco', 'analytical')
 
 
 def make_plant(engine: str, model: RobotModel, parameters: PlantParameters) -> Plant:

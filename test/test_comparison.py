@@ -16,7 +16,7 @@ from arm_sim.compare_controllers import main
 from arm_sim.comparison import Case, cases, measure, measure_case, run_case, run_parallel
 from arm_sim.comparison_laws import COMPARED_LAWS, make_law
 from arm_sim.comparison_tasks import Robot, make_task, sinusoid_task
-from arm_sim.engines import ENGINES, make_plant
+from arm_sim.engines import RIGID_BODY_ENGINES, make_plant
 from arm_sim.monte_carlo import Ranges, run_monte_carlo
 from arm_sim.plant import PlantParameters
 from arm_sim.sweeps import run_sweep
@@ -67,7 +67,9 @@ def test_every_law_does_the_cube_within_the_error_of_its_kind():
 @pytest.mark.parametrize('law', COMPARED_LAWS)
 def test_engines_agree_on_every_law(law):
     """Each engine steps the same semi-implicit equations; what is left is rounding."""
-    first, *others = (run_case(Case('ur5e', 'sinusoid', law, engine)) for engine in ENGINES)
+    first, *others = (
+        run_case(Case('ur5e', 'sinusoid', law, engine)) for engine in RIGID_BODY_ENGINES
+    )
     for other in others:
         np.testing.assert_allclose(other.q, first.q, atol=1e-9)
 

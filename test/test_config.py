@@ -12,6 +12,7 @@ from arm_controllers.follower_names import parameter_names
 from arm_controllers.follower_parameters import FollowerParameters
 from arm_controllers.laws import law_class
 from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.cube import Cube
 from arm_sim.cube_task_node import CubeTaskParameters
@@ -44,6 +45,10 @@ def flat(tree: dict, prefix: str = '') -> dict:
     return values
 
 
+def unlisted(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
 def parameters_of(robot: str, node: str) -> dict:
     file = yaml.safe_load((share_folder() / 'config' / f'{robot}.yaml').read_text())
     sections = (file['/**'], file.get(node, {'ros__parameters': {}}))
@@ -60,6 +65,9 @@ def test_every_parameter_of_every_node_stands_in_the_robots_file(robot, node):
             if field.name not in LAUNCHED:
                 from_ros_value(field.name, found[field.name], hints[field.name])
     if node.endswith('_controller'):
+        for field in dataclasses.fields(ModelError):
+            if field.default != ():  # a parameter file cannot hold an empty list
+                assert found[f'model_error.{field.name}'] == unlisted(field.default)
         names = RobotModel.from_urdf(find_urdf(robot)).joint_names
         assert parameter_names(names).keys() <= found.keys()
 
