@@ -1,5 +1,7 @@
 """Bringing an arm to rest and holding it, with nobody in command."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,7 @@ class Brake:
         self._step = parameters.timestep
         self._rate = rate
         self._hold = model.neutral()
+        self._motors = _motors(model, parameters) if parameters.actuator == 'voltage' else None
 
     def start(self, q: Array, v: Array) -> None:
         """Begin to brake from the state q, v."""
@@ -44,5 +47,14 @@ class Brake:
         tau, a = self.torque(q, v)
         if self._actuator == 'torque':
             return tau
+        if self._motors is not None:
+            return self._motors.voltage(tau, v)
         side = self._side
         return q + (tau + side.servo_kd * (v + self._step * a)) / side.servo_kp
+
+
+def _motors(model: RobotModel, parameters: Any) -> Any:
+    """Return the motors of an analytical plant's parameters."""
+    from arm_dynamics.motors import MotorModel  # brings numba, which other actuators do without
+
+    return MotorModel(parameters.motors, model.joint_names)

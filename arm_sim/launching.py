@@ -1,5 +1,6 @@
 """What the launch files share: which nodes a robot, a controller and an engine need."""
 
+import os
 import shutil
 import sys
 from collections.abc import Iterable
@@ -83,6 +84,8 @@ def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
     urdf = find_urdf(robot)
     RobotModel.from_urdf(urdf)
     shared: dict[str, Any] = {'robot': str(urdf) if '/' in robot else robot}
+    # In lock-step simulator and controller take turns: faster on one core than across two.
+    turns: dict[str, Any] = {'core': _core()} if mode == 'lockstep' else {}
     config = config_file(robot, arguments['config'])
     law: dict[str, Any] = {'autostart': True, 'mode': mode}
     if controller == 'servo':
@@ -95,11 +98,16 @@ def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
         'viewer': arguments['viewer'] == 'true',
     }
     return [
-        arm_node('simulator', [config, shared | simulator]),
-        arm_node(f'{controller}_controller', [config, shared | law]),
+        arm_node('simulator', [config, shared | turns | simulator]),
+        arm_node(f'{controller}_controller', [config, shared | turns | law]),
         arm_node('inverse_kinematics', [config, shared]),
         *_plot(arguments['plot'], controller),
     ]
+
+
+def _core() -> int:
+    """Return a CPU core, another one in each ROS domain."""
+    return int(os.environ.get('ROS_DOMAIN_ID', '0')) % (os.cpu_count() or 1)
 
 
 def arm_node(executable: str, parameters: list[Any]) -> Node:

@@ -55,6 +55,7 @@ class SimulatorParameters:
         lockstep_timeout: wall-clock time without the awaited command before it brakes [s].
         start_paused: do not step before /simulator/pause is called with false.
         core: run on this CPU core only; -1: on any.
+        record_inputs: file of start state and inputs, for `replay_inputs` (engine analytical).
         viewer: open MuJoCo's viewer (engine mujoco).
     """
 
@@ -69,6 +70,7 @@ class SimulatorParameters:
     lockstep_timeout: float = 5.0
     start_paused: bool = False
     core: int = -1
+    record_inputs: str = ''
     viewer: bool = False
 
     def __post_init__(self):
@@ -92,6 +94,8 @@ class SimulatorNode(Node):
         self._model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
         plant = engine(self._model, plant_parameters)
         agreement = check_model(plant, self._model)
+        self._recorder = _recorder(plant, self._model) if p.record_inputs else None
+        plant = self._recorder or plant
         initial = p.initial_positions or self._model.neutral()
         self.simulation = Simulation(plant, self._model, initial)
 
@@ -124,6 +128,7 @@ class SimulatorNode(Node):
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
         self.create_service(Trigger, '~/step', self._on_step)
+        self.create_service(Trigger, '~/save_inputs', self._on_save_inputs)
         self.create_timer(1.0, self._report)
         self.create_timer(_RESEND_PERIOD, self._on_silence)
         if not self._lockstep:
@@ -140,7 +145,9 @@ class SimulatorNode(Node):
         )
 
     def destroy_node(self) -> None:
-        """Close the viewer first: its thread reads what the plant holds."""
+        """Write the recording of inputs; close the viewer, whose thread reads the plant."""
+        if self._recorder is not None:
+            self._recorder.save(self.parameters.record_inputs)
         if self._viewer is not None:
             self._viewer.close()
         super().destroy_node()
@@ -304,6 +311,19 @@ class SimulatorNode(Node):
             self._advance()
         return response
 
+    def _on_save_inputs(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        """Write the recording as it is now."""
+        try:
+            if self._recorder is None:
+                raise ArmError('parameter record_inputs is empty: nothing is recorded')
+            self._recorder.save(self.parameters.record_inputs)
+            response.success, response.message = True, self.parameters.record_inputs
+        except ArmError as error:
+            response.success, response.message = False, str(error)
+        return response
+
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Hold a wrench, given in the axes of the frame that it acts on, from now on."""
         force, torque = message.wrench.force, message.wrench.torque
@@ -371,6 +391,15 @@ class SimulatorNode(Node):
         message = DiagnosticArray(status=[status])
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
+
+
+def _recorder(plant, model):
+    """Return the plant, its inputs recorded. Raises ArmError for an engine without replay."""
+    if not hasattr(plant, 'forward_model'):
+        raise ArmError('record_inputs is set; it needs engine analytical')
+    from arm_sim.input_recording import InputRecorder
+
+    return InputRecorder(plant, model)
 
 
 def _open_viewer(plant):
