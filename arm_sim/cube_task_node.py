@@ -47,8 +47,6 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
 from arm_sim.cube import Cube
-from arm_sim.cube_report import draw, print_table, summarize, write_json
-from arm_sim.recording import Channel, write_recording
 from arm_sim.tracking import JointLog, measure
 
 # Simulated time at which the arm is set off: the goal is accepted before time begins to run.
@@ -322,6 +320,9 @@ class CubeTask(Node):
         return JointLog(np.array(list(rows)), q, v, effort)
 
     def _report(self, goal, cube_start, start_ns, end_ns, ik, wall) -> int:
+        # Plots and recordings bring libraries that would hold up the start of the arm.
+        from arm_sim.cube_report import draw, print_table, summarize, write_json
+
         p, cube = self.parameters, self.cube
         everything = self._log()
         log = everything.between(start_ns, end_ns, self.period_ns)
@@ -383,6 +384,8 @@ class CubeTask(Node):
         ]
 
     def _write_recording(self) -> None:
+        from arm_sim.recording import Channel, write_recording
+
         def stamped(messages: list[bytes]) -> list[tuple[int, bytes]]:
             stamps = (struct.unpack_from('<iI', data, 4) for data in messages)
             return [(s * 10**9 + n, data) for (s, n), data in zip(stamps, messages, strict=True)]
