@@ -142,6 +142,15 @@ use_workspace() {
   done
 }
 
+# Compiled numeric code and Python's bytecode, so that no launch waits for them.
+warm_up() {
+  env -u PYTHONDONTWRITEBYTECODE python3 -m arm_sim.warm_up
+  env -u PYTHONDONTWRITEBYTECODE python3 -c 'import arm_controllers.controller_node, arm_sim.launching
+import arm_sim.cube_report, arm_sim.cube_task_node, arm_sim.inverse_kinematics_node
+import arm_sim.mujoco_plant, arm_sim.recording, arm_sim.simulator_node'
+  env -u PYTHONDONTWRITEBYTECODE ros2 launch arm_sim cube.launch.py --show-args >/dev/null
+}
+
 # Every check runs, also after one that failed; tests talk to nobody outside.
 check_all() {
   local failed=()
@@ -174,7 +183,7 @@ if ! sourced_ros; then
 fi
 build
 use_workspace
-[[ -z ${built:-} ]] || python3 -m arm_sim.warm_up
+[[ -z ${built:-} ]] || warm_up
 
 if [[ $1 == test ]]; then
   check_all "${@:2}"

@@ -143,8 +143,8 @@ class CubeTask(Node):
         self._say(f'{p.robot} is to draw a cube of {cube.side:g} m at {_text(cube.center)} m')
         wait_until(executor, lambda: self._latest_ns >= 0, 'joint_states', p.timeout)
         pin_to_core(p.core)
-        if p.controller and not self._follow.wait_for_server(p.timeout):
-            raise ArmError(f'no {p.controller}_controller within {p.timeout:g} s')
+        follower = f'{p.controller}_controller'
+        wait_until(executor, self._follow.server_is_ready, follower, p.timeout)
         self._call(executor, self._pause, SetBool.Request(data=True))
         self._states.clear()
         self._latest_ns = -1
