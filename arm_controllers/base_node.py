@@ -1,6 +1,7 @@
 """What all nodes share: parameters from dataclasses, QoS profiles, running and ending."""
 
 import dataclasses
+import gc
 import os
 import re
 import signal
@@ -183,6 +184,8 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
         node = make_node()
         executor = make_executor()
         executor.add_node(node)
+        gc.collect()
+        gc.freeze()  # what stays need not be searched for garbage, cycle after cycle
         if hasattr(node, 'run'):
             code = 130
             code = node.run(executor)

@@ -257,9 +257,12 @@ class ControllerNode(LifecycleNode):
         self._goals.after_cycle(time_ns, q, v)
         if time_ns >= self._next_report_ns:
             self._next_report_ns = time_ns + self._report_every_ns
-            error = self._model.difference(q, reference.q)
-            self._state_message.fill(time_ns, reference, q, v, error, message.effort, self._output)
-            self._state_publisher.publish(self._state_message.message)
+            if self._state_publisher.get_subscription_count():  # else nobody pays for it
+                error = self._model.difference(q, reference.q)
+                self._state_message.fill(
+                    time_ns, reference, q, v, error, message.effort, self._output
+                )
+                self._state_publisher.publish(self._state_message.message)
 
     # Beside the cycle
 

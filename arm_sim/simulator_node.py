@@ -225,7 +225,9 @@ class SimulatorNode(Node):
         set_stamp(state.message.header.stamp, simulation.time_ns)
         self._awaiting_since = time.monotonic()
         self._state_publisher.publish(state.message)
-        if simulation.steps % self._clock_every == 0:
+        if simulation.steps % self._clock_every == 0 and (
+            self._clock_publisher.get_subscription_count()  # else nobody pays for it
+        ):
             set_stamp(self._clock_message.clock, simulation.time_ns)
             self._clock_publisher.publish(self._clock_message)
 
