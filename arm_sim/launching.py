@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from launch import LaunchContext
-from launch.actions import DeclareLaunchArgument, LogInfo, Shutdown
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
@@ -126,26 +126,44 @@ def task_node(executable: str, parameters: list[Any]) -> Node:
     )
 
 
-def _node(executable: str, parameters: list[Any], succeeds: bool, **options: Any) -> Node:
-    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
-        if context.is_shutdown:
-            return None
-        if succeeds and event.returncode == 0:
-            return Shutdown(reason=f'{executable} is done')
-        # An exception is the only way to make `ros2 launch` itself end with exit code 1.
-        raise RuntimeError(f'{executable} ended with exit code {event.returncode}')
+def tool(module: str, arguments: list[str]) -> ExecuteProcess:
+    """Return the process that runs a command-line tool; its end ends the launch, as a task's."""
+    return ExecuteProcess(
+        cmd=[sys.executable, '-m', f'arm_sim.{module}', *arguments],
+        name=module,
+        output_format='{line}',
+        **_ending(module, succeeds=True),
+    )
 
+
+def _node(executable: str, parameters: list[Any], succeeds: bool, **options: Any) -> Node:
     return Node(
         package='arm_sim',
         executable=executable,
         name=executable,
         parameters=parameters,
-        output='screen',
-        on_exit=end,
-        sigterm_timeout='3',
-        sigkill_timeout='1',
+        **_ending(executable, succeeds),
         **options,
     )
+
+
+def _ending(name: str, succeeds: bool) -> dict[str, Any]:
+    """Return the options of a process whose end is the end of the launch."""
+
+    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+        if context.is_shutdown:
+            return None
+        if succeeds and event.returncode == 0:
+            return Shutdown(reason=f'{name} is done')
+        # An exception is the only way to make `ros2 launch` itself end with exit code 1.
+        raise RuntimeError(f'{name} ended with exit code {event.returncode}')
+
+    return {
+        'output': 'screen',
+        'on_exit': end,
+        'sigterm_timeout': '3',
+        'sigkill_timeout': '1',
+    }
 
 
 def _plot(plot: str, controller: str) -> Iterable[Any]:

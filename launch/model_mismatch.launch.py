@@ -1,11 +1,9 @@
 """The arm is not the one that the laws know: error over one mismatch, law by law."""
 
-import sys
-
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, Shutdown
-from launch.events.process import ProcessExited
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from arm_sim.launching import tool
 from arm_sim.sweeps import SWEEPS
 
 ARGUMENTS = (
@@ -28,28 +26,6 @@ ARGUMENTS = (
         'output_dir', default_value='mismatch_output', description='folder for table and picture'
     ),
 )
-
-
-def tool(module: str, arguments: list[str]) -> ExecuteProcess:
-    """Return the process that runs a command-line tool; its end ends the launch."""
-
-    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
-        if context.is_shutdown:
-            return None
-        if event.returncode == 0:
-            return Shutdown(reason=f'{module} is done')
-        # An exception is the only way to make `ros2 launch` itself end with exit code 1.
-        raise RuntimeError(f'{module} ended with exit code {event.returncode}')
-
-    return ExecuteProcess(
-        cmd=[sys.executable, '-m', f'arm_sim.{module}', *arguments],
-        name=module,
-        output='screen',
-        output_format='{line}',
-        on_exit=end,
-        sigterm_timeout='3',
-        sigkill_timeout='1',
-    )
 
 
 def mismatch(context: LaunchContext) -> list:
