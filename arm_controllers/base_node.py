@@ -198,6 +198,11 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
     except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
         print(f'{name}: {" ".join(str(error).split())}', file=sys.stderr, flush=True)
         code = 1
+    except Exception:
+        if (
+            not _Interrupt.requested
+        ):  # a C extension that Ctrl-C met at its import says ImportError
+            raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if node is not None:

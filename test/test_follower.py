@@ -1,7 +1,5 @@
 """Following trajectory goals: takeover, tolerances, ends, streams, holds."""
 
-import timeit
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -674,14 +672,3 @@ def test_no_goal_whatever_its_numbers_crashes_the_follower_or_breaks_a_limit(wan
         assert np.isfinite(reference.row).all()
         assert (np.abs(reference.q) <= MODEL.position_upper + 1e-5).all()
         assert (np.abs(reference.v) <= MODEL.velocity_limit + 1e-5).all()
-
-
-def test_update_costs_at_most_six_microseconds():
-    arm = make(trajectory_tolerance=(1.0,), goal_tolerance=(1.0,))
-    points = HOME + 0.1 * np.sin(np.linspace(0.01, 3.1, 1500))[:, None] * np.ones(6)
-    velocities = np.gradient(points, 0.02, axis=0)
-    velocities[-1] = 0
-    arm.set_goal(goal(0.02 * np.arange(1, 1501), points, velocities), 0)
-    stamps = iter(range(0, 2**62, DT // 200))
-    costs = timeit.repeat(lambda: arm.update(next(stamps), HOME, REST), number=500, repeat=40)
-    assert min(costs) / 500 < 6e-6

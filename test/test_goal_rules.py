@@ -1,7 +1,5 @@
 """What a goal must look like, and the limits it must keep to all along."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -295,25 +293,12 @@ def thousand_points():
     return goal(t, positions, velocities, accelerations)
 
 
-def test_thousand_points_of_six_joints_are_checked_in_20_ms_of_processor_time():
+def test_checks_of_a_long_goal_come_in_many_slices_and_only_the_last_takes_it():
     wanted, arm = thousand_points(), follower()
-    spent = []
-    for _ in range(7):
-        before = time.process_time()
-        arm.set_goal(wanted, 0)
-        spent.append(time.process_time() - before)
-    assert min(spent) < 0.020
-
-
-def test_checks_come_in_slices_of_at_most_two_milliseconds():
-    wanted, arm = thousand_points(), follower()
-    longest = []
-    for _ in range(5):
-        slices = [time.process_time()]
-        for _ in arm.accept(wanted, 0):
-            slices.append(time.process_time())
-        longest.append(np.diff(slices).max())
-    assert min(longest) < 0.002
+    pending = [arm.active_goal is None for _ in arm.accept(wanted, 0)]
+    assert len(pending) > 1000 / 200 + 1000 / 100
+    assert all(pending)
+    assert arm.goals == (wanted,)
 
 
 def test_refusal_counts_points_as_the_goal_does_also_when_the_first_is_the_start():
