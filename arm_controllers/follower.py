@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.braking import braking
+from arm_controllers.drives import Drives
 from arm_controllers.follower_parameters import FollowerParameters
 from arm_controllers.goal import Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.goal_rules import check_form
@@ -17,6 +18,8 @@ from arm_controllers.tolerances import ErrorWatch, GoalTolerances
 from arm_controllers.trajectory import Array, Trajectory, hold
 from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
+
+_INSTANT = 1e-9  # [s]
 
 
 @dataclass
@@ -76,7 +79,9 @@ class TrajectoryFollower:
             'max_deceleration_on_cancel', p.max_deceleration_on_cancel, names, 0.0, True
         )
         start = per_joint('start_tolerance', p.start_tolerance, names, 0.0)
+        drives = Drives(self._model, p.armature, p.damping)
         self.parameters = parameters
+        self._drives = drives
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
         self._max_acceleration = np.where(acceleration > 0, acceleration, np.inf)
         self._max_deceleration = np.minimum(deceleration, self._max_acceleration)
@@ -106,10 +111,19 @@ class TrajectoryFollower:
     def activate(
         self, time_ns: int, q: Array, v: Array, reason: str = 'the controller took over anew'
     ) -> None:
-        """Hold here, braking first where the arm moves; goals at hand end with `reason`."""
+        """Hold here, braking first where the arm moves; goals at hand end with `reason`.
+
+        At this very instant the reference is the state without acceleration, so that a goal that
+        starts with it goes on from the motion as it is.
+        """
         self.abort(reason)
         self.time_ns = time_ns
-        self._brake(time_ns, q, v, np.zeros_like(self.reference.effort))
+        self._brake(time_ns, q + _INSTANT * v, v, np.zeros_like(self.reference.effort))
+        if np.any(v):
+            as_it_is = np.zeros((1, 6, len(v)))
+            as_it_is[0, 0], as_it_is[0, 1] = q, v
+            moving = Trajectory(np.array([0.0, _INSTANT]), as_it_is)
+            self._motion.trajectory = moving.followed_by(self._motion.trajectory)
         self._motion.trajectory.evaluate(0.0, self.reference)
 
     def abort(self, reason: str, code: ResultCode = ResultCode.INVALID_GOAL) -> None:
@@ -191,7 +205,7 @@ class TrajectoryFollower:
                 )
             yield
             yield from check_limits(trajectory, self._model, self._max_acceleration, point_times)
-            yield from check_torque(trajectory, self._model, point_times)
+            yield from check_torque(trajectory, self._model, self._drives, point_times)
             in_time = self.time_ns <= max(from_ns, time_ns)
             if in_time and np.array_equal(self.peek(from_ns).row, state.row):
                 break
@@ -317,7 +331,7 @@ class TrajectoryFollower:
         self._brake(time_ns, state.q, moving, state.effort)
 
     def _brake(self, time_ns: int, q: Array, v: Array, effort: Array) -> None:
-        motion = braking(self._model, q, v, effort, self._max_deceleration)
+        motion = braking(self._model, self._drives, q, v, effort, self._max_deceleration)
         self._motion = _Motion(time_ns, time_ns, motion)
 
     def _end(self, code: ResultCode, message: str) -> None:

@@ -10,6 +10,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_controllers.drives import Drives
 from arm_controllers.goal import GoalError
 from arm_controllers.trajectory import Array, Trajectory
 from arm_dynamics.model import RobotModel
@@ -85,15 +86,17 @@ def _check_segments(
             raise _limit_error(model, joint, quantity, value, bound, time, point_times)
 
 
-def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) -> Iterator[None]:
-    """Check inverse dynamics plus the goal's own effort against the effort limits, in slices.
+def check_torque(
+    trajectory: Trajectory, model: RobotModel, drives: Drives, point_times: Array
+) -> Iterator[None]:
+    """Check what the drives must give, plus the goal's own effort, against their limits.
 
     At TORQUE_SAMPLES instants or more, evenly in each segment, both ends included. A torque that
     peaks between two of them is missed by what it changes within half their distance.
 
-    Arguments, yields and raises as `check_limits`.
+    Arguments, yields and raises as `check_limits`; `drives` tells the torques.
     """
-    limit = model.effort_limit
+    limit = drives.limit
     if not np.isfinite(limit).any():
         return
     segment, share = _torque_samples(trajectory)
@@ -102,8 +105,7 @@ def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) 
         i, s = segment[part], share[part]
         efforts = trajectory.efforts
         torques = efforts[i] + s[:, np.newaxis] * (efforts[i + 1] - efforts[i])
-        states = trajectory.states_in(i, s * np.diff(trajectory.times)[i])
-        torques += [model.inverse_dynamics(q, v, a) for q, v, a in zip(*states, strict=True)]
+        torques += drives.torques(*trajectory.states_in(i, s * np.diff(trajectory.times)[i]))
         outside = np.abs(torques) > limit + LIMIT_TOLERANCE
         if outside.any():
             sample, joint = np.argwhere(outside)[0]

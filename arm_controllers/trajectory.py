@@ -193,20 +193,27 @@ def hold(q: Array, effort: Array | None = None) -> Trajectory:
     return Trajectory(np.array([0.0, 1.0]), coefficients, efforts)
 
 
-def stop(q: Array, v: Array, duration: float, effort: Array | None = None) -> Trajectory:
-    """Return the trajectory that brakes all joints together at constant deceleration.
+def stop(q: Array, v: Array, duration: float | Array, effort: Array | None = None) -> Trajectory:
+    """Return the trajectory that brakes every joint at constant deceleration.
 
-    q(t) = q + v t - v t^2 / (2 T): the joints keep their common direction. The feedforward
-    fades to zero on the way.
+    q(t) = q + v t - v t^2 / (2 T) until T, then rest: with one T for all, the joints keep their
+    common direction. The feedforward fades to zero on the way.
 
     Args:
         q, v: (n,) state at t = 0.
-        duration: T [s], positive.
+        duration: T [s], one for all joints or one a joint (n,); the longest is positive. A joint
+            with T = 0 stops at once.
         effort: (n,) feedforward at t = 0.
     """
-    coefficients = np.zeros((1, 6, len(q)))
-    coefficients[0, 0] = q
-    coefficients[0, 1] = v
-    coefficients[0, 2] = -v / (2 * duration)
-    efforts = None if effort is None else np.array([effort, np.zeros_like(q)])
-    return Trajectory(np.array([0.0, duration]), coefficients, efforts)
+    duration = np.broadcast_to(duration, q.shape)
+    times = np.unique(np.append(duration, 0.0))
+    end = times[-1]
+    s = times[:-1, np.newaxis]  # where each segment starts
+    brakes = s < duration
+    rate = np.divide(v, duration, out=np.zeros_like(q), where=duration > 0)
+    coefficients = np.zeros((len(s), 6, len(q)))
+    coefficients[:, 0] = np.where(brakes, q + v * s - rate * s**2 / 2, q + v * duration / 2)
+    coefficients[:, 1] = np.where(brakes, v - rate * s, 0.0)
+    coefficients[:, 2] = np.where(brakes, -rate / 2, 0.0)
+    efforts = None if effort is None else np.outer(1.0 - times / end, effort)
+    return Trajectory(times, coefficients, efforts, q + v * duration / 2)

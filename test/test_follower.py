@@ -2,75 +2,32 @@
 
 import numpy as np
 import pytest
+from following import (
+    DT,
+    HOME,
+    MODEL,
+    NAMES,
+    REST,
+    SECOND,
+    assert_no_jump,
+    ends,
+    goal,
+    make,
+    run,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arm_controllers.follower import TrajectoryFollower
 from arm_controllers.follower_parameters import FollowerParameters
 from arm_controllers.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf
-
-MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
-NAMES = MODEL.joint_names
-HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
-REST = np.zeros(6)
-DT = 2_000_000  # [ns]
-SECOND = 1_000_000_000
 
 CONTINUOUS = """<robot name="turntable"><link name="base"/>
 <joint name="turn" type="continuous"><parent link="base"/><child link="table"/>
 <axis xyz="0 0 1"/><limit effort="50" velocity="20"/></joint>
 <link name="table"><inertial><mass value="1"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
-
-
-def make(model=MODEL, q=HOME, v=None, at=0, **parameters):
-    arm = TrajectoryFollower(model, FollowerParameters(**parameters))
-    arm.activate(at, q, np.zeros(len(q)) if v is None else v)
-    return arm
-
-
-def goal(times, positions, velocities=None, accelerations=None, names=NAMES, **others):
-    def rows(values):
-        return None if values is None else np.array(values, dtype=float)
-
-    return Goal(
-        tuple(names),
-        np.array(times, dtype=float),
-        rows(positions),
-        rows(velocities),
-        rows(accelerations),
-        **others,
-    )
-
-
-def run(arm, start_ns, end_ns, perfect=True):
-    """Update from start to end; the arm is where the reference is. Return t, q, v, a."""
-    rows = []
-    for time_ns in range(start_ns, end_ns, DT):
-        expected = arm.peek(time_ns)
-        reference = arm.update(time_ns, expected.q.copy(), expected.v.copy())
-        rows.append(reference.row[:18].copy() if len(reference.q) == 6 else reference.row.copy())
-    table = np.array(rows)
-    n = len(arm.reference.q)
-    return table[:, :n], table[:, n : 2 * n], table[:, 2 * n : 3 * n]
-
-
-def assert_no_jump(q, v, max_acceleration=100.0):
-    """Positions must move as velocities say, and velocities change by no more than possible."""
-    h = DT * 1e-9
-    np.testing.assert_allclose(
-        np.diff(q, axis=0), h * (v[1:] + v[:-1]) / 2, atol=max_acceleration * h * h
-    )
-    assert np.abs(np.diff(v, axis=0)).max() <= max_acceleration * h
-
-
-def ends(arm):
-    found = [(end.identifier, end.code) for end in arm.results]
-    arm.results.clear()
-    return found
 
 
 # Holding
@@ -92,16 +49,6 @@ def test_activation_in_motion_brakes_within_the_deceleration_and_holds():
     np.testing.assert_array_equal(v[0], speed)
     assert np.abs(a).max() <= 4.0 + 1e-12
     np.testing.assert_allclose(q[-1], HOME + speed * 0.25 / 2, atol=1e-12)
-    assert not v[-1].any()
-
-
-def test_braking_stops_short_of_a_position_limit():
-    near = HOME.copy()
-    near[2] = MODEL.position_upper[2] - 0.05
-    speed = np.zeros(6)
-    speed[2] = 1.0
-    q, v, _ = run(make(q=near, v=speed, max_deceleration_on_cancel=(2.0,)), 0, SECOND)
-    assert q[:, 2].max() <= MODEL.position_upper[2] + 1e-12
     assert not v[-1].any()
 
 

@@ -2,41 +2,15 @@
 
 import numpy as np
 import pytest
+from following import HOME, MODEL, NAMES, goal, make
 
-from arm_controllers.follower import TrajectoryFollower
-from arm_controllers.follower_parameters import FollowerParameters
 from arm_controllers.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf
-
-HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
-MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
-NAMES = MODEL.joint_names
-
-
-def follower(**parameters):
-    made = TrajectoryFollower(MODEL, FollowerParameters(**parameters))
-    made.activate(0, HOME, np.zeros(6))
-    return made
-
-
-def goal(times, positions, velocities=None, accelerations=None, names=NAMES, **others):
-    def rows(values):
-        return None if values is None else np.array(values, dtype=float)
-
-    return Goal(
-        tuple(names),
-        np.array(times, dtype=float),
-        rows(positions),
-        rows(velocities),
-        rows(accelerations),
-        **others,
-    )
 
 
 def refusal(bad_goal, **parameters):
     """Return the refusal; assert that it changed nothing."""
-    arm = follower(**parameters)
+    arm = make(**parameters)
     arm.set_goal(goal([5.0], [HOME + 0.1], identifier='running'), 0)
     before = [arm.peek(t).row.copy() for t in range(0, 6_000_000_000, 250_000_000)]
     with pytest.raises(GoalError) as error:
@@ -64,7 +38,7 @@ def test_repeated_joint_is_refused():
 def test_missing_joint_is_refused_unless_partial_goals_are_allowed():
     part = goal([1.0], [HOME[:3]], names=NAMES[:3])
     assert f"joint '{NAMES[3]}' is missing" in str(refusal(part))
-    follower(allow_partial_joints_goal=True).set_goal(part, 0)
+    make(allow_partial_joints_goal=True).set_goal(part, 0)
 
 
 @pytest.mark.parametrize('field', ['velocities', 'accelerations', 'effort', 'positions'])
@@ -139,7 +113,7 @@ def test_velocity_between_points_is_checked_against_its_limit():
 
 def test_acceleration_is_checked_where_a_limit_is_set():
     wanted = goal([1.0], [HOME + 0.3], np.zeros((1, 6)))
-    arm = follower()
+    arm = make()
     arm.set_goal(wanted, 0)
     error = refusal(wanted, max_acceleration=(1.0,))
     assert 'acceleration' in str(error)
@@ -149,7 +123,7 @@ def test_acceleration_is_checked_where_a_limit_is_set():
 def test_goal_exactly_at_its_limit_is_accepted():
     target = HOME.copy()
     target[2] = MODEL.position_upper[2]
-    arm = follower()
+    arm = make()
     arm.set_goal(goal([4.0], [target], np.zeros((1, 6)), np.zeros((1, 6))), 0)
     np.testing.assert_array_equal(arm.peek(5_000_000_000).q, target)
 
@@ -157,8 +131,7 @@ def test_goal_exactly_at_its_limit_is_accepted():
 def test_arm_that_stands_beyond_a_limit_may_return_but_go_no_farther():
     outside = HOME.copy()
     outside[2] = MODEL.position_upper[2] + 0.01
-    arm = TrajectoryFollower(MODEL, FollowerParameters())
-    arm.activate(0, outside, np.zeros(6))
+    arm = make(q=outside)
     farther = outside.copy()
     farther[2] += 0.01
     with pytest.raises(GoalError, match='above its upper limit'):
@@ -168,8 +141,7 @@ def test_arm_that_stands_beyond_a_limit_may_return_but_go_no_farther():
 
 def test_torque_beyond_its_limit_is_refused_with_joint_value_and_limit():
     stretched = np.zeros(6)
-    arm = TrajectoryFollower(MODEL, FollowerParameters())
-    arm.activate(0, stretched, np.zeros(6))
+    arm = make(q=stretched)
     target = stretched.copy()
     target[1] = -0.45
     z = np.zeros((1, 6))
@@ -194,7 +166,7 @@ def test_velocity_at_the_end_is_refused_unless_allowed():
     moving = goal([2.0], [HOME + 0.1], v)
     error = refusal(moving)
     assert f"joint '{NAMES[4]}': velocity 0.2 at the last point" in str(error)
-    follower(allow_nonzero_velocity_at_trajectory_end=True).set_goal(moving, 0)
+    make(allow_nonzero_velocity_at_trajectory_end=True).set_goal(moving, 0)
 
 
 def test_start_too_far_from_the_arm_is_refused_with_the_distance():
@@ -207,7 +179,7 @@ def test_start_too_far_from_the_arm_is_refused_with_the_distance():
 
 
 def test_goal_that_ended_in_the_past_is_refused_as_old():
-    arm = follower()
+    arm = make()
     with pytest.raises(GoalError, match='in the past') as error:
         arm.set_goal(goal([1.0], [HOME], start_ns=1), 400_000_000_000)
     assert error.value.code == ResultCode.OLD_HEADER_TIMESTAMP
@@ -243,13 +215,9 @@ def test_extremes_agree_with_dense_sampling_on_random_goals():
         size = rng.uniform(0.1, 1.0)
         states = [rng.normal(scale=s * size, size=(5, 6)) for s in (0.5, 1.0, 2.0)]
         wanted = goal(times, HOME + states[0], *states[1:])
-        limits = FollowerParameters(
-            allow_nonzero_velocity_at_trajectory_end=True, max_acceleration=(25.0,)
-        )
         free = RobotModel.from_urdf(MODEL.urdf)
         free.effort_limit = np.full(6, np.inf)
-        arm = TrajectoryFollower(free, limits)
-        arm.activate(0, HOME, np.zeros(6))
+        arm = make(free, allow_nonzero_velocity_at_trajectory_end=True, max_acceleration=(25.0,))
         trajectory = _trajectory(arm, wanted)
         t = np.linspace(0.0, trajectory.end, 20_000, endpoint=False)
         q, v, a = trajectory.states(t)
@@ -294,7 +262,7 @@ def thousand_points():
 
 
 def test_checks_of_a_long_goal_come_in_many_slices_and_only_the_last_takes_it():
-    wanted, arm = thousand_points(), follower()
+    wanted, arm = thousand_points(), make()
     pending = [arm.active_goal is None for _ in arm.accept(wanted, 0)]
     assert len(pending) > 1000 / 200 + 1000 / 100
     assert all(pending)
