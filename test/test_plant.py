@@ -7,6 +7,7 @@ import pytest
 from test_model import MIXED
 
 from arm_dynamics import ArmError, JointLimitError, RobotModel
+from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.brake import Brake
 from arm_sim.model_check import TOLERANCE, check_model
@@ -172,6 +173,76 @@ def test_control_decimation_is_that_many_steps():
 def test_an_initial_position_beyond_the_limits_is_refused():
     with pytest.raises(JointLimitError, match="'elbow_joint': position 4 rad"):
         Simulation(MujocoPlant(UR5E, SERVO), UR5E, [0, 0, 4.0, 0, 0, 0])
+
+
+def test_reset_returns_to_the_initial_velocities():
+    moving = np.linspace(0.1, 0.6, 6)
+    simulation = Simulation(MujocoPlant(UR5E, TORQUE), UR5E, POSTURE, moving)
+    for _ in range(2):
+        np.testing.assert_array_equal(simulation.plant.v, moving)
+        simulation.advance(np.zeros(6))
+        simulation.reset()
+
+
+@pytest.mark.parametrize(
+    ('velocities', 'says'),
+    [
+        (np.full(6, 4.0), "'shoulder_pan_joint': velocity 4 rad/s is above its upper limit 3.14"),
+        (np.zeros(5), 'initial_velocities must be 6 finite numbers'),
+        (np.full(6, np.nan), 'initial_velocities must be 6 finite numbers'),
+    ],
+)
+def test_an_impossible_initial_velocity_is_refused(velocities, says):
+    with pytest.raises(ArmError, match=says):
+        Simulation(MujocoPlant(UR5E, SERVO), UR5E, POSTURE, velocities)
+
+
+def test_a_wrench_with_a_stamp_acts_from_that_time_on_in_the_axes_of_its_frame():
+    early, late = make_simulation(), make_simulation()
+    tip = UR5E.forward_kinematics(POSTURE)
+    late.push('tool0', np.concatenate([tip.rotation.T @ [0.0, 20.0, 0.0], np.zeros(3)]), 6_000_000)
+    late.push('tool0', np.zeros(6), 10_000_000)
+    hold = UR5E.gravity_torque(POSTURE)
+    for k in range(8):
+        if k == 3:
+            early.plant.apply_wrench('tool0', [0.0, 20.0, 0.0, 0.0, 0.0, 0.0])
+        if k == 5:
+            early.plant.apply_wrench('tool0', np.zeros(6))
+        for simulation in (early, late):
+            simulation.advance(hold)
+        np.testing.assert_allclose(late.plant.v, early.plant.v, rtol=1e-12, atol=1e-15)
+    assert np.abs(late.plant.v).max() > 1e-3
+    late.push('tool0', np.ones(6), 100_000_000)
+    late.reset()
+    for _ in range(100):
+        late.advance(hold)
+    np.testing.assert_allclose(late.plant.v, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('wrench', 'frame', 'time_ns', 'says'),
+    [
+        ([np.nan] * 6, 'tool0', 0, 'external_wrench .* is not finite'),
+        (np.ones(6), 'nose', 0, "no frame 'nose'"),
+        (np.ones(6), 'tool0', 10**18, 'stamped 1e.09 s ahead of simulated time; allowed: 3600 s'),
+    ],
+)
+def test_an_impossible_wrench_is_refused(wrench, frame, time_ns, says):
+    with pytest.raises(ArmError, match=says):
+        make_simulation().push(frame, wrench, time_ns)
+
+
+def test_a_payload_falls_off_at_its_time_and_is_back_after_a_reset():
+    loaded = with_error(UR5E, ModelError(payload=2.0))
+    swap = (20_000_000, MujocoPlant(UR5E, TORQUE))
+    simulation = Simulation(MujocoPlant(loaded, TORQUE), UR5E, POSTURE, swap=swap)
+    for _ in range(2):
+        for _ in range(10):
+            simulation.advance(loaded.gravity_torque(POSTURE))
+        np.testing.assert_allclose(simulation.plant.v, 0.0, atol=1e-9)
+        simulation.advance(loaded.gravity_torque(POSTURE))
+        assert np.abs(simulation.plant.v).max() > 1e-3  # the same torque lifts the lighter arm
+        simulation.reset()
 
 
 @pytest.mark.parametrize(
