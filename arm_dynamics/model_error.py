@@ -26,6 +26,7 @@ class ModelError:
         gravity: (3) in the base frame [m/s^2]; none: the model's.
         friction: Coulomb friction [N.m | N], one or one a joint; none: the URDF's.
         damping: viscous friction [N.m.s/rad | N.s/m]; likewise.
+        armature: rotor inertia at a joint beyond the parameters' [kg m^2 | kg], one or one a joint.
         effort_scale: factor on all effort limits.
     """
 
@@ -36,6 +37,7 @@ class ModelError:
     gravity: tuple[float, ...] = ()
     friction: tuple[float, ...] = ()
     damping: tuple[float, ...] = ()
+    armature: tuple[float, ...] = (0.0,)
     effort_scale: float = 1.0
 
     def __post_init__(self):
@@ -43,7 +45,7 @@ class ModelError:
         for name in _MOVING_LINK_FIELDS:
             for value in getattr(self, name):
                 in_range(f'model_error.{name}', value, 0.0, 100.0, exclusive=True)
-        for name in ('friction', 'damping'):
+        for name in ('friction', 'damping', 'armature'):
             for value in getattr(self, name):
                 in_range(f'model_error.{name}', value, 0.0)
         in_range('model_error.payload', self.payload, 0.0, 1000.0)
@@ -62,7 +64,8 @@ class ModelError:
 def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     """Return a model of its own with the error in it.
 
-    The error is written into the URDF's text, so every engine that loads it has the same one.
+    The error is written into the URDF's text, so every engine that loads it has the same one. Only
+    armature has no place there: the model's dynamics have it, a plant takes it as a parameter.
 
     Raises:
         ArmError: a count of numbers that fits neither 1 nor the links or joints.
@@ -81,7 +84,9 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     if error.payload > 0.0:
         _add_payload(tree, model.tip_frame, error.payload)
     gravity = error.gravity or model.gravity
-    return RobotModel(ElementTree.tostring(tree, encoding='unicode'), model.tip_frame, gravity)
+    wrong = RobotModel(ElementTree.tostring(tree, encoding='unicode'), model.tip_frame, gravity)
+    wrong.pin_model.armature = np.array(_spread('armature', error.armature, model.nv, 'joints'))
+    return wrong
 
 
 def _spread(name: str, values: tuple[float, ...], count: int, what: str) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Any
 
@@ -15,7 +15,7 @@ from arm_sim.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
 from arm_sim.comparison_laws import actuator_of, joint_gains, make_law
 from arm_sim.comparison_tasks import Robot, Task, make_task
 from arm_sim.engines import make_plant
-from arm_sim.plant import Plant, PlantParameters
+from arm_sim.plant import PlantParameters
 
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
 
@@ -29,7 +29,6 @@ class Case:
         timestep: integration step and control period [s].
         natural_frequency: that the laws are designed for [rad/s].
         error: how the arm differs from what the law knows.
-        extra_armature: rotor inertia at every joint that the law does not know [kg m^2 | kg].
         imperfections: of the loop.
     """
 
@@ -40,13 +39,11 @@ class Case:
     timestep: float = 1e-3
     natural_frequency: float = 20.0
     error: ModelError = field(default_factory=ModelError)
-    extra_armature: float = 0.0
     imperfections: Imperfections = field(default_factory=Imperfections)
 
     def __post_init__(self):
         """Raises ArmError."""
         in_range('timestep', self.timestep, 1e-5, 0.1)
-        in_range('extra_armature', self.extra_armature, 0.0)
 
 
 @dataclass(frozen=True)
@@ -84,30 +81,28 @@ def run_case(case: Case) -> ClosedLoopRecord:
 def run_on(robot: Robot, task: Task, case: Case) -> ClosedLoopRecord:
     """Run a case for a robot and a task that are at hand."""
     law = make_law(case.law, robot, case.natural_frequency)
-    actuator = actuator_of(law)
-    plant = _plant(case, robot, actuator, case.error, task.payload)
-    swap = None
+    parameters = plant_parameters(case, robot, actuator_of(law))
+    arm = with_error(robot.model, replace(case.error, armature=(0.0,)))
+    loaded = with_error(arm, ModelError(payload=task.payload))
+    plant, swap = make_plant(case.engine, loaded, parameters), None
     if task.drop_at is not None:
-        swap = (task.drop_at, _plant(case, robot, actuator, case.error, 0.0))
+        swap = (task.drop_at, make_plant(case.engine, arm, parameters))
     return run_closed_loop(
         plant, law, task.reference, task.duration, task.push, case.imperfections, swap
     )
 
 
-def _plant(case: Case, robot: Robot, actuator: str, error: ModelError, payload: float) -> Plant:
-    model = with_error(robot.model, error)
-    if payload:
-        model = with_error(model, ModelError(payload=payload))
+def plant_parameters(case: Case, robot: Robot, actuator: str) -> PlantParameters:
+    """Return the plant's parameters: the robot's own, with the case's error in the armature."""
     kp, kd = joint_gains(robot, case.natural_frequency)
-    parameters = PlantParameters(
+    return PlantParameters(
         actuator=actuator,
         servo_kp=kp,
         servo_kd=kd,
-        armature=tuple(x + case.extra_armature for x in robot.armature),
-        damping=robot.damping,
+        armature=tuple(np.add(robot.armature, case.error.armature).tolist()),
+        damping=case.error.damping or robot.damping,
         timestep=case.timestep,
     )
-    return make_plant(case.engine, model, parameters)
 
 
 def measure(

@@ -2,20 +2,7 @@
 
 from typing import Any
 
-from arm_controllers.adaptive_computed_torque import (
-    AdaptiveComputedTorque,
-    AdaptiveComputedTorqueParameters,
-)
-from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.computed_torque_pid import ComputedTorquePid, ComputedTorquePidParameters
-from arm_controllers.independent_joint import IndependentJoint, IndependentJointParameters
-from arm_controllers.joint_impedance import JointImpedance, JointImpedanceParameters
-from arm_controllers.laws import Law
-from arm_controllers.momentum_observer import MomentumObserver, MomentumObserverParameters
-from arm_controllers.operational_space import OperationalSpace, OperationalSpaceParameters
-from arm_controllers.pd import PD, PDParameters
-from arm_controllers.pd_feedforward import PDFeedforward, PDFeedforwardParameters
-from arm_controllers.servo import Servo, ServoParameters
+from arm_controllers.laws import Law, law_class
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_sim.comparison_tasks import Robot
 
@@ -38,38 +25,52 @@ COMPARED_LAWS = (
 def make_law(name: str, robot: Robot, natural_frequency: float = 20.0) -> Law:
     """Return a law whose errors are to decay critically damped at this frequency [rad/s].
 
+    Raises:
+        ArmError: no such law, or a frequency that is not positive.
+    """
+    parameters = law_parameters(name, robot, natural_frequency)
+    return law_class(registered_name(name))(robot.model, parameters)
+
+
+def registered_name(name: str) -> str:
+    """Return the name in the registry of laws, which is that of the law's node."""
+    return 'pd' if name == 'pd_gravity' else name
+
+
+def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> Any:
+    """Return the parameters of a law for this design.
+
     Laws with gains in N.m/rad get them from the diagonal of the mass matrix at the robot's start,
     so that each joint alone has the same error dynamics under every law.
 
     Raises:
-        ArmError: no such law, or a frequency that is not positive.
+        ArmError: as `make_law`.
     """
     one_of('law', name, COMPARED_LAWS)
     in_range('natural_frequency', natural_frequency, 0.0, 1e4, exclusive=True)
-    model, w = robot.model, natural_frequency
+    w = natural_frequency
     side: dict[str, Any] = {'armature': robot.armature, 'damping': robot.damping}
     kp, kd = joint_gains(robot, w)
+    gains: dict[str, Any] = {'kp': kp, 'kd': kd}
     dynamics: dict[str, Any] = {'kp': (w**2,), 'kd': (2.0 * w,), **side}
-    if name == 'independent_joint':
-        parameters = IndependentJointParameters((w,), integral_rate=w / 5, armature=robot.armature)
-        return IndependentJoint(model, parameters)
-    if name in ('pd', 'pd_gravity'):
-        return PD(model, PDParameters(kp, kd, gravity_compensation=name == 'pd_gravity'))
-    if name == 'joint_impedance':
-        return JointImpedance(model, JointImpedanceParameters(kp, 1.0, **side))
-    if name == 'servo':
-        return Servo(model, ServoParameters('inverse_dynamics', servo_kp=kp, servo_kd=kd, **side))
-    if name == 'pd_feedforward':
-        return PDFeedforward(model, PDFeedforwardParameters(kp, kd, **side))
-    if name == 'operational_space':
-        return OperationalSpace(model, OperationalSpaceParameters(**dynamics))
-    if name == 'computed_torque':
-        return ComputedTorque(model, ComputedTorqueParameters(**dynamics))
-    if name == 'computed_torque_pid':
-        return ComputedTorquePid(model, ComputedTorquePidParameters(ki=(w**3 / 4,), **dynamics))
-    if name == 'momentum_observer':
-        return MomentumObserver(model, MomentumObserverParameters(**dynamics))
-    return AdaptiveComputedTorque(model, AdaptiveComputedTorqueParameters((w,), w, **side))
+    chosen: dict[str, dict[str, Any]] = {
+        'independent_joint': {
+            'natural_frequency': (w,),
+            'integral_rate': w / 5,
+            'armature': robot.armature,
+        },
+        'pd': {**gains, 'gravity_compensation': False},
+        'pd_gravity': {**gains, 'gravity_compensation': True},
+        'joint_impedance': {'stiffness': kp, 'damping_ratio': 1.0, **side},
+        'servo': {'feedforward': 'inverse_dynamics', 'servo_kp': kp, 'servo_kd': kd, **side},
+        'pd_feedforward': {**gains, **side},
+        'operational_space': dynamics,
+        'computed_torque': dynamics,
+        'computed_torque_pid': {'ki': (w**3 / 4,), **dynamics},
+        'momentum_observer': dynamics,
+        'adaptive_computed_torque': {'slope': (w,), 'damping_rate': w, **side},
+    }
+    return law_class(registered_name(name)).Parameters(**chosen[name])
 
 
 def joint_gains(robot: Robot, natural_frequency: float) -> tuple[tuple[float, ...], ...]:

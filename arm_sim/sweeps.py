@@ -55,7 +55,7 @@ def error_of(parameter: str, value: float) -> ModelError:
         return ModelError(gravity=(0.0, 0.0, -value))
     if parameter == 'com_shift':
         return ModelError(com_shift=(0.0, 0.0, value))
-    if parameter in ('mass_scale', 'inertia_scale', 'friction', 'damping'):
+    if parameter in ('mass_scale', 'inertia_scale', 'friction', 'damping', 'armature'):
         return ModelError(**{parameter: (value,)})  # type: ignore[arg-type]
     return ModelError()
 
@@ -102,6 +102,4 @@ def _run_one(job: tuple[str, float, Case]) -> Measures:
         return measure(robot.model, run_on(robot, task, case))
     task = make_task(case.task, robot)
     case = replace(case, error=error_of(parameter, value))
-    if parameter == 'armature':
-        case = replace(case, extra_armature=value)
     return measure(robot.model, run_on(robot, task, case), task.event)

@@ -76,6 +76,18 @@ def test_gravity_friction_and_limits_are_replaced(ur5e):
     np.testing.assert_array_equal(wrong.damping, np.full(6, 0.1))
 
 
+def test_armature_is_rotor_inertia_at_the_joints_and_nothing_else(ur5e):
+    rotors = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    wrong = with_error(ur5e, ModelError(armature=tuple(rotors)))
+    v, a = np.linspace(-1.0, 1.0, 6), np.linspace(2.0, -1.0, 6)
+    extra = wrong.mass_matrix(Q) - ur5e.mass_matrix(Q)
+    np.testing.assert_allclose(extra, np.diag(rotors), atol=1e-12)
+    tau = wrong.inverse_dynamics(Q, v, a)
+    np.testing.assert_allclose(tau - ur5e.inverse_dynamics(Q, v, a), rotors * a, atol=1e-12)
+    np.testing.assert_allclose(wrong.forward_dynamics(Q, v, tau), a, atol=1e-10)
+    np.testing.assert_allclose(wrong.bias_torque(Q, v), ur5e.bias_torque(Q, v), atol=1e-12)
+
+
 def test_both_engines_have_the_same_wrong_arm(ur5e):
     error = ModelError((1.3, 0.7, 1.0, 1.1, 0.9, 1.2), (0.8,), (0.01, 0.0, -0.01), 2.0)
     wrong = with_error(ur5e, error)
@@ -94,6 +106,7 @@ def test_both_engines_have_the_same_wrong_arm(ur5e):
         ({'com_shift': (0.1,)}, 'model_error.com_shift .* three finite numbers'),
         ({'gravity': (0.0, np.nan, 0.0)}, 'model_error.gravity'),
         ({'friction': (-1.0,)}, 'model_error.friction is -1'),
+        ({'armature': (-0.1,)}, 'model_error.armature is -0.1'),
         ({'effort_scale': 0.0}, 'model_error.effort_scale is 0'),
     ],
 )
