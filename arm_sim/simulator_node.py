@@ -27,6 +27,7 @@ from arm_controllers.messages import JointMessage, JointReader, set_stamp, to_ns
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines import plant_class
 from arm_sim.model_check import check_model
@@ -49,6 +50,9 @@ class SimulatorParameters:
         mode: 'lockstep' (waits for the command to each state) or 'realtime' (wall clock).
         real_time_factor: simulated seconds a wall-clock second (realtime).
         initial_positions: joint positions at reset [rad | m]; empty: nearest to zero in limits.
+        initial_velocities: joint velocities at reset [rad/s | m/s]; empty: at rest.
+        payload: mass at the tool frame that robot_description does not have [kg].
+        payload_end: simulated time at which the payload falls off [s]; 0: never.
         gravity: in the base frame [m/s^2].
         clock_rate: rate of /clock [Hz of simulated time].
         command_timeout: simulated time without a new command before the arm brakes [s] (realtime).
@@ -64,6 +68,9 @@ class SimulatorParameters:
     mode: str = 'lockstep'
     real_time_factor: float = 1.0
     initial_positions: tuple[float, ...] = ()
+    initial_velocities: tuple[float, ...] = ()
+    payload: float = 0.0
+    payload_end: float = 0.0
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     clock_rate: float = 100.0
     command_timeout: float = 0.1
@@ -77,6 +84,7 @@ class SimulatorParameters:
         """Raises ArmError."""
         one_of('mode', self.mode, ('lockstep', 'realtime'))
         in_range('real_time_factor', self.real_time_factor, 0.001, 1000.0)
+        in_range('payload_end', self.payload_end, 0.0)
         in_range('clock_rate', self.clock_rate, 0.0, 10_000.0, exclusive=True)
         in_range('command_timeout', self.command_timeout, 0.0, exclusive=True)
         in_range('lockstep_timeout', self.lockstep_timeout, 0.0, exclusive=True)
@@ -92,12 +100,17 @@ class SimulatorNode(Node):
         engine = plant_class(p.engine)
         plant_parameters = declare_parameters(self, engine.Parameters)
         self._model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
-        plant = engine(self._model, plant_parameters)
-        agreement = check_model(plant, self._model)
-        self._recorder = _recorder(plant, self._model) if p.record_inputs else None
+        loaded = with_error(self._model, ModelError(payload=p.payload))
+        plant = engine(loaded, plant_parameters)
+        agreement = check_model(plant, loaded)
+        swap = None
+        if p.payload and p.payload_end:
+            swap = (round(p.payload_end * 1e9), engine(self._model, plant_parameters))
+        self._recorder = _recorder(plant, loaded, swap) if p.record_inputs else None
         plant = self._recorder or plant
         initial = p.initial_positions or self._model.neutral()
-        self.simulation = Simulation(plant, self._model, initial)
+        moving = p.initial_velocities or None
+        self.simulation = Simulation(plant, self._model, initial, moving, swap)
 
         self._lockstep = p.mode == 'lockstep'
         self._paused = p.start_paused
@@ -213,6 +226,9 @@ class SimulatorNode(Node):
             self._fault = str(error)
             self.get_logger().error(self._fault)
             return
+        except ArmError as error:
+            self._refuse(error)
+            return
         if self._lockstep:
             self._pending = None
         self._publish_state()
@@ -327,15 +343,12 @@ class SimulatorNode(Node):
         return response
 
     def _on_wrench(self, message: WrenchStamped) -> None:
-        """Hold a wrench, given in the axes of the frame that it acts on, from now on."""
+        """Hold a wrench, given in the axes of its frame, from its stamp on (0: now)."""
         force, torque = message.wrench.force, message.wrench.torque
-        wrench = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+        wrench = [force.x, force.y, force.z, torque.x, torque.y, torque.z]
+        header = message.header
         try:
-            if not np.isfinite(wrench).all():
-                raise ArmError(f'external_wrench {wrench} is not finite; it is dropped')
-            pose = self._model.forward_kinematics(self.simulation.plant.q, message.header.frame_id)
-            aligned = np.concatenate([pose.rotation @ wrench[:3], pose.rotation @ wrench[3:]])
-            self.simulation.plant.apply_wrench(message.header.frame_id, aligned)
+            self.simulation.push(header.frame_id, wrench, to_ns(header.stamp))
         except ArmError as error:
             self._refuse(error)
 
@@ -395,10 +408,12 @@ class SimulatorNode(Node):
         self._diagnostics.publish(message)
 
 
-def _recorder(plant, model):
-    """Return the plant, its inputs recorded. Raises ArmError for an engine without replay."""
+def _recorder(plant, model, swap):
+    """Return the plant, its inputs recorded. Raises ArmError for what has no replay."""
     if not hasattr(plant, 'forward_model'):
         raise ArmError('record_inputs is set; it needs engine analytical')
+    if swap is not None:
+        raise ArmError('record_inputs is set; it needs payload_end 0')
     from arm_sim.input_recording import InputRecorder
 
     return InputRecorder(plant, model)
