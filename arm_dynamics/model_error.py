@@ -26,7 +26,7 @@ class ModelError:
         gravity: (3) in the base frame [m/s^2]; none: the model's.
         friction: Coulomb friction [N.m | N], one or one a joint; none: the URDF's.
         damping: viscous friction [N.m.s/rad | N.s/m]; likewise.
-        armature: rotor inertia at a joint beyond the parameters' [kg m^2 | kg], one or one a joint.
+        armature: rotor inertia at a joint beyond the `armature` parameter [kg m^2 | kg]; likewise.
         effort_scale: factor on all effort limits.
     """
 

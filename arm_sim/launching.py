@@ -3,10 +3,12 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import yaml
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, Shutdown
 from launch.events.process import ProcessExited
@@ -73,8 +75,26 @@ def config_file(robot: str, config: str) -> str:
     return str(own if own.is_file() else share_folder() / 'config' / 'default.yaml')
 
 
-def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
+def parameters_in(config: str, *sections: str) -> dict[str, Any]:
+    """Return what a parameter file says in these sections, the last one strongest."""
+    file = yaml.safe_load(Path(config).read_text()) or {}
+    found: dict[str, Any] = {}
+    for section in sections:
+        found |= file.get(section, {}).get('ros__parameters', {})
+    return found
+
+
+def arm_nodes(
+    context: LaunchContext,
+    simulator: Mapping[str, Any] = MappingProxyType({}),
+    inverse_kinematics: bool = True,
+) -> list[Any]:
     """Return simulator, controller and IK nodes for the launch arguments in `context`.
+
+    Args:
+        context: has ARM_ARGUMENTS.
+        simulator: parameters of the simulator, stronger than those of arguments and file.
+        inverse_kinematics: whether its node is among them.
 
     Raises:
         RuntimeError: an argument that cannot work, with one clear line; nothing has started.
@@ -90,19 +110,19 @@ def arm_nodes(context: LaunchContext, start_paused: bool = False) -> list[Any]:
     law: dict[str, Any] = {'autostart': True, 'mode': mode}
     if controller == 'servo':
         law['feedforward'] = feedforward_of(controller, arguments['feedforward'], mode)
-    simulator = {
+    plant = {
         'engine': arguments['engine'],
         'mode': mode,
         'actuator': _ACTUATOR[law_class(controller).command_interface],
-        'start_paused': start_paused,
         'viewer': arguments['viewer'] == 'true',
     }
-    return [
-        arm_node('simulator', [config, shared | turns | simulator]),
+    nodes = [
+        arm_node('simulator', [config, shared | turns | plant | dict(simulator)]),
         arm_node(f'{controller}_controller', [config, shared | turns | law]),
-        arm_node('inverse_kinematics', [config, shared]),
-        *_plot(arguments['plot'], controller),
     ]
+    if inverse_kinematics:
+        nodes.append(arm_node('inverse_kinematics', [config, shared]))
+    return [*nodes, *_plot(arguments['plot'], controller)]
 
 
 def _core() -> int:

@@ -9,10 +9,10 @@ from arm_controllers.goal import Goal
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_controllers.trajectory import Trajectory, hermite
-from arm_dynamics.checks import in_range
+from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.model import Array, RobotModel
 
-# Simulated time at which the arm is set off: the goal is accepted before time begins to run.
+# Simulated time at which an arm at rest is set off: the goal is accepted before time runs.
 START = 0.1
 
 
@@ -28,7 +28,9 @@ class SinusoidTaskParameters:
         control_decimation: the plant's steps a control period.
         amplitude: one for all joints or one a joint [rad | m].
         frequency: [Hz].
-        cycles: measured cycles, after half a cycle that swells to the amplitude.
+        start: 'moving', on the sinusoid, as the simulator's initial_velocities let it; or 'rest',
+            then half a cycle leads to it.
+        cycles: measured cycles.
         sample_period: between points of the trajectory [s].
         limit: largest RMS error of any joint for exit code 0 [deg | mm]; 0: none.
         timeout: longest wait for another node [s].
@@ -42,6 +44,7 @@ class SinusoidTaskParameters:
     control_decimation: int = 1
     amplitude: tuple[float, ...] = (0.2,)
     frequency: float = 0.5
+    start: str = 'rest'
     cycles: int = 1
     sample_period: float = 0.01
     limit: float = 0.0
@@ -51,6 +54,7 @@ class SinusoidTaskParameters:
     def __post_init__(self):
         """Raises ArmError."""
         in_range('frequency', self.frequency, 0.001, 100.0)
+        one_of('start', self.start, ('moving', 'rest'))
         in_range('cycles', self.cycles, 1, 1000)
         in_range('sample_period', self.sample_period, 1e-4, 1.0)
         in_range('limit', self.limit, 0.0)
@@ -62,12 +66,13 @@ def sinusoid_goal(
 ) -> tuple[Goal, int]:
     """Return the goal, and the stamp [ns] from which it is the sinusoid proper.
 
-    It rests at the center, reaches the sinusoid's velocity within half a cycle, runs through the
-    cycles, and comes to rest again within another half.
+    It starts on the sinusoid, or rests at the center and reaches its velocity within half a cycle;
+    it runs through the cycles, and comes to rest again within another half.
     """
     half = 0.5 / p.frequency
     count = max(4, round(p.cycles * 2.0 * half / p.sample_period))
-    lead = np.ceil(half * 1e9 / 1e6) * 1e-3  # whole milliseconds
+    rest = np.ceil(half * 1e9 / 1e6) * 1e-3  # whole milliseconds
+    start, lead = (0.0, 0.0) if p.start == 'moving' else (START, rest)
     phase = np.linspace(0.0, p.cycles / p.frequency, count + 1)
     sinusoid, reference = Sinusoid(amplitude, p.frequency, center), Reference(model.nv)
     rows = []
@@ -78,13 +83,13 @@ def sinusoid_goal(
     zero = np.zeros((1, model.nv))
     goal = Goal(
         model.joint_names,
-        np.concatenate([lead + phase, [2.0 * lead + phase[-1]]]),
+        np.concatenate([lead + phase, [lead + phase[-1] + rest]]),
         np.vstack([q, center]),
         np.vstack([v, zero]),
         np.vstack([a, zero]),
-        start_ns=round(START * 1e9),
+        start_ns=round(start * 1e9),
     )
-    return goal, round((START + lead) * 1e9)
+    return goal, round((start + lead) * 1e9)
 
 
 def goal_trajectory_of(goal: Goal) -> Trajectory:

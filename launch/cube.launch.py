@@ -43,7 +43,7 @@ def cube(context: LaunchContext) -> list:
         'feedforward': feedforward_of(controller, arguments['feedforward'], mode),
     }
     config = config_file(robot, arguments['config'])
-    return [*arm_nodes(context, start_paused=True), task_node('cube_task', [config, task])]
+    return [*arm_nodes(context, {'start_paused': True}), task_node('cube_task', [config, task])]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -1,33 +1,32 @@
 """A sinusoid in joint space under any controller, on an arm that may differ from its model."""
 
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_controllers.laws import LAWS, law_class
+from arm_controllers.laws import LAWS
+from arm_controllers.reference import Reference
+from arm_controllers.sinusoid import Sinusoid
+from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
-from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf
-from arm_sim.launching import (
-    ARM_ARGUMENTS,
-    arm_node,
-    config_file,
-    feedforward_of,
-    task_node,
-)
-
-# The plant's actuator for what a law commands.
-ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
+from arm_sim.launching import ARM_ARGUMENTS, arm_nodes, config_file, parameters_in, task_node
+from arm_sim.wrong_arm import wrong_arm_parameters
 
 SINUSOID_ARGUMENTS = (
     DeclareLaunchArgument(
         'amplitude', default_value='', description='[rad | m], one or a list; from the config'
     ),
     DeclareLaunchArgument('frequency', default_value='0.5', description='[Hz]'),
+    DeclareLaunchArgument(
+        'start',
+        default_value='moving',
+        choices=['moving', 'rest'],
+        description='moving: the arm starts on the sinusoid; rest: half a cycle leads to it',
+    ),
     DeclareLaunchArgument('cycles', default_value='1', description='measured cycles'),
     DeclareLaunchArgument(
         'limit', default_value='0.0', description='largest RMS for exit code 0 [deg]; 0: none'
@@ -43,48 +42,41 @@ SINUSOID_ARGUMENTS = (
 )
 
 
-def wrong_arm(robot: str, text: str) -> str:
-    """Return the URDF that the plant gets: the robot's own, or one with the error in it."""
+def plant_error(text: str) -> ModelError:
+    """Return the difference between arm and model that a launch argument tells."""
     fields = yaml.safe_load(text) or {}
     allowed = ModelError.__dataclass_fields__
     unknown = set(fields) - set(allowed)
     if unknown:
         raise RuntimeError(f'plant_error has no {unknown}; it has {", ".join(allowed)}')
-    error = ModelError(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
-    if error.is_none:
-        return robot
-    path = Path(mkdtemp(prefix='arm_sim_')) / f'{Path(robot).stem}.urdf'
-    path.write_text(with_error(RobotModel.from_urdf(find_urdf(robot)), error).urdf)
-    return str(path)
+    return ModelError(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
 
 
 def sinusoid(context: LaunchContext) -> list:
     """Return the arm's nodes, paused, and the task that moves them."""
     arguments = context.launch_configurations
-    robot = arguments['robot']
+    robot, start = arguments['robot'], arguments['start']
+    config = config_file(robot, arguments['config'])
     task: dict[str, Any] = {'cycles': int(arguments['cycles'])}
     task |= {name: float(arguments[name]) for name in ('frequency', 'limit')}
+    task |= {name: arguments[name] for name in ('robot', 'start', 'controller', 'output_dir')}
+    amplitude = parameters_in(config, 'sinusoid_task').get('amplitude', [0.2])
     if arguments['amplitude']:
-        task['amplitude'] = yaml.safe_load(arguments['amplitude'])
-    task |= {name: arguments[name] for name in ('robot', 'controller', 'output_dir')}
-    config = config_file(robot, arguments['config'])
-    controller, mode = arguments['controller'], arguments['mode']
-    law = {'robot': robot, 'autostart': True, 'mode': mode}
-    if controller == 'servo':
-        law['feedforward'] = feedforward_of(controller, arguments['feedforward'], mode)
-    simulator = {
-        'robot': wrong_arm(robot, arguments['plant_error']),
-        'engine': arguments['engine'],
-        'mode': mode,
-        'actuator': ACTUATOR[law_class(controller).command_interface],
-        'start_paused': True,
-        'viewer': arguments['viewer'] == 'true',
-    }
-    return [
-        arm_node('simulator', [config, simulator]),
-        arm_node(f'{controller}_controller', [config, law]),
-        task_node('sinusoid_task', [config, task]),
-    ]
+        amplitude = yaml.safe_load(arguments['amplitude'])
+    task['amplitude'] = amplitude
+
+    shared = parameters_in(config, '/**')
+    model = RobotModel.from_urdf(find_urdf(robot), gravity=shared.get('gravity', (0, 0, -9.81)))
+    error = plant_error(arguments['plant_error'])
+    simulator = wrong_arm_parameters(model, error, shared.get('armature', (0.0,)))
+    simulator['start_paused'] = True
+    if start == 'moving':
+        reference = Reference(model.nv)
+        full = per_joint('amplitude', amplitude, model.joint_names)
+        Sinusoid(full, task['frequency']).evaluate(0.0, reference)
+        simulator['initial_velocities'] = reference.v.tolist()
+    nodes = arm_nodes(context, simulator, inverse_kinematics=False)
+    return [*nodes, task_node('sinusoid_task', [config, task])]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from arm_controllers.follower import TrajectoryFollower
+from arm_controllers.follower_parameters import FollowerParameters
 from arm_controllers.pd import PD, PDParameters
 from arm_controllers.pd_feedforward import PDFeedforward, PDFeedforwardParameters
 from arm_controllers.reference import Reference
@@ -14,6 +16,7 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.closed_loop import Imperfections, Push, run_closed_loop
 from arm_sim.mujoco_plant import MujocoPlant
 from arm_sim.plant import PlantParameters
+from arm_sim.sinusoid_run import SinusoidTaskParameters, sinusoid_goal
 
 KP, KD = (200.0, 200.0, 80.0), (20.0, 20.0, 8.0)
 SINUSOID = Sinusoid((0.3, 0.2, 0.4), 0.5)
@@ -59,6 +62,24 @@ def test_stated_law_by_hand_in_semi_implicit_euler(arm, stated_law):
 def test_stated_law_in_the_simulator_gives_the_same_digits(arm, stated_law):
     rms = rms_degrees(run_closed_loop(MujocoPlant(arm, PLANT), stated_law, SINUSOID.evaluate, 2.0))
     np.testing.assert_allclose(rms, STATED, atol=5e-8)
+
+
+def test_a_goal_that_starts_on_the_sinusoid_is_the_sinusoid_from_the_first_sample_on(arm):
+    """What the nodes follow: the arm moves when the controller takes over, then the goal comes."""
+    parameters = SinusoidTaskParameters('planar_3r', start='moving')
+    goal, from_ns = sinusoid_goal(arm, parameters, SINUSOID.amplitude, np.zeros(3))
+    assert from_ns == 0
+    follower, reference = TrajectoryFollower(arm, FollowerParameters()), Reference(3)
+    SINUSOID.evaluate(0.0, reference)
+    follower.activate(0, reference.q, reference.v)
+    first = follower.update(0, reference.q, reference.v).copy()
+    np.testing.assert_array_equal(first.row, reference.row)
+    follower.set_goal(goal, 0)
+    for i in range(2000):
+        SINUSOID.evaluate(i * 1e-3, reference)
+        followed = follower.update(i * 1_000_000, reference.q, reference.v)
+        np.testing.assert_allclose(followed.q, reference.q, atol=1e-12)
+        np.testing.assert_allclose(followed.a, reference.a, atol=1e-7)
 
 
 def test_pd_alone_misses_by_seven_degrees(arm, pd_alone):
