@@ -16,6 +16,7 @@ from arm_controllers.base_node import (
     pin_to_core,
     run_node,
 )
+from arm_controllers.command_lock import CommandLock
 from arm_controllers.controller_diagnostics_node import ControllerDiagnostics
 from arm_controllers.follower import TrajectoryFollower
 from arm_controllers.follower_parameters import FollowerParameters
@@ -34,9 +35,6 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
-
-# Another controller whose last command is younger than this is active [s].
-_STILL_COMMANDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -97,11 +95,17 @@ class ControllerNode(LifecycleNode):
         declare_parameters(self, self._law_class.Parameters)
         self._live: LiveParameters | None = None
         self._diagnostics = ControllerDiagnostics(self, self._on_second)
-        self._other, self._others_command = '', -float('inf')
+        topic = self.resolve_topic_name('joint_commands')
+        self._lock = CommandLock(f'{self.context.get_domain_id()}{topic}', self.get_name())
         if self.parameters.autostart:
             self._build()  # a bad parameter ends the node with one line, not in a dead state
             self.trigger_configure()
             self.trigger_activate()
+
+    def destroy_node(self) -> None:
+        """Let another controller have the arm."""
+        self._lock.release()
+        super().destroy_node()
 
     # Lifecycle
 
@@ -119,14 +123,14 @@ class ControllerNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Command from the next state on, holding where the arm is then.
 
-        Refused while another controller commands the arm.
+        Refused while another controller is active on the arm.
         """
-        if time.monotonic() - self._others_command < _STILL_COMMANDS:
+        other = self._lock.take()
+        if other:
             self.get_logger().error(
-                f'{self._other!r} commands this arm; deactivate it before {self.get_name()!r}'
+                f'{other!r} commands this arm; deactivate it before {self.get_name()!r}'
             )
             return TransitionCallbackReturn.FAILURE
-        self._watch(False)
         self._set_active(True)
         return super().on_activate(state)
 
@@ -158,7 +162,7 @@ class ControllerNode(LifecycleNode):
         release = JointState()
         release.header = self._command.message.header
         self._command_publisher.publish(release)
-        self._watch()
+        self._lock.release()
 
     def _build(self) -> None:
         p = self.parameters
@@ -186,6 +190,9 @@ class ControllerNode(LifecycleNode):
         self._report_every_ns = round(1e9 / p.state_publish_rate)
         self._next_report_ns = 0
         self._time_ns = -1
+        # Lock-step: after a longer one the plant's brake has had the arm in between.
+        lockstep = p.mode == 'lockstep'
+        self._longest_step_ns = round(self._dt * 1e9) if lockstep else sys.maxsize
 
         field = 'position' if self._law.command_interface == 'position' else 'effort'
         self._command = JointMessage(names, (field,))
@@ -203,7 +210,6 @@ class ControllerNode(LifecycleNode):
         self._state_input = self.create_subscription(
             JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS
         )
-        self._watch()
         self._goals = GoalServer(
             self,
             self._follower,
@@ -217,7 +223,6 @@ class ControllerNode(LifecycleNode):
     def _close(self) -> None:
         self._goals.close()
         self.destroy_subscription(self._state_input)
-        self._watch(False)
         self.destroy_lifecycle_publisher(self._command_publisher)
         self.destroy_lifecycle_publisher(self._state_publisher)
 
@@ -238,8 +243,10 @@ class ControllerNode(LifecycleNode):
             self._diagnostics.drop(str(error))
             return
         follower, law = self._follower, self._law
-        if not self._taken_over or time_ns < self._time_ns:
-            if not self._taken_over:
+        step_ns = time_ns - self._time_ns
+        missed = step_ns > self._longest_step_ns and not follower.goals
+        if not self._taken_over or step_ns < 0 or missed:
+            if not self._taken_over or missed:
                 follower.activate(time_ns, q, v)
             law.reset(q, v)
             self._goals.activate(time_ns)
@@ -265,20 +272,6 @@ class ControllerNode(LifecycleNode):
                 self._state_publisher.publish(self._state_message.message)
 
     # Beside the cycle
-
-    def _watch(self, on: bool = True) -> None:
-        """Watch for commands of another controller; not when active: ours would come back."""
-        if on:
-            self._command_input = self.create_subscription(
-                JointState, 'joint_commands', self._on_others_command, CONTROL_INPUT_QOS
-            )
-        else:
-            self.destroy_subscription(self._command_input)
-
-    def _on_others_command(self, message: JointState) -> None:
-        """Remember who else commands the arm; a command without joints is its farewell."""
-        self._other = message.header.frame_id
-        self._others_command = time.monotonic() if message.name else -float('inf')
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes."""

@@ -17,7 +17,7 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.experimental import EventsExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
@@ -61,7 +61,7 @@ class ArmSystem:
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain)
         self.node = rclpy.create_node('test_client', context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor = EventsExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.states: deque = deque(maxlen=200_000)
         self.references: deque = deque(maxlen=200_000)

@@ -8,7 +8,6 @@ from action_msgs.msg import GoalStatus
 from arm_system import (
     ACTIVE,
     HOME,
-    INACTIVE,
     NAMES,
     ArmSystem,
     goal,
@@ -154,28 +153,6 @@ def test_second_publisher_of_commands_is_refused_and_both_are_named(arm):
     assert CONTROLLER in words
     assert 'rogue' in words
     assert np.abs(np.array([row[2] for row in list(arm.states)[since:]])).max() < 0.01
-
-
-def test_second_controller_on_one_arm_is_refused_until_the_first_is_deactivated(arm):
-    arm.controller('pd', autostart=False)
-    assert arm.change('pd_controller', Transition.TRANSITION_CONFIGURE)
-    # It must have discovered the other one's commands; until then only the plant refuses it.
-    arm.wait(lambda: arm.node.count_subscribers('joint_commands') == 2, 'a watch on commands')
-    arm.spin(2.0)
-    assert not arm.change('pd_controller', Transition.TRANSITION_ACTIVATE)
-    assert arm.lifecycle('pd_controller') == INACTIVE
-    assert f"'{CONTROLLER}' commands this arm" in arm.log('pd_controller')
-
-    _, end = start_moving(arm)
-    assert arm.change(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
-    answer = arm.result(end, 'end of the goal')
-    assert answer.status == GoalStatus.STATUS_ABORTED
-    assert 'deactivated' in answer.result.error_string
-    assert arm.change('pd_controller', Transition.TRANSITION_ACTIVATE)
-    assert arm.lifecycle('pd_controller') == ACTIVE
-    wait_for_rest(arm)
-    assert_no_free_fall(arm)
-    arm.wait_for_motion_control('pd_controller')
 
 
 def test_goal_is_refused_in_every_state_but_active_and_the_arm_stays(arm):

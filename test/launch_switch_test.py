@@ -1,0 +1,88 @@
+"""From one controller to another in motion, in lock-step: every step of the arm is looked at."""
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from arm_system import ACTIVE, HOME, INACTIVE, ArmSystem, goal
+from lifecycle_msgs.msg import Transition
+from sensor_msgs.msg import JointState
+
+from arm_controllers.base_node import CONTROL_QOS
+
+FIRST, SECOND, THIRD = (
+    f'{law}_controller' for law in ('computed_torque', 'pd', 'independent_joint')
+)
+FAR = HOME + np.array([1.0, 0.3, -0.4, 0.2, 0.2, 0.5])
+DT = 0.002
+BRAKE_RATE = 10.0  # [1/s], of the plant
+# The goals' own acceleration may add to the speed in the last period of the old controller.
+ACCELERATION = 3.0
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """A torque-driven UR5e with three controllers: the first commands, the others wait."""
+    with ArmSystem('lockstep') as system:
+        system.simulator()
+        system.controller('computed_torque')
+        system.wait_for_motion_control(FIRST)
+        system.farewells = []
+
+        def on_command(message):
+            if not message.name:
+                stamp = message.header.stamp
+                system.farewells.append(stamp.sec + stamp.nanosec * 1e-9)
+
+        system.node.create_subscription(JointState, 'joint_commands', on_command, CONTROL_QOS)
+        system.controller('pd')
+        system.controller('independent_joint', autostart=False)
+        assert system.change(THIRD, Transition.TRANSITION_CONFIGURE)
+        yield system
+        for name in system.processes:
+            assert system.alive(name), system.log(name)
+            assert 'Traceback' not in system.log(name)
+
+
+def switch(system, old, new):
+    """Deactivate one and activate the other, both through their services; return when [s]."""
+    system.farewells.clear()
+    assert system.change(old, Transition.TRANSITION_DEACTIVATE)
+    assert system.change(new, Transition.TRANSITION_ACTIVATE)
+    system.wait(lambda: system.farewells, 'farewell of the old controller')
+    return system.farewells[0]
+
+
+def test_controller_that_activates_itself_beside_an_active_one_is_refused_and_told_by_whom(arm):
+    arm.wait(lambda: f"'{FIRST}' commands this arm" in arm.log(SECOND), 'refusal')
+    assert arm.lifecycle(SECOND) == INACTIVE
+    arm.pause()  # the first is silent now, and active still
+    arm.spin(1.0)
+    for other in (SECOND, THIRD):
+        assert not arm.change(other, Transition.TRANSITION_ACTIVATE)
+        assert arm.lifecycle(other) == INACTIVE
+        assert f"'{FIRST}' commands this arm; deactivate it before '{other}'" in arm.log(other)
+    arm.pause(False)
+    assert arm.lifecycle(FIRST) == ACTIVE
+
+
+@pytest.mark.parametrize(('old', 'new'), [(FIRST, SECOND), (SECOND, THIRD)])
+def test_switch_in_motion_moves_no_joint_by_more_than_its_speed_times_one_step(arm, old, new):
+    _, end = arm.send(old, goal([4.0], [FAR]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.2, 'motion')
+    start = switch(arm, old, new)
+    answer = arm.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'the controller was deactivated' in answer.result.error_string
+    arm.wait(lambda: arm.now > start + 1.5, '1.5 s under the new controller')
+    rows = [row for row in arm.states if start - DT / 2 <= row[0] <= start + 1.5]
+    t, q, v = (np.array(column) for column in zip(*rows, strict=True))
+    fresh = np.append(True, np.diff(t) > 0)  # a state may be shown twice
+    t, q, v = t[fresh], q[fresh], v[fresh]
+    np.testing.assert_allclose(np.diff(t), DT, atol=1e-9)  # every step was seen
+    speed = np.abs(v[0])
+    assert speed.max() > 0.15
+    assert (np.abs(np.diff(q, axis=0)) <= speed * DT + ACCELERATION * DT**2).all()
+    # The plant's brake rests after v/rate; nothing moves the arm on, or back, from there.
+    np.testing.assert_allclose(q[-1] - q[0], v[0] * (DT + 1 / BRAKE_RATE), atol=1e-4)
+    assert np.abs(v[-1]).max() < 1e-4
+    arm.words(new, 'holding')
