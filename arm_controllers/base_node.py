@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterException
@@ -185,6 +186,7 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
         executor = make_executor()
         executor.add_node(node)
         gc.collect()
+        np.seterr(invalid='ignore')  # what must be finite is checked, and told in our words
         gc.freeze()  # what stays need not be searched for garbage, cycle after cycle
         if hasattr(node, 'run'):
             code = 130

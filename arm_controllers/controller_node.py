@@ -23,13 +23,8 @@ from arm_controllers.follower_parameters import FollowerParameters
 from arm_controllers.goal_server_node import GoalServer
 from arm_controllers.laws import law_class
 from arm_controllers.live_parameters_node import LiveParameters
-from arm_controllers.messages import (
-    ControllerStateMessage,
-    JointMessage,
-    JointReader,
-    set_stamp,
-    to_ns,
-)
+from arm_controllers.messages import ControllerStateMessage, set_stamp
+from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
@@ -160,7 +155,8 @@ class ControllerNode(LifecycleNode):
         self._set_active(False)
         self._goals.deactivate(reason)
         release = JointState()
-        release.header = self._command.message.header
+        release.header.frame_id = self.get_name()
+        set_stamp(release.header.stamp, max(self._time_ns, 0))
         self._command_publisher.publish(release)
         self._lock.release()
 
@@ -195,20 +191,18 @@ class ControllerNode(LifecycleNode):
         self._longest_step_ns = round(self._dt * 1e9) if lockstep else sys.maxsize
 
         field = 'position' if self._law.command_interface == 'position' else 'effort'
-        self._command = JointMessage(names, (field,))
-        self._command.message.header.frame_id = self.get_name()
+        self._command = JointStateWriter(names, (field,), self.get_name())
+        self._answer = b''
         self._output = getattr(self._command, field)
         output = 'positions' if field == 'position' else 'effort'
         self._state_message = ControllerStateMessage(names, output)
-        self._reader = JointReader(names)
-        self._command_publisher = self.create_lifecycle_publisher(
-            JointState, 'joint_commands', CONTROL_QOS
-        )
+        self._measured = JointStateReader(names, FIELDS[:2])
+        self._command_publisher = self.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
         self._state_publisher = self.create_lifecycle_publisher(
             JointTrajectoryControllerState, '~/controller_state', 10
         )
         self._state_input = self.create_subscription(
-            JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS
+            JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS, raw=True
         )
         self._goals = GoalServer(
             self,
@@ -223,21 +217,22 @@ class ControllerNode(LifecycleNode):
     def _close(self) -> None:
         self._goals.close()
         self.destroy_subscription(self._state_input)
-        self.destroy_lifecycle_publisher(self._command_publisher)
+        self.destroy_publisher(self._command_publisher)
         self.destroy_lifecycle_publisher(self._state_publisher)
 
     # The control cycle: state in, command out
 
-    def _on_state(self, message: JointState) -> None:
+    def _on_state(self, raw: bytes) -> None:
         if not self._active:
             return
-        time_ns = to_ns(message.header.stamp)
+        state = self._measured
+        state.open(raw)
+        time_ns = state.time_ns
         if time_ns == self._time_ns and self._taken_over:
-            self._command_publisher.publish(self._command.message)  # asked again: same answer
+            self._command_publisher.publish(self._answer)  # asked again: same answer
             return
         try:
-            q = self._reader.read(message.name, message.position, 'position')
-            v = self._reader.read(message.name, message.velocity, 'velocity')
+            q, v = state.values('position'), state.values('velocity')
         except ArmError as error:
             self.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
             self._diagnostics.drop(str(error))
@@ -259,16 +254,15 @@ class ControllerNode(LifecycleNode):
             self._output[:] = law(q, v, follower.peek(time_ns + self._lookahead_ns), self._dt)
         else:
             self._output[:] = law(q, v, reference, self._dt)
-        set_stamp(self._command.message.header.stamp, time_ns)
-        self._command_publisher.publish(self._command.message)
+        self._answer = self._command.serialized(time_ns)
+        self._command_publisher.publish(self._answer)
         self._goals.after_cycle(time_ns, q, v)
         if time_ns >= self._next_report_ns:
             self._next_report_ns = time_ns + self._report_every_ns
             if self._state_publisher.get_subscription_count():  # else nobody pays for it
                 error = self._model.difference(q, reference.q)
-                self._state_message.fill(
-                    time_ns, reference, q, v, error, message.effort, self._output
-                )
+                effort = state.message().effort
+                self._state_message.fill(time_ns, reference, q, v, error, effort, self._output)
                 self._state_publisher.publish(self._state_message.message)
 
     # Beside the cycle

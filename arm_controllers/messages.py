@@ -12,7 +12,6 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import Pose, PoseArray, PoseStamped
 from numpy.typing import NDArray
-from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.goal import Goal, GoalError, JointTolerance
@@ -30,31 +29,6 @@ def to_ns(stamp: Time | Duration) -> int:
 def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
     """Write nanoseconds into a stamp."""
     stamp.sec, stamp.nanosec = divmod(time_ns, 1_000_000_000)
-
-
-class JointMessage:
-    """A JointState that is filled and published again and again, without a new message each time.
-
-    Attributes:
-        message: the message; its arrays are the memory behind the ones below.
-        position, velocity, effort: (n,) arrays to write into, or None where not asked for.
-    """
-
-    def __init__(self, joint_names: Sequence[str], fields: Sequence[str]):
-        """`fields`: which of 'position', 'velocity', 'effort' the message holds."""
-        self.message = JointState()
-        self.message.name = list(joint_names)
-        for field in ('position', 'velocity', 'effort'):
-            view = None
-            if field in fields:
-                memory = array('d', [0.0] * len(joint_names))
-                setattr(self.message, field, memory)
-                view = np.frombuffer(getattr(self.message, field))
-            setattr(self, field, view)
-
-    position: Array
-    velocity: Array
-    effort: Array
 
 
 class JointReader:

@@ -85,7 +85,7 @@ class Servo:
             'damping', parameters.damping or model.damping, names, minimum=0.0
         )
         self._drag = self._kd + self._damping
-        self._step = parameters.timestep
+        self._rate = np.full(model.nv, 1.0 / parameters.timestep)
         levels: dict[str, Callable[[Array, Array, Reference], Array]] = {
             'none': self._none,
             'gravity': self._gravity,
@@ -123,11 +123,15 @@ class Servo:
         return tau
 
     def _discrete(self, q: Array, v: Array, reference: Reference) -> Array:
-        v_next = self._model.difference(q, reference.q) / self._step
-        a = (v_next - v) / self._step
+        v_next = self._model.difference(q, reference.q)
+        v_next *= self._rate
+        a = v_next - v
+        a *= self._rate
         tau = self._model.inverse_dynamics(q, v, a)
-        tau += self._armature * a
-        tau += self._drag * v_next
+        a *= self._armature
+        tau += a
+        v_next *= self._drag
+        tau += v_next
         tau /= self._kp
         tau += q
         return tau

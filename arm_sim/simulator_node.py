@@ -23,7 +23,8 @@ from arm_controllers.base_node import (
     pin_to_core,
     run_node,
 )
-from arm_controllers.messages import JointMessage, JointReader, set_stamp, to_ns
+from arm_controllers.messages import set_stamp, to_ns
+from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
@@ -116,6 +117,7 @@ class SimulatorNode(Node):
         self._paused = p.start_paused
         self._steps_allowed = 0
         self._pending: np.ndarray | None = None
+        self._held = np.zeros(len(plant.joint_names))
         self._command_ns = 0
         self._awaiting_since = time.monotonic()
         self._fault = ''
@@ -127,16 +129,19 @@ class SimulatorNode(Node):
         clock_steps = 1e9 / (p.clock_rate * self.simulation.period_ns)
         self._clock_every = max(1, round(clock_steps))
 
-        self._state = JointMessage(plant.joint_names, ('position', 'velocity', 'effort'))
-        self._reader = JointReader(plant.joint_names)
         self._field = 'position' if plant.command_interface == 'position' else 'effort'
+        self._state = JointStateWriter(plant.joint_names, FIELDS)
+        self._shown = b''
+        self._command = JointStateReader(plant.joint_names, (self._field,))
         self._clock_message = Clock()
         self._state_publisher = self.create_publisher(JointState, 'joint_states', STATE_QOS)
         self._clock_publisher = self.create_publisher(Clock, '/clock', CONTROL_QOS)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         description = self.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=self._model.urdf))
-        self.create_subscription(JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS)
+        self.create_subscription(
+            JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS, raw=True
+        )
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_service(SetBool, '~/pause', self._on_pause)
@@ -167,9 +172,10 @@ class SimulatorNode(Node):
 
     # The loop
 
-    def _on_command(self, message: JointState) -> None:
-        simulation = self.simulation
-        sender = message.header.frame_id
+    def _on_command(self, raw: bytes) -> None:
+        simulation, command = self.simulation, self._command
+        command.open(raw)
+        sender = command.sender
         if sender != self._commander and not simulation.braking:
             self._rival = sender
             self._refuse(
@@ -179,17 +185,16 @@ class SimulatorNode(Node):
                 )
             )
             return
-        if not message.name and not simulation.braking:
+        if command.empty and not simulation.braking:
             self._on_release(sender)
             return
-        stamp = to_ns(message.header.stamp)
+        stamp = command.time_ns
         oldest = simulation.time_ns if self._lockstep else self._command_ns
         if not oldest <= stamp <= simulation.time_ns:
             self._stale += 1
             return
         try:
-            values = getattr(message, self._field)
-            command = self._reader.read(message.name, values, self._field)
+            values = command.values(self._field)
         except ArmError as error:
             self._refuse(error)
             return
@@ -197,7 +202,8 @@ class SimulatorNode(Node):
             return
         self._commander = sender
         self._command_ns = stamp
-        self._pending = command
+        self._pending = self._held
+        self._held[:] = values
         if self._lockstep and (not self._paused or self._steps_allowed):
             self._advance()
 
@@ -238,9 +244,9 @@ class SimulatorNode(Node):
         state.position[:] = simulation.plant.q
         state.velocity[:] = simulation.plant.v
         state.effort[:] = simulation.plant.effort
-        set_stamp(state.message.header.stamp, simulation.time_ns)
         self._awaiting_since = time.monotonic()
-        self._state_publisher.publish(state.message)
+        self._shown = state.serialized(simulation.time_ns)
+        self._state_publisher.publish(self._shown)
         if simulation.steps % self._clock_every == 0 and (
             self._clock_publisher.get_subscription_count()  # else nobody pays for it
         ):
@@ -263,7 +269,7 @@ class SimulatorNode(Node):
             self._brake_to_rest()
             return
         since = self._awaiting_since
-        self._state_publisher.publish(self._state.message)
+        self._state_publisher.publish(self._shown)
         self._awaiting_since = since
 
     def _on_tick(self) -> None:

@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import statistics
+import struct
 import subprocess
 import sys
 import time
@@ -33,8 +34,9 @@ from arm_controllers.base_node import (
     pin_to_core,
 )
 from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.messages import JointMessage, set_stamp, to_ns
+from arm_controllers.messages import set_stamp, to_ns
 from arm_controllers.reference import Reference
+from arm_controllers.serialized_messages import FIELDS, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.mujoco_plant import MujocoPlant
@@ -42,6 +44,8 @@ from arm_sim.plant import PlantParameters
 
 CORE = 0
 JOINTS = 6
+JOINT_NAMES = [f'joint_{i}' for i in range(JOINTS)]
+STAMP = struct.Struct('=iI')  # after four bytes that tell the byte order
 
 
 class BareSimulator(Node):
@@ -50,21 +54,22 @@ class BareSimulator(Node):
     def __init__(self):
         super().__init__('bare_simulator')
         self.steps = 0
-        self.state = JointMessage([f'joint_{i}' for i in range(JOINTS)], FIELDS)
+        self.state = JointStateWriter(JOINT_NAMES, FIELDS)
         self.publisher = self.create_publisher(JointState, 'joint_states', STATE_QOS)
-        self.create_subscription(JointState, 'joint_commands', self.on_command, CONTROL_INPUT_QOS)
+        self.create_subscription(
+            JointState, 'joint_commands', self.on_command, CONTROL_INPUT_QOS, raw=True
+        )
         self.create_timer(0.2, self.publish)
 
-    def on_command(self, message: JointState) -> None:
+    def on_command(self, message: bytes) -> None:
         """Count and answer."""
-        if to_ns(message.header.stamp) == self.steps:
+        if STAMP.unpack_from(message, 4)[0] == self.steps:
             self.steps += 1
             self.publish()
 
     def publish(self) -> None:
         """Send the state."""
-        set_stamp(self.state.message.header.stamp, self.steps)
-        self.publisher.publish(self.state.message)
+        self.publisher.publish(self.state.serialized(self.steps * 1_000_000_000))
 
 
 class BareController(Node):
@@ -72,14 +77,16 @@ class BareController(Node):
 
     def __init__(self):
         super().__init__('bare_controller')
-        self.command = JointMessage([f'joint_{i}' for i in range(JOINTS)], ('position',))
+        self.command = JointStateWriter(JOINT_NAMES, ('position',))
         self.publisher = self.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
-        self.create_subscription(JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS)
+        self.create_subscription(
+            JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS, raw=True
+        )
 
-    def on_state(self, message: JointState) -> None:
+    def on_state(self, message: bytes) -> None:
         """Answer."""
-        set_stamp(self.command.message.header.stamp, to_ns(message.header.stamp))
-        self.publisher.publish(self.command.message)
+        seconds = STAMP.unpack_from(message, 4)[0]
+        self.publisher.publish(self.command.serialized(seconds * 1_000_000_000))
 
 
 class UsualSimulator(Node):
@@ -133,7 +140,6 @@ class UsualController(Node):
         self.publisher.publish(message)
 
 
-FIELDS = ('position', 'velocity', 'effort')
 ROLES = {
     'floor': (BareSimulator, BareController),
     'usual': (UsualSimulator, UsualController),
@@ -192,7 +198,7 @@ def measure_loop(seconds: float) -> float:
         Clock,
         '/clock',
         lambda m: lines.append((time.monotonic(), to_ns(m.clock) * 1e-9 / period)),
-        CONTROL_QOS,
+        CONTROL_INPUT_QOS,
     )
     quiet = ['-p', 'clock_rate:=0.5']
     with (

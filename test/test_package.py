@@ -10,12 +10,13 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).parent.parent
 PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to the left
 ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_msgs'}
+ROS_MODULES = {'messages.py', 'serialized_messages.py', 'launching.py'}
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob('*.py'))
 
 
 def is_core(path):
     """Tell whether a module is to know no ROS: all but nodes, conversions and launching."""
-    return not path.name.endswith('_node.py') and path.name not in ('messages.py', 'launching.py')
+    return not path.name.endswith('_node.py') and path.name not in ROS_MODULES
 
 
 def imported_modules(path):

@@ -1,0 +1,117 @@
+"""JointStates written and read in their serialised form, against ROS's own conversion."""
+
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+
+from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
+from arm_dynamics.errors import ArmError
+
+NAMES = ['pan', 'lift', 'elbow']
+Q, V, TAU = [0.1, -0.2, 0.3], [1.0, 2.0, -3.0], [10.0, 0.0, -1e-9]
+
+
+def state(names=NAMES, position=Q, velocity=V, effort=TAU, sender='', sec=7, nanosec=5):
+    message = JointState(name=list(names))
+    message.position, message.velocity, message.effort = position, velocity, effort
+    message.header.frame_id = sender
+    message.header.stamp.sec, message.header.stamp.nanosec = sec, nanosec
+    return bytes(serialize_message(message))
+
+
+def reader(*messages, fields=FIELDS[:2]):
+    made = JointStateReader(NAMES, fields)
+    for message in messages:
+        made.open(message)
+    return made
+
+
+@pytest.mark.parametrize('frame_id', ['', 'a', 'servo_controller'])
+@pytest.mark.parametrize('fields', [FIELDS, ('position',), ('effort',), ('velocity', 'effort')])
+@pytest.mark.parametrize('names', [['a'], ['ab', 'abc', 'abcd'], ['joint_1'] * 7])
+def test_what_is_written_is_the_message_that_ros_reads(names, fields, frame_id):
+    writer = JointStateWriter(names, fields, frame_id)
+    numbers = np.random.default_rng(0).normal(size=(3, len(names)))
+    for field, row in zip(FIELDS, numbers, strict=True):
+        if field in fields:
+            getattr(writer, field)[:] = row
+    message = deserialize_message(writer.serialized(12_000_000_034), JointState)
+    assert (message.header.stamp.sec, message.header.stamp.nanosec) == (12, 34)
+    assert (message.header.frame_id, list(message.name)) == (frame_id, names)
+    for field, row in zip(FIELDS, numbers, strict=True):
+        assert list(getattr(message, field)) == (list(row) if field in fields else [])
+
+
+def test_a_message_is_the_same_however_often_it_was_written_before():
+    writer = JointStateWriter(NAMES, FIELDS)
+    first = writer.serialized(1)
+    writer.position[:] = Q
+    writer.serialized(10**18)
+    writer.position[:] = 0.0
+    assert writer.serialized(1) == first
+
+
+@pytest.mark.parametrize('before', [0, 1, 3])
+def test_what_ros_wrote_is_read_at_first_sight_and_later(before):
+    read = reader(*[state(position=[9.0] * 3)] * before, state())
+    assert (read.time_ns, read.sender, read.empty) == (7_000_000_005, '', False)
+    np.testing.assert_array_equal(read.values('position'), Q)
+    np.testing.assert_array_equal(read.values('velocity'), V)
+    assert list(read.message().effort) == TAU
+
+
+@pytest.mark.parametrize(
+    'other',
+    [
+        state(sender='relay'),
+        state(names=['lift', 'elbow', 'pan']),
+        state(names=['pan', 'lift', 'wrist']),
+        state(position=[1.0] * 2, velocity=[1.0] * 4),
+        state(effort=[]),
+        state(names=[], position=[], velocity=[], effort=[]),
+    ],
+)
+def test_messages_of_different_shapes_in_turn_are_told_apart(other):
+    read = reader(state(), state(), other, state(), other, state(nanosec=6))
+    assert read.time_ns == 7_000_000_006
+    np.testing.assert_array_equal(read.values('position'), Q)
+
+
+def test_joints_in_another_order_are_sorted():
+    message = state(names=['elbow', 'pan', 'lift'], position=[3.0, 1.0, 2.0])
+    for read in (reader(message), reader(state(), message), reader(message, message)):
+        np.testing.assert_array_equal(read.values('position'), [1.0, 2.0, 3.0])
+
+
+def test_sender_is_told_also_when_it_changes_back():
+    read = reader()
+    senders = ['first', 'second', 'first', 'first', 'other', 'first']
+    for sender in senders:
+        read.open(state(sender=sender))
+        assert read.sender == sender
+
+
+def test_message_without_joints_is_empty_and_the_next_is_not():
+    nothing = state(names=[], position=[], velocity=[], effort=[])
+    read = reader(state(), nothing)
+    assert read.empty
+    read.open(state())
+    assert not read.empty
+
+
+@pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
+def test_number_that_is_not_finite_is_refused_and_named(bad):
+    for read in (reader(state(velocity=[0, bad, 0])), reader(*[state(velocity=[0, bad, 0])] * 2)):
+        np.testing.assert_array_equal(read.values('position'), Q)
+        with pytest.raises(ArmError, match=r"joint 'lift': velocity (nan|inf|-inf) is not finite"):
+            read.values('velocity')
+
+
+def test_missing_joint_and_wrong_length_are_refused():
+    with pytest.raises(ArmError, match="joint 'elbow' stands 0 times"):
+        reader(state(), state(names=['pan', 'lift', 'wrist'])).values('position')
+    with pytest.raises(ArmError, match='4 velocity values for 3 joint names'):
+        reader(state(), state(position=[1.0] * 2, velocity=[1.0] * 4)).values('velocity')
+    with pytest.raises(ArmError, match='0 velocity values'):
+        reader(state(velocity=[])).values('velocity')
