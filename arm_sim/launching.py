@@ -161,6 +161,7 @@ def _node(executable: str, parameters: list[Any], succeeds: bool, **options: Any
         package='arm_sim',
         executable=executable,
         name=executable,
+        namespace='/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
         **_ending(executable, succeeds),
         **options,

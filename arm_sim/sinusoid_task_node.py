@@ -1,32 +1,18 @@
 """The sinusoid over ROS 2 topics: send it as a trajectory, measure, report."""
 
 import json
-import struct
 import sys
-from pathlib import Path
 
 import numpy as np
-from action_msgs.msg import GoalStatus
-from control_msgs.action import FollowJointTrajectory
-from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool, Trigger
 
-from arm_controllers.base_node import (
-    RECORD_QOS,
-    declare_parameters,
-    run_node,
-    wait_for,
-    wait_until,
-)
+from arm_controllers.base_node import declare_parameters, run_node
 from arm_controllers.goal import Goal
-from arm_controllers.messages import JointReader, to_ns, trajectory_message
 from arm_dynamics.checks import per_joint
-from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.goal_run_node import GoalRun
+from arm_sim.output_folder import writable_folder
 from arm_sim.sinusoid_run import (
     SinusoidTaskParameters,
     draw,
@@ -45,53 +31,21 @@ class SinusoidTask(Node):
         self.parameters = p = declare_parameters(self, SinusoidTaskParameters)
         self.model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
         self.amplitude = per_joint('amplitude', p.amplitude, self.model.joint_names)
-        self.output_dir = _writable(p.output_dir)
+        self.output_dir = writable_folder(p.output_dir)
         self.period_ns = round(p.timestep * 1e9) * p.control_decimation
-        self._pause = self.create_client(SetBool, '/simulator/pause')
-        self._reset = self.create_client(Trigger, '/simulator/reset')
-        self._follow = ActionClient(
-            self, FollowJointTrajectory, f'/{p.controller}_controller/follow_joint_trajectory'
-        )
-        self._states: list[bytes] = []
-        self._latest_ns = -1
-        self.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS, raw=True)
+        self._arm = GoalRun(self, self.model, f'{p.controller}_controller', p.timeout)
 
     def run(self, executor) -> int:
         """Do the job; return the exit code: 0 if the stated limit holds, 1 if not."""
         p = self.parameters
-        wait_until(executor, lambda: self._latest_ns >= 0, 'joint_states', p.timeout)
-        if not self._follow.wait_for_server(p.timeout):
-            raise ArmError(f'no {p.controller}_controller within {p.timeout:g} s')
-        self._call(executor, self._pause, SetBool.Request(data=True))
-        self._states.clear()
-        self._latest_ns = -1
-        self._call(executor, self._reset, Trigger.Request())
-        wait_until(executor, lambda: self._latest_ns == 0, 'state after the reset', p.timeout)
-
-        goal, from_ns = sinusoid_goal(self.model, p, self.amplitude, self._log().q[-1])
+        center = self._arm.reset(executor)
+        goal, from_ns = sinusoid_goal(self.model, p, self.amplitude, center)
         end_ns = from_ns + round(p.cycles / p.frequency * 1e9)
-        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
-        sent = self._follow.send_goal_async(request)
-        handle = wait_for(executor, sent, 'answer to the goal', p.timeout)
-        if not handle.accepted:
-            raise ArmError(f'{p.controller}_controller rejected the sinusoid; its log says why')
-        result = handle.get_result_async()
-        self._call(executor, self._pause, SetBool.Request(data=False))
-        longest = 60.0 + 20.0 * end_ns * 1e-9
-        wait_until(
-            executor,
-            lambda: result.done() and (self._latest_ns >= end_ns or _failed(result)),
-            'end of the sinusoid',
-            longest,
-        )
-        self._call(executor, self._pause, SetBool.Request(data=True))
-        if _failed(result):
-            raise ArmError(f'{p.controller}_controller: {result.result().result.error_string}')
-        return self._report(goal, from_ns, end_ns)
+        log = self._arm.follow(executor, goal, end_ns)
+        return self._report(log.between(from_ns, end_ns, self.period_ns), goal)
 
-    def _report(self, goal: Goal, from_ns: int, end_ns: int) -> int:
+    def _report(self, log: JointLog, goal: Goal) -> int:
         p, names = self.parameters, self.model.joint_names
-        log = self._log().between(from_ns, end_ns, self.period_ns)
         t = (log.time_ns[:-1] - goal.start_ns) * 1e-9
         reference = goal_trajectory_of(goal).states(t)[0]
         error = self.model.difference(log.q[:-1], reference)
@@ -120,43 +74,6 @@ class SinusoidTask(Node):
         print(f'sinusoid: largest RMS {rms.max():.6g} deg{verdict}', flush=True)
         print(f'sinusoid: report.json, tracking.png are in {self.output_dir}', flush=True)
         return 0 if held else 1
-
-    def _log(self) -> JointLog:
-        reader, rows = JointReader(self.model.joint_names), {}
-        for data in self._states:
-            message = deserialize_message(data, JointState)
-            rows[to_ns(message.header.stamp)] = tuple(
-                reader.read(message.name, getattr(message, field), field).copy()
-                for field in ('position', 'velocity', 'effort')
-            )
-        q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
-        return JointLog(np.array(list(rows)), q, v, effort)
-
-    def _on_state(self, data: bytes) -> None:
-        self._states.append(data)
-        seconds, nanoseconds = struct.unpack_from('<iI', data, 4)
-        self._latest_ns = seconds * 1_000_000_000 + nanoseconds
-
-    def _call(self, executor, client, request):
-        timeout = self.parameters.timeout
-        wait_until(executor, client.service_is_ready, f'service {client.srv_name}', timeout)
-        answer = f'answer from {client.srv_name}'
-        return wait_for(executor, client.call_async(request), answer, timeout)
-
-
-def _failed(result) -> bool:
-    return result.done() and result.result().status != GoalStatus.STATUS_SUCCEEDED
-
-
-def _writable(name: str) -> Path:
-    path = Path(name).expanduser().absolute()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        (path / '.probe').touch()
-        (path / '.probe').unlink()
-    except OSError as error:
-        raise ArmError(f'output_dir {str(path)!r} cannot be written: {error.strerror}') from None
-    return path
 
 
 def main() -> int:

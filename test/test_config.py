@@ -10,7 +10,7 @@ from arm_controllers.base_node import from_ros_value
 from arm_controllers.controller_node import ControllerParameters
 from arm_controllers.follower_names import parameter_names
 from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.laws import law_class
+from arm_controllers.laws import LAWS, law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, share_folder
@@ -19,19 +19,24 @@ from arm_sim.cube_task_node import CubeTaskParameters
 from arm_sim.inverse_kinematics_node import InverseKinematicsParameters
 from arm_sim.plant import PlantParameters
 from arm_sim.simulator_node import SimulatorParameters
+from arm_sim.sinusoid_run import SinusoidTaskParameters
 
 # What the launch files' arguments decide.
 LAUNCHED = {
     'engine', 'mode', 'actuator', 'start_paused', 'viewer', 'record_inputs', 'autostart',
-    'feedforward', 'controller', 'path', 'center', 'side', 'edge_time', 'output_dir',
+    'feedforward', 'controller', 'path', 'center', 'side', 'edge_time', 'output_dir', 'start', 'cycles',
+    'limit',
 }  # fmt: skip
 NODES = {
     'simulator': (SimulatorParameters, PlantParameters),
-    'servo_controller': (ControllerParameters, law_class('servo').Parameters),
-    'computed_torque_controller': (ControllerParameters, law_class('computed_torque').Parameters),
-    'pd_controller': (ControllerParameters, law_class('pd').Parameters),
+    **{
+        f'{law}_controller': (ControllerParameters, law_class(law).Parameters)
+        for law in LAWS
+        if law_class(law).command_interface != 'voltage'
+    },
     'inverse_kinematics': (InverseKinematicsParameters,),
     'cube_task': (CubeTaskParameters, Cube),
+    'sinusoid_task': (SinusoidTaskParameters,),
 }
 
 
@@ -62,7 +67,7 @@ def test_every_parameter_of_every_node_stands_in_the_robots_file(robot, node):
     for kind in NODES[node]:
         hints = typing.get_type_hints(kind)
         for field in dataclasses.fields(kind):
-            if field.name not in LAUNCHED:
+            if field.name not in LAUNCHED and field.default != ():
                 from_ros_value(field.name, found[field.name], hints[field.name])
     if node.endswith('_controller'):
         for field in dataclasses.fields(ModelError):

@@ -1,0 +1,107 @@
+"""A task that sends one trajectory goal to a reset arm and records what it does."""
+
+import struct
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool, Trigger
+
+from arm_controllers.base_node import RECORD_QOS, wait_for, wait_until
+from arm_controllers.goal import Goal
+from arm_controllers.messages import JointReader, to_ns, trajectory_message
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.tracking import JointLog
+
+
+class GoalRun:
+    """The simulator and a goal server, as a task uses them; all in simulated time."""
+
+    def __init__(self, node: Node, model: RobotModel, server: str, timeout: float):
+        """Open clients.
+
+        Args:
+            node: the task.
+            model: of the arm.
+            server: node that takes goals.
+            timeout: longest wait for another node [s].
+        """
+        self._joints, self._server, self._timeout = model.joint_names, server, timeout
+        self._pause = node.create_client(SetBool, '/simulator/pause')
+        self._reset = node.create_client(Trigger, '/simulator/reset')
+        self._follow = ActionClient(
+            node, FollowJointTrajectory, f'/{server}/follow_joint_trajectory'
+        )
+        self._states: list[bytes] = []
+        self._latest_ns = -1
+        node.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS, raw=True)
+
+    def reset(self, executor) -> np.ndarray:
+        """Wait for everybody, pause, reset; return the initial positions (n,).
+
+        Raises:
+            ArmError: somebody is missing.
+        """
+        wait_until(executor, lambda: self._latest_ns >= 0, 'joint_states', self._timeout)
+        if not self._follow.wait_for_server(self._timeout):
+            raise ArmError(f'no {self._server} within {self._timeout:g} s')
+        self._call(executor, self._pause, SetBool.Request(data=True))
+        self._states.clear()
+        self._latest_ns = -1
+        self._call(executor, self._reset, Trigger.Request())
+        wait_until(executor, lambda: self._latest_ns == 0, 'state after the reset', self._timeout)
+        return self._log().q[-1]
+
+    def follow(self, executor, goal: Goal, end_ns: int) -> JointLog:
+        """Send a goal, let time run until the stamp `end_ns`, pause, and return the states.
+
+        Raises:
+            ArmError: the goal was refused, or ended before that without success.
+        """
+        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
+        sent = self._follow.send_goal_async(request)
+        handle = wait_for(executor, sent, 'answer to the goal', self._timeout)
+        if not handle.accepted:
+            raise ArmError(f'{self._server} rejected the goal; its log says why')
+        result = handle.get_result_async()
+        self._call(executor, self._pause, SetBool.Request(data=False))
+        wait_until(
+            executor,
+            lambda: self._latest_ns >= end_ns or _failed(result),
+            f'state at t = {end_ns * 1e-9:g} s',
+            60.0 + 20.0 * end_ns * 1e-9,
+        )
+        self._call(executor, self._pause, SetBool.Request(data=True))
+        if _failed(result):
+            raise ArmError(f'{self._server}: {result.result().result.error_string}')
+        return self._log()
+
+    def _log(self) -> JointLog:
+        reader, rows = JointReader(self._joints), {}
+        for data in self._states:
+            message = deserialize_message(data, JointState)
+            rows[to_ns(message.header.stamp)] = tuple(
+                reader.read(message.name, getattr(message, field), field).copy()
+                for field in ('position', 'velocity', 'effort')
+            )
+        q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
+        return JointLog(np.array(list(rows)), q, v, effort)
+
+    def _on_state(self, data: bytes) -> None:
+        self._states.append(data)
+        seconds, nanoseconds = struct.unpack_from('<iI', data, 4)
+        self._latest_ns = seconds * 1_000_000_000 + nanoseconds
+
+    def _call(self, executor, client, request):
+        wait_until(executor, client.service_is_ready, f'service {client.srv_name}', self._timeout)
+        answer = f'answer from {client.srv_name}'
+        return wait_for(executor, client.call_async(request), answer, self._timeout)
+
+
+def _failed(result) -> bool:
+    return result.done() and result.result().status != GoalStatus.STATUS_SUCCEEDED
