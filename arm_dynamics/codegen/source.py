@@ -18,6 +18,13 @@ from arm_dynamics.codegen.sincos import sincos
 
 """
 
+_COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
+# What every step of a simulation calls: put into the loops that call it, since handing seven
+# arrays on takes a tenth of its time, and with products and sums fused where the machine can.
+_IN_LOOPS = (
+    "@njit(cache=True, error_model='numpy', nogil=True, forceinline=True, fastmath={'contract'})"
+)
+
 
 def module_source(model: RobotModel) -> str:
     """Return the module's source; the same text for the same arm and gravity."""
@@ -51,9 +58,8 @@ def forward_dynamics_values(
 def _forward_dynamics(links: list[Link], gravity: np.ndarray) -> str:
     program = Program()
     values = forward_dynamics_values(links, gravity, program)
-    return _function(
-        'forward_dynamics', 'q, v, tau, armature, sine, cosine, a', program, _to('a', values)
-    )
+    arguments, outputs = 'q, v, tau, armature, sine, cosine, a', _to('a', values)
+    return _function('forward_dynamics', arguments, program, outputs, _IN_LOOPS)
 
 
 def _articulated_dynamics(links: list[Link], gravity: np.ndarray) -> str:
@@ -108,10 +114,13 @@ def _to(name: str, values: list[Scalar]) -> list[tuple[str, Scalar]]:
 
 
 def _function(
-    name: str, arguments: str, program: Program, outputs: list[tuple[str, Scalar]]
+    name: str,
+    arguments: str,
+    program: Program,
+    outputs: list[tuple[str, Scalar]],
+    decorator: str = _COMPILED,
 ) -> str:
     """Return a compiled function; `sine`, `cosine` (n,) are scratch."""
     body = ['sincos(q, sine, cosine)']
     lines = '\n    '.join(body + program.statements(outputs))
-    decorator = "@njit(cache=True, error_model='numpy', nogil=True)"
     return f'\n{decorator}\ndef {name}({arguments}):\n    {lines}\n'
