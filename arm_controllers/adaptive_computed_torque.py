@@ -67,6 +67,7 @@ class AdaptiveComputedTorque:
     name = 'adaptive_computed_torque'
     command_interface = 'effort'
     lookahead = 0
+    gains_act_on = 'sliding_variable'
     Parameters = AdaptiveComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: AdaptiveComputedTorqueParameters):

@@ -41,6 +41,7 @@ class ComputedTorque:
     name = 'computed_torque'
     command_interface = 'effort'
     lookahead = 0
+    gains_act_on = 'acceleration'
     Parameters = ComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: ComputedTorqueParameters):

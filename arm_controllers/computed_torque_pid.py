@@ -51,6 +51,7 @@ class ComputedTorquePid:
     name = 'computed_torque_pid'
     command_interface = 'effort'
     lookahead = 0
+    gains_act_on = 'acceleration'
     Parameters = ComputedTorquePidParameters
 
     def __init__(self, model: RobotModel, parameters: ComputedTorquePidParameters):

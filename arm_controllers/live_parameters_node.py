@@ -13,20 +13,20 @@ from arm_controllers.base_node import as_ros_value, from_ros_value
 from arm_controllers.follower import TrajectoryFollower
 from arm_controllers.follower_names import parameter_names
 from arm_controllers.follower_parameters import FollowerParameters
+from arm_controllers.second_order_gains import GainsByFrequency, gains_by_frequency
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 
-_LAWS_WITH_ACCELERATION_GAINS = ('computed_torque', 'computed_torque_pid')
 _FREQUENCY, _RATIO = 'natural_frequency', 'damping_ratio'
 
 
 class LiveParameters:
     """The parameters of a law and of a follower, declared on a node and kept valid.
 
-    Where the law's gains act on accelerations (`kp` [1/s^2], `kd` [1/s]), they may as well be set
-    as `natural_frequency` wn [rad/s] and `damping_ratio` z: kp = wn^2, kd = 2 z wn. Setting one
-    pair sets the other; at the start a frequency of zero leaves it to the gains.
+    The gains of most laws may as well be set as `natural_frequency` [rad/s] and `damping_ratio`
+    (see second_order_gains.py). Setting one pair sets the other; at the start a frequency of zero
+    leaves it to the gains.
 
     Attributes:
         law: the law's parameters.
@@ -66,8 +66,7 @@ class LiveParameters:
             default = getattr(defaults, field)
             value = as_ros_value(default) if joint is None else default[0]
             self._declare(name, value)
-        self._by_frequency = law_class.name in _LAWS_WITH_ACCELERATION_GAINS
-        if self._by_frequency:
+        if self._gains({}) is not None:
             self._declare_frequency()
         self.law, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
@@ -111,23 +110,43 @@ class LiveParameters:
         TrajectoryFollower(self._model, follower)  # checks what is one number a joint
         return law, follower, self._law_class(self._model, law)
 
+    def _gains(self, named: Mapping[str, Any]) -> GainsByFrequency | None:
+        armature = self._per_joint(named, 'armature')
+        return gains_by_frequency(self._law_class, self._model, armature)
+
     def _before(self, parameters: list[Parameter]) -> list[Parameter]:
         """Complete the pair of gains or of frequency and ratio by the other one."""
-        named = {parameter.name: parameter.value for parameter in parameters}
-        if not self._by_frequency:
-            return parameters
         try:
-            if _FREQUENCY in named or _RATIO in named:
-                wn, ratio = (self._per_joint(named, name) for name in (_FREQUENCY, _RATIO))
-                added = {'kp': wn**2, 'kd': 2 * ratio * wn}
-            elif 'kp' in named or 'kd' in named:
-                kp, kd = (self._per_joint(named, name) for name in ('kp', 'kd'))
-                added = _frequency_and_ratio(kp, kd)
-            else:
-                return parameters
+            added = self._other_pair({one.name: one.value for one in parameters})
         except ArmError:
             return parameters  # the check that follows says why
-        return [*parameters, *(Parameter(name, value=x.tolist()) for name, x in added.items())]
+        return [*parameters, *added]
+
+    def _other_pair(self, named: Mapping[str, Any]) -> list[Parameter]:
+        """Return the gains where the frequency or ratio is set, or the other way round.
+
+        Raises:
+            ArmError: values that are refused.
+        """
+        gains = self._gains(named)
+        if gains is None:
+            return []
+        if _FREQUENCY in named or _RATIO in named:
+            names = gains.names
+            values = gains.from_frequency(*self._pair(named, (_FREQUENCY, _RATIO)))
+        elif not named.keys().isdisjoint((*gains.names, 'armature')):
+            names = (_FREQUENCY, _RATIO)
+            values = gains.to_frequency(*self._pair(named, gains.names))
+        else:
+            return []
+        return [self._parameter(name, x) for name, x in zip(names, values, strict=True)]
+
+    def _parameter(self, name: str, values: np.ndarray) -> Parameter:
+        one_number = self._law_kinds.get(name) is float
+        return Parameter(name, value=float(values[0]) if one_number else values.tolist())
+
+    def _pair(self, named: Mapping[str, Any], names: tuple[str, str]) -> list[np.ndarray]:
+        return [self._per_joint(named, name) for name in names]
 
     def _per_joint(self, named: Mapping[str, Any], name: str) -> np.ndarray:
         found = named[name] if name in named else self._value(name)
@@ -141,9 +160,7 @@ class LiveParameters:
                 reason = f'{name} cannot change while the node runs; set it and start again'
                 return SetParametersResult(successful=False, reason=reason)
         try:
-            if self._by_frequency:
-                for name in (_FREQUENCY, _RATIO):
-                    self._per_joint(proposed, name)
+            self._other_pair(proposed)
             self._checked(proposed)
         except ArmError as error:
             return SetParametersResult(successful=False, reason=str(error))
@@ -157,16 +174,7 @@ class LiveParameters:
         """Declare frequency and ratio; where the user gave them they count, else the gains."""
         self._declare(_FREQUENCY, [0.0])
         self._declare(_RATIO, [1.0])
-        wn, ratio = (self._per_joint({}, name) for name in (_FREQUENCY, _RATIO))
-        if wn.any():
-            pairs = {'kp': wn**2, 'kd': 2 * ratio * wn}
-        else:
-            pairs = _frequency_and_ratio(*(self._per_joint({}, name) for name in ('kp', 'kd')))
-        self._node.set_parameters([Parameter(name, value=x.tolist()) for name, x in pairs.items()])
-
-
-def _frequency_and_ratio(kp: np.ndarray, kd: np.ndarray) -> dict[str, np.ndarray]:
-    """Return wn and z of e'' + kd e' + kp e = 0 (z = 1 without stiffness)."""
-    wn = np.sqrt(kp)
-    ratio = np.divide(kd, 2 * wn, out=np.ones_like(kd), where=wn > 0)
-    return {_FREQUENCY: wn, _RATIO: ratio}
+        given = {}
+        if self._per_joint({}, _FREQUENCY).any():
+            given = {_FREQUENCY: self._value(_FREQUENCY)}
+        self._node.set_parameters(self._other_pair(given or {'armature': self._value('armature')}))

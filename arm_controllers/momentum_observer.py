@@ -45,6 +45,7 @@ class MomentumObserver:
     name = 'momentum_observer'
     command_interface = 'effort'
     lookahead = 0
+    gains_act_on = 'acceleration'
     Parameters = MomentumObserverParameters
 
     def __init__(self, model: RobotModel, parameters: MomentumObserverParameters):

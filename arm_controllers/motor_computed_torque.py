@@ -45,6 +45,7 @@ class MotorComputedTorque:
     name = 'motor_computed_torque'
     command_interface = 'voltage'
     lookahead = 0
+    gains_act_on = 'acceleration'
     Parameters = MotorComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: MotorComputedTorqueParameters):

@@ -37,6 +37,7 @@ class PD:
     name = 'pd'
     command_interface = 'effort'
     lookahead = 0
+    gains_act_on = 'torque'
     Parameters = PDParameters
 
     def __init__(self, model: RobotModel, parameters: PDParameters):

@@ -45,6 +45,7 @@ class PDFeedforward:
     name = 'pd_feedforward'
     command_interface = 'effort'
     lookahead = 0
+    gains_act_on = 'torque'
     Parameters = PDFeedforwardParameters
 
     def __init__(self, model: RobotModel, parameters: PDFeedforwardParameters):

@@ -13,13 +13,13 @@ from arm_dynamics.robots import share_folder  # noqa: E402
 ELBOW = 'elbow_joint'
 
 
-def make(*overrides):
+def make(*overrides, law='computed_torque'):
     config = str(share_folder() / 'config' / 'ur5e.yaml')
     arguments = ['--ros-args', '--params-file', config]
     for override in ('autostart:=true', *overrides):
-        arguments += ['-p', f'computed_torque_controller:{override}']
+        arguments += ['-p', f'{law}_controller:{override}']
     rclpy.init(args=arguments)
-    return ControllerNode('computed_torque')
+    return ControllerNode(law)
 
 
 @pytest.fixture
@@ -59,6 +59,75 @@ def test_natural_frequency_counts_at_the_start_too():
     try:
         np.testing.assert_allclose(node._law.kp, 2500.0)
         np.testing.assert_allclose(node._law.kd, 70.0)
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+@pytest.mark.parametrize('law', ['pd', 'pd_feedforward', 'momentum_observer'])
+def test_laws_with_gains_a_joint_take_frequency_and_ratio_from_the_start_and_while_running(law):
+    node = make('natural_frequency:=[50.0]', 'damping_ratio:=[0.7]', law=law)
+    try:
+        inertia = 1.0
+        if law.startswith('pd'):
+            model = node._model
+            inertia = model.mass_matrix(model.neutral()).diagonal() + 0.1  # armature of the file
+        np.testing.assert_allclose(node._law.kp, 2500.0 * inertia)
+        np.testing.assert_allclose(node._law.kd, 70.0 * inertia)
+        answer = set_all(node, natural_frequency=[10.0], damping_ratio=[1.0])
+        assert answer.successful, answer.reason
+        np.testing.assert_allclose(node._law.kp, 100.0 * inertia)
+        np.testing.assert_allclose(node._law.kd, 20.0 * inertia)
+        answer = set_all(node, damping_ratio=[-1.0])
+        assert not answer.successful
+        assert 'damping_ratio' in answer.reason
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_frequency_follows_the_rotor_inertia_where_gains_are_torques():
+    node = make(law='pd')
+    try:
+        before = np.array(node.get_parameter('natural_frequency').value)
+        kp = node._law.kp
+        assert set_all(node, armature=[2.0]).successful
+        after = np.array(node.get_parameter('natural_frequency').value)
+        model = node._model
+        links = model.mass_matrix(model.neutral()).diagonal()
+        np.testing.assert_allclose(after / before, np.sqrt((links + 0.1) / (links + 2.0)))
+        np.testing.assert_array_equal(node._law.kp, kp)
+        np.testing.assert_array_equal(node._follower.parameters.armature, (2.0,))
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_adaptive_law_takes_a_frequency_with_two_real_poles_only():
+    node = make(law='adaptive_computed_torque')
+    try:
+        assert set_all(node, natural_frequency=[12.0], damping_ratio=[1.25]).successful
+        np.testing.assert_allclose(node._law._slope, 6.0)
+        assert node._law._rate == 24.0
+        for bad, expected in (({'damping_ratio': [0.5]}, '>= 1'), ({'slope': [-1.0]}, 'slope')):
+            answer = set_all(node, **bad)
+            assert not answer.successful
+            assert expected in answer.reason
+        np.testing.assert_allclose(node._law._slope, 6.0)
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_independent_joints_take_their_own_frequency_and_ratio_while_running():
+    node = make(law='independent_joint')
+    try:
+        assert set_all(node, natural_frequency=[15.0], damping_ratio=[0.8]).successful
+        np.testing.assert_allclose(node._law.kp, 225.0)
+        np.testing.assert_allclose(node._law.kd, 24.0)
+        answer = set_all(node, natural_frequency=[0.0])
+        assert not answer.successful
+        assert 'natural_frequency' in answer.reason
     finally:
         node.destroy_node()
         rclpy.try_shutdown()

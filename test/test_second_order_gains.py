@@ -1,0 +1,111 @@
+"""Gains by natural frequency and damping ratio: what they make of the arm."""
+
+import numpy as np
+import pytest
+from following import HOME, MODEL
+
+from arm_controllers.laws import LAWS, law_class
+from arm_controllers.reference import Reference
+from arm_controllers.second_order_gains import (
+    SlopeAndRate,
+    StiffnessAndDamping,
+    gains_by_frequency,
+)
+from arm_dynamics.errors import ArmError
+
+WN, ZETA = np.linspace(8.0, 13.0, 6), np.linspace(0.6, 1.1, 6)
+ARMATURE = np.linspace(0.1, 0.6, 6)
+
+
+def law_with(name, frequency, ratio, **others):
+    cls = law_class(name)
+    gains = gains_by_frequency(cls, MODEL, ARMATURE)
+    values = gains.from_frequency(frequency, ratio)
+    kinds = cls.Parameters.__dataclass_fields__
+    chosen = {
+        key: float(x[0]) if kinds[key].type is float else tuple(x)
+        for key, x in zip(gains.names, values, strict=True)
+    }
+    if 'armature' in kinds:
+        chosen['armature'] = tuple(ARMATURE)
+    return cls(MODEL, cls.Parameters(**chosen, **others))
+
+
+def reference_at(q):
+    reference = Reference(6)
+    reference.q[:] = q
+    return reference
+
+
+def acceleration(law, q, v, target):
+    """Return what the arm with its rotors does under the law (n,)."""
+    tau = law(q, v, reference_at(target), 0.002)
+    mass = MODEL.mass_matrix(q) + np.diag(ARMATURE)
+    return np.linalg.solve(mass, tau - MODEL.bias_torque(q, v))
+
+
+@pytest.mark.parametrize(
+    ('name', 'others'),
+    [('computed_torque', {}), ('computed_torque_pid', {'ki': (0.0,)}), ('momentum_observer', {})],
+)
+def test_every_joint_is_a_second_order_system_at_every_pose_where_the_law_knows_the_inertia(
+    name, others
+):
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        q, v, e = rng.uniform(-2, 2, 6), rng.uniform(-1, 1, 6), rng.uniform(-0.1, 0.1, 6)
+        expected = WN**2 * e - 2 * ZETA * WN * v
+        a = acceleration(law_with(name, WN, ZETA, **others), q, v, q + e)
+        np.testing.assert_allclose(a, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['pd', 'pd_feedforward'])
+def test_torque_gains_are_for_the_joints_own_inertia_at_the_neutral_configuration(name):
+    q0 = MODEL.neutral()
+    law = law_with(name, WN, ZETA)
+    inertia = MODEL.mass_matrix(q0).diagonal() + ARMATURE
+    rng = np.random.default_rng(2)
+    v, e = rng.uniform(-1, 1, 6), rng.uniform(-0.1, 0.1, 6)
+    torque = law(q0, v, reference_at(q0 + e), 0.002) - law(q0, 0 * v, reference_at(q0), 0.002)
+    if name == 'pd_feedforward':  # its model is evaluated at the reference
+        torque -= MODEL.gravity_torque(q0 + e) - MODEL.gravity_torque(q0)
+    np.testing.assert_allclose(torque, inertia * (WN**2 * e - 2 * ZETA * WN * v), atol=1e-9)
+
+
+def test_adaptive_law_at_rest_answers_an_error_by_the_square_of_the_frequency():
+    law = law_with('adaptive_computed_torque', np.full(6, 9.0), np.full(6, 1.5))
+    e = np.linspace(-0.1, 0.1, 6)
+    a = acceleration(law, HOME, np.zeros(6), HOME + e)
+    np.testing.assert_allclose(a, 81.0 * e, atol=1e-9)
+
+
+@pytest.mark.parametrize('gains', [StiffnessAndDamping(np.arange(1.0, 7.0)), SlopeAndRate()])
+def test_frequency_and_ratio_come_back_from_the_gains(gains):
+    frequency, ratio = np.full(6, 12.0), np.full(6, 1.25)
+    back = gains.to_frequency(*gains.from_frequency(frequency, ratio))
+    np.testing.assert_allclose(back, (frequency, ratio), atol=1e-12)
+    none = np.zeros(6)
+    np.testing.assert_array_equal(gains.to_frequency(none, none), (none, np.ones(6)))
+
+
+def test_two_real_poles_cannot_be_damped_less_than_critically():
+    with pytest.raises(ArmError, match=r'damping_ratio is 0.5; with this law it must be >= 1'):
+        SlopeAndRate().from_frequency(np.full(6, 10.0), np.full(6, 0.5))
+
+
+def test_one_damping_rate_serves_all_joints():
+    with pytest.raises(ArmError, match='damping rates from 8 to 13 1/s'):
+        SlopeAndRate().from_frequency(WN, np.ones(6))
+
+
+def test_which_laws_have_gains_by_frequency():
+    with_gains = [name for name in LAWS if gains_by_frequency(law_class(name), MODEL, ARMATURE)]
+    assert with_gains == [
+        'adaptive_computed_torque',
+        'computed_torque',
+        'computed_torque_pid',
+        'momentum_observer',
+        'motor_computed_torque',
+        'pd',
+        'pd_feedforward',
+    ]
