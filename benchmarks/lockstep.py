@@ -4,7 +4,8 @@
 
 Each row is two processes that take turns: a state message out, a command message back.
   loop    simulator and servo controller, as `cube.launch.py` runs them
-  floor   the same two messages between two bare nodes, same executor, QoS and cores
+  floor   the same two messages between two bare nodes, same executor, QoS and core: each reads
+          the numbers that it gets, puts them into its answer, and does nothing else
   usual   simulator physics and computed torque in nodes as they are usually written:
           SingleThreadedExecutor, a fresh message each time
 Rows are measured in turn, several rounds, and the median counts.
@@ -14,7 +15,6 @@ import argparse
 import json
 import os
 import statistics
-import struct
 import subprocess
 import sys
 import time
@@ -36,7 +36,7 @@ from arm_controllers.base_node import (
 from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.messages import set_stamp, to_ns
 from arm_controllers.reference import Reference
-from arm_controllers.serialized_messages import FIELDS, JointStateWriter
+from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.mujoco_plant import MujocoPlant
@@ -45,7 +45,6 @@ from arm_sim.plant import PlantParameters
 CORE = 0
 JOINTS = 6
 JOINT_NAMES = [f'joint_{i}' for i in range(JOINTS)]
-STAMP = struct.Struct('=iI')  # after four bytes that tell the byte order
 
 
 class BareSimulator(Node):
@@ -55,6 +54,7 @@ class BareSimulator(Node):
         super().__init__('bare_simulator')
         self.steps = 0
         self.state = JointStateWriter(JOINT_NAMES, FIELDS)
+        self.command = JointStateReader(JOINT_NAMES, ('position',))
         self.publisher = self.create_publisher(JointState, 'joint_states', STATE_QOS)
         self.create_subscription(
             JointState, 'joint_commands', self.on_command, CONTROL_INPUT_QOS, raw=True
@@ -63,13 +63,15 @@ class BareSimulator(Node):
 
     def on_command(self, message: bytes) -> None:
         """Count and answer."""
-        if STAMP.unpack_from(message, 4)[0] == self.steps:
+        self.command.open(message)
+        if self.command.time_ns == self.steps:
+            self.state.position[:] = self.command.values('position')
             self.steps += 1
             self.publish()
 
     def publish(self) -> None:
         """Send the state."""
-        self.publisher.publish(self.state.serialized(self.steps * 1_000_000_000))
+        self.publisher.publish(self.state.serialized(self.steps))
 
 
 class BareController(Node):
@@ -78,6 +80,7 @@ class BareController(Node):
     def __init__(self):
         super().__init__('bare_controller')
         self.command = JointStateWriter(JOINT_NAMES, ('position',))
+        self.state = JointStateReader(JOINT_NAMES, FIELDS[:2])
         self.publisher = self.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
         self.create_subscription(
             JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS, raw=True
@@ -85,8 +88,10 @@ class BareController(Node):
 
     def on_state(self, message: bytes) -> None:
         """Answer."""
-        seconds = STAMP.unpack_from(message, 4)[0]
-        self.publisher.publish(self.command.serialized(seconds * 1_000_000_000))
+        self.state.open(message)
+        self.command.position[:] = self.state.values('position')
+        self.command.position += self.state.values('velocity')
+        self.publisher.publish(self.command.serialized(self.state.time_ns))
 
 
 class UsualSimulator(Node):
