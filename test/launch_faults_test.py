@@ -1,5 +1,6 @@
 """Faults over ROS: what the arm does, and what the user is told."""
 
+import re
 import signal
 
 import numpy as np
@@ -60,12 +61,34 @@ def wait_for_rest(system):
     system.wait(lambda: np.abs(system.v).max() < 1e-3, 'rest')
 
 
+def assert_held_then_braked(system):
+    """The last torque is held for command_timeout, then the brake takes v/rate: no free fall.
+
+    Torque that is held while the arm moves on fits less and less; it may change the speed by
+    `drift`, which is a tenth of what gravity would.
+    """
+    rate, drift = 10.0, 1.0  # [1/s], [rad/s^2]
+    pattern = r'no command for ([\d.]+) s \(t = ([\d.]+) s\)'
+    found = re.search(pattern, system.log('simulator'))
+    silence, braked_at = (float(number) for number in found.groups())
+    np.testing.assert_allclose(silence, 0.1, atol=0.005)
+    t, q, v = (np.array(column) for column in zip(*system.states, strict=True))
+    last = np.searchsorted(t, braked_at - silence - 1e-6)
+    s = np.clip(t[last:, None] - t[last], 0.0, silence)  # time under the held torque
+    decay = np.exp(-rate * np.clip(t[last:, None] - braked_at, 0.0, None))
+    drifted = drift * s * (s / 2 + (1 - decay) / rate)
+    expected = v[last] * (s + (1 - decay) / rate)
+    assert np.abs(v[last]).max() > 0.1
+    assert (np.abs(q[last:] - q[last] - expected) <= drifted + 1e-3).all()
+
+
 def test_controller_killed_in_motion_the_plant_brakes_says_so_and_a_new_one_takes_over(arm):
     start_moving(arm)
     arm.kill(CONTROLLER)
     arm.words('simulator', 'no command: the arm is braked and held')
     wait_for_rest(arm)
     stopped = arm.q.copy()
+    assert_held_then_braked(arm)
     assert_no_free_fall(arm)
     arm.spin(0.5)
     np.testing.assert_allclose(arm.q, stopped, atol=2e-3)
@@ -79,6 +102,25 @@ def test_controller_killed_in_motion_the_plant_brakes_says_so_and_a_new_one_take
     arm.wait_for_motion_control(CONTROLLER)
     status, _ = arm.follow(CONTROLLER, goal([1.5], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_controller_that_hung_finds_time_far_ahead_drops_its_goal_and_holds(arm):
+    assert arm.set_parameters(CONTROLLER, time_jump_limit=0.5).successful
+    _, end = start_moving(arm)
+    arm.processes[CONTROLLER].send_signal(signal.SIGSTOP)
+    arm.words('simulator', 'no command: the arm is braked and held')
+    hung = arm.now
+    arm.wait(lambda: arm.now > hung + 0.6, 'time without the controller')
+    stopped = arm.q.copy()
+    assert_held_then_braked(arm)
+    arm.processes[CONTROLLER].send_signal(signal.SIGCONT)
+    answer = arm.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'time jumped forward by' in answer.result.error_string
+    arm.words('simulator', 'running')
+    assert 'time jumped forward' in arm.words(CONTROLLER, 'holding')
+    np.testing.assert_allclose(arm.q, stopped, atol=5e-3)
+    assert_no_free_fall(arm)
 
 
 def test_simulator_killed_in_motion_ends_the_goal_and_a_new_one_is_taken_up(arm):
