@@ -183,6 +183,8 @@ class InverseKinematicsNode(Node):
             frame=request.tip_frame or None,
             position_tolerance=position,
             orientation_tolerance=orientation,
+            position_only=request.position_only,
+            axis_tolerances=request.axis_tolerances or None,
             restarts=self.parameters.restarts,
             random_seed=self.parameters.random_seed,
         )

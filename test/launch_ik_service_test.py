@@ -128,6 +128,25 @@ class TestServices(unittest.TestCase):
         assert response.first_failure > 0
         assert f'pose {response.first_failure}: out of reach' in response.reason
 
+    def test_a_path_may_leave_the_orientation_or_one_axis_free(self):
+        start = self.model.forward_kinematics(Q)
+        positions = start.translation + np.linspace(0, 0.1, 50)[:, None] * np.array([0, 1, 0])
+        path = pose_array_message(positions, pin.Quaternion(start.rotation))
+        turned = pin.Quaternion(start.rotation @ pin.exp3(np.array([0, 0, 2.0])))
+        path.poses[1:] = pose_array_message(positions[1:], turned).poses
+        free = [1e-6] * 5 + [np.inf]
+        for name, value in (('position_only', True), ('axis_tolerances', free)):
+            request = ComputeIKPath.Request(path=path, seed=Q.tolist(), **{name: value})
+            response = self.call(self.path, request)
+            assert response.success, response.reason
+            q = np.array(response.positions).reshape(50, 6)
+            tips = [self.model.forward_kinematics(each) for each in q]
+            np.testing.assert_allclose([t.translation for t in tips], positions, atol=2e-6)
+            assert np.abs(np.diff(q, axis=0)).max() < 0.05  # the turn is not followed
+            if name == 'axis_tolerances':
+                approach = np.array([t.rotation[:, 2] for t in tips])
+                np.testing.assert_allclose(approach, approach[:1].repeat(50, 0), atol=2e-6)
+
     def test_every_malformed_request_is_answered_with_its_reason(self):
         far = pose_message(np.array([5.0, 0, 0]), pin.Quaternion(1, 0, 0, 0), '')
         no_rotation = self.target()
