@@ -25,8 +25,8 @@ from arm_dynamics.errors import ArmError
 
 # Goals of more points than this are checked in slices in real time.
 _AT_ONCE = 50
-# How long a client may fetch a result [s].
-_RESULT_TIMEOUT = 60
+# How long a client may fetch a result [s]: as rcl has it. Each result takes some 5 kB until then.
+_RESULT_TIMEOUT = 10
 # How long a thread keeps the interpreter when another one waits for it, in real time [s].
 _SWITCH_INTERVAL = 2e-4
 

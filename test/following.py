@@ -1,5 +1,7 @@
 """What tests of the trajectory follower share: a UR5e's follower, goals, perfect following."""
 
+import re
+
 import numpy as np
 
 from arm_controllers.follower import TrajectoryFollower
@@ -61,3 +63,26 @@ def ends(arm):
     found = [(end.identifier, end.code) for end in arm.results]
     arm.results.clear()
     return found
+
+
+def assert_tells(error):
+    """A refusal's one line holds what the error carries: joint, value, limit, point, time."""
+    text = str(error)
+    assert '\n' not in text
+    found = [float(x) for x in re.findall(r'-?\d+\.?\d*(?:e[+-]?\d+)?|-?inf|nan', text)]
+
+    def told(number):
+        return any(np.isclose(x, number, rtol=1e-5, atol=1e-12, equal_nan=True) for x in found)
+
+    if error.joint is not None:
+        assert repr(error.joint) in text
+    if error.value is not None:
+        assert told(error.value), text
+    if error.upper is not None:
+        limit = error.upper if error.value > error.upper else error.lower
+        around = (error.upper - error.lower) / 2  # a start's limit is told as a distance
+        assert told(limit) or told(around) or 'is not zero' in text, text
+    if error.point is not None:
+        assert re.search(rf'points? (\d+ and )?{error.point}\b', text), text
+    if error.time is not None:
+        assert told(error.time), text

@@ -10,6 +10,7 @@ from following import (
     REST,
     SECOND,
     assert_no_jump,
+    assert_tells,
     ends,
     goal,
     make,
@@ -610,8 +611,7 @@ def test_no_goal_whatever_its_numbers_crashes_the_follower_or_breaks_a_limit(wan
     try:
         arm.set_goal(wanted, SECOND)
     except GoalError as error:
-        assert str(error)
-        assert '\n' not in str(error)
+        assert_tells(error)
         np.testing.assert_array_equal(arm.update(2 * DT, HOME, REST).q, HOME)
         return
     for time_ns in np.linspace(SECOND, 60 * SECOND, 40):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from following import HOME, MODEL, NAMES, goal, make
+from following import HOME, MODEL, NAMES, assert_tells, goal, make
 
 from arm_controllers.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_dynamics.model import RobotModel
@@ -19,7 +19,7 @@ def refusal(bad_goal, **parameters):
     np.testing.assert_array_equal(after, before)
     assert not arm.results
     assert arm.active_goal.identifier == 'running'
-    assert '\n' not in str(error.value)
+    assert_tells(error.value)
     return error.value
 
 
@@ -106,9 +106,8 @@ def test_velocity_between_points_is_checked_against_its_limit():
     z = np.zeros((1, 6))
     error = refusal(goal([1.5], [target], z, z), max_deceleration_on_cancel=(50.0,))
     np.testing.assert_allclose(error.value, 3.2 / 1.5 * 15 / 8, atol=0.2)
-    assert 'velocity' in str(error)
+    assert f"joint '{NAMES[0]}': velocity" in str(error)
     assert '3.14159 rad/s' in str(error)
-    assert error.joint == NAMES[0]
 
 
 def test_acceleration_is_checked_where_a_limit_is_set():
@@ -116,8 +115,8 @@ def test_acceleration_is_checked_where_a_limit_is_set():
     arm = make()
     arm.set_goal(wanted, 0)
     error = refusal(wanted, max_acceleration=(1.0,))
-    assert 'acceleration' in str(error)
-    assert '1 rad/s^2' in str(error)
+    assert f"joint '{NAMES[0]}': acceleration -1.8 rad/s^2" in str(error)
+    assert 'below its lower limit -1 rad/s^2 (point 0, t = 1 s)' in str(error)
 
 
 def test_goal_exactly_at_its_limit_is_accepted():
@@ -150,6 +149,7 @@ def test_torque_beyond_its_limit_is_refused_with_joint_value_and_limit():
     assert f"joint '{NAMES[1]}': torque" in str(error.value)
     assert '150 N.m' in str(error.value)
     assert abs(error.value.value) > error.value.upper == 150.0
+    assert_tells(error.value)
     arm.set_goal(goal([1.0], [target], z, z), 0)
 
 
@@ -157,7 +157,8 @@ def test_effort_of_the_goal_counts_towards_the_torque_limit():
     effort = np.zeros((1, 6))
     effort[0, 5] = MODEL.effort_limit[5] * 1.01
     error = refusal(goal([1.0], [HOME], effort=effort))
-    assert error.joint == NAMES[5]
+    assert f"joint '{NAMES[5]}': torque" in str(error)
+    assert f'{MODEL.effort_limit[5]:g} N.m' in str(error)
 
 
 def test_velocity_at_the_end_is_refused_unless_allowed():
@@ -183,6 +184,7 @@ def test_goal_that_ended_in_the_past_is_refused_as_old():
     with pytest.raises(GoalError, match='in the past') as error:
         arm.set_goal(goal([1.0], [HOME], start_ns=1), 400_000_000_000)
     assert error.value.code == ResultCode.OLD_HEADER_TIMESTAMP
+    assert_tells(error.value)
 
 
 def test_goal_that_would_never_end_is_refused():
