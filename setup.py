@@ -27,6 +27,7 @@ EXECUTABLES = [
     'cube_task',
     'pose_hold_task',
     'sinusoid_task',
+    'comparison_task',
     'tune_pose_hold',
     'replay_inputs',
     'compare_controllers',

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -15,12 +16,17 @@ from rich.table import Table
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_sim import comparison_report as report
-from arm_sim.comparison import Case, Measures, cases, measure_case, run_parallel
+from arm_sim.comparison import Case, Measures, cases, measure_case, run_case, run_parallel
 from arm_sim.comparison_laws import COMPARED_LAWS
+from arm_sim.comparison_nodes import run_over_topics
 from arm_sim.comparison_tasks import TASKS, Robot, make_task
 from arm_sim.engines import RIGID_BODY_ENGINES
 from arm_sim.monte_carlo import run_monte_carlo
+from arm_sim.output_folder import writable_folder
 from arm_sim.sweeps import SWEEPS, run_sweep
+
+# What runs a case; launches follow one another.
+RUNNERS = {'loop': run_case, 'topics': run_over_topics}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -47,6 +53,12 @@ def parser() -> argparse.ArgumentParser:
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
     add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
     add('--values', default='', help='of the sweep, separated by commas')
+    add(
+        '--over',
+        choices=sorted(RUNNERS),
+        default='loop',
+        help='loop: lock-step without ROS, in seconds; topics: real nodes, a launch a run',
+    )
     add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
     add('--output-dir', default='comparison', help='where table and picture go (comparison)')
     return result
@@ -82,10 +94,14 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
         for name in names:
             one_of(what, name, allowed)
     in_range('workers', options.workers, 1, 1024)
+    if options.over == 'topics':
+        options.workers = 1
     settings = {'timestep': options.timestep, 'natural_frequency': options.natural_frequency}
     in_range('natural_frequency', options.natural_frequency, 0.0, 1e4, exclusive=True)
-    folder = _writable(options.output_dir)
+    folder = writable_folder(options.output_dir)
     all_cases = cases(robots, tasks, laws, engines, **settings)
+    if options.samples and options.over == 'topics':
+        raise ArmError("a Monte Carlo runs over 'loop' only")
     if options.sweep or options.samples:
         if len(robots) * len(tasks) * len(engines) > 1:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
@@ -96,15 +112,20 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
         return
     if options.tasks == 'all':
         all_cases = [case for case in all_cases if _possible(case)]
-    _compare(all_cases, options.workers, folder, command, console)
+    _compare(all_cases, options, folder, command, console)
 
 
 def _compare(
-    all_cases: list[Case], workers: int, folder: Path, command: str, console: Console
+    all_cases: list[Case],
+    options: argparse.Namespace,
+    folder: Path,
+    command: str,
+    console: Console,
 ) -> None:
     answers: dict[int, Measures] = {}
+    measure = partial(measure_case, run=RUNNERS[options.over])
     with _progress(console, 'runs', len(all_cases)) as advance:
-        for index, answer in run_parallel(measure_case, all_cases, workers):
+        for index, answer in run_parallel(measure, all_cases, options.workers):
             answers[index] = answer
             advance(len(answers))
     measures = [answers[i] for i in range(len(all_cases))]
@@ -132,9 +153,10 @@ def _sweep(
         values = tuple(float(text) for text in options.values.split(',') if text)
     except ValueError:
         raise ArmError(f'values is {options.values!r}; it must be numbers and commas') from None
+    run = RUNNERS[options.over]
     count = len(laws) * len(values or SWEEPS[options.sweep][0])
     with _progress(console, 'runs', count) as advance:
-        sweep = run_sweep(options.sweep, case, laws, values, options.workers, advance)
+        sweep = run_sweep(options.sweep, case, laws, values, options.workers, advance, run)
     task = 'sinusoid' if options.sweep == 'frequency' else case.task
     title = f'{case.robot}, {task}, {case.engine}: tracking error over {options.sweep}'
     headings, rows = report.sweep_table(sweep)
@@ -210,17 +232,6 @@ def _names(text: str, every: tuple[str, ...]) -> tuple[str, ...]:
 def _without_ros_arguments(arguments: list[str]) -> list[str]:
     """Drop what a launch file adds for nodes: --ros-args and all behind it."""
     return arguments[: arguments.index('--ros-args')] if '--ros-args' in arguments else arguments
-
-
-def _writable(text: str) -> Path:
-    folder = Path(text).expanduser()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / '.probe').touch()
-        (folder / '.probe').unlink()
-    except OSError as error:
-        raise ArmError(f'output_dir {text!r} cannot be written: {error.strerror}') from None
-    return folder
 
 
 @contextmanager

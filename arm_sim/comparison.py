@@ -12,7 +12,7 @@ from arm_dynamics.checks import in_range
 from arm_dynamics.model import Array, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
-from arm_sim.comparison_laws import actuator_of, joint_gains, make_law
+from arm_sim.comparison_laws import ACTUATOR, joint_gains, make_law
 from arm_sim.comparison_tasks import Robot, Task, make_task
 from arm_sim.engines import make_plant
 from arm_sim.plant import PlantParameters
@@ -28,6 +28,7 @@ class Case:
         robot, task, law, engine: by name.
         timestep: integration step and control period [s].
         natural_frequency: that the laws are designed for [rad/s].
+        frequency: of the sinusoid [Hz]; 0: the robot's own.
         error: how the arm differs from what the law knows.
         imperfections: of the loop.
     """
@@ -38,6 +39,7 @@ class Case:
     engine: str = 'mujoco'
     timestep: float = 1e-3
     natural_frequency: float = 20.0
+    frequency: float = 0.0
     error: ModelError = field(default_factory=ModelError)
     imperfections: Imperfections = field(default_factory=Imperfections)
 
@@ -75,13 +77,13 @@ class Measures:
 def run_case(case: Case) -> ClosedLoopRecord:
     """Run one case in lock-step."""
     robot = Robot.load(case.robot)
-    return run_on(robot, make_task(case.task, robot), case)
+    return run_on(robot, make_task(case.task, robot, case.frequency), case)
 
 
 def run_on(robot: Robot, task: Task, case: Case) -> ClosedLoopRecord:
     """Run a case for a robot and a task that are at hand."""
     law = make_law(case.law, robot, case.natural_frequency)
-    parameters = plant_parameters(case, robot, actuator_of(law))
+    parameters = plant_parameters(case, robot, ACTUATOR[case.law])
     arm = with_error(robot.model, replace(case.error, armature=(0.0,)))
     loaded = with_error(arm, ModelError(payload=task.payload))
     plant, swap = make_plant(case.engine, loaded, parameters), None
@@ -158,11 +160,11 @@ def rms(values: Array) -> float:
     return float(np.sqrt(np.mean(np.square(values))))
 
 
-def measure_case(case: Case) -> Measures:
-    """Run a case and measure it."""
+def measure_case(case: Case, run: Callable[[Case], ClosedLoopRecord] = run_case) -> Measures:
+    """Run a case, in the loop or as `run` does, and measure it."""
     robot = Robot.load(case.robot)
-    task = make_task(case.task, robot)
-    return measure(robot.model, run_on(robot, task, case), task.event)
+    event = make_task(case.task, robot, case.frequency).event
+    return measure(robot.model, run(case), event)
 
 
 def cases(

@@ -81,6 +81,5 @@ def joint_gains(robot: Robot, natural_frequency: float) -> tuple[tuple[float, ..
     return tuple(map(float, kp)), tuple(map(float, 2.0 * kp / natural_frequency))
 
 
-def actuator_of(law: Law) -> str:
-    """Return the plant's actuator for what the law commands."""
-    return {'position': 'servo', 'effort': 'torque'}[law.command_interface]
+# The plant's actuator under each law.
+ACTUATOR = {law: 'servo' if law == 'servo' else 'torque' for law in COMPARED_LAWS}

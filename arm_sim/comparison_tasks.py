@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import yaml
 
+from arm_controllers.follower import TrajectoryFollower
+from arm_controllers.follower_parameters import FollowerParameters
+from arm_controllers.goal import Goal
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_controllers.trajectory import Trajectory, hermite
 from arm_dynamics.cartesian_path import joint_path_derivatives, polyline
-from arm_dynamics.checks import one_of
+from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import Array, RobotModel
 from arm_dynamics.path_inverse_kinematics import solve_path_ik
@@ -66,7 +69,7 @@ class Robot:
             model.check_configuration(start, f'initial_positions in {file.name}'),
             tuple(shared.get('armature', (0.0,))),
             tuple(shared.get('damping', (0.0,))),
-            tuple(task.get('amplitude', (0.2,) * model.nv)),
+            tuple(per_joint('amplitude', task.get('amplitude', 0.2), model.joint_names)),
             float(task.get('frequency', 0.5)),
         )
 
@@ -83,6 +86,7 @@ class Task:
         payload: mass at the tool that the law does not know [kg].
         drop_at: when it falls off [s]; never by default.
         event: from when recovery is counted [s]; none: there is nothing to recover from.
+        knots: where a trajectory goal has its points [s]; none: every 10 ms.
     """
 
     name: str
@@ -92,15 +96,24 @@ class Task:
     payload: float = 0.0
     drop_at: float | None = None
     event: float | None = None
+    knots: tuple[float, ...] = ()
 
 
-def make_task(name: str, robot: Robot) -> Task:
+def make_task(name: str, robot: Robot, frequency: float = 0.0) -> Task:
     """Return a task by name for this robot.
+
+    Args:
+        name: one of TASKS.
+        robot: who is to do it.
+        frequency: of the sinusoid [Hz], followed for a second at least; 0: the robot's own, once.
 
     Raises:
         ArmError: no such task, or the robot cannot do it.
     """
     one_of('task', name, TASKS)
+    in_range('frequency', frequency, 0.0, 100.0)
+    if name == 'sinusoid' and frequency > 0.0:
+        return sinusoid_task(robot, frequency, periods=max(1.0, 2.0 * frequency))
     makers: dict[str, Callable[[Robot], Task]] = {
         'sinusoid': _sinusoid,
         'step': _step,
@@ -126,8 +139,43 @@ def _sinusoid(robot: Robot) -> Task:
     return sinusoid_task(robot, robot.frequency)
 
 
+def start_of(task: Task, robot: Robot) -> Reference:
+    """Return the reference at time zero."""
+    reference = Reference(robot.model.nv)
+    task.reference(0.0, reference)
+    return reference
+
+
+def task_goal(task: Task, robot: Robot) -> Goal:
+    """Return the task as a trajectory goal of quintics, which comes to rest after the task."""
+    knots = task.knots or np.linspace(0.0, task.duration, round(task.duration * 100) + 1)
+    times = np.round(np.array(knots) * 1e9) * 1e-9  # as a message has them
+    reference, rows = Reference(robot.model.nv), []
+    for t in times:
+        task.reference(float(t), reference)
+        rows.append(reference.row.copy())
+    q, v, a, _ = np.split(np.array(rows), 4, axis=1)
+    if v[-1].any():
+        times = np.append(times, times[-1] + 1.0)
+        q, v, a = (np.vstack([x, x[-1] if x is q else 0.0 * x[-1]]) for x in (q, v, a))
+    return Goal(robot.model.joint_names, times, q, v, a)
+
+
+def goal_reference(goal: Goal, robot: Robot, q: Array, v: Array) -> ReferenceFunction:
+    """Return what a controller makes of a goal that it gets when it takes over at q, v (n,)."""
+    rules = FollowerParameters(armature=robot.armature, damping=robot.damping)
+    follower = TrajectoryFollower(robot.model, rules)
+    follower.activate(0, q, v)
+    follower.set_goal(goal, 0)
+
+    def reference(t: float, reference: Reference) -> None:
+        reference.row[:] = follower.peek(round(t * 1e9)).row
+
+    return reference
+
+
 def _step(robot: Robot, size: float = 0.1, at: float = 0.1) -> Task:
-    """All joints jump by `size`, within the limits."""
+    """All joints jump by `size`, within the limits; as a goal, within 0.4 s."""
     before = robot.start
     after = np.clip(before + size, robot.model.position_lower, robot.model.position_upper)
 
@@ -135,7 +183,7 @@ def _step(robot: Robot, size: float = 0.1, at: float = 0.1) -> Task:
         reference.row[:] = 0.0
         reference.q[:] = after if t >= at else before
 
-    return Task('step', reference, 1.6, event=at)
+    return Task('step', reference, 1.6, event=at, knots=(0.0, at - 1e-3, at + 0.4, 1.6))
 
 
 def _hold(robot: Robot) -> ReferenceFunction:
@@ -175,4 +223,5 @@ def _cube(robot: Robot) -> Task:
     coefficients = hermite(
         np.diff(times), tuple(x[:-1] for x in knots), tuple(x[1:] for x in knots)
     )
-    return Task('cube', Trajectory(times, coefficients).evaluate, cube.duration)
+    reference = Trajectory(times, coefficients).evaluate
+    return Task('cube', reference, cube.duration, knots=tuple(times))

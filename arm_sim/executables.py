@@ -11,6 +11,7 @@ _MODULES = {
     'cube_task': 'arm_sim.cube_task_node',
     'pose_hold_task': 'arm_sim.pose_hold_task_node',
     'sinusoid_task': 'arm_sim.sinusoid_task_node',
+    'comparison_task': 'arm_sim.comparison_task_node',
     'tune_pose_hold': 'arm_sim.tune_pose_hold',
     'replay_inputs': 'arm_sim.replay_inputs',
     'compare_controllers': 'arm_sim.compare_controllers',

@@ -11,7 +11,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
-from arm_controllers.base_node import RECORD_QOS, wait_for, wait_until
+from arm_controllers.base_node import CONTROL_INPUT_QOS, RECORD_QOS, wait_for, wait_until
 from arm_controllers.goal import Goal
 from arm_controllers.messages import JointReader, to_ns, trajectory_message
 from arm_dynamics.errors import ArmError
@@ -31,7 +31,8 @@ class GoalRun:
             server: node that takes goals.
             timeout: longest wait for another node [s].
         """
-        self._joints, self._server, self._timeout = model.joint_names, server, timeout
+        self._node, self._joints = node, model.joint_names
+        self._server, self._timeout = server, timeout
         self._pause = node.create_client(SetBool, '/simulator/pause')
         self._reset = node.create_client(Trigger, '/simulator/reset')
         self._follow = ActionClient(
@@ -55,7 +56,17 @@ class GoalRun:
         self._latest_ns = -1
         self._call(executor, self._reset, Trigger.Request())
         wait_until(executor, lambda: self._latest_ns == 0, 'state after the reset', self._timeout)
+        self._wait_for_command(executor)
         return self._log().q[-1]
+
+    def _wait_for_command(self, executor) -> None:
+        """Wait until the controller answers states: before that it refuses goals."""
+        commands: list[bytes] = []
+        subscription = self._node.create_subscription(
+            JointState, 'joint_commands', commands.append, CONTROL_INPUT_QOS, raw=True
+        )
+        wait_until(executor, lambda: bool(commands), f'command of {self._server}', self._timeout)
+        self._node.destroy_subscription(subscription)
 
     def follow(self, executor, goal: Goal, end_ns: int) -> JointLog:
         """Send a goal, let time run until the stamp `end_ns`, pause, and return the states.

@@ -104,8 +104,7 @@ def arm_nodes(
     urdf = find_urdf(robot)
     RobotModel.from_urdf(urdf)
     shared: dict[str, Any] = {'robot': str(urdf) if '/' in robot else robot}
-    # In lock-step simulator and controller take turns: faster on one core than across two.
-    turns: dict[str, Any] = {'core': _core()} if mode == 'lockstep' else {}
+    core = turns() if mode == 'lockstep' else {}
     config = config_file(robot, arguments['config'])
     law: dict[str, Any] = {'autostart': True, 'mode': mode}
     if controller == 'servo':
@@ -117,17 +116,20 @@ def arm_nodes(
         'viewer': arguments['viewer'] == 'true',
     }
     nodes = [
-        arm_node('simulator', [config, shared | turns | plant | dict(simulator)]),
-        arm_node(f'{controller}_controller', [config, shared | turns | law]),
+        arm_node('simulator', [config, shared | core | plant | dict(simulator)]),
+        arm_node(f'{controller}_controller', [config, shared | core | law]),
     ]
     if inverse_kinematics:
         nodes.append(arm_node('inverse_kinematics', [config, shared]))
     return [*nodes, *_plot(arguments['plot'], controller)]
 
 
-def _core() -> int:
-    """Return a CPU core, another one in each ROS domain."""
-    return int(os.environ.get('ROS_DOMAIN_ID', '0')) % (os.cpu_count() or 1)
+def turns() -> dict[str, Any]:
+    """Return the parameter of nodes that take turns in lock-step: one core is faster than two.
+
+    Which one depends on the ROS domain.
+    """
+    return {'core': int(os.environ.get('ROS_DOMAIN_ID', '0')) % (os.cpu_count() or 1)}
 
 
 def arm_node(executable: str, parameters: list[Any]) -> Node:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from arm_dynamics.checks import one_of
 from arm_dynamics.model import Array
 from arm_dynamics.model_error import ModelError
-from arm_sim.comparison import Case, Measures, measure, run_on, run_parallel
-from arm_sim.comparison_tasks import Robot, make_task, sinusoid_task
+from arm_sim.closed_loop import ClosedLoopRecord
+from arm_sim.comparison import Case, Measures, measure_case, run_case, run_parallel
 
 # What can be swept: its values where none are given, and its axis in the plot.
 SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
@@ -60,6 +61,13 @@ def error_of(parameter: str, value: float) -> ModelError:
     return ModelError()
 
 
+def case_at(parameter: str, value: float, case: Case) -> Case:
+    """Return the case at one value of a swept parameter."""
+    if parameter == 'frequency':
+        return replace(case, task='sinusoid', frequency=value)
+    return replace(case, error=error_of(parameter, value))
+
+
 def run_sweep(
     parameter: str,
     case: Case,
@@ -67,6 +75,7 @@ def run_sweep(
     values: Sequence[float] = (),
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
+    run: Callable[[Case], ClosedLoopRecord] = run_case,
 ) -> Sweep:
     """Run every law at every value.
 
@@ -78,28 +87,19 @@ def run_sweep(
         values: of the parameter; SWEEPS' own if none are given.
         workers: processes.
         progress: told how many runs are done.
+        run: what runs a case.
 
     Raises:
         ArmError: no such parameter, or a value that an arm cannot have.
     """
     one_of('sweep', parameter, tuple(SWEEPS))
     chosen = tuple(values) or SWEEPS[parameter][0]
-    jobs = [(parameter, value, replace(case, law=law)) for law in laws for value in chosen]
+    jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
     answers: list[Measures | None] = [None] * len(jobs)
-    for done, (index, answer) in enumerate(run_parallel(_run_one, jobs, workers), start=1):
+    measure = partial(measure_case, run=run)
+    for done, (index, answer) in enumerate(run_parallel(measure, jobs, workers), start=1):
         answers[index] = answer
         progress(done)
     found = [answer for answer in answers if answer is not None]
     by_law = [found[i : i + len(chosen)] for i in range(0, len(found), len(chosen))]
     return Sweep(parameter, chosen, tuple(laws), by_law)
-
-
-def _run_one(job: tuple[str, float, Case]) -> Measures:
-    parameter, value, case = job
-    robot = Robot.load(case.robot)
-    if parameter == 'frequency':
-        task = sinusoid_task(robot, value, periods=max(1.0, 2.0 * value))
-        return measure(robot.model, run_on(robot, task, case))
-    task = make_task(case.task, robot)
-    case = replace(case, error=error_of(parameter, value))
-    return measure(robot.model, run_on(robot, task, case), task.event)

@@ -1,17 +1,26 @@
-"""The same goal under every law over the real nodes, one after the other, and one table."""
+"""The same tasks under every law over the real nodes, one after the other, and one table."""
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from arm_sim.comparison_laws import COMPARED_LAWS
+from arm_sim.comparison_tasks import TASKS
 from arm_sim.launching import tool
 
+MANY = 'one or more, separated by commas'
 ARGUMENTS = (
     DeclareLaunchArgument(
-        'robot', default_value='planar_3r', description='robot, or path of a URDF'
+        'robots', default_value='planar_3r', description=f'robots, or paths of URDFs, {MANY}'
     ),
-    DeclareLaunchArgument('engine', default_value='mujoco', description='physics engine'),
-    DeclareLaunchArgument('laws', default_value='all', description='separated by commas'),
-    DeclareLaunchArgument('frequency', default_value='0.5', description='of the sinusoid [Hz]'),
+    DeclareLaunchArgument(
+        'tasks', default_value='sinusoid', description=f'{MANY}, or all: {", ".join(TASKS)}'
+    ),
+    DeclareLaunchArgument(
+        'laws', default_value='all', description=f'{MANY}, or all: {", ".join(COMPARED_LAWS)}'
+    ),
+    DeclareLaunchArgument(
+        'engines', default_value='mujoco', description=f'{MANY}, or all: mujoco, analytical'
+    ),
     DeclareLaunchArgument(
         'output_dir', default_value='comparison', description='folder for table and picture'
     ),
@@ -19,11 +28,12 @@ ARGUMENTS = (
 
 
 def compare(context: LaunchContext) -> list:
-    """Return the tool that launches law after law."""
+    """Return the tool that launches task after task."""
     given = context.launch_configurations
-    names = ('robot', 'engine', 'laws', 'frequency')
+    names = ('robots', 'tasks', 'laws', 'engines')
     arguments = [part for name in names for part in (f'--{name}', given[name])]
-    return [tool('compare_nodes', [*arguments, '--output-dir', given['output_dir']])]
+    arguments += ['--over', 'topics', '--output-dir', given['output_dir']]
+    return [tool('compare_controllers', arguments)]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -31,12 +31,10 @@ ARGUMENTS = (
 def mismatch(context: LaunchContext) -> list:
     """Return the tool that sweeps."""
     given = context.launch_configurations
-    topics = given['over'] == 'topics'
-    robot, engine = ('--robot', '--engine') if topics else ('--robots', '--engines')
-    arguments = [robot, given['robot'], engine, given['engine'], '--laws', given['laws']]
+    arguments = ['--robots', given['robot'], '--engines', given['engine'], '--laws', given['laws']]
     arguments += ['--sweep', given['sweep'], f'--values={given["values"]}']
-    arguments += ['--output-dir', given['output_dir']]
-    return [tool('compare_nodes' if topics else 'compare_controllers', arguments)]
+    arguments += ['--over', given['over'], '--output-dir', given['output_dir']]
+    return [tool('compare_controllers', arguments)]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -11,8 +11,8 @@ from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
-from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf
+from arm_sim.comparison_nodes import model_error_of
 from arm_sim.launching import ARM_ARGUMENTS, arm_nodes, config_file, parameters_in, task_node
 from arm_sim.wrong_arm import wrong_arm_parameters
 
@@ -42,16 +42,6 @@ SINUSOID_ARGUMENTS = (
 )
 
 
-def plant_error(text: str) -> ModelError:
-    """Return the difference between arm and model that a launch argument tells."""
-    fields = yaml.safe_load(text) or {}
-    allowed = ModelError.__dataclass_fields__
-    unknown = set(fields) - set(allowed)
-    if unknown:
-        raise RuntimeError(f'plant_error has no {unknown}; it has {", ".join(allowed)}')
-    return ModelError(**{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
-
-
 def sinusoid(context: LaunchContext) -> list:
     """Return the arm's nodes, paused, and the task that moves them."""
     arguments = context.launch_configurations
@@ -67,7 +57,7 @@ def sinusoid(context: LaunchContext) -> list:
 
     shared = parameters_in(config, '/**')
     model = RobotModel.from_urdf(find_urdf(robot), gravity=shared.get('gravity', (0, 0, -9.81)))
-    error = plant_error(arguments['plant_error'])
+    error = model_error_of(arguments['plant_error'])
     simulator = wrong_arm_parameters(model, error, shared.get('armature', (0.0,)))
     simulator['start_paused'] = True
     if start == 'moving':

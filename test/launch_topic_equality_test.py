@@ -1,75 +1,35 @@
 """The loop without ROS gives what the nodes give over topics, to the last bit."""
 
+from dataclasses import replace
+
 import numpy as np
-import yaml
-from arm_system import HOME, MODEL, ArmSystem
-from arm_system import goal as action_goal
-from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
+import pytest
+from domains import fresh_domain
 
-from arm_controllers.base_node import RECORD_QOS
-from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.follower import TrajectoryFollower
-from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.messages import goal_from_message, to_ns, trajectory_message
-from arm_dynamics.robots import share_folder
-from arm_sim.closed_loop import run_closed_loop
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
-from arm_sim.sinusoid_run import SinusoidTaskParameters, sinusoid_goal
+from arm_sim.comparison import Case, run_case, run_on
+from arm_sim.comparison_nodes import run_over_topics
+from arm_sim.comparison_tasks import Robot, goal_reference, make_task, start_of, task_goal
 
 
-def parameters(section):
-    text = (share_folder() / 'config' / 'ur5e.yaml').read_text()
-    return yaml.safe_load(text).get(section, {}).get('ros__parameters', {})
+@pytest.mark.parametrize(
+    ('task', 'law', 'engine'),
+    [
+        ('sinusoid', 'computed_torque', 'mujoco'),
+        ('payload_drop', 'momentum_observer', 'analytical'),
+    ],
+)
+def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(task, law, engine, monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    case, robot = Case('ur5e', task, law, engine), Robot.load('ur5e')
+    topics = run_over_topics(case)
 
+    made = make_task(task, robot)
+    start = start_of(made, robot)
+    goal = goal_reference(task_goal(made, robot), robot, start.q, start.v)
+    loop = run_on(robot, replace(made, reference=goal), case)
+    assert len(loop.t) == 2000
+    for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort'):
+        np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)
 
-def test_computed_torque_over_topics_equals_the_loop_without_ros_bit_for_bit():
-    sinusoid = SinusoidTaskParameters('ur5e', frequency=1.0)
-    wanted, _ = sinusoid_goal(MODEL, sinusoid, np.full(6, 0.2), HOME)
-    message = trajectory_message(wanted)
-
-    with ArmSystem() as system:
-        data: list[bytes] = []
-        system.node.create_subscription(
-            JointState, 'joint_states', data.append, RECORD_QOS, raw=True
-        )
-        system.simulator('start_paused:=true')
-        system.controller('computed_torque')
-        system.wait(lambda: len(system.states) > 0, 'state')
-        request = action_goal([], [])
-        request.trajectory = message
-        _, future = system.send('computed_torque_controller', request)
-        system.pause(False)
-        system.result(future, 'end of the goal', 60.0)
-        system.pause()
-        system.spin(1.0)
-    states = [deserialize_message(each, JointState) for each in data]
-    topics = {to_ns(s.header.stamp): (s.position, s.velocity) for s in states}
-
-    shared, own = parameters('/**'), parameters('computed_torque_controller')
-    plant = MujocoPlant(
-        MODEL,
-        PlantParameters(
-            'torque', armature=tuple(shared['armature']), damping=tuple(shared['damping'])
-        ),
-    )
-    law = ComputedTorque(
-        MODEL,
-        ComputedTorqueParameters(
-            tuple(own['kp']), tuple(own['kd']), tuple(shared['armature']), tuple(shared['damping'])
-        ),
-    )
-    follower = TrajectoryFollower(MODEL, FollowerParameters())
-    follower.activate(0, HOME, np.zeros(6))
-    follower.set_goal(goal_from_message(message), 0)
-
-    def reference(t, out):
-        out.row[:] = follower.update(round(t * 1e9), plant.q.copy(), plant.v.copy()).row
-
-    plant.reset(HOME)
-    record = run_closed_loop(plant, law, reference, wanted.times[-1])
-    rows = [topics[round(t * 1e9)] for t in record.t]
-    assert len(rows) > 500
-    np.testing.assert_array_equal([q for q, _ in rows], record.q)
-    np.testing.assert_array_equal([v for _, v in rows], record.v)
+    # The comparison's own reference is a formula where the goal has quintics between samples.
+    np.testing.assert_allclose(run_case(case).q, topics.q, atol=1e-9)

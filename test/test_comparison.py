@@ -173,7 +173,7 @@ def test_sinusoids_above_the_robots_own_frequency_keep_their_peak_acceleration()
 
 
 @pytest.mark.parametrize(
-    'parameter', ['mass_scale', 'gravity', 'com_shift', 'friction', 'armature']
+    'parameter', ['mass_scale', 'gravity', 'com_shift', 'friction', 'damping', 'armature']
 )
 def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
     values = {
@@ -181,6 +181,7 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
         'gravity': (9.3, 9.81, 10.3),
         'com_shift': (-0.02, 0.0, 0.02),
         'friction': (0.0, 1.0, 2.0),
+        'damping': (0.0, 1.0, 2.0),
         'armature': (0.0, 0.1, 0.2),
     }[parameter]
     case = Case('ur5e', 'sinusoid', 'computed_torque')

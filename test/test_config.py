@@ -24,8 +24,8 @@ from arm_sim.sinusoid_run import SinusoidTaskParameters
 # What the launch files' arguments decide.
 LAUNCHED = {
     'engine', 'mode', 'actuator', 'start_paused', 'viewer', 'record_inputs', 'autostart',
-    'feedforward', 'controller', 'path', 'center', 'side', 'edge_time', 'output_dir', 'start', 'cycles',
-    'limit',
+    'feedforward', 'controller', 'path', 'center', 'side', 'edge_time', 'output_dir',
+    'start', 'cycles', 'limit',
 }  # fmt: skip
 NODES = {
     'simulator': (SimulatorParameters, PlantParameters),

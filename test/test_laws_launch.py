@@ -7,6 +7,8 @@ import subprocess
 import numpy as np
 from domains import fresh_domain
 
+from arm_sim.comparison import Case, measure_case
+
 
 def launch(folder, file, *arguments):
     """Run a launch file to its end; return exit code, what it printed, and its report."""
@@ -65,8 +67,15 @@ def test_mismatch_sweep_writes_table_and_picture(tmp_path):
     assert '| pd |' in (tmp_path / 'sweep_mass_scale.md').read_text()
 
 
-def test_comparison_over_the_real_nodes_orders_the_laws(tmp_path):
-    code, printed, _ = launch(tmp_path, 'compare.launch.py', 'laws:=pd,computed_torque')
+def test_comparison_over_the_real_nodes_orders_the_laws_and_feels_a_push(tmp_path):
+    code, printed, _ = launch(
+        tmp_path, 'compare.launch.py', 'laws:=pd_gravity,momentum_observer', 'tasks:=push'
+    )
     assert code == 0, printed
-    rows = json.loads((tmp_path / 'nodes.json').read_text())['rows']
-    assert rows[1]['joint_rms_deg'] < 0.05 * rows[0]['joint_rms_deg']
+    rows = json.loads((tmp_path / 'comparison.json').read_text())['rows']
+    case = Case('planar_3r', 'push', 'pd_gravity')
+    np.testing.assert_allclose(
+        rows[0]['tracking_rms_mm'], measure_case(case).tracking_rms_mm, rtol=1e-9
+    )
+    assert 0.0 < rows[1]['tracking_rms_mm'] < 0.2 * rows[0]['tracking_rms_mm']
+    assert '| momentum_observer |' in (tmp_path / 'comparison.md').read_text()

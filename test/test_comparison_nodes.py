@@ -1,0 +1,97 @@
+"""What the nodes are told of a case of the comparison."""
+
+import numpy as np
+import pytest
+
+from arm_controllers.laws import LAWS, law_class
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.closed_loop import Imperfections
+from arm_sim.compare_controllers import main
+from arm_sim.comparison import Case
+from arm_sim.comparison_laws import COMPARED_LAWS, registered_name
+from arm_sim.comparison_nodes import (
+    case_of,
+    controller_parameters,
+    launch_arguments,
+    model_error_of,
+    run_over_topics,
+    simulator_parameters,
+)
+from arm_sim.comparison_tasks import Robot, make_task, start_of, task_goal
+from arm_sim.plant import PlantParameters
+from arm_sim.simulator_node import SimulatorParameters
+from arm_sim.sweeps import SWEEPS, case_at, error_of
+
+
+@pytest.fixture(scope='module')
+def planar():
+    return Robot.load('planar_3r')
+
+
+@pytest.mark.parametrize('sweep', SWEEPS)
+def test_a_swept_case_survives_the_launch_files_arguments(sweep):
+    case = case_at(sweep, 1.25, Case('planar_3r', 'push', 'pd', 'analytical', natural_frequency=9))
+    assert case_of(launch_arguments(case)) == case
+
+
+@pytest.mark.parametrize('law', COMPARED_LAWS)
+def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
+    told = controller_parameters(Case('planar_3r', 'sinusoid', law), planar)
+    assert registered_name(law) in LAWS
+    known = law_class(registered_name(law)).Parameters.__dataclass_fields__
+    others = {'robot', 'gravity', 'timestep', 'control_decimation', 'autostart'}
+    assert set(told) <= set(known) | others
+    assert all(value != [] for value in told.values())  # ROS has no type for an empty list
+
+
+@pytest.mark.parametrize('sweep', [name for name in SWEEPS if name != 'frequency'])
+def test_the_simulator_is_told_every_error(sweep, planar):
+    error = error_of(sweep, 1.25)
+    case = Case('planar_3r', 'payload_drop', 'pd', error=error)
+    task = make_task(case.task, planar)
+    told = simulator_parameters(case, planar, task)
+    plain = simulator_parameters(Case('planar_3r', 'payload_drop', 'pd'), planar, task)
+    assert told != plain
+    if told['robot'] != 'planar_3r':
+        with open(told['robot']) as urdf:
+            assert urdf.read() == with_error(planar.model, error).urdf
+    assert {k for k in told if k not in SimulatorParameters.__dataclass_fields__} <= set(
+        PlantParameters.__dataclass_fields__
+    )
+    assert (told['payload'], told['payload_end']) == (2.0, task.drop_at)
+
+
+@pytest.mark.parametrize('name', ['sinusoid', 'step', 'push', 'payload_drop'])
+def test_a_tasks_goal_starts_on_its_reference_and_ends_at_rest(name, planar):
+    task = make_task(name, planar)
+    goal, start = task_goal(task, planar), start_of(task, planar)
+    np.testing.assert_array_equal(goal.positions[0], start.q)
+    np.testing.assert_array_equal(goal.velocities[0], start.v)
+    np.testing.assert_array_equal(goal.velocities[-1], 0.0)
+    assert goal.times[-1] >= task.duration
+    assert np.all(np.diff(goal.times) > 0.0)
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('{nose: 1.0}', 'the error is .*nose.*; it must be'),
+        ('[1.0]', 'the error is'),
+        ('{mass_scale: [0.0]}', 'model_error.mass_scale is 0'),
+    ],
+)
+def test_an_unusable_error_is_refused(text, message):
+    with pytest.raises(ArmError, match=message):
+        model_error_of(text)
+
+
+def test_no_error_is_none():
+    assert model_error_of('{}') == ModelError()
+
+
+def test_what_nodes_cannot_do_is_refused(capsys):
+    with pytest.raises(ArmError, match='delay and noise'):
+        run_over_topics(Case('planar_3r', 'sinusoid', 'pd', imperfections=Imperfections(delay=1)))
+    assert main(['--over', 'topics', '--samples', '3', '--output-dir', '/tmp']) == 1
+    assert "a Monte Carlo runs over 'loop' only" in capsys.readouterr().err
