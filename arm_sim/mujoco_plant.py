@@ -130,9 +130,8 @@ class MujocoPlant:
 
 def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> mujoco.MjModel:
     """Return the MuJoCo model: the URDF's bodies, our actuators, floor and light."""
-    spec = mujoco.MjSpec.from_string(_without_meshes(model.urdf))
+    spec = mujoco.MjSpec.from_string(_for_mujoco(model.urdf))
     spec.compiler.fusestatic = False
-    spec.compiler.discardvisual = False
     spec.compiler.boundmass = 0.0
     spec.option.timestep = parameters.timestep
     spec.option.integrator = INTEGRATORS[parameters.integrator]
@@ -160,12 +159,30 @@ def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> m
             actuator.forcerange = (-side.effort_limit[i], side.effort_limit[i])
 
     spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
-    spec.worldbody.add_geom(
-        name='floor',
-        type=mujoco.mjtGeom.mjGEOM_PLANE,
-        size=(2.0, 2.0, 0.05),
-        rgba=(0.88, 0.9, 0.92, 1.0),
+    spec.add_texture(
+        name='sky',
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=(0.75, 0.83, 0.92),
+        rgb2=(0.95, 0.97, 1.0),
+        width=64,
+        height=64,
     )
+    spec.add_texture(
+        name='tiles',
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=(0.86, 0.88, 0.9),
+        rgb2=(0.8, 0.82, 0.85),
+        width=64,
+        height=64,
+    )
+    tiles = spec.add_material(name='tiles', texrepeat=(2, 2), texuniform=True)
+    tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
+    spec.worldbody.add_geom(
+        name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles'
+    )
+    spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
     return spec.compile()
 
@@ -173,9 +190,16 @@ def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> m
 _AFFINE = mujoco.mjtBias.mjBIAS_AFFINE
 
 
-def _without_meshes(urdf: str) -> str:
-    """Return the URDF without shapes that need mesh files: masses do not come from them."""
+def _for_mujoco(urdf: str) -> str:
+    """Return the URDF without shapes that need mesh files: masses do not come from them.
+
+    The other visible shapes are kept, which MuJoCo's reader has to be told in the file.
+    """
     tree = ElementTree.fromstring(urdf)
+    for element in tree.findall('mujoco'):
+        tree.remove(element)
+    told = ElementTree.SubElement(tree, 'mujoco')
+    ElementTree.SubElement(told, 'compiler', discardvisual='false')
     for link in tree.findall('link'):
         for kind in ('visual', 'collision'):
             for shape in link.findall(kind):

@@ -1,6 +1,5 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
-import os
 import sys
 import time
 from dataclasses import dataclass
@@ -152,7 +151,7 @@ class SimulatorNode(Node):
         if not self._lockstep:
             self._anchor = (time.monotonic_ns(), 0)
             self.create_timer(self.simulation.period_ns * 1e-9 / p.real_time_factor, self._on_tick)
-        self._viewer = _open_viewer(plant) if p.viewer else None
+        self._viewer = _viewer(plant, self._model) if p.viewer else None
         if self._viewer is not None:
             self.create_timer(1 / 60, self._viewer.sync)
         pin_to_core(p.core)
@@ -425,19 +424,11 @@ def _recorder(plant, model, swap):
     return InputRecorder(plant, model)
 
 
-def _open_viewer(plant):
-    """Return MuJoCo's viewer on the plant's model and data.
+def _viewer(plant, model):
+    """Return the open viewer; its library is loaded for it only."""
+    from arm_sim.viewer import open_viewer
 
-    Raises:
-        ArmError: another engine, or no display.
-    """
-    if not hasattr(plant, 'mj_model'):
-        raise ArmError('viewer is true; it needs engine mujoco')
-    if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
-        raise ArmError('viewer is true; it needs a display: DISPLAY is not set')
-    from mujoco import viewer
-
-    return viewer.launch_passive(plant.mj_model, plant.mj_data)
+    return open_viewer(plant, model)
 
 
 def main() -> int:

@@ -30,6 +30,13 @@ def test_plant_and_model_have_the_same_mass_matrix_and_bias(robot):
     assert check_model(plant, model, samples=20, seed=1) < TOLERANCE
 
 
+@pytest.mark.parametrize('robot', robot_names())
+def test_every_arm_can_be_seen_in_the_viewer(robot):
+    model = RobotModel.from_urdf(find_urdf(robot))
+    shapes = MujocoPlant(model, PlantParameters()).mj_model.body_geomnum
+    assert shapes[1:].sum() == model.urdf.count('<visual>')
+
+
 def test_a_plant_that_differs_from_the_model_is_refused_with_the_joint():
     heavier = UR5E.urdf.replace('<mass value="2.846"/>', '<mass value="2.847"/>')
     assert heavier != UR5E.urdf

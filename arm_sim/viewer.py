@@ -1,0 +1,83 @@
+"""MuJoCo's own viewer on a running plant, with the path that the tip has drawn."""
+
+import os
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco import viewer
+from numpy.typing import NDArray
+
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+# A piece of the drawn path, and its colour.
+_PIECE = 0.004  # [m]
+_WIDTH = 0.002  # [m]
+_COLOUR = np.array([0.85, 0.2, 0.1, 1.0], dtype=np.float32)
+
+
+class ArmViewer:
+    """The window; `sync` brings it up to date."""
+
+    def __init__(self, plant: Any, model: RobotModel):
+        """Open the window, looking at the arm from the front."""
+        self._plant, self._model = plant, model
+        self._handle = viewer.launch_passive(
+            plant.mj_model, plant.mj_data, show_left_ui=False, show_right_ui=False
+        )
+        extent = plant.mj_model.stat.extent
+        with self._handle.lock():
+            camera = self._handle.cam
+            camera.lookat[:] = plant.mj_model.stat.center
+            camera.lookat[2] += 0.2 * extent
+            camera.distance, camera.azimuth, camera.elevation = 2.2 * extent, 140.0, -20.0
+        self._end = self._tip()
+
+    def sync(self) -> None:
+        """Show the plant's present state, and the tip's path up to here.
+
+        The path is as long as MuJoCo has room for shapes; a longer one begins anew.
+        """
+        if not self._handle.is_running():
+            return
+        tip = self._tip()
+        length = float(np.linalg.norm(tip - self._end))
+        if length >= _PIECE:
+            if length < 20 * _PIECE:  # else the arm was reset
+                with self._handle.lock():
+                    _draw(self._handle.user_scn, self._end, tip)
+            self._end = tip
+        self._handle.sync()
+
+    def close(self) -> None:
+        """Close the window."""
+        self._handle.close()
+
+    def _tip(self) -> Array:
+        return self._model.forward_kinematics(self._plant.q).translation.copy()
+
+
+def _draw(scene: mujoco.MjvScene, start: Array, end: Array) -> None:
+    if scene.ngeom == scene.maxgeom:
+        scene.ngeom = 0
+    piece = scene.geoms[scene.ngeom]
+    shape = mujoco.mjtGeom.mjGEOM_CAPSULE
+    mujoco.mjv_initGeom(piece, shape, np.zeros(3), np.zeros(3), np.eye(3).ravel(), _COLOUR)
+    mujoco.mjv_connector(piece, shape, _WIDTH, start, end)
+    scene.ngeom += 1
+
+
+def open_viewer(plant: Any, model: RobotModel) -> ArmViewer:
+    """Return the viewer of a plant.
+
+    Raises:
+        ArmError: another engine, or no display.
+    """
+    if not hasattr(plant, 'mj_model'):
+        raise ArmError('viewer is true; it needs engine mujoco')
+    if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
+        raise ArmError('viewer is true; it needs a display: DISPLAY is not set')
+    return ArmViewer(plant, model)
