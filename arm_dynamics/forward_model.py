@@ -13,7 +13,7 @@ from arm_dynamics.compiled_model import CompiledModel, building
 from arm_dynamics.errors import ArmError
 from arm_dynamics.joint_table import (
     ARMATURE,
-    ARMATURE_RESISTANCE,
+    ARMATURE_CONDUCTANCE,
     BACK_EMF_CONSTANT,
     DAMPING,
     EFFORT_LIMIT,
@@ -144,7 +144,7 @@ class ForwardModel:
             stiffness, damping = table[SERVO_KP], damping + table[SERVO_KD]
         elif self.parameters.actuator == 'voltage':
             slope = table[TORQUE_CONSTANT] * table[BACK_EMF_CONSTANT]
-            damping = damping + slope / table[ARMATURE_RESISTANCE]
+            damping = damping + slope * table[ARMATURE_CONDUCTANCE]
         return largest_stable_step(
             self.model, self.parameters.integrator, stiffness, damping, table[ARMATURE]
         )

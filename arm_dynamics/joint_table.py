@@ -9,7 +9,7 @@ SERVO_KP = 0  # [N.m/rad]
 SERVO_KD = 1  # [N.m.s/rad]
 TORQUE_CONSTANT = 2  # [N.m/A]
 BACK_EMF_CONSTANT = 3  # [V.s/rad]
-ARMATURE_RESISTANCE = 4  # [Ohm]
+ARMATURE_CONDUCTANCE = 4  # 1 / Ra [S]
 BRUSH_DROP = 5  # [V]
 HALF_DROP_VOLTAGE = 6  # voltage at which half the brush drop is there [V]
 ARMATURE = 7  # rotor inertia at the joint [kg m^2]
@@ -23,7 +23,7 @@ LIMIT_DAMPING = 14  # [N.m.s/rad]
 ROWS = 15
 
 _NEUTRAL = {
-    ARMATURE_RESISTANCE: 1.0,
+    ARMATURE_CONDUCTANCE: 1.0,
     HALF_DROP_VOLTAGE: 1.0,
     EFFORT_LIMIT: np.inf,
     LOWER: -np.inf,

@@ -3,7 +3,7 @@
 from numba.extending import register_jitable
 
 from arm_dynamics.joint_table import (
-    ARMATURE_RESISTANCE,
+    ARMATURE_CONDUCTANCE,
     BACK_EMF_CONSTANT,
     BRUSH_DROP,
     EFFORT_LIMIT,
@@ -30,7 +30,7 @@ def motor_torque(voltage, velocity, table, i):
         drop *= 1.0 - 0.5 ** (abs(voltage) / table[HALF_DROP_VOLTAGE, i])
         voltage -= drop if voltage > 0.0 else -drop
     driving = voltage - velocity * table[BACK_EMF_CONSTANT, i]
-    return table[TORQUE_CONSTANT, i] * driving / table[ARMATURE_RESISTANCE, i]
+    return table[TORQUE_CONSTANT, i] * driving * table[ARMATURE_CONDUCTANCE, i]
 
 
 @register_jitable
@@ -59,7 +59,7 @@ def actuator_torque(actuator, command, position, velocity, table, i):
         effort = command
     else:
         slope = table[TORQUE_CONSTANT, i] * table[BACK_EMF_CONSTANT, i]
-        slope /= table[ARMATURE_RESISTANCE, i]
+        slope *= table[ARMATURE_CONDUCTANCE, i]
         effort = motor_torque(command, velocity, table, i)
     bound = table[EFFORT_LIMIT, i]
     if effort >= bound:

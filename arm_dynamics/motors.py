@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.joint_table import (
-    ARMATURE_RESISTANCE,
+    ARMATURE_CONDUCTANCE,
     BACK_EMF_CONSTANT,
     BRUSH_DROP,
     HALF_DROP_VOLTAGE,
@@ -73,7 +73,7 @@ class DCMotors:
         return {
             TORQUE_CONSTANT: values['torque_constant'],
             BACK_EMF_CONSTANT: values['back_emf_constant'],
-            ARMATURE_RESISTANCE: values['armature_resistance'],
+            ARMATURE_CONDUCTANCE: 1.0 / values['armature_resistance'],
             BRUSH_DROP: values['brush_drop'],
             HALF_DROP_VOLTAGE: values['half_drop_voltage'],
         }
@@ -102,7 +102,7 @@ class MotorModel:
         """
         table = self.table
         current = np.asarray(torque, dtype=float) / table[TORQUE_CONSTANT]
-        driving = current * table[ARMATURE_RESISTANCE]
+        driving = current / table[ARMATURE_CONDUCTANCE]
         driving = driving + np.asarray(v, dtype=float) * table[BACK_EMF_CONSTANT]
         drop, half = table[BRUSH_DROP], table[HALF_DROP_VOLTAGE]
         if not drop.any():

@@ -79,6 +79,8 @@ class PoseHoldObjective:
         self._target = np.array(self.problem.target, dtype=float)
         self._start = np.array(self.problem.start or self.problem.target, dtype=float)
         self.workers = os.cpu_count() or 1
+        with building(self.arm.model.name):
+            self._cost(np.zeros(3), np.zeros((0, JOINTS)), steps=1)
 
     def cost(self, gains: ArrayLike, trace: Array | None = None) -> float:
         """Return J of `gains`: 3 (P), 6 (P, I) or 9 (P, I, D) numbers.
@@ -90,18 +92,20 @@ class PoseHoldObjective:
         Raises:
             ArmError: another count of gains, or one that is not finite.
         """
+        trace = np.zeros((0, JOINTS)) if trace is None else trace
+        return self._cost(gains, trace, self.problem.steps)
+
+    def _cost(self, gains: ArrayLike, trace: Array, steps: int) -> float:
         start = self._start
         control = PoseControl.of(gain_matrix(gains), self._target, CONTROLLED, start)
         state = np.zeros((6, JOINTS))
         state[0] = start
-        trace = np.zeros((0, JOINTS)) if trace is None else trace
         work = MotorScratch.of(np.zeros(JOINTS))
         q, v, a, stuck, previous, voltage = state
-        with building(self.arm.model.name):
-            return self.arm.compiled.module.motor_rollout(
-                q, v, a, stuck, previous, voltage, self.problem.time_step, self.problem.steps,
-                self.arm.table, work, control, trace,
-            )  # fmt: skip
+        return self.arm.compiled.module.motor_rollout(
+            q, v, a, stuck, previous, voltage, self.problem.time_step, steps,
+            self.arm.table, work, control, trace,
+        )  # fmt: skip
 
     def costs(self, batch: ArrayLike) -> Array:
         """Return J of every row of gains (count, 3 | 6 | 9), on all cores."""

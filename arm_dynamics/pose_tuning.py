@@ -1,14 +1,17 @@
-"""Searching gains that hold a pose: Nelder-Mead as published, and differential evolution."""
+"""Searching gains that hold a pose: Nelder-Mead as published, and an evolution strategy."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import differential_evolution, minimize
+from scipy.optimize import minimize
 
+from arm_dynamics.cma_es import minimise
 from arm_dynamics.pose_hold import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
 
 Array = NDArray[np.float64]
@@ -17,11 +20,27 @@ Array = NDArray[np.float64]
 PUBLISHED_SEARCH_P = ((6.0, 5.0, 1.0), 0.1, 1e-4, 250)
 PUBLISHED_SEARCH_I = ((0.1, 0.1, 0.1), 0.01, 1e-5, 250)
 
-# Decades in which differential evolution looks, a term (P, I, D), [V/rad].
-DECADES = ((1.0, 6.0), (-3.0, 4.0), (1.0, 6.0))
+# Decades in which the evolution strategy starts, a term (P, I, D), [V/rad]. It may leave them.
+DECADES = ((3.0, 5.5), (0.5, 4.0), (3.5, 6.5))
 
-# A candidate whose J is this many times the best one's is not tested further.
-_HOPELESS = 10.0
+
+class Stage(NamedTuple):
+    """A leg of the evolution: its rollouts' length [s], first deviation [decades], population."""
+
+    duration: float
+    deviation: float
+    population: int
+
+
+STAGES = (Stage(0.1, 0.2, 40), Stage(0.5, 0.02, 20), Stage(np.inf, 0.003, 12))
+
+# Random points of which the best one is a start; deviation [decades] at which a leg has ended.
+_DRAWS = 400
+_TOLERANCE = 1e-6
+
+# Shares of the search's best J: a candidate of more than the first is not tested further, a start
+# whose leg ends above the second is given up, a shorter rollout's below the third is run in full.
+_HOPELESS, _WORTH_GOING_ON, _WORTH_A_LOOK = 10.0, 1.1, 0.95
 
 
 @dataclass
@@ -118,18 +137,13 @@ def published_search(objective: PoseHoldObjective, terms: str, search: Search) -
         found = np.concatenate([before, stage.best])
 
 
-def worst_cost(
-    objective: PoseHoldObjective, gains: Array, robust: bool, search: Search, every: bool = False
-) -> float:
+def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search: Search) -> float:
     """Return J of `gains`, or with `robust` the worst of J with them right and off by +-10 %.
 
-    Off are all gains, or those of one term; with `every` also each gain alone. What is already far
-    worse than the search's best is not looked at further.
+    Off are all gains, those of one term, or one alone. What is already far worse than the search's
+    best is not looked at further.
     """
-    rows = gains[None]
-    if robust:
-        off = perturbed(gains)
-        rows = np.vstack([rows, off if every else off[: -2 * gains.size]])
+    rows = np.vstack([gains[None], perturbed(gains)]) if robust else gains[None]
     worst = 0.0
     for row in rows:
         search.evaluations += 1
@@ -139,50 +153,57 @@ def worst_cost(
     return worst
 
 
-def differential_search(
+def evolution_search(
     objective: PoseHoldObjective, terms: str, robust: bool, search: Search, seed: int = 1
 ) -> None:
-    """Search all gains' decades by differential evolution until search.stop(), on all cores.
+    """Search all gains' decades by CMA-ES with restarts until search.stop(), on all cores.
+
+    Errors are over after a tenth of a second where the gains are good. A rollout that long costs
+    little and bounds J from below, so that is where the search begins; what looks best goes on to
+    longer ones, which tell slow instability, and counts with its full J alone.
 
     Args:
         objective: of the pose to hold.
         terms: 'p', 'pi' or 'pid'.
-        robust: minimise the worst J with all gains right, and off by +-10 %, all or one term.
+        robust: minimise the worst J with gains right, and off by +-10 %: all, one term, one alone.
         search: gets the result.
         seed: of the random numbers.
     """
-    bounds = [DECADES[term] for term in range(len(terms)) for _ in range(3)]
-
-    def cost(exponents: Array) -> float:
-        gains = 10.0**exponents
-        value = worst_cost(objective, gains, robust, search)
-        search.take(gains, value)
-        return float(np.log(value))
-
-    def ended(*_: object) -> bool:
-        search.report(search)
-        return search.stop()
-
-    first = np.log10(np.concatenate([PUBLISHED_P, np.full(gain_count(terms) - 3, 10.0)]))
-    cost(first)  # there is a best from the start, however early the end
+    low, high = np.repeat(np.array(DECADES[: len(terms)]).T, 3, axis=1)
+    rng = np.random.default_rng(seed)
+    problem = objective.problem
+    stages = [
+        PoseHoldObjective(replace(problem, duration=min(stage.duration, problem.duration)))
+        for stage in STAGES
+    ]
+    first = np.concatenate([PUBLISHED_P, np.full(gain_count(terms) - 3, 10.0)])
+    # There is a best from the start, however early the end.
+    search.take(first, worst_cost(objective, first, robust, search))
     with ThreadPoolExecutor(objective.workers) as pool:
 
-        def in_parallel(function: Callable, rows: Iterable[Array]) -> list[float]:
-            return list(pool.map(lambda x: np.inf if search.stop() else function(x), rows))
+        def costs(rollouts: PoseHoldObjective, points: Array) -> Array:
+            def cost(exponents: Array) -> float:
+                if search.stop():
+                    return np.inf
+                return worst_cost(rollouts, 10.0**exponents, robust, search)
 
-        differential_evolution(
-            cost,
-            bounds,
-            x0=first,
-            init='sobol',
-            popsize=10,
-            mutation=(0.4, 0.9),
-            recombination=0.8,
-            maxiter=1_000_000,
-            tol=0.0,
-            polish=False,
-            rng=seed,
-            workers=in_parallel,
-            updating='deferred',
-            callback=ended,
-        )
+            found = np.array(list(pool.map(cost, points)))
+            leader = int(np.argmin(found))
+            if found[leader] < _WORTH_A_LOOK * search.cost:
+                gains = 10.0 ** points[leader]
+                search.take(gains, worst_cost(objective, gains, robust, search))
+            search.report(search)
+            return found
+
+        while not search.stop():
+            draws = rng.uniform(low, high, (_DRAWS, low.size))
+            point = draws[int(np.argmin(costs(stages[0], draws)))]
+            for stage, rollouts in zip(STAGES, stages, strict=True):
+                point, cost = minimise(
+                    partial(costs, rollouts), point, stage.deviation, rng, stage.population,
+                    _TOLERANCE, stop=search.stop,
+                )  # fmt: skip
+                if not np.isfinite(cost) or cost > _WORTH_GOING_ON * search.cost:
+                    break
+                gains = 10.0**point
+                search.take(gains, worst_cost(objective, gains, robust, search))

@@ -61,13 +61,15 @@ class PoseHoldRun:
         return np.abs(self.q[-1] - self.target)
 
 
-def hold(plant: Plant, law: Law, target: ArrayLike, duration: float) -> PoseHoldRun:
-    """Start `plant` at rest at `target`, let `law` hold it there for `duration` [s].
+def hold(
+    plant: Plant, law: Law, target: ArrayLike, duration: float, start: ArrayLike | None = None
+) -> PoseHoldRun:
+    """Start `plant` at rest at `start`, the target by default, and let `law` hold `target` (n,).
 
-    Ends early where the arm blows up.
+    Ends after `duration` [s], or early where the arm blows up.
     """
     period = plant.parameters.period_ns * 1e-9
-    plant.reset(target)
+    plant.reset(target if start is None else start)
     law.reset(plant.q, plant.v)
     reference = Reference(len(plant.joint_names))
     reference.q[:] = target

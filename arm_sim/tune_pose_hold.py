@@ -29,16 +29,11 @@ from arm_dynamics.pose_hold import (
 )
 from arm_dynamics.pose_tuning import (
     Search,
-    differential_search,
-    nelder_mead,
+    evolution_search,
     published_search,
-    worst_cost,
 )
 
 Array = NDArray[np.float64]
-
-# Share of the time that the last refinement gets.
-_REFINEMENT = 0.3
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,7 +56,8 @@ def _run(options: argparse.Namespace) -> int:
         rows = {'given': _assessment(objective, gains)}
         print(f'J = {rows["given"]["cost"]:.10f}')
     else:
-        rows = _search_all(objective, options, console)
+        with _Interrupt() as interrupted:
+            rows = _search_all(objective, options, console, interrupted)
     console.print(_table(rows))
     for name, row in rows.items():
         # One line, for --evaluate: all P, then all I, then all D, of R2, R3, R5.
@@ -73,7 +69,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _search_all(
-    objective: PoseHoldObjective, options: argparse.Namespace, console: Console
+    objective: PoseHoldObjective,
+    options: argparse.Namespace,
+    console: Console,
+    interrupted: '_Interrupt',
 ) -> dict[str, dict]:
     """Return an assessment of the published gains and of each search's best."""
     if not options.seconds > 0.0:
@@ -83,7 +82,6 @@ def _search_all(
     if terms != 'pid' and objective.problem.target == TARGET:
         published = PUBLISHED_P + (PUBLISHED_I if terms == 'pi' else ())
         rows['published'] = _assessment(objective, np.array(published))
-    interrupted = _Interrupt()
     if options.method in ('published', 'both'):
         search = _searching(
             'Nelder-Mead, as published', console, interrupted, options.seconds, terms,
@@ -96,45 +94,15 @@ def _search_all(
         name = 'robust' if robust else 'best'
 
         def evolve(search: Search, robust: bool = robust) -> None:
-            _evolve(objective, terms, robust, search, options)
+            evolution_search(objective, terms, robust, search, options.seed)
 
         search = _searching(
-            f'differential evolution, {name}', console, interrupted, options.seconds, terms, evolve
+            f'CMA-ES, {name} gains', console, interrupted, options.seconds, terms, evolve
         )
         rows[name] = _assessment(objective, search.best)
     if interrupted.happened:
         console.print('interrupted: the best so far')
     return rows
-
-
-def _evolve(
-    objective: PoseHoldObjective,
-    terms: str,
-    robust: bool,
-    search: Search,
-    options: argparse.Namespace,
-) -> None:
-    """Differential evolution, then Nelder-Mead from its best in the gains' logarithms.
-
-    The refinement of robust gains looks at every gain alone as well.
-    """
-    asked = search.stop
-    end = time.monotonic() + options.seconds * (1.0 - _REFINEMENT)
-    search.stop = lambda: asked() or time.monotonic() > end
-    differential_search(objective, terms, robust, search, options.seed)
-    search.stop = asked
-    inner = Search(np.log10(search.best), np.inf, stop=search.stop)
-
-    def report(found: Search) -> None:
-        search.best, search.cost = 10.0**found.best, found.cost
-        search.report(search)
-
-    inner.report = report
-
-    def cost(exponents: Array) -> float:
-        return worst_cost(objective, 10.0**exponents, robust, search, every=True)
-
-    nelder_mead(inner, cost, np.log10(search.best), 0.01, 1e-6, 100_000)
 
 
 def _searching(
@@ -146,6 +114,7 @@ def _searching(
     run: Callable[[Search], None],
 ) -> Search:
     """Run a search with a line of progress, until it ends, time is up or Ctrl-C."""
+    console.print(f'searching: {name}')
     start = time.monotonic()
     search = Search(np.ones(gain_count(terms)))
     search.stop = lambda: interrupted.happened or time.monotonic() - start > seconds
@@ -153,7 +122,7 @@ def _searching(
 
         def report(found: Search) -> None:
             live.update(
-                f'{name}: best {found.cost:.6g}, {found.evaluations} rollouts, '
+                f'best {found.cost:.6g}, {found.evaluations} rollouts, '
                 f'{time.monotonic() - start:.0f} of at most {seconds:.0f} s  (Ctrl-C: take it)'
             )
 
@@ -168,7 +137,13 @@ class _Interrupt:
 
     def __init__(self):
         self.happened = False
+
+    def __enter__(self) -> '_Interrupt':
         self._before = signal.signal(signal.SIGINT, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
 
     def _on_signal(self, *_: object) -> None:
         self.happened = True
@@ -228,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
         '--method',
         choices=('published', 'evolution', 'both'),
         default='both',
-        help='Nelder-Mead as published, differential evolution, or both (default)',
+        help='Nelder-Mead as published, an evolution strategy (CMA-ES), or both (default)',
     )
     parser.add_argument(
         '--seconds', type=float, default=90.0, help='at most, a search (default: 90)'

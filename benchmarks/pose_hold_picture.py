@@ -1,4 +1,4 @@
-"""The published PI gains beside ours at a far pose: `python benchmarks/pose_hold_picture.py`.
+"""Gains beside computed torque, at the pose and far: `python benchmarks/pose_hold_picture.py`.
 
 Writes docs/images/pose_hold.png.
 """
@@ -19,16 +19,24 @@ from arm_controllers.motor_computed_torque import (
 from arm_controllers.pose_pid import PosePID, PosePIDParameters
 from arm_dynamics import RobotModel
 from arm_dynamics.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
-from arm_dynamics.pose_hold import PUBLISHED_I, PUBLISHED_P, TARGET, TIME_STEP, gain_matrix
+from arm_dynamics.pose_hold import (
+    BLOW_UP_COST,
+    PUBLISHED_I,
+    PUBLISHED_P,
+    TARGET,
+    TIME_STEP,
+    gain_matrix,
+)
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.pose_hold_run import hold
 
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
+FLOOR = 1e-16  # [rad], where an error of zero is drawn
 
 
 def main() -> None:
-    """Run the four laws at both poses and draw their errors."""
+    """Run the laws at both poses and draw their errors."""
     model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
     plant = AnalyticalPlant(
         model,
@@ -45,29 +53,34 @@ def main() -> None:
         gains = config[f'{name}_controller']['ros__parameters']
         return PosePID(model, PosePIDParameters(**{k: tuple(v) for k, v in gains.items()}))
 
+    through_model = MotorComputedTorque(
+        model, MotorComputedTorqueParameters(torque_constant=MOTORS.torque_constant)
+    )
     laws = {
-        'published PI': PosePID(model, PosePIDParameters(*map(tuple, published.tolist()))),
-        'robust PI': shipped('pose_pi'),
-        'robust PID': shipped('pose_pid'),
-        'through the motor model': MotorComputedTorque(
-            model, MotorComputedTorqueParameters(torque_constant=MOTORS.torque_constant)
-        ),
+        'published PI': (PosePID(model, PosePIDParameters(*map(tuple, published.tolist()))), 0.0),
+        'robust PI': (shipped('pose_pi'), 0.0),
+        'robust PID': (shipped('pose_pid'), 0.0),
+        'computed torque through the motor model': (through_model, 0.0),
+        'the same, started 0.1 rad off': (through_model, 0.1),
     }
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(12, 5.6), sharey=True)
     for axis, (name, target) in zip(axes, {'published': TARGET, 'far': FAR}.items(), strict=True):
-        for label, law in laws.items():
-            run = hold(plant, law, target, 3.0)
+        for k, (label, (law, off)) in enumerate(laws.items()):
+            run = hold(plant, law, target, 3.0, np.array(target) + off)
             error = np.abs(run.q - run.target).max(axis=1)
+            blown_up = run.cost >= BLOW_UP_COST
+            ends = 'blows up' if blown_up else f'J = {run.cost:.3g}'
+            color, dashed = f'C{min(k, 3)}', '--' if off else '-'
             axis.semilogy(
-                run.time, np.clip(error, 1e-13, 1e3), label=f'{label}: J = {run.cost:.3g}'
+                run.time, np.clip(error, FLOOR, 1e3), dashed, color=color, label=f'{label}: {ends}'
             )
-            print(
-                f'{name:10} {label:25} J = {run.cost:.6g}, worst {run.worst_error.max():.3g} rad'
-            )
+            if blown_up:
+                axis.plot(run.time[-1], min(error[-1], 1e3), 'x', color=color, markersize=10)
+            print(f'{name:10} {label:40} {ends}, worst {run.worst_error.max():.3g} rad')
         axis.set_title(f'{name} pose {target} rad')
         axis.set_xlabel('time [s]')
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
+        axis.legend(fontsize=8, loc='upper center', bbox_to_anchor=(0.5, -0.13), ncols=2)
     axes[0].set_ylabel('largest joint error [rad]')
     figure.tight_layout()
     figure.savefig(Path(__file__).parents[1] / 'docs' / 'images' / 'pose_hold.png', dpi=110)

@@ -1,13 +1,19 @@
 """The tuning command: what it prints, searches, and refuses."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
+from arm_dynamics.cma_es import minimise
 from arm_dynamics.pose_hold import PUBLISHED_I, PUBLISHED_P, PoseHold, PoseHoldObjective
-from arm_dynamics.pose_tuning import Search, differential_search, nelder_mead, published_search
+from arm_dynamics.pose_tuning import Search, evolution_search, nelder_mead, published_search
 from arm_sim.tune_pose_hold import main
 
 P = ','.join(map(str, PUBLISHED_P))
@@ -22,7 +28,7 @@ def test_evaluate_prints_the_published_objective_to_ten_digits(gains, says, caps
 
 def test_a_short_search_prints_the_table_and_writes_json(tmp_path, capsys):
     file = tmp_path / 'gains.json'
-    assert main(['--terms', 'pi', '--seconds', '3', '--json', str(file)]) == 0
+    assert main(['--terms', 'pi', '--seconds', '1', '--json', str(file)]) == 0
     rows = json.loads(file.read_text())['gains']
     assert set(rows) == {'published', 'nelder-mead', 'robust', 'best'}
     assert rows['published']['cost'] == pytest.approx(0.3057101990, abs=1e-10)
@@ -39,13 +45,76 @@ def test_published_search_improves_on_its_guess():
     assert search.cost == objective.cost(search.best)
 
 
-def test_differential_search_with_robustness_finds_gains_that_stand_10_percent():
+def test_evolution_with_robustness_finds_gains_that_stand_10_percent():
     objective = PoseHoldObjective(PoseHold(duration=0.3))
     search = Search(np.ones(3))
-    search.stop = lambda: search.evaluations > 3000
-    differential_search(objective, 'p', True, search)
+    search.stop = lambda: search.evaluations > 1500
+    evolution_search(objective, 'p', True, search)
     costs = objective.costs(np.outer([0.9, 1.0, 1.1], search.best))
     assert costs.max() <= search.cost < objective.costs(np.outer([1.1], PUBLISHED_P))[0]
+
+
+def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
+    objective = PoseHoldObjective(PoseHold(duration=0.1))
+    search = Search(np.ones(6))
+    search.stop = lambda: search.evaluations > 6000
+    evolution_search(objective, 'pi', False, search)
+    assert search.cost == objective.cost(search.best) < 0.0070
+
+
+def test_cma_es_finds_the_minimum_of_a_skewed_valley():
+    def rosenbrock(points):
+        x, y = points.T
+        return 100.0 * (y - x * x) ** 2 + (1.0 - x) ** 2
+
+    rng = np.random.default_rng(0)
+    best, cost = minimise(rosenbrock, [-1.0, 2.0], 0.5, rng, population=12)
+    assert cost < 1e-12
+    assert_allclose(best, 1.0, atol=1e-5)
+
+
+def test_cma_es_needs_no_slope_and_no_scale():
+    def terraces(points):  # of an ellipsoid of condition 1e6
+        return np.ceil(1e3 * (points**2 @ [1.0, 1e3, 1e6])) / 1e3
+
+    rng = np.random.default_rng(0)
+    assert minimise(terraces, [3.0, -2.0, 1.0], 1.0, rng)[1] <= 1e-3
+
+
+def test_cma_es_ends_on_a_plateau():
+    asked = []
+
+    def plateau(points):
+        asked.append(len(points))
+        return np.full(len(points), 7.0)
+
+    assert minimise(plateau, [1.0], 1.0, np.random.default_rng(0), population=6)[1] == 7.0
+    assert asked == [6]
+
+
+def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
+    file = tmp_path / 'gains.json'
+    command = ['--terms', 'pid', '--method', 'evolution', '--seconds', '600']
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'arm_sim.tune_pose_hold', *command, '--json', str(file)],
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {'PYTHONPATH': os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    printed = ''
+    while 'searching' not in printed:
+        line = process.stdout.readline()
+        assert line, printed
+        printed += line
+    process.send_signal(signal.SIGINT)
+    printed += process.communicate(timeout=60)[0]
+    assert process.returncode == 0
+    assert 'interrupted: the best so far' in printed
+    assert 'all +10 %' in printed
+    (row,) = json.loads(file.read_text())['gains'].values()
+    assert row['cost'] == PoseHoldObjective().cost(row['gains'])
+    with pytest.raises(ProcessLookupError):  # nobody left of its process group
+        os.killpg(process.pid, 0)
 
 
 def test_a_stopped_search_keeps_its_best():
