@@ -25,6 +25,10 @@ from arm_sim.plant import PlantParameters
 Array = NDArray[np.float64]
 
 _FORMAT = 'arm_sim inputs 1'
+_PARTS = (
+    'urdf', 'gravity', 'tip_frame', 'parameters', 'start_state', 'commands',
+    'wrench_step', 'wrench_frame', 'wrench', 'end_state',
+)  # fmt: skip
 
 
 class InputRecorder:
@@ -147,6 +151,9 @@ class InputRecording:
             ) from None
         if str(parts.get('format')) != _FORMAT:
             raise ArmError(f'{str(path)!r} is not a recording of format {_FORMAT!r}')
+        missing = [name for name in _PARTS if name not in parts]
+        if missing:
+            raise ArmError(f'{str(path)!r} lacks {", ".join(missing)} of a recording of inputs')
         model = RobotModel.from_urdf(
             str(parts['urdf']), str(parts['tip_frame']), parts['gravity'].tolist()
         )

@@ -94,9 +94,11 @@ def test_a_damaged_recording_is_refused(model, tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     np.savez(tmp_path / 'other.npz', a=1)
+    np.savez(tmp_path / 'parts.npz', format='arm_sim inputs 1', urdf='')
     (tmp_path / 'text.npz').write_text('hello')
     for name, says in (
         ('other.npz', 'not a recording of format'),
+        ('parts.npz', 'lacks gravity, tip_frame'),
         ('text.npz', 'not a recording of inputs'),
         ('none.npz', 'cannot read the recording'),
     ):
