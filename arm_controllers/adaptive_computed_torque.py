@@ -121,7 +121,7 @@ class AdaptiveComputedTorque:
         s = v - w
         regressor = self.regressor(q, v, w, dw)
         mass = self._model.mass_matrix(q)
-        mass[np.diag_indices(len(q))] += self._armature
+        mass.flat[:: len(q) + 1] += self._armature  # the diagonal
         tau = regressor @ self.estimate
         tau -= self._rate * (mass @ s)
         tau += self._armature * dw

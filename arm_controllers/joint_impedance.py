@@ -73,7 +73,7 @@ class JointImpedance:
         """Return the torque (n,) [N.m | N]."""
         model = self._model
         mass = model.mass_matrix(q)
-        mass[np.diag_indices(len(q))] += self._armature
+        mass.flat[:: len(q) + 1] += self._armature  # the diagonal
         tau = mass @ reference.a
         tau += model.coriolis_matrix(q, v) @ reference.v
         tau += model.gravity_torque(q)

@@ -103,7 +103,7 @@ class OperationalSpace:
         if len(self._axes) < 6:
             jacobian, tip_a = jacobian[self._axes], tip_a[self._axes]
         mass = model.mass_matrix(q)
-        mass[np.diag_indices(len(q))] += self._armature
+        mass.flat[:: len(q) + 1] += self._armature  # the diagonal
         _, weighted, _ = dposv(mass, jacobian.T)
         a = posture + weighted @ (
             damped_inverse(jacobian @ weighted, self._threshold) @ (tip_a - jacobian @ posture)

@@ -1,7 +1,7 @@
 """One law on one plant in lock-step, without ROS: what the nodes do over topics, in a loop."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
 
@@ -111,13 +111,13 @@ def run_closed_loop(
         )
     n = len(plant.joint_names)
     ideal = imperfections is None or imperfections == Imperfections()
-    measured = _exact if ideal else _noisy(imperfections or Imperfections(), n)
     delay = imperfections.delay if imperfections else 0
     period_ns = plant.parameters.period_ns
     period = period_ns * 1e-9
     steps = round(duration / period)
-    q, v, q_ref, v_ref, effort = np.empty((5, steps, n))
+    states, efforts, references = (np.empty((steps, *s)) for s in ((2, n), (n,), (4 * n,)))
     t = np.array([i * period_ns * 1e-9 for i in range(steps)])
+    noise = None if ideal else _noise(imperfections or Imperfections(), steps, n)
 
     reference = Reference(n)
     reference_function(0.0, reference)
@@ -139,52 +139,34 @@ def run_closed_loop(
             before, plant = plant, swap[1]
             plant.reset(before.q, before.v)
         now = i * period_ns
+        reference_function(now * 1e-9, reference)
+        references[i] = reference.row
         if ahead:
-            reference_function(now * 1e-9, reference)
-            q_ref[i], v_ref[i] = reference.q, reference.v
             reference_function((now + ahead) * 1e-9, reference)
-        else:
-            reference_function(now * 1e-9, reference)
-            q_ref[i], v_ref[i] = reference.q, reference.v
-        q[i], v[i] = plant.q, plant.v
-        command = law(*measured(q[i], v[i]), reference, period)
+        state = states[i]
+        state[0], state[1] = plant.q, plant.v
+        measured = state if noise is None else state + noise[i]
+        command = law(measured[0], measured[1], reference, period)
         if delay:
             pending.append(command.copy())
             command = pending.popleft() if len(pending) > delay else pending[0]
-        if not isfinite(command @ command):
+        if not isfinite(command @ command):  # so it is after a state that is not
             break
         plant.step(command)
-        effort[i] = plant.effort
-        if not isfinite(plant.q @ plant.q):
-            break
+        efforts[i] = plant.effort
         done = i + 1
     return ClosedLoopRecord(
         t[:done],
-        q[:done],
-        v[:done],
-        q_ref[:done],
-        v_ref[:done],
-        effort[:done],
+        states[:done, 0],
+        states[:done, 1],
+        references[:done, :n],
+        references[:done, n : 2 * n],
+        efforts[:done],
         completed=done == steps,
     )
 
 
-def _exact(q: Array, v: Array) -> tuple[Array, Array]:
-    return q, v
-
-
-def _noisy(imperfections: Imperfections, n: int) -> Callable[[Array, Array], tuple[Array, Array]]:
+def _noise(imperfections: Imperfections, steps: int, n: int) -> Array:
+    """Return noise (steps, 2, n) of positions and velocities."""
     scale = np.array([[imperfections.position_noise], [imperfections.velocity_noise]])
-    samples = _noise(np.random.default_rng(imperfections.seed), scale, n)
-
-    def measured(q: Array, v: Array) -> tuple[Array, Array]:
-        q_noise, v_noise = next(samples)
-        return q + q_noise, v + v_noise
-
-    return measured
-
-
-def _noise(rng: np.random.Generator, scale: Array, n: int) -> Iterator[Array]:
-    """Yield (2, n) noise of positions and velocities for ever, drawn in blocks for speed."""
-    while True:
-        yield from scale * rng.standard_normal((1000, 2, n))
+    return scale * np.random.default_rng(imperfections.seed).standard_normal((steps, 2, n))

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_controllers.laws import Law
+from arm_dynamics.chain import chain_to
 from arm_dynamics.checks import in_range
 from arm_dynamics.model import Array, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -15,7 +17,7 @@ from arm_sim.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
 from arm_sim.comparison_laws import ACTUATOR, joint_gains, make_law
 from arm_sim.comparison_tasks import Robot, Task, make_task
 from arm_sim.engines import make_plant
-from arm_sim.plant import PlantParameters
+from arm_sim.plant import Plant, PlantParameters
 
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
 
@@ -83,14 +85,35 @@ def run_case(case: Case) -> ClosedLoopRecord:
 def run_on(robot: Robot, task: Task, case: Case) -> ClosedLoopRecord:
     """Run a case for a robot and a task that are at hand."""
     law = make_law(case.law, robot, case.natural_frequency)
-    parameters = plant_parameters(case, robot, ACTUATOR[case.law])
+    plants = make_plants(robot, task, case, ACTUATOR[case.law])
+    return run_task(law, plants, task, case.imperfections)
+
+
+class Plants(NamedTuple):
+    """The arm of a case: at first, and once the task's payload has fallen off."""
+
+    first: Plant
+    later: Plant | None
+
+
+def make_plants(robot: Robot, task: Task, case: Case, actuator: str) -> Plants:
+    """Return the arm of a case."""
+    parameters = plant_parameters(case, robot, actuator)
     arm = with_error(robot.model, replace(case.error, armature=(0.0,)))
     loaded = with_error(arm, ModelError(payload=task.payload))
-    plant, swap = make_plant(case.engine, loaded, parameters), None
-    if task.drop_at is not None:
-        swap = (task.drop_at, make_plant(case.engine, arm, parameters))
+    later = None if task.drop_at is None else make_plant(case.engine, arm, parameters)
+    return Plants(make_plant(case.engine, loaded, parameters), later)
+
+
+def run_task(
+    law: Law, plants: Plants, task: Task, imperfections: Imperfections
+) -> ClosedLoopRecord:
+    """Run a law on the arm, along the task's reference and under its disturbances."""
+    swap = None
+    if plants.later is not None and task.drop_at is not None:
+        swap = (task.drop_at, plants.later)
     return run_closed_loop(
-        plant, law, task.reference, task.duration, task.push, case.imperfections, swap
+        plants.first, law, task.reference, task.duration, task.push, imperfections, swap
     )
 
 
@@ -152,7 +175,7 @@ def _recovery(t: Array, error: Array, event: float | None) -> float:
 
 def tips(model: RobotModel, q: Array) -> Array:
     """Return the tip's positions (k, 3) [m] for configurations (k, n)."""
-    return np.array([model.forward_kinematics(row).translation for row in q])
+    return chain_to(model).positions(q)
 
 
 def rms(values: Array) -> float:

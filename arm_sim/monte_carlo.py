@@ -6,14 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range
 from arm_dynamics.model import Array
 from arm_dynamics.model_error import ModelError
-from arm_sim.closed_loop import Imperfections
-from arm_sim.comparison import Case, measure, run_on, run_parallel, tips
-from arm_sim.comparison_tasks import Robot, make_task
+from arm_sim.closed_loop import Imperfections, ReferenceFunction
+from arm_sim.comparison import (
+    Case,
+    Plants,
+    make_plants,
+    measure,
+    run_parallel,
+    run_task,
+    tips,
+)
+from arm_sim.comparison_laws import ACTUATOR, make_law
+from arm_sim.comparison_tasks import Robot, Task, make_task
 
-_CHUNK = 25  # samples a job
+_CHUNK = 10  # samples a job, each under every law
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,7 @@ class Spread(NamedTuple):
 
 class _Chunk(NamedTuple):
     case: Case
+    laws: tuple[str, ...]
     ranges: Ranges
     seed: int
     indices: range
@@ -118,33 +129,53 @@ def run_monte_carlo(
     in_range('seed', seed, 0)
     ranges = ranges or Ranges()
     chunks = [
-        _Chunk(replace(case, law=law), ranges, seed, range(i, min(i + _CHUNK, samples)))
-        for law in laws
+        _Chunk(case, tuple(laws), ranges, seed, range(i, min(i + _CHUNK, samples)))
         for i in range(0, samples, _CHUNK)
     ]
-    results = {law: np.empty((2, samples)) for law in laws}
+    results = np.empty((len(laws), 2, samples))
     done = 0
     for index, answer in run_parallel(_run_chunk, chunks, workers):
-        chunk = chunks[index]
-        results[chunk.case.law][:, chunk.indices.start : chunk.indices.stop] = answer
-        done += len(chunk.indices)
+        indices = chunks[index].indices
+        results[:, :, indices.start : indices.stop] = answer
+        done += len(indices) * len(laws)
         progress(done)
-    return [Spread(law, *results[law]) for law in laws]
+    return [Spread(law, *result) for law, result in zip(laws, results, strict=True)]
+
+
+def tabulated(task: Task, period: float) -> ReferenceFunction:
+    """Return the task's reference, computed once at every control period and at the end."""
+    rows: list[Array] = []
+
+    def reference(t: float, reference: Reference) -> None:
+        index = round(t / period)
+        while len(rows) <= index:
+            task.reference(len(rows) * round(period * 1e9) * 1e-9, reference)
+            rows.append(reference.row.copy())
+        reference.row[:] = rows[index]
+
+    return reference
 
 
 def _run_chunk(chunk: _Chunk) -> Array:
-    """Return tracking RMS [mm] and joint RMS of each sample (2, k)."""
-    robot = Robot.load(chunk.case.robot)
-    task = make_task(chunk.case.task, robot)
-    answers: list[tuple[float, float]] = []
+    """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k)."""
+    case, robot = chunk.case, Robot.load(chunk.case.robot)
+    task = make_task(case.task, robot, case.frequency)
+    task = replace(task, reference=tabulated(task, case.timestep))
+    laws = {name: make_law(name, robot, case.natural_frequency) for name in chunk.laws}
+    answers = np.empty((len(laws), 2, len(chunk.indices)))
     reference_tips = None
-    for index in chunk.indices:
+    for k, index in enumerate(chunk.indices):
         error, imperfections = chunk.ranges.draw(robot, chunk.seed, index)
-        case = replace(chunk.case, error=error, imperfections=imperfections)
-        record = run_on(robot, task, case)
-        if reference_tips is None and record.completed:
-            reference_tips = tips(robot.model, record.q_reference)  # the same for every sample
-        measures = measure(robot.model, record, None, reference_tips)
-        failed = np.inf if not measures.completed else 0.0
-        answers.append((measures.tracking_rms_mm + failed, measures.joint_rms_rad + failed))
-    return np.nan_to_num(np.array(answers).T, nan=np.inf, posinf=np.inf)
+        drawn = replace(case, error=error, imperfections=imperfections)
+        plants: dict[str, Plants] = {}  # one arm serves all laws
+        for i, (name, law) in enumerate(laws.items()):
+            actuator = ACTUATOR[name]
+            if actuator not in plants:
+                plants[actuator] = make_plants(robot, task, drawn, actuator)
+            record = run_task(law, plants[actuator], task, imperfections)
+            if reference_tips is None and record.completed:
+                reference_tips = tips(robot.model, record.q_reference)  # the same for all
+            found = measure(robot.model, record, None, reference_tips)
+            failed = np.inf if not found.completed else 0.0
+            answers[i, :, k] = found.tracking_rms_mm + failed, found.joint_rms_rad + failed
+    return np.nan_to_num(answers, nan=np.inf, posinf=np.inf)

@@ -5,15 +5,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from test_model import MIXED
 
 from arm_controllers.reference import Reference
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
 from arm_sim.compare_controllers import main
-from arm_sim.comparison import Case, cases, measure, measure_case, run_case, run_parallel
+from arm_sim.comparison import (
+    Case,
+    cases,
+    measure,
+    measure_case,
+    run_case,
+    run_parallel,
+    tips,
+)
 from arm_sim.comparison_laws import COMPARED_LAWS, make_law
 from arm_sim.comparison_tasks import Robot, make_task, sinusoid_task
 from arm_sim.engines import RIGID_BODY_ENGINES, make_plant
@@ -90,6 +99,15 @@ def test_measures_of_a_made_up_record():
     np.testing.assert_allclose(measures.energy_j, 10.0 * 0.5 * 1.001, rtol=1e-9)
     np.testing.assert_allclose(measures.chatter_nm, 0.0)
     np.testing.assert_allclose(measures.recovery_s, 0.3, atol=1.5e-3)
+
+
+@pytest.mark.parametrize('robot', [*robot_names(), MIXED])
+def test_tips_of_many_configurations_are_forward_kinematics(robot):
+    model = RobotModel.from_urdf(robot if robot == MIXED else find_urdf(robot))
+    rng = np.random.default_rng(0)
+    q = np.array([model.random_configuration(rng) for _ in range(20)])
+    expected = [model.forward_kinematics(row).translation for row in q]
+    np.testing.assert_allclose(tips(model, q), expected, atol=1e-12)
 
 
 def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
