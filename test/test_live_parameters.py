@@ -5,6 +5,7 @@ import pytest
 
 rclpy = pytest.importorskip('rclpy')
 
+from domains import fresh_domain  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
 from arm_controllers.controller_node import ControllerNode  # noqa: E402
@@ -18,7 +19,7 @@ def make(*overrides, law='computed_torque'):
     arguments = ['--ros-args', '--params-file', config]
     for override in ('autostart:=true', *overrides):
         arguments += ['-p', f'{law}_controller:{override}']
-    rclpy.init(args=arguments)
+    rclpy.init(args=arguments, domain_id=int(fresh_domain()))
     return ControllerNode(law)
 
 

@@ -1,0 +1,113 @@
+"""What a controller says of itself on /diagnostics: every state in words of its own."""
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from domains import fresh_domain  # noqa: E402
+from following import goal  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from arm_controllers.controller_node import ControllerNode  # noqa: E402
+from arm_dynamics.robots import share_folder  # noqa: E402
+
+HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
+
+
+class Controller:
+    """A controller in this process; its states are handed to it one by one."""
+
+    def __init__(self):
+        config = str(share_folder() / 'config' / 'ur5e.yaml')
+        rclpy.init(args=['--ros-args', '--params-file', config], domain_id=int(fresh_domain()))
+        self.node = ControllerNode('computed_torque')
+        self.time_ns = 0
+
+    def close(self):
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+
+    @property
+    def words(self):
+        return self.node._diagnostics.words()[1]
+
+    @property
+    def level(self):
+        return self.node._diagnostics.words()[0]
+
+    def show(self, seconds=0.0, q=HOME):
+        """Show the next state, `seconds` later."""
+        self.time_ns += max(2_000_000, round(seconds * 1e9))
+        state = JointState(name=list(self.node._model.joint_names))
+        state.header.stamp.sec, state.header.stamp.nanosec = divmod(self.time_ns, 1_000_000_000)
+        state.position, state.velocity, state.effort = q.tolist(), [0.0] * 6, [0.0] * 6
+        self.node._on_state(serialize_message(state))
+
+    def ask(self, wanted):
+        self.node._goals._take_or_refuse(wanted)
+
+
+@pytest.fixture
+def controller():
+    made = Controller()
+    yield made
+    made.close()
+
+
+def test_every_state_of_a_controller_has_its_own_words(controller):
+    assert controller.words == 'not configured: configure and activate it'
+    controller.node.trigger_configure()
+    assert controller.words == 'inactive: activate it to command the arm'
+    controller.node.trigger_activate()
+    assert controller.words.startswith('waiting for a state: is the simulator running')
+    controller.show()
+    assert controller.words == 'holding'
+    controller.ask(goal([1.0], [HOME + 0.1]))
+    controller.ask(goal([1.0], [HOME], start_ns=20_000_000_000))
+    for _ in range(2):
+        controller.show(0.25, controller.node._follower.reference.q.copy())
+    assert controller.words.startswith('following a goal, 0.5')
+    assert controller.words.endswith('of 1.00 s, 1 more waiting for their start')
+    controller.node._follower.set_parameters(controller.node._live.follower)
+    for _ in range(3):
+        controller.show(0.25)
+    assert controller.words == 'holding, 1 more waiting for their start'
+
+
+def test_goal_that_waits_for_the_arm_is_said_to_settle(controller):
+    controller.node.trigger_configure()
+    controller.node.trigger_activate()
+    controller.show()
+    follower = controller.node._follower
+    tolerances = {'goal_tolerance': (0.01,), 'goal_time_limit': 5.0}
+    follower.set_parameters(type(follower.parameters)(**tolerances))
+    controller.ask(goal([0.5], [HOME + 0.1]))
+    for _ in range(3):
+        controller.show(0.25)
+    assert controller.words == 'settling, 0.25 s after the end of the goal'
+
+
+def test_refused_goal_and_a_goal_that_failed_are_told_with_their_reason(controller):
+    controller.node.trigger_configure()
+    controller.node.trigger_activate()
+    controller.show()
+    controller.ask(goal([0.5], [HOME + 9.0]))
+    assert controller.words.startswith("holding; goal refused: joint 'shoulder_pan_joint': ")
+    controller.ask(goal([0.5], [HOME + 0.1]))
+    controller.show(2.0)
+    assert controller.words.startswith('holding; goal ended: time jumped forward by 2')
+
+
+def test_state_that_cannot_be_used_is_an_error_that_names_the_joint(controller):
+    controller.node.trigger_configure()
+    controller.node.trigger_activate()
+    bad = HOME.copy()
+    bad[1] = np.nan
+    controller.show(q=bad)
+    assert controller.words == (
+        'states cannot be used, the arm gets no command:'
+        " joint 'shoulder_lift_joint': position nan is not finite"
+    )
+    assert controller.level > b'\x01'
