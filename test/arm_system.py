@@ -13,6 +13,7 @@ from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
+from domains import fresh_domain
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import SetParametersAtomically
@@ -51,15 +52,15 @@ class ArmSystem:
         self.logs: dict[str, str] = {}
 
     def __enter__(self):
-        # Nobody else's nodes: a domain of this process's own, on this machine only.
-        domain = 1 + os.getpid() % 100
+        # Nobody else's nodes: a domain of its own, on this machine only.
+        self.domain = fresh_domain()
         self.environment = os.environ | {
-            'ROS_DOMAIN_ID': str(domain),
+            'ROS_DOMAIN_ID': self.domain,
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
         }
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=domain)
+        rclpy.init(context=self.context, domain_id=int(self.domain))
         self.node = rclpy.create_node('test_client', context=self.context)
         self.executor = EventsExecutor(context=self.context)
         self.executor.add_node(self.node)
@@ -90,7 +91,7 @@ class ArmSystem:
         for override in overrides:
             arguments += ['-p', f'{name}:{override}']  # stronger than what the file says
         code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
-        path = f'/tmp/arm_system_{os.getpid()}_{name}.log'
+        path = f'/tmp/arm_system_{self.domain}_{name}.log'
         with open(path, 'w') as log:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, '-c', code, *arguments],

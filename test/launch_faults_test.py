@@ -2,6 +2,7 @@
 
 import re
 import signal
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -25,9 +26,9 @@ CONTROLLER = 'computed_torque_controller'
 FAR = HOME + np.array([1.0, 0.3, -0.4, 0.2, 0.2, 0.5])
 
 
-@pytest.fixture
-def arm():
-    """A torque-driven UR5e in real time under computed torque, holding."""
+@contextmanager
+def torque_driven_arm():
+    """A UR5e in real time under computed torque, holding; nothing may die of itself."""
     with ArmSystem('realtime') as system:
         # A loaded machine may pause a process for a while; that is not the fault under test.
         system.simulator('real_time_factor:=0.3')
@@ -37,6 +38,30 @@ def arm():
         for name in system.processes:
             assert system.alive(name), system.log(name)
             assert 'Traceback' not in system.log(name)
+
+
+@pytest.fixture(scope='module')
+def standing():
+    with torque_driven_arm() as system:
+        yield system
+
+
+@pytest.fixture
+def arm(standing):
+    """The arm that several tests share, at home and holding."""
+    assert standing.reset()
+    assert standing.set_parameters(CONTROLLER, time_jump_limit=5.0).successful
+    standing.states.clear()
+    standing.diagnostics.clear()
+    standing.wait_for_motion_control(CONTROLLER)
+    return standing
+
+
+@pytest.fixture
+def doomed():
+    """An arm of whose processes some will be killed."""
+    with torque_driven_arm() as system:
+        yield system
 
 
 def start_moving(system, seconds=4.0, controller=CONTROLLER):
@@ -69,8 +94,8 @@ def assert_held_then_braked(system):
     """
     rate, drift = 10.0, 1.0  # [1/s], [rad/s^2]
     pattern = r'no command for ([\d.]+) s \(t = ([\d.]+) s\)'
-    found = re.search(pattern, system.log('simulator'))
-    silence, braked_at = (float(number) for number in found.groups())
+    found = re.findall(pattern, system.log('simulator'))[-1]
+    silence, braked_at = (float(number) for number in found)
     np.testing.assert_allclose(silence, 0.1, atol=0.005)
     t, q, v = (np.array(column) for column in zip(*system.states, strict=True))
     last = np.searchsorted(t, braked_at - silence - 1e-6)
@@ -82,26 +107,118 @@ def assert_held_then_braked(system):
     assert (np.abs(q[last:] - q[last] - expected) <= drifted + 1e-3).all()
 
 
-def test_controller_killed_in_motion_the_plant_brakes_says_so_and_a_new_one_takes_over(arm):
-    start_moving(arm)
-    arm.kill(CONTROLLER)
-    arm.words('simulator', 'no command: the arm is braked and held')
-    wait_for_rest(arm)
-    stopped = arm.q.copy()
-    assert_held_then_braked(arm)
-    assert_no_free_fall(arm)
-    arm.spin(0.5)
-    np.testing.assert_allclose(arm.q, stopped, atol=2e-3)
+# Something dies, or messages are lost
 
-    arm.controller('computed_torque', 'time_jump_limit:=5.0')
-    arm.wait(lambda: 'running' in arm.diagnostics['simulator'][1], 'a running arm')
-    arm.spin(0.5)
-    np.testing.assert_allclose(arm.q, stopped, atol=5e-3)
-    assert_no_free_fall(arm)
-    arm.diagnostics.clear()
-    arm.wait_for_motion_control(CONTROLLER)
-    status, _ = arm.follow(CONTROLLER, goal([1.5], [HOME]))
+
+def test_controller_killed_in_motion_the_plant_brakes_says_so_and_a_new_one_takes_over(doomed):
+    start_moving(doomed)
+    doomed.kill(CONTROLLER)
+    doomed.words('simulator', 'no command: the arm is braked and held')
+    wait_for_rest(doomed)
+    stopped = doomed.q.copy()
+    assert_held_then_braked(doomed)
+    assert_no_free_fall(doomed)
+    doomed.spin(0.5)
+    np.testing.assert_allclose(doomed.q, stopped, atol=2e-3)
+
+    doomed.controller('computed_torque', 'time_jump_limit:=5.0')
+    doomed.wait(lambda: 'running' in doomed.diagnostics['simulator'][1], 'a running arm')
+    doomed.spin(0.5)
+    np.testing.assert_allclose(doomed.q, stopped, atol=5e-3)
+    assert_no_free_fall(doomed)
+    doomed.diagnostics.clear()
+    doomed.wait_for_motion_control(CONTROLLER)
+    status, _ = doomed.follow(CONTROLLER, goal([1.5], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_simulator_killed_in_motion_ends_the_goal_and_a_new_one_is_taken_up(doomed):
+    doomed.set_parameters(CONTROLLER, goal_time_limit=3.0)
+    _, end = start_moving(doomed)
+    doomed.kill('simulator')
+    doomed.words(CONTROLLER, 'the simulator is paused or gone')
+    answer = doomed.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'no state for' in answer.result.error_string
+    doomed.states.clear()
+    doomed.diagnostics.clear()
+    doomed.simulator()
+    doomed.wait_for_motion_control(CONTROLLER)
+    np.testing.assert_allclose(doomed.q, HOME, atol=2e-3)
+    status, _ = doomed.follow(CONTROLLER, goal([0.5], [HOME + 0.1]))
+    assert status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_commands_with_nan_infinity_or_missing_joints_are_refused_by_name(doomed):
+    doomed.kill(CONTROLLER)
+    doomed.words('simulator', 'braked and held')
+    rogue = doomed.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+    doomed.wait(lambda: rogue.get_subscription_count() > 0, 'simulator listening')
+    cases = (
+        (NAMES, [0.0, np.nan, 0.0, 0.0, 0.0, 0.0], NAMES[1]),
+        (NAMES, [0.0, 0.0, np.inf, 0.0, 0.0, 0.0], NAMES[2]),
+        (NAMES[:5], [0.0] * 5, NAMES[5]),
+        (NAMES, [0.0] * 4, '4 effort values for 6'),
+        ([*NAMES[:5], 'elbow'], [0.0] * 6, NAMES[5]),
+    )
+    before = doomed.q.copy()
+    for names, effort, expected in cases:
+
+        def told(names=names, effort=effort, expected=expected):
+            message = JointState(name=names, effort=effort)
+            message.header.stamp.sec = int(doomed.now)
+            message.header.stamp.nanosec = int(doomed.now % 1 * 1e9)
+            rogue.publish(message)
+            return expected in doomed.log('simulator')
+
+        doomed.wait(told, f'a line on {expected}')
+    np.testing.assert_allclose(doomed.q, before, atol=1e-3)
+    assert int(doomed.values['simulator']['refused inputs']) > 0
+
+
+def test_interrupted_processes_end_in_silence_within_five_seconds(doomed):
+    start_moving(doomed)
+    for name in (CONTROLLER, 'simulator'):
+        assert doomed.stop(name) in (0, -signal.SIGINT)
+        assert 'Traceback' not in doomed.log(name)
+
+
+def test_lost_delayed_and_doubled_commands_leave_the_arm_within_its_path_tolerance():
+    rng = np.random.default_rng(3)
+    with ArmSystem('realtime') as system:
+        system.simulator('real_time_factor:=0.3')
+        relay = system.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+        held = []
+
+        def on_command(message):
+            """Lose a fifth, delay a fifth by one message or more, double a fifth."""
+            fate = rng.integers(5)
+            if fate == 1:
+                held.append(message)
+            elif fate >= 2:
+                relay.publish(message)
+            if fate == 2:
+                relay.publish(message)
+            if held and fate == 3:
+                relay.publish(held.pop(0))
+
+        system.node.create_subscription(JointState, 'relayed_commands', on_command, CONTROL_QOS)
+        system.controller(
+            'computed_torque',
+            'time_jump_limit:=5.0',
+            *(f'constraints.{name}.trajectory:=0.2' for name in NAMES),
+            remap=('joint_commands', 'relayed_commands'),
+        )
+        system.wait_for_motion_control(CONTROLLER)
+        status, result = system.follow(CONTROLLER, goal([3.0], [FAR]))
+        assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+        assert_no_free_fall(system, limit=1.5)
+        np.testing.assert_allclose(system.q, FAR, atol=0.01)
+        system.words('simulator', 'commands came too late to be used')
+        assert int(system.values['simulator']['stale commands']) > 0
+
+
+# All live on
 
 
 def test_controller_that_hung_finds_time_far_ahead_drops_its_goal_and_holds(arm):
@@ -123,23 +240,6 @@ def test_controller_that_hung_finds_time_far_ahead_drops_its_goal_and_holds(arm)
     assert_no_free_fall(arm)
 
 
-def test_simulator_killed_in_motion_ends_the_goal_and_a_new_one_is_taken_up(arm):
-    arm.set_parameters(CONTROLLER, goal_time_limit=3.0)
-    _, end = start_moving(arm)
-    arm.kill('simulator')
-    arm.words(CONTROLLER, 'the simulator is paused or gone')
-    answer = arm.result(end, 'end of the goal')
-    assert answer.status == GoalStatus.STATUS_ABORTED
-    assert 'no state for' in answer.result.error_string
-    arm.states.clear()
-    arm.diagnostics.clear()
-    arm.simulator()
-    arm.wait_for_motion_control(CONTROLLER)
-    np.testing.assert_allclose(arm.q, HOME, atol=2e-3)
-    status, _ = arm.follow(CONTROLLER, goal([0.5], [HOME + 0.1]))
-    assert status == GoalStatus.STATUS_SUCCEEDED
-
-
 def test_reset_of_time_drops_the_goal_and_holds_at_the_initial_state(arm):
     _, end = start_moving(arm)
     arm.reset()
@@ -149,33 +249,6 @@ def test_reset_of_time_drops_the_goal_and_holds_at_the_initial_state(arm):
     arm.spin(0.5)
     np.testing.assert_allclose(arm.q, HOME, atol=2e-3)
     assert 'time jumped back' in arm.words(CONTROLLER, 'holding')
-
-
-def test_commands_with_nan_infinity_or_missing_joints_are_refused_by_name(arm):
-    arm.kill(CONTROLLER)
-    arm.words('simulator', 'braked and held')
-    rogue = arm.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
-    arm.wait(lambda: rogue.get_subscription_count() > 0, 'simulator listening')
-    cases = (
-        (NAMES, [0.0, np.nan, 0.0, 0.0, 0.0, 0.0], NAMES[1]),
-        (NAMES, [0.0, 0.0, np.inf, 0.0, 0.0, 0.0], NAMES[2]),
-        (NAMES[:5], [0.0] * 5, NAMES[5]),
-        (NAMES, [0.0] * 4, '4 effort values for 6'),
-        ([*NAMES[:5], 'elbow'], [0.0] * 6, NAMES[5]),
-    )
-    before = arm.q.copy()
-    for names, effort, expected in cases:
-
-        def told(names=names, effort=effort, expected=expected):
-            message = JointState(name=names, effort=effort)
-            message.header.stamp.sec = int(arm.now)
-            message.header.stamp.nanosec = int(arm.now % 1 * 1e9)
-            rogue.publish(message)
-            return expected in arm.log('simulator')
-
-        arm.wait(told, f'a line on {expected}')
-    np.testing.assert_allclose(arm.q, before, atol=1e-3)
-    assert int(arm.values['simulator']['refused inputs']) > 0
 
 
 def test_second_publisher_of_commands_is_refused_and_both_are_named(arm):
@@ -226,45 +299,3 @@ def test_goal_is_refused_in_every_state_but_active_and_the_arm_stays(arm):
     arm.wait_for_motion_control(CONTROLLER)
     status, result = arm.follow(CONTROLLER, small)
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
-
-
-def test_interrupted_processes_end_in_silence_within_five_seconds(arm):
-    start_moving(arm)
-    for name in (CONTROLLER, 'simulator'):
-        assert arm.stop(name) in (0, -signal.SIGINT)
-        assert 'Traceback' not in arm.log(name)
-
-
-def test_lost_delayed_and_doubled_commands_leave_the_arm_within_its_path_tolerance():
-    rng = np.random.default_rng(3)
-    with ArmSystem('realtime') as system:
-        system.simulator('real_time_factor:=0.3')
-        relay = system.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
-        held = []
-
-        def on_command(message):
-            """Lose a fifth, delay a fifth by one message or more, double a fifth."""
-            fate = rng.integers(5)
-            if fate == 1:
-                held.append(message)
-            elif fate >= 2:
-                relay.publish(message)
-            if fate == 2:
-                relay.publish(message)
-            if held and fate == 3:
-                relay.publish(held.pop(0))
-
-        system.node.create_subscription(JointState, 'relayed_commands', on_command, CONTROL_QOS)
-        system.controller(
-            'computed_torque',
-            'time_jump_limit:=5.0',
-            *(f'constraints.{name}.trajectory:=0.2' for name in NAMES),
-            remap=('joint_commands', 'relayed_commands'),
-        )
-        system.wait_for_motion_control(CONTROLLER)
-        status, result = system.follow(CONTROLLER, goal([3.0], [FAR]))
-        assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
-        assert_no_free_fall(system, limit=1.5)
-        np.testing.assert_allclose(system.q, FAR, atol=0.01)
-        system.words('simulator', 'commands came too late to be used')
-        assert int(system.values['simulator']['stale commands']) > 0
