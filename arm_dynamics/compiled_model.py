@@ -5,13 +5,13 @@ import importlib.util
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from numba.core import event
 from numpy.typing import ArrayLike, NDArray
 
 import arm_dynamics
@@ -20,9 +20,6 @@ from arm_dynamics.codegen.source import module_source
 from arm_dynamics.model import RobotModel
 
 Array = NDArray[np.float64]
-
-# Work that takes longer than this tells the user what it is [s].
-_PATIENCE = 1.5
 
 _announced: set[str] = set()
 
@@ -105,27 +102,32 @@ def cache_folder() -> Path:
         return fallback
 
 
-@contextmanager
-def building(name: str) -> Iterator[None]:
-    """Say so on stderr when what happens inside takes long, which is when numba compiles."""
+class _Announcement(event.Listener):
+    """Says on stderr, once for each arm, that numba compiles; loading from the cache is silent."""
 
-    def speak() -> None:
-        if name in _announced:
+    def __init__(self, name: str):
+        self._name = name
+
+    def on_start(self, _: event.Event) -> None:
+        """Speak where this arm's first compilation begins."""
+        if self._name in _announced:
             return
-        _announced.add(name)
+        _announced.add(self._name)
         print(
-            f'arm_sim: compiling the dynamics of {name!r}: once, kept in {cache_folder()}',
+            f'arm_sim: compiling the dynamics of {self._name!r}: once, kept in {cache_folder()}',
             file=sys.stderr,
             flush=True,
         )
 
-    timer = threading.Timer(_PATIENCE, speak)
-    timer.daemon = True
-    timer.start()
-    try:
+    def on_end(self, _: event.Event) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def building(name: str) -> Iterator[None]:
+    """Say so on stderr where numba compiles in what happens inside."""
+    with event.install_listener('numba:compile', _Announcement(name)):
         yield
-    finally:
-        timer.cancel()
 
 
 def _load(source: str, name: str) -> ModuleType:
