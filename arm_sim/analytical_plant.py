@@ -77,6 +77,7 @@ class AnalyticalPlant:
     """
 
     Parameters = AnalyticalParameters
+    takes_goals = False
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         """Compile, or load what was compiled.

@@ -147,7 +147,7 @@ def start_of(task: Task, robot: Robot) -> Reference:
 
 
 def task_goal(task: Task, robot: Robot) -> Goal:
-    """Return the task as a trajectory goal of quintics, which comes to rest after the task."""
+    """Return the task as a trajectory goal of quintics, which rests a second after the task."""
     knots = task.knots or np.linspace(0.0, task.duration, round(task.duration * 100) + 1)
     times = np.round(np.array(knots) * 1e9) * 1e-9  # as a message has them
     reference, rows = Reference(robot.model.nv), []
@@ -155,9 +155,8 @@ def task_goal(task: Task, robot: Robot) -> Goal:
         task.reference(float(t), reference)
         rows.append(reference.row.copy())
     q, v, a, _ = np.split(np.array(rows), 4, axis=1)
-    if v[-1].any():
-        times = np.append(times, times[-1] + 1.0)
-        q, v, a = (np.vstack([x, x[-1] if x is q else 0.0 * x[-1]]) for x in (q, v, a))
+    times = np.append(times, times[-1] + 1.0)
+    q, v, a = (np.vstack([x, x[-1] if x is q else 0.0 * x[-1]]) for x in (q, v, a))
     return Goal(robot.model.joint_names, times, q, v, a)
 
 

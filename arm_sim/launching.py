@@ -17,17 +17,23 @@ from launch_ros.actions import Node
 from arm_controllers.laws import LAWS, law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
-from arm_sim.engines import ENGINES
+from arm_sim.engines import ENGINES, plant_class
 
 # The plant's actuator for what a law commands.
 _ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
+
+# What the argument `controller` may be.
+CONTROLLERS = ['none', *sorted(LAWS)]
 
 ARM_ARGUMENTS = (
     DeclareLaunchArgument(
         'robot', default_value='ur5e', description='name of a shipped robot, or path of a URDF'
     ),
     DeclareLaunchArgument(
-        'controller', default_value='servo', choices=sorted(LAWS), description='control law'
+        'controller',
+        default_value='servo',
+        choices=CONTROLLERS,
+        description='control law; none: the engine motion_model takes goals itself',
     ),
     DeclareLaunchArgument(
         'engine', default_value='mujoco', choices=sorted(ENGINES), description='physics engine'
@@ -63,6 +69,11 @@ def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
     if feedforward == 'best':
         return 'discrete' if mode == 'lockstep' else 'inverse_dynamics'
     return feedforward
+
+
+def actuator_under(controller: str) -> str:
+    """Return the plant's actuator for a controller ('none': the servo of a motion model)."""
+    return 'servo' if controller == 'none' else _ACTUATOR[law_class(controller).command_interface]
 
 
 def config_file(robot: str, config: str) -> str:
@@ -106,19 +117,22 @@ def arm_nodes(
     shared: dict[str, Any] = {'robot': str(urdf) if '/' in robot else robot}
     core = turns() if mode == 'lockstep' else {}
     config = config_file(robot, arguments['config'])
+    if controller == 'none' and not plant_class(arguments['engine']).takes_goals:
+        raise RuntimeError(
+            f"engine {arguments['engine']!r} needs a controller; 'none' is for motion_model"
+        )
     law: dict[str, Any] = {'autostart': True, 'mode': mode}
     if controller == 'servo':
         law['feedforward'] = feedforward_of(controller, arguments['feedforward'], mode)
     plant = {
         'engine': arguments['engine'],
         'mode': mode,
-        'actuator': _ACTUATOR[law_class(controller).command_interface],
+        'actuator': actuator_under(controller),
         'viewer': arguments['viewer'] == 'true',
     }
-    nodes = [
-        arm_node('simulator', [config, shared | core | plant | dict(simulator)]),
-        arm_node(f'{controller}_controller', [config, shared | core | law]),
-    ]
+    nodes = [arm_node('simulator', [config, shared | core | plant | dict(simulator)])]
+    if controller != 'none':
+        nodes.append(arm_node(f'{controller}_controller', [config, shared | core | law]))
     if inverse_kinematics:
         nodes.append(arm_node('inverse_kinematics', [config, shared]))
     return [*nodes, *_plot(arguments['plot'], controller)]
@@ -190,7 +204,7 @@ def _ending(name: str, succeeds: bool) -> dict[str, Any]:
 
 
 def _plot(plot: str, controller: str) -> Iterable[Any]:
-    if plot != 'true':
+    if plot != 'true' or controller == 'none':
         return
     if shutil.which('rqt_plot') is None:
         yield LogInfo(

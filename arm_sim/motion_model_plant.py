@@ -57,6 +57,7 @@ class MotionModelPlant:
 
     Parameters: ClassVar[type[PlantParameters]] = MotionModelParameters
     command_interface = 'position'
+    takes_goals = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         """Build from the model.

@@ -32,6 +32,7 @@ class MujocoPlant:
         mj_model, mj_data: MuJoCo's, for viewers and tests.
     """
 
+    takes_goals = False
     Parameters = PlantParameters
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):

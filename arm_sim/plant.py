@@ -1,7 +1,7 @@
 """What every engine offers the simulator, and the parameters that all engines share."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,6 +102,8 @@ class Plant(Protocol):
         joint_names: the moving joints.
         command_interface: 'position', 'effort' or 'voltage'.
         parameters: see PlantParameters.
+        takes_goals: whether it moves by a control law of its own, so that the simulator takes
+            trajectory goals for it where no controller commands.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
     """
@@ -109,6 +111,7 @@ class Plant(Protocol):
     joint_names: tuple[str, ...]
     command_interface: str
     parameters: PlantParameters
+    takes_goals: ClassVar[bool]
 
     @property
     def q(self) -> Array: ...  # noqa: D102

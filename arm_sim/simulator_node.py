@@ -31,6 +31,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines import plant_class
 from arm_sim.model_check import check_model
+from arm_sim.own_goals_node import OwnGoals, let_time_go_on
 from arm_sim.simulation import PhysicsDivergedError, Simulation
 
 # How often a state that nobody has answered is sent again, and how long a brake may take.
@@ -151,6 +152,12 @@ class SimulatorNode(Node):
         if not self._lockstep:
             self._anchor = (time.monotonic_ns(), 0)
             self.create_timer(self.simulation.period_ns * 1e-9 / p.real_time_factor, self._on_tick)
+        self._own: OwnGoals | None = None
+        if engine.takes_goals:
+            period_ns = self.simulation.period_ns
+            self._own = OwnGoals(self, self._model, period_ns, realtime=not self._lockstep)
+            if self._lockstep:
+                let_time_go_on(self, self._go_on)
         self._viewer = _viewer(plant, self._model) if p.viewer else None
         if self._viewer is not None:
             self.create_timer(1 / 60, self._viewer.sync)
@@ -175,6 +182,9 @@ class SimulatorNode(Node):
         simulation, command = self.simulation, self._command
         command.open(raw)
         sender = command.sender
+        if self._own is not None and self._own.in_charge:
+            self._own.give_up(sender)
+            self._commander, self._pending = sender, None
         if sender != self._commander and not simulation.braking:
             self._rival = sender
             self._refuse(
@@ -211,8 +221,28 @@ class SimulatorNode(Node):
         self.get_logger().info(f'{commander!r} has released the arm: braking, then holding')
         self.simulation.brake()
         self._pending = None
-        if self._lockstep and not self._paused:
+        if self._own is not None:
+            self._own.take_over()
+            self._publish_state()
+        elif self._lockstep and not self._paused:
             self._brake_to_rest()
+
+    def _go_on(self) -> bool:
+        """Lock-step without a controller: take the next step of the own goals, if any is due."""
+        assert self._own is not None
+        if not self._own.in_charge or self._paused or self._fault:
+            return False
+        self._advance()
+        return True
+
+    def _answer(self) -> None:
+        """Answer the state just published with the command of the own goals."""
+        simulation, own = self.simulation, self._own
+        if own is not None and own.in_charge and not self._fault:
+            q, v = simulation.plant.q.copy(), simulation.plant.v.copy()
+            self._held[:] = own.command(simulation.time_ns, q, v)
+            self._pending, self._commander = self._held, self.get_name()
+            self._command_ns = simulation.time_ns
 
     def _brake_to_rest(self) -> None:
         """Lock-step: let time go on without commands until the arm is at rest."""
@@ -251,6 +281,7 @@ class SimulatorNode(Node):
         ):
             set_stamp(self._clock_message.clock, simulation.time_ns)
             self._clock_publisher.publish(self._clock_message)
+        self._answer()
 
     def _on_silence(self) -> None:
         """Nothing new for a while: show the state again; lock-step: in the end, brake to rest."""
@@ -265,7 +296,11 @@ class SimulatorNode(Node):
             self._say_braking(silence)
             simulation.brake()
             self._pending = None
-            self._brake_to_rest()
+            if self._own is not None:
+                self._own.take_over()
+                self._publish_state()
+            else:
+                self._brake_to_rest()
             return
         since = self._awaiting_since
         self._state_publisher.publish(self._shown)

@@ -22,7 +22,7 @@ class SinusoidTaskParameters:
 
     Attributes:
         robot: name of a shipped robot, or path of a URDF file.
-        controller: whose goal it is: <controller>_controller.
+        controller: whose goal it is: <controller>_controller; none: the simulator's own.
         gravity: in the base frame [m/s^2].
         timestep: the plant's integration step [s].
         control_decimation: the plant's steps a control period.
@@ -59,6 +59,11 @@ class SinusoidTaskParameters:
         in_range('sample_period', self.sample_period, 1e-4, 1.0)
         in_range('limit', self.limit, 0.0)
         in_range('timeout', self.timeout, 0.1, 1000.0)
+
+
+def goal_server(controller: str) -> str:
+    """Return the node that takes the goals of a controller ('none': of the simulator)."""
+    return 'simulator' if controller == 'none' else f'{controller}_controller'
 
 
 def sinusoid_goal(

@@ -16,6 +16,7 @@ from arm_sim.output_folder import writable_folder
 from arm_sim.sinusoid_run import (
     SinusoidTaskParameters,
     draw,
+    goal_server,
     goal_trajectory_of,
     sinusoid_goal,
 )
@@ -33,7 +34,7 @@ class SinusoidTask(Node):
         self.amplitude = per_joint('amplitude', p.amplitude, self.model.joint_names)
         self.output_dir = writable_folder(p.output_dir)
         self.period_ns = round(p.timestep * 1e9) * p.control_decimation
-        self._arm = GoalRun(self, self.model, f'{p.controller}_controller', p.timeout)
+        self._arm = GoalRun(self, self.model, goal_server(p.controller), p.timeout)
 
     def run(self, executor) -> int:
         """Do the job; return the exit code: 0 if the stated limit holds, 1 if not."""

@@ -1,6 +1,6 @@
-"""A motion model as the engine: an arm and its controller of low fidelity, fed with trajectories.
+"""A motion model as the engine: an arm and its controller of low fidelity, in one node.
 
-Send goals to /servo_controller/follow_joint_trajectory; `joint_states` shows how the model moves.
+Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the model moves.
 """
 
 from launch import LaunchContext, LaunchDescription
@@ -43,7 +43,7 @@ ARGUMENTS = (
 
 
 def motion_models(context: LaunchContext) -> list:
-    """Return the motion model, what feeds it with references, and the task."""
+    """Return the motion model and the task."""
     given = context.launch_configurations
     robot, mode = given['robot'], given['mode']
     config = config_file(robot, '')
@@ -58,13 +58,9 @@ def motion_models(context: LaunchContext) -> list:
         'motion_type': given['motion_type'],
         'start_paused': given['task'] != 'none',
     }
-    references = {'robot': robot, 'feedforward': 'none', 'autostart': True, 'mode': mode}
-    nodes = [
-        arm_node('simulator', [config, simulator]),
-        arm_node('servo_controller', [config, references]),
-    ]
+    nodes = [arm_node('simulator', [config, simulator])]
     if given['task'] == 'sinusoid':
-        task = {'robot': robot, 'controller': 'servo', 'output_dir': given['output_dir']}
+        task = {'robot': robot, 'controller': 'none', 'output_dir': given['output_dir']}
         nodes.append(task_node('sinusoid_task', [config, task]))
     return nodes
 

@@ -6,14 +6,20 @@ import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_controllers.laws import LAWS
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.comparison_nodes import model_error_of
-from arm_sim.launching import ARM_ARGUMENTS, arm_nodes, config_file, parameters_in, task_node
+from arm_sim.launching import (
+    ARM_ARGUMENTS,
+    CONTROLLERS,
+    arm_nodes,
+    config_file,
+    parameters_in,
+    task_node,
+)
 from arm_sim.wrong_arm import wrong_arm_parameters
 
 SINUSOID_ARGUMENTS = (
@@ -79,7 +85,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 'controller',
                 default_value='pd_feedforward',
-                choices=sorted(LAWS),
+                choices=CONTROLLERS,
                 description='control law; pd_feedforward is the published one',
             ),
             *(a for a in ARM_ARGUMENTS if a.name not in ('robot', 'controller')),
