@@ -186,7 +186,9 @@ class ControllerNode(LifecycleNode):
         self._report_every_ns = round(1e9 / p.state_publish_rate)
         self._next_report_ns = 0
         self._time_ns = -1
-        # Lock-step: after a longer one the plant's brake has had the arm in between.
+        self._step_ns = 0
+        # Lock-step: after a longer one the plant's brake has had the arm in between. Where every
+        # step is longer, the plant has another period than this controller was told.
         lockstep = p.mode == 'lockstep'
         self._longest_step_ns = round(self._dt * 1e9) if lockstep else sys.maxsize
 
@@ -238,8 +240,9 @@ class ControllerNode(LifecycleNode):
             self._diagnostics.drop(str(error))
             return
         follower, law = self._follower, self._law
-        step_ns = time_ns - self._time_ns
-        missed = step_ns > self._longest_step_ns and not follower.goals
+        step_ns, last_step_ns = time_ns - self._time_ns, self._step_ns
+        self._step_ns = step_ns
+        missed = self._longest_step_ns < step_ns != last_step_ns and not follower.goals
         if not self._taken_over or step_ns < 0 or missed:
             if not self._taken_over or missed:
                 follower.activate(time_ns, q, v)

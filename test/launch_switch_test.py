@@ -86,3 +86,19 @@ def test_switch_in_motion_moves_no_joint_by_more_than_its_speed_times_one_step(a
     np.testing.assert_allclose(q[-1] - q[0], v[0] * (DT + 1 / BRAKE_RATE), atol=1e-4)
     assert np.abs(v[-1]).max() < 1e-4
     arm.words(new, 'holding')
+
+
+def test_controller_that_is_shut_down_in_motion_ends_its_goal_and_leaves_the_arm_held(arm):
+    _, end = arm.send(THIRD, goal([4.0], [HOME]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.02, 'motion')
+    assert arm.change(THIRD, Transition.TRANSITION_ACTIVE_SHUTDOWN)
+    answer = arm.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'the controller was shut down' in answer.result.error_string
+    arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest')
+    arm.diagnostics.clear()
+    arm.words('simulator', 'no command: the arm is braked and held')
+    held = arm.q.copy()
+    assert arm.change(FIRST, Transition.TRANSITION_ACTIVATE)
+    arm.words(FIRST, 'holding')
+    np.testing.assert_allclose(arm.q, held, atol=1e-3)

@@ -1,5 +1,7 @@
 """Gains and tolerances that are set while a controller runs: all or none, with reasons."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from domains import fresh_domain  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
 from arm_controllers.controller_node import ControllerNode  # noqa: E402
+from arm_dynamics.errors import ArmError  # noqa: E402
 from arm_dynamics.robots import share_folder  # noqa: E402
 
 ELBOW = 'elbow_joint'
@@ -182,3 +185,22 @@ def test_refused_value_says_why_and_nothing_of_the_set_is_taken(node, bad, expec
     assert node._follower.parameters is parameters
     assert node.get_parameter('constraints.goal_time').value == 0.0
     assert list(node.get_parameter('kp').value) == kp
+
+
+@pytest.mark.parametrize(
+    ('bad', 'expected'),
+    [
+        ('kp:=[.nan]', "kp of joint 'shoulder_pan_joint' is nan"),
+        ('kd:=[.inf]', "kd of joint 'shoulder_pan_joint' is inf"),
+        ('armature:=[-1.0]', "armature of joint 'shoulder_pan_joint' is -1"),
+        ('natural_frequency:=[.nan]', "natural_frequency of joint 'shoulder_pan_joint' is nan"),
+        ('goal_time_limit:=.inf', 'goal_time_limit is inf'),
+        ('state_timeout:=0.0', 'state_timeout is 0'),
+    ],
+)
+def test_bad_value_at_the_start_ends_the_node_with_its_name(bad, expected):
+    try:
+        with pytest.raises(ArmError, match=re.escape(expected)):
+            make(bad)
+    finally:
+        rclpy.try_shutdown()
