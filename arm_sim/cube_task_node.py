@@ -1,25 +1,15 @@
 """The main job: ask for the path, have the arm draw the cube, measure, report."""
 
-import os
 import struct
 import sys
-import time
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
-from action_msgs.msg import GoalStatus
-from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.msg import ParameterDescriptor
-from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
-from rclpy.task import Future
-from sensor_msgs.msg import JointState
-from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.base_node import (
     RECORD_QOS,
@@ -28,35 +18,27 @@ from arm_controllers.base_node import (
     from_ros_value,
     pin_to_core,
     run_node,
-    wait_for,
-    wait_until,
 )
 from arm_controllers.goal import Goal
-from arm_controllers.messages import (
-    JointReader,
-    pose_array_message,
-    pose_message,
-    to_ns,
-    trajectory_message,
-)
 from arm_controllers.trajectory import Trajectory, hermite
-from arm_dynamics.cartesian_path import joint_path_derivatives, polyline
 from arm_dynamics.checks import in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_interfaces.srv import ComputeIK, ComputeIKPath
 from arm_sim.cube import Cube
+from arm_sim.cube_plan_node import CubePlanner, CubePlanParameters
+from arm_sim.goal_run_node import GoalRun
+from arm_sim.output_folder import writable_folder
 from arm_sim.tracking import JointLog, measure
 
-# Simulated time at which the arm is set off: the goal is accepted before time begins to run.
-_START = 0.1
+# Simulated time at which the arm is set off [ns]: the goal is accepted before time begins to run.
+_START_NS = 100_000_000
 _PROGRESS_LINES = 5
 
 
 @dataclass(frozen=True)
 class CubeTaskParameters:
-    """Parameters of the task, beside those of the cube.
+    """Parameters of the task, beside those of the cube and of its plan.
 
     Attributes:
         robot: name of a shipped robot, or path of a URDF file.
@@ -64,12 +46,6 @@ class CubeTaskParameters:
         engine, mode, feedforward: what was launched, for the report.
         timestep: the plant's integration step [s].
         control_decimation: the plant's steps a control period.
-        posture: joint positions whose tool orientation is held, and whose branch is kept [rad].
-        sample_period: distance in time of the path's points [s].
-        approach_time: shortest time of the way to the first corner [s].
-        settle_time: rest at the first corner before the cube [s].
-        ik_position_tolerance: [m].
-        ik_orientation_tolerance: [rad].
         timeout: longest wait for another node [s].
         output_dir: folder for report.json, tracking.png and recording.mcap.
         core: run on this CPU core only; -1: on any.
@@ -82,12 +58,6 @@ class CubeTaskParameters:
     feedforward: str = ''
     timestep: float = 0.002
     control_decimation: int = 1
-    posture: tuple[float, ...] = ()
-    sample_period: float = 0.02
-    approach_time: float = 2.0
-    settle_time: float = 2.0
-    ik_position_tolerance: float = 1e-9
-    ik_orientation_tolerance: float = 1e-9
     timeout: float = 20.0
     output_dir: str = 'cube_output'
     core: int = -1
@@ -95,9 +65,6 @@ class CubeTaskParameters:
     def __post_init__(self):
         """Raises ArmError."""
         in_range('timestep', self.timestep, 0.0, 0.1, exclusive=True)
-        in_range('sample_period', self.sample_period, 0.001, 1.0)
-        in_range('approach_time', self.approach_time, 0.1, 1000.0)
-        in_range('settle_time', self.settle_time, 0.0, 1000.0)
         in_range('timeout', self.timeout, 0.1, 1000.0)
 
 
@@ -110,24 +77,14 @@ class CubeTask(Node):
         self.parameters = p = declare_parameters(self, CubeTaskParameters)
         self.cube = declare_parameters(self, Cube)
         self._limits = self._declare_limits()
-        self.output_dir = _writable_folder(p.output_dir)
+        self.output_dir = writable_folder(p.output_dir)
         self.model = RobotModel.from_urdf(find_urdf(p.robot))
-        posture = p.posture or self.model.neutral()
-        self.posture = self.model.check_configuration(posture, 'posture')
         self.period_ns = round(p.timestep * 1e9) * p.control_decimation
-        self._ik = self.create_client(ComputeIK, 'compute_ik')
-        self._path_ik = self.create_client(ComputeIKPath, 'compute_ik_path')
-        self._pause = self.create_client(SetBool, '/simulator/pause')
-        self._reset = self.create_client(Trigger, '/simulator/reset')
-        self._follow = ActionClient(
-            self, FollowJointTrajectory, f'/{p.controller}_controller/follow_joint_trajectory'
-        )
-        self._states: list[bytes] = []
+        self._arm = GoalRun(self, self.model, f'{p.controller}_controller', p.timeout)
+        plan = declare_parameters(self, CubePlanParameters)
+        self._planner = CubePlanner(self, self.model, self.cube, plan)
         self._controller_states: list[bytes] = []
         self._diagnostics: dict[str, str] = {}
-        self._progress: list[tuple[int, str]] = []
-        self._latest_ns = -1
-        self.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS, raw=True)
         self.create_subscription(
             JointTrajectoryControllerState,
             f'/{p.controller}_controller/controller_state',
@@ -140,164 +97,32 @@ class CubeTask(Node):
     def run(self, executor) -> int:
         """Do the job; return the exit code: 0 if the stated limits hold, 1 if not."""
         p, cube = self.parameters, self.cube
-        self._say(f'{p.robot} is to draw a cube of {cube.side:g} m at {_text(cube.center)} m')
-        wait_until(executor, lambda: self._latest_ns >= 0, 'joint_states', p.timeout)
+        _say(f'{p.robot} is to draw a cube of {cube.side:g} m at {_text(cube.center)} m')
         pin_to_core(p.core)
-        follower = f'{p.controller}_controller'
-        wait_until(executor, self._follow.server_is_ready, follower, p.timeout)
-        self._call(executor, self._pause, SetBool.Request(data=True))
-        self._states.clear()
-        self._latest_ns = -1
-        self._call(executor, self._reset, Trigger.Request())
-        wait_until(executor, lambda: self._latest_ns == 0, 'state after the reset', p.timeout)
-
-        q_start = self._log().q[-1]
-        goal, ik = self._plan_strokes(executor)
-        goal, cube_start = self._with_approach(goal, q_start)
-        start_ns = round((_START + cube_start) * 1e9)
+        q_start = self._arm.reset(executor)
+        goal, ik = self._planner.strokes(lambda *call: self._arm.call(executor, *call))
+        goal, cube_start = self._planner.with_approach(goal, q_start, _START_NS, p.timestep)
+        start_ns = round(_START_NS + cube_start * 1e9)
         end_ns = start_ns + round(cube.duration * 1e9)
-        self._plan_progress(start_ns, end_ns)
+        log = self._arm.follow(executor, goal, end_ns, self._tell_progress(start_ns, end_ns))
+        drawn = log.between(start_ns, end_ns, self.period_ns)
+        return self._report(goal, cube_start, log, drawn, ik)
 
-        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
-        handle = wait_for(
-            executor, self._follow.send_goal_async(request), 'answer to the goal', p.timeout
-        )
-        if not handle.accepted:
-            raise ArmError(f'{p.controller}_controller rejected the trajectory')
-        result = handle.get_result_async()
-        wall = time.monotonic()
-        self._call(executor, self._pause, SetBool.Request(data=False))
-        self._follow_to_the_end(executor, result, end_ns)
-        wall = time.monotonic() - wall
-        self._call(executor, self._pause, SetBool.Request(data=True))
-        return self._report(goal, cube_start, start_ns, end_ns, ik, wall)
-
-    # Planning
-
-    def _plan_strokes(self, executor) -> tuple[Goal, dict]:
-        """Return the strokes as a goal that starts at rest at the first corner, and IK facts."""
-        if self.cube.path == 'published':
-            return self._plan_published(executor)
-        return self._plan_edges(executor)
-
-    def _plan_edges(self, executor) -> tuple[Goal, dict]:
-        """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
-        p, cube = self.parameters, self.cube
-        rotation = self.model.forward_kinematics(self.posture).rotation
-        path = polyline(cube.waypoints, rotation, cube.edge_time)
-        samples = path.sample(cube.sample_times(p.sample_period))
-        request = ComputeIKPath.Request(
-            path=pose_array_message(samples.poses[:, :3, 3], pin.Quaternion(rotation)),
-            seed=self.posture.tolist(),
-            position_tolerance=p.ik_position_tolerance,
-            orientation_tolerance=p.ik_orientation_tolerance,
-        )
-        request.path.header.frame_id = self.model.base_frame
-        response = self._call(executor, self._path_ik, request)
-        if not response.success:
-            raise ArmError(
-                f'the cube cannot be drawn: {response.reason} '
-                f'(center {_text(cube.center)} m, side {cube.side:g} m)'
-            )
-        q = np.array(response.positions).reshape(len(samples.times), -1)
-        v, a = joint_path_derivatives(self.model, q, samples.twists, samples.twist_rates)
-        self._check_step(response.max_joint_step)
-        facts = {
-            'calls': 1,
-            'max_position_error_mm': response.max_position_error * 1e3,
-            'max_orientation_error_rad': response.max_orientation_error,
-            'max_joint_step_rad': response.max_joint_step,
-        }
-        return Goal(self.model.joint_names, samples.times, q, v, a), facts
-
-    def _plan_published(self, executor) -> tuple[Goal, dict]:
-        """The published way: one pose a corner, seeded by the corner before; rest at each."""
-        p, cube = self.parameters, self.cube
-        rotation = pin.Quaternion(self.model.forward_kinematics(self.posture).rotation)
-        seed, rows, responses = self.posture, [], []
-        for number, position in enumerate(cube.waypoints):
-            request = ComputeIK.Request(
-                target=pose_message(position, rotation, self.model.base_frame),
-                seed=seed.tolist(),
-                position_tolerance=p.ik_position_tolerance,
-                orientation_tolerance=p.ik_orientation_tolerance,
-            )
-            response = self._call(executor, self._ik, request)
-            if not response.success:
-                raise ArmError(f'the cube cannot be drawn: corner {number}: {response.reason}')
-            responses.append(response)
-            seed = np.array(response.position)
-            rows.append(seed)
-        q = np.array(rows)
-        zero = np.zeros_like(q)
-        facts = {
-            'calls': len(rows),
-            'max_position_error_mm': max(r.position_error for r in responses) * 1e3,
-            'max_orientation_error_rad': max(r.orientation_error for r in responses),
-            'max_joint_step_rad': float(np.abs(np.diff(q, axis=0)).max()),
-        }
-        times = np.arange(len(q)) * cube.edge_time
-        return Goal(self.model.joint_names, times, q, zero, zero), facts
-
-    def _check_step(self, step: float) -> None:
-        fastest = 2.0 * float(np.min(self.model.velocity_limit)) * self.parameters.sample_period
-        if step > fastest:
-            raise ArmError(
-                f'the joint path jumps by {step:.3g} rad between two points; '
-                f'at most {fastest:.3g} rad is a motion'
-            )
-
-    def _with_approach(self, goal: Goal, q_start: np.ndarray) -> tuple[Goal, float]:
-        """Return the goal with the way to the first corner before it, and when the cube starts."""
-        p = self.parameters
-        distance = np.abs(self.model.difference(q_start, goal.positions[0]))
-        # A rest-to-rest quintic is fastest in the middle: 15/8 of its mean speed.
-        fastest = float(np.max(1.875 * distance / self.model.velocity_limit))
-        arrival = max(p.approach_time, 1.5 * fastest)
-        cube_start = round((arrival + p.settle_time) / p.timestep) * p.timestep
-        zero = np.zeros((1, self.model.nv))
-        return (
-            replace(
-                goal,
-                times=np.concatenate([[arrival], cube_start + goal.times]),
-                positions=np.vstack([goal.positions[:1], goal.positions]),
-                velocities=np.vstack([zero, goal.velocities]),
-                accelerations=np.vstack([zero, goal.accelerations]),
-                start_ns=round(_START * 1e9),
-            ),
-            cube_start,
-        )
-
-    # Following
-
-    def _follow_to_the_end(self, executor, result, end_ns: int) -> None:
-        """Spin until the goal has ended and its last state is recorded, telling the progress."""
-        p = self.parameters
-        limit = 60.0 + 20.0 * end_ns * 1e-9
-
-        def drawn() -> bool:
-            while self._progress and self._latest_ns >= self._progress[0][0]:
-                self._say(self._progress.pop(0)[1])
-            return result.done() and self._latest_ns >= end_ns
-
-        wait_until(executor, lambda: drawn() or _failed(result), 'end of the trajectory', limit)
-        if _failed(result):
-            reason = result.result().result.error_string
-            raise ArmError(f'{p.controller}_controller did not draw the cube: {reason}')
-
-    def _plan_progress(self, start_ns: int, end_ns: int) -> None:
+    def _tell_progress(self, start_ns: int, end_ns: int) -> Callable[[int], None]:
+        """Return what says, as time goes on, how much is drawn."""
         strokes = self.cube.strokes
-        self._progress = [(0, 'the trajectory is accepted; moving to the first corner')]
+        lines = [(0, 'the trajectory is accepted; moving to the first corner')]
         for i in range(_PROGRESS_LINES):
             share = i / _PROGRESS_LINES
             stroke = int(share * strokes) + 1
             text = f'drawing: stroke {stroke:2d} of {strokes}, {share:4.0%}'
-            self._progress.append((round(start_ns + share * (end_ns - start_ns)), text))
+            lines.append((round(start_ns + share * (end_ns - start_ns)), text))
 
-    def _on_state(self, data: bytes) -> None:
-        self._states.append(data)
-        seconds, nanoseconds = struct.unpack_from('<iI', data, 4)
-        self._latest_ns = seconds * 1_000_000_000 + nanoseconds
+        def tell(time_ns: int) -> None:
+            while lines and time_ns >= lines[0][0]:
+                _say(lines.pop(0)[1])
+
+        return tell
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -306,26 +131,14 @@ class CubeTask(Node):
 
     # Reporting
 
-    def _log(self) -> JointLog:
-        """Return every state that came, in order, repeated ones once."""
-        reader = JointReader(self.model.joint_names)
-        rows: dict[int, tuple[np.ndarray, ...]] = {}
-        for data in self._states:
-            message = deserialize_message(data, JointState)
-            rows[to_ns(message.header.stamp)] = tuple(
-                reader.read(message.name, getattr(message, field), field)
-                for field in ('position', 'velocity', 'effort')
-            )
-        q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
-        return JointLog(np.array(list(rows)), q, v, effort)
-
-    def _report(self, goal, cube_start, start_ns, end_ns, ik, wall) -> int:
+    def _report(
+        self, goal: Goal, cube_start: float, everything: JointLog, log: JointLog, ik: dict
+    ) -> int:
         # Plots and recordings bring libraries that would hold up the start of the arm.
         from arm_sim.cube_report import draw, print_table, summarize, write_json
 
         p, cube = self.parameters, self.cube
-        everything = self._log()
-        log = everything.between(start_ns, end_ns, self.period_ns)
+        wall = self._arm.wall_time
         trajectory = Trajectory(
             goal.times,
             hermite(
@@ -359,7 +172,7 @@ class CubeTask(Node):
         self._write_recording()
         print_table(report, checks)
         names = 'report.json, tracking.png, recording.mcap'
-        self._say(f'{names} are in {self.output_dir}')
+        _say(f'{names} are in {self.output_dir}')
         return 0 if report['limits_held'] else 1
 
     def _declare_limits(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -394,7 +207,7 @@ class CubeTask(Node):
         write_recording(
             self.output_dir / 'recording.mcap',
             [
-                Channel('/joint_states', 'sensor_msgs/msg/JointState', stamped(self._states)),
+                Channel('/joint_states', 'sensor_msgs/msg/JointState', stamped(self._arm.states)),
                 Channel(
                     controller,
                     'control_msgs/msg/JointTrajectoryControllerState',
@@ -402,20 +215,6 @@ class CubeTask(Node):
                 ),
             ],
         )
-
-    def _call(self, executor, client, request):
-        timeout = self.parameters.timeout
-        wait_until(executor, client.service_is_ready, f'service {client.srv_name}', timeout)
-        answer = f'answer from {client.srv_name}'
-        return wait_for(executor, client.call_async(request), answer, timeout)
-
-    @staticmethod
-    def _say(text: str) -> None:
-        print(f'cube: {text}', flush=True)
-
-
-def _failed(result: Future) -> bool:
-    return result.done() and result.result().status != GoalStatus.STATUS_SUCCEEDED
 
 
 def declare_limit(node: Node, name: str, count: int) -> tuple[float, ...]:
@@ -433,17 +232,8 @@ def _text(values) -> str:
     return '(' + ', '.join(f'{value:g}' for value in values) + ')'
 
 
-def _writable_folder(name: str) -> Path:
-    """Return the folder, made if need be. Raises ArmError if it cannot be written."""
-    path = Path(name).expanduser().absolute()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        reason = '' if os.access(path, os.W_OK | os.X_OK) else 'no permission to write'
-    except OSError as error:
-        reason = error.strerror or str(error)
-    if reason:
-        raise ArmError(f'output_dir {str(path)!r} is not a folder to write in: {reason}')
-    return path
+def _say(text: str) -> None:
+    print(f'cube: {text}', flush=True)
 
 
 def main() -> int:

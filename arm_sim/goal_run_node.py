@@ -1,6 +1,8 @@
 """A task that sends one trajectory goal to a reset arm and records what it does."""
 
 import struct
+import time
+from collections.abc import Callable
 
 import numpy as np
 from action_msgs.msg import GoalStatus
@@ -20,7 +22,12 @@ from arm_sim.tracking import JointLog
 
 
 class GoalRun:
-    """The simulator and a goal server, as a task uses them; all in simulated time."""
+    """The simulator and a goal server, as a task uses them; all in simulated time.
+
+    Attributes:
+        states: every joint state since the reset, serialised.
+        wall_time: what the last goal took [s].
+    """
 
     def __init__(self, node: Node, model: RobotModel, server: str, timeout: float):
         """Open clients.
@@ -38,7 +45,8 @@ class GoalRun:
         self._follow = ActionClient(
             node, FollowJointTrajectory, f'/{server}/follow_joint_trajectory'
         )
-        self._states: list[bytes] = []
+        self.states: list[bytes] = []
+        self.wall_time = 0.0
         self._latest_ns = -1
         node.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS, raw=True)
 
@@ -49,12 +57,11 @@ class GoalRun:
             ArmError: somebody is missing.
         """
         wait_until(executor, lambda: self._latest_ns >= 0, 'joint_states', self._timeout)
-        if not self._follow.wait_for_server(self._timeout):
-            raise ArmError(f'no {self._server} within {self._timeout:g} s')
-        self._call(executor, self._pause, SetBool.Request(data=True))
-        self._states.clear()
+        wait_until(executor, self._follow.server_is_ready, self._server, self._timeout)
+        self.call(executor, self._pause, SetBool.Request(data=True))
+        self.states.clear()
         self._latest_ns = -1
-        self._call(executor, self._reset, Trigger.Request())
+        self.call(executor, self._reset, Trigger.Request())
         wait_until(executor, lambda: self._latest_ns == 0, 'state after the reset', self._timeout)
         if self._server != 'simulator':
             self._wait_for_command(executor)
@@ -69,11 +76,23 @@ class GoalRun:
         wait_until(executor, lambda: bool(commands), f'command of {self._server}', self._timeout)
         self._node.destroy_subscription(subscription)
 
-    def follow(self, executor, goal: Goal, end_ns: int) -> JointLog:
+    def follow(
+        self,
+        executor,
+        goal: Goal,
+        end_ns: int,
+        on_time: Callable[[int], None] = lambda time_ns: None,
+    ) -> JointLog:
         """Send a goal, let time run until the stamp `end_ns`, pause, and return the states.
 
+        Args:
+            executor: that of the node.
+            goal: what to follow; where it ends by `end_ns`, its result is waited for.
+            end_ns: [ns].
+            on_time: called with the newest stamp [ns] again and again.
+
         Raises:
-            ArmError: the goal was refused, or ended before that without success.
+            ArmError: the goal was refused, or ended without success.
         """
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
         sent = self._follow.send_goal_async(request)
@@ -81,21 +100,26 @@ class GoalRun:
         if not handle.accepted:
             raise ArmError(f'{self._server} rejected the goal; its log says why')
         result = handle.get_result_async()
-        self._call(executor, self._pause, SetBool.Request(data=False))
-        wait_until(
-            executor,
-            lambda: self._latest_ns >= end_ns or _failed(result),
-            f'state at t = {end_ns * 1e-9:g} s',
-            60.0 + 20.0 * end_ns * 1e-9,
-        )
-        self._call(executor, self._pause, SetBool.Request(data=True))
+        whole = goal.start_ns + round(float(goal.times[-1]) * 1e9) <= end_ns
+
+        def ended() -> bool:
+            on_time(self._latest_ns)
+            reached = self._latest_ns >= end_ns and (result.done() or not whole)
+            return reached or _failed(result)
+
+        begin = time.monotonic()
+        self.call(executor, self._pause, SetBool.Request(data=False))
+        what = f'state at t = {end_ns * 1e-9:g} s'
+        wait_until(executor, ended, what, 60.0 + 20.0 * end_ns * 1e-9)
+        self.wall_time = time.monotonic() - begin
+        self.call(executor, self._pause, SetBool.Request(data=True))
         if _failed(result):
             raise ArmError(f'{self._server}: {result.result().result.error_string}')
         return self._log()
 
     def _log(self) -> JointLog:
         reader, rows = JointReader(self._joints), {}
-        for data in self._states:
+        for data in self.states:
             message = deserialize_message(data, JointState)
             rows[to_ns(message.header.stamp)] = tuple(
                 reader.read(message.name, getattr(message, field), field).copy()
@@ -105,11 +129,12 @@ class GoalRun:
         return JointLog(np.array(list(rows)), q, v, effort)
 
     def _on_state(self, data: bytes) -> None:
-        self._states.append(data)
+        self.states.append(data)
         seconds, nanoseconds = struct.unpack_from('<iI', data, 4)
         self._latest_ns = seconds * 1_000_000_000 + nanoseconds
 
-    def _call(self, executor, client, request):
+    def call(self, executor, client, request):
+        """Return a service's answer. Raises ArmError without one within the timeout."""
         wait_until(executor, client.service_is_ready, f'service {client.srv_name}', self._timeout)
         answer = f'answer from {client.srv_name}'
         return wait_for(executor, client.call_async(request), answer, self._timeout)
