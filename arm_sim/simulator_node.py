@@ -2,10 +2,8 @@
 
 import sys
 import time
-from dataclasses import dataclass
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
@@ -24,71 +22,18 @@ from arm_controllers.base_node import (
 )
 from arm_controllers.messages import set_stamp, to_ns
 from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
-from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import RobotModel
-from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.robots import find_urdf
 from arm_sim.engines import plant_class
-from arm_sim.model_check import check_model
 from arm_sim.own_goals_node import OwnGoals, let_time_go_on
-from arm_sim.simulation import PhysicsDivergedError, Simulation
+from arm_sim.simulation import PhysicsDivergedError
+from arm_sim.simulator_diagnostics_node import SimulatorDiagnostics
+from arm_sim.simulator_setup import SimulatorParameters, set_up
 
 # How often a state that nobody has answered is sent again, and how long a brake may take.
 _RESEND_PERIOD = 0.1
 _LONGEST_BRAKING = 5.0
 # A real-time simulator that is further behind than this gives up catching up.
 _CATCH_UP_STEPS = 10
-
-
-@dataclass(frozen=True)
-class SimulatorParameters:
-    """Parameters of the simulator node, beside those of the plant.
-
-    Attributes:
-        robot: name of a shipped robot, or path of a URDF file.
-        engine: physics engine.
-        mode: 'lockstep' (waits for the command to each state) or 'realtime' (wall clock).
-        real_time_factor: simulated seconds a wall-clock second (realtime).
-        initial_positions: joint positions at reset [rad | m]; empty: nearest to zero in limits.
-        initial_velocities: joint velocities at reset [rad/s | m/s]; empty: at rest.
-        payload: mass at the tool frame that robot_description does not have [kg].
-        payload_end: simulated time at which the payload falls off [s]; 0: never.
-        gravity: in the base frame [m/s^2].
-        clock_rate: rate of /clock [Hz of simulated time].
-        command_timeout: simulated time without a new command before the arm brakes [s] (realtime).
-        lockstep_timeout: wall-clock time without the awaited command before it brakes [s].
-        start_paused: do not step before /simulator/pause is called with false.
-        core: run on this CPU core only; -1: on any.
-        record_inputs: file of start state and inputs, for `replay_inputs` (engine analytical).
-        viewer: open MuJoCo's viewer (engine mujoco).
-    """
-
-    robot: str = 'ur5e'
-    engine: str = 'mujoco'
-    mode: str = 'lockstep'
-    real_time_factor: float = 1.0
-    initial_positions: tuple[float, ...] = ()
-    initial_velocities: tuple[float, ...] = ()
-    payload: float = 0.0
-    payload_end: float = 0.0
-    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
-    clock_rate: float = 100.0
-    command_timeout: float = 0.1
-    lockstep_timeout: float = 5.0
-    start_paused: bool = False
-    core: int = -1
-    record_inputs: str = ''
-    viewer: bool = False
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        one_of('mode', self.mode, ('lockstep', 'realtime'))
-        in_range('real_time_factor', self.real_time_factor, 0.001, 1000.0)
-        in_range('payload_end', self.payload_end, 0.0)
-        in_range('clock_rate', self.clock_rate, 0.0, 10_000.0, exclusive=True)
-        in_range('command_timeout', self.command_timeout, 0.0, exclusive=True)
-        in_range('lockstep_timeout', self.lockstep_timeout, 0.0, exclusive=True)
 
 
 class SimulatorNode(Node):
@@ -99,19 +44,9 @@ class SimulatorNode(Node):
         super().__init__('simulator')
         self.parameters = p = declare_parameters(self, SimulatorParameters)
         engine = plant_class(p.engine)
-        plant_parameters = declare_parameters(self, engine.Parameters)
-        self._model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
-        loaded = with_error(self._model, ModelError(payload=p.payload))
-        plant = engine(loaded, plant_parameters)
-        agreement = check_model(plant, loaded)
-        swap = None
-        if p.payload and p.payload_end:
-            swap = (round(p.payload_end * 1e9), engine(self._model, plant_parameters))
-        self._recorder = _recorder(plant, loaded, swap) if p.record_inputs else None
-        plant = self._recorder or plant
-        initial = p.initial_positions or self._model.neutral()
-        moving = p.initial_velocities or None
-        self.simulation = Simulation(plant, self._model, initial, moving, swap)
+        setup = set_up(p, declare_parameters(self, engine.Parameters))
+        self._model, self.simulation, self._recorder, agreement = setup
+        plant = self.simulation.plant
 
         self._lockstep = p.mode == 'lockstep'
         self._paused = p.start_paused
@@ -121,11 +56,7 @@ class SimulatorNode(Node):
         self._command_ns = 0
         self._awaiting_since = time.monotonic()
         self._fault = ''
-        self._commander = self._rival = ''
-        self._seen_stale = self._seen_refused = 0
-        self._stale = self._refused = self._late = self._skipped = 0
-        self._last_report = (time.monotonic(), 0)
-        self._oldest_command_ns = 0
+        self._commander = ''
         clock_steps = 1e9 / (p.clock_rate * self.simulation.period_ns)
         self._clock_every = max(1, round(clock_steps))
 
@@ -136,7 +67,7 @@ class SimulatorNode(Node):
         self._clock_message = Clock()
         self._state_publisher = self.create_publisher(JointState, 'joint_states', STATE_QOS)
         self._clock_publisher = self.create_publisher(Clock, '/clock', CONTROL_QOS)
-        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._diagnostics = SimulatorDiagnostics(self, self.simulation, p.mode, p.engine)
         description = self.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=self._model.urdf))
         self.create_subscription(
@@ -186,7 +117,7 @@ class SimulatorNode(Node):
             self._own.give_up(sender)
             self._commander, self._pending = sender, None
         if sender != self._commander and not simulation.braking:
-            self._rival = sender
+            self._diagnostics.rival = sender
             self._refuse(
                 ArmError(
                     f'two controllers command the arm: {self._commander!r} is heeded,'
@@ -200,7 +131,7 @@ class SimulatorNode(Node):
         stamp = command.time_ns
         oldest = simulation.time_ns if self._lockstep else self._command_ns
         if not oldest <= stamp <= simulation.time_ns:
-            self._stale += 1
+            self._diagnostics.stale += 1
             return
         try:
             values = command.values(self._field)
@@ -317,14 +248,14 @@ class SimulatorNode(Node):
         wall, simulated = self._anchor
         elapsed = (time.monotonic_ns() - wall) * self.parameters.real_time_factor
         due = int(elapsed - (simulation.time_ns - simulated)) // simulation.period_ns
-        self._late += due > 1
+        self._diagnostics.late += due > 1
         if due > _CATCH_UP_STEPS:
-            self._skipped += due - 1
+            self._diagnostics.skipped += due - 1
             self._anchor = (time.monotonic_ns(), simulation.time_ns + simulation.period_ns)
             due = 1
         for _ in range(due):
             age = simulation.time_ns - self._command_ns
-            self._oldest_command_ns = max(self._oldest_command_ns, age)
+            self._diagnostics.oldest_command_ns = max(self._diagnostics.oldest_command_ns, age)
             if self._pending is not None and age > self.parameters.command_timeout * 1e9:
                 self._say_braking(age * 1e-9)
                 self._pending = None
@@ -393,70 +324,11 @@ class SimulatorNode(Node):
             self._refuse(error)
 
     def _refuse(self, error: ArmError) -> None:
-        self._refused += 1
-        self._last_refusal = str(error)
+        self._diagnostics.refuse(error)
         self.get_logger().warning(f'{error}', throttle_duration_sec=1.0)
 
-    # Telling
-
     def _report(self) -> None:
-        simulation = self.simulation
-        now = time.monotonic()
-        wall, steps = self._last_report
-        rate = (simulation.steps - steps) / (now - wall)
-        self._last_report = (now, simulation.steps)
-        if self._fault:
-            level, words = DiagnosticStatus.ERROR, self._fault
-        elif self._paused:
-            level, words = DiagnosticStatus.OK, 'paused'
-        elif simulation.braking and simulation.steps:
-            level, words = DiagnosticStatus.WARN, 'no command: the arm is braked and held'
-        elif simulation.braking:
-            level, words = DiagnosticStatus.OK, 'held: waiting for the first command'
-        elif self._rival:
-            level = DiagnosticStatus.WARN
-            words = (
-                f'two controllers command: {self._commander!r} is heeded, {self._rival!r} is not'
-            )
-        elif self._refused > self._seen_refused:
-            level, words = DiagnosticStatus.WARN, f'running; refused: {self._last_refusal}'
-        elif self._stale > self._seen_stale:
-            level = DiagnosticStatus.WARN
-            words = f'running; {self._stale - self._seen_stale} commands came too late to be used'
-        else:
-            level, words = DiagnosticStatus.OK, 'running'
-        values = {
-            'mode': self.parameters.mode,
-            'engine': self.parameters.engine,
-            'simulated time [s]': f'{simulation.time_ns * 1e-9:.3f}',
-            'cycles per second': f'{max(rate, 0.0):.1f}',
-            'real time factor': f'{max(rate, 0.0) * simulation.period_ns * 1e-9:.3f}',
-            'late ticks': str(self._late),
-            'skipped periods': str(self._skipped),
-            'oldest command [ms]': f'{self._oldest_command_ns * 1e-6:.1f}',
-            'stale commands': str(self._stale),
-            'refused inputs': str(self._refused),
-            'saturated samples': str(simulation.saturated_samples),
-        }
-        self._oldest_command_ns = 0
-        self._rival = ''
-        self._seen_stale, self._seen_refused = self._stale, self._refused
-        status = DiagnosticStatus(level=level, name=self.get_name(), message=words)
-        status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
-
-
-def _recorder(plant, model, swap):
-    """Return the plant, its inputs recorded. Raises ArmError for what has no replay."""
-    if not hasattr(plant, 'forward_model'):
-        raise ArmError('record_inputs is set; it needs engine analytical')
-    if swap is not None:
-        raise ArmError('record_inputs is set; it needs payload_end 0')
-    from arm_sim.input_recording import InputRecorder
-
-    return InputRecorder(plant, model)
+        self._diagnostics.report(self._fault, self._paused, self._commander)
 
 
 def _viewer(plant, model):

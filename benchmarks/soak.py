@@ -166,7 +166,7 @@ class Soak:
     def _start(self, executable: str, *parameters: str) -> subprocess.Popen:
         config = str(share_folder() / 'config' / 'ur5e.yaml')
         code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
-        arguments = ['--ros-args', '--params-file', config]
+        arguments = ['--ros-args', '--log-level', 'ERROR', '--params-file', config]
         for parameter in (*parameters, *PERIODS):
             arguments += ['-p', f'{executable}:{parameter}']
         return subprocess.Popen([sys.executable, '-c', code, *arguments])

@@ -20,7 +20,7 @@ from arm_sim.comparison_nodes import (
 )
 from arm_sim.comparison_tasks import Robot, make_task, start_of, task_goal
 from arm_sim.plant import PlantParameters
-from arm_sim.simulator_node import SimulatorParameters
+from arm_sim.simulator_setup import SimulatorParameters
 from arm_sim.sweeps import SWEEPS, case_at, error_of
 
 

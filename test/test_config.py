@@ -19,7 +19,7 @@ from arm_sim.cube_plan_node import CubePlanParameters
 from arm_sim.cube_task_node import CubeTaskParameters
 from arm_sim.inverse_kinematics_node import InverseKinematicsParameters
 from arm_sim.plant import PlantParameters
-from arm_sim.simulator_node import SimulatorParameters
+from arm_sim.simulator_setup import SimulatorParameters
 from arm_sim.sinusoid_run import SinusoidTaskParameters
 
 # What the launch files' arguments decide.
