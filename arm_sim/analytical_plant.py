@@ -99,31 +99,17 @@ class AnalyticalPlant:
         self.forward_model.compile()
         self._wrenches: dict[str, Array] = {}
         self.state = np.zeros(self.forward_model.state_size)
-        self._q, self._v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
+        self.effort = self.forward_model.effort
+        self.q, self.v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
         self._armature = np.diag(self.forward_model.table[ARMATURE])
         self.reset(model.neutral())
-
-    @property
-    def q(self) -> Array:
-        """Joint positions (n,)."""
-        return self._q
-
-    @property
-    def v(self) -> Array:
-        """Joint velocities (n,)."""
-        return self._v
-
-    @property
-    def effort(self) -> Array:
-        """Torque (n,) applied in the last integration step, after limits."""
-        return self.forward_model.effort
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to q, v (rest by default); wrenches end."""
         self._wrenches.clear()
         self.forward_model.set_wrenches({})
         self.state[:] = self.forward_model.initial_state(q, v)
-        self.forward_model.effort[:] = 0.0
+        self.effort[:] = 0.0
 
     def step(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
@@ -148,8 +134,8 @@ class AnalyticalPlant:
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n)."""
-        return self.forward_model.compiled.mass_matrix(self._q) + self._armature
+        return self.forward_model.compiled.mass_matrix(self.q) + self._armature
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,)."""
-        return self.forward_model.compiled.inverse_dynamics(self._q, self._v, 0.0)
+        return self.forward_model.compiled.inverse_dynamics(self.q, self.v, 0.0)

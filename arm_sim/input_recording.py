@@ -43,25 +43,11 @@ class InputRecorder:
             raise ArmError('inputs are recorded for replay: that needs engine analytical')
         self.plant = plant
         self._model = model
+        self.q, self.v, self.effort = plant.q, plant.v, plant.effort
         self.joint_names = plant.joint_names
         self.command_interface = plant.command_interface
         self.parameters: PlantParameters = plant.parameters
         self._start()
-
-    @property
-    def q(self) -> Array:
-        """Joint positions (n,)."""
-        return self.plant.q
-
-    @property
-    def v(self) -> Array:
-        """Joint velocities (n,)."""
-        return self.plant.v
-
-    @property
-    def effort(self) -> Array:
-        """Torque (n,) applied in the last integration step."""
-        return self.plant.effort
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Reset the plant; the recording starts anew."""

@@ -88,32 +88,17 @@ class MotionModelPlant:
             self._check_step()
         n = model.nv
         self._state, self._command = np.zeros(2 * n), np.zeros(n)
-        self._q, self._v = self._state[:n], self._state[n:]
-        self._effort = np.zeros(n)
+        self.q, self.v = self._state[:n], self._state[n:]
+        self.effort = np.zeros(n)
         self._wrenches: dict[str, Array] = {}
         self.reset(model.neutral())
 
-    @property
-    def q(self) -> Array:
-        """Joint positions (n,)."""
-        return self._q
-
-    @property
-    def v(self) -> Array:
-        """Joint velocities (n,)."""
-        return self._v
-
-    @property
-    def effort(self) -> Array:
-        """Torque (n,) that the last motion took, by inverse dynamics; it has no limits here."""
-        return self._effort
-
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to q, v (rest by default); wrenches end."""
-        self._q[:] = q
-        self._v[:] = 0.0 if v is None else v
-        self._command[:] = self._q - self.period * self._v
-        self._effort[:] = 0.0
+        self.q[:] = q
+        self.v[:] = 0.0 if v is None else v
+        self._command[:] = self.q - self.period * self.v
+        self.effort[:] = 0.0
         self._wrenches.clear()
 
     @property
@@ -126,16 +111,14 @@ class MotionModelPlant:
         rate = self._model.difference(self._command, command) / self.period
         rate[np.abs(rate) > self._model.velocity_limit] = 0.0
         start = command - rate * self.period
-        h, n = self.parameters.timestep, len(self._q)
+        h, n = self.parameters.timestep, len(self.q)
         for i in range(self.parameters.control_decimation):
             early, middle, late = (start + t * h * rate for t in (i, i + 0.5, i + 1.0))
             k1 = self._derivative(self._state, early, rate)
             k2 = self._derivative(self._state + 0.5 * h * k1, middle, rate)
             k3 = self._derivative(self._state + 0.5 * h * k2, middle, rate)
             k4 = self._derivative(self._state + h * k3, late, rate)
-            self._effort[:] = self._model.inverse_dynamics(
-                self._q, self._v, k1[n:], self._wrenches
-            )
+            self.effort[:] = self._model.inverse_dynamics(self.q, self.v, k1[n:], self._wrenches)
             self._state += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         self._command[:] = command
 
@@ -166,8 +149,8 @@ class MotionModelPlant:
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n)."""
-        return self._model.mass_matrix(self._q) + np.diag(self._side.armature)
+        return self._model.mass_matrix(self.q) + np.diag(self._side.armature)
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,)."""
-        return self._model.bias_torque(self._q, self._v)
+        return self._model.bias_torque(self.q, self.v)

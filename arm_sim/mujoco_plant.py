@@ -59,36 +59,21 @@ class MujocoPlant:
         if order != list(range(len(order))):
             raise ArmError(f'MuJoCo orders the joints {order}: branched arms are not supported')
         data = self.mj_data
-        self._q, self._v, self._effort = data.qpos, data.qvel, data.qfrc_actuator
+        self.q, self.v, self.effort = data.qpos, data.qvel, data.qfrc_actuator
         self._ctrl = data.ctrl
         self._wrenches: dict[int, Array] = {}
         self.reset(model.neutral())
-
-    @property
-    def q(self) -> Array:
-        """Joint positions (n,)."""
-        return self._q
-
-    @property
-    def v(self) -> Array:
-        """Joint velocities (n,)."""
-        return self._v
-
-    @property
-    def effort(self) -> Array:
-        """Torque (n,) applied in the last integration step, after limits."""
-        return self._effort
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to q, v (rest by default); wrenches end."""
         mujoco.mj_resetData(self.mj_model, self.mj_data)
         self._wrenches.clear()
-        self._q[:] = q
-        self._v[:] = 0.0 if v is None else v
+        self.q[:] = q
+        self.v[:] = 0.0 if v is None else v
         if self.parameters.actuator == 'servo':
-            self._ctrl[:] = self._q
+            self._ctrl[:] = self.q
         mujoco.mj_forward(self.mj_model, self.mj_data)
-        self._effort[:] = 0.0
+        self.effort[:] = 0.0
 
     def step(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""

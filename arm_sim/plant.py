@@ -112,13 +112,9 @@ class Plant(Protocol):
     command_interface: str
     parameters: PlantParameters
     takes_goals: ClassVar[bool]
-
-    @property
-    def q(self) -> Array: ...  # noqa: D102
-    @property
-    def v(self) -> Array: ...  # noqa: D102
-    @property
-    def effort(self) -> Array: ...  # noqa: D102
+    q: Array
+    v: Array
+    effort: Array
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
