@@ -15,8 +15,9 @@ from rich.table import Table
 
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
+from arm_dynamics.model import Array
 from arm_sim import comparison_report as report
-from arm_sim.comparison import Case, Measures, cases, measure_case, run_case, run_parallel
+from arm_sim.comparison import Case, Measures, cases, observe_case, run_case, run_parallel
 from arm_sim.comparison_laws import COMPARED_LAWS
 from arm_sim.comparison_nodes import run_over_topics
 from arm_sim.comparison_tasks import TASKS, Robot, make_task
@@ -49,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
         default=20.0,
         help='error dynamics that every law is designed for [rad/s] (20)',
     )
+    add('--law-pictures', action='store_true', help='a picture a law as well: error over time')
     add('--samples', type=int, default=0, help='Monte Carlo: so many drawn arms a law')
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
     add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
@@ -122,13 +124,13 @@ def _compare(
     command: str,
     console: Console,
 ) -> None:
-    answers: dict[int, Measures] = {}
-    measure = partial(measure_case, run=RUNNERS[options.over])
+    answers: dict[int, tuple[Measures, Array]] = {}
+    observe = partial(observe_case, run=RUNNERS[options.over])
     with _progress(console, 'runs', len(all_cases)) as advance:
-        for index, answer in run_parallel(measure, all_cases, options.workers):
+        for index, answer in run_parallel(observe, all_cases, options.workers):
             answers[index] = answer
             advance(len(answers))
-    measures = [answers[i] for i in range(len(all_cases))]
+    measures, courses = zip(*(answers[i] for i in range(len(all_cases))), strict=True)
     for title, indices in report.groups(all_cases).items():
         group = [all_cases[i] for i in indices], [measures[i] for i in indices]
         console.print(report.terminal_table(title, *group))
@@ -139,6 +141,11 @@ def _compare(
     (folder / 'comparison.md').write_text(text)
     report.comparison_figure(all_cases, measures).savefig(folder / 'comparison.png', dpi=130)
     _tell(console, folder, 'comparison')
+    if options.law_pictures:
+        for law in dict.fromkeys(case.law for case in all_cases):
+            figure = report.law_figure(law, all_cases, courses)
+            figure.savefig(folder / f'law_{law}.png', dpi=90)
+        console.print(f'wrote law_<law>.png to {folder.resolve()}')
 
 
 def _sweep(

@@ -185,9 +185,20 @@ def rms(values: Array) -> float:
 
 def measure_case(case: Case, run: Callable[[Case], ClosedLoopRecord] = run_case) -> Measures:
     """Run a case, in the loop or as `run` does, and measure it."""
+    return observe_case(case, run)[0]
+
+
+def observe_case(
+    case: Case, run: Callable[[Case], ClosedLoopRecord] = run_case
+) -> tuple[Measures, Array]:
+    """Return what `measure_case` does, and the error over time (2, about 500): [s], [mm]."""
     robot = Robot.load(case.robot)
     event = make_task(case.task, robot, case.frequency).event
-    return measure(robot.model, run(case), event)
+    record = run(case)
+    every = slice(None, None, max(1, len(record.t) // 500))
+    apart = tips(robot.model, record.q[every]) - tips(robot.model, record.q_reference[every])
+    course = np.vstack([record.t[every], 1e3 * np.linalg.norm(apart, axis=1)])
+    return measure(robot.model, record, event), course
 
 
 def cases(

@@ -10,9 +10,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from rich.markup import escape
 from rich.table import Table
 
+from arm_dynamics.model import Array
 from arm_sim.comparison import Case, Measures
 from arm_sim.monte_carlo import Spread
 from arm_sim.sweeps import SWEEPS, Sweep
@@ -135,6 +137,36 @@ def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Fi
     if len(engines) > 1:
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc='outside upper right', ncols=2)
     figure.supxlabel('tracking error of the tip, RMS [mm]', fontsize=9)
+    return figure
+
+
+def law_figure(law: str, cases: Sequence[Case], courses: Sequence[Array]) -> Figure:
+    """Return the picture of one law: its error over time beside the others', a panel a task."""
+    panels = list(dict.fromkeys((case.robot, case.task) for case in cases))
+    columns = min(3, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(1.0 + 3.4 * columns, 0.7 + 2.3 * rows), layout='constrained')
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for axis, panel in zip(axes.flat, panels, strict=False):
+        for case, (t, error) in zip(cases, courses, strict=True):
+            if (case.robot, case.task) != panel or not len(t):
+                continue
+            style = {'color': '0.78', 'linewidth': 0.8, 'zorder': 1}
+            if case.law == law:
+                style = {'color': 'C0', 'linewidth': 1.6, 'zorder': 2}
+            axis.plot(t, np.maximum(error, 1e-5), **style)
+        axis.set_yscale('log')
+        axis.set_title(f'{panel[0]}: {panel[1]}', fontsize=9)
+        axis.tick_params(labelsize=8)
+        axis.grid(alpha=0.3)
+        axis.spines[['top', 'right']].set_visible(False)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_axis_off()
+    figure.supxlabel('time [s]', fontsize=9)
+    figure.supylabel('tracking error of the tip [mm]', fontsize=9)
+    colors = {law: 'C0', 'the other laws': '0.78'}
+    handles = [Line2D([], [], color=color, label=label) for label, color in colors.items()]
+    figure.legend(handles=handles, loc='outside upper right', ncols=2, fontsize=8, frameon=False)
     return figure
 
 

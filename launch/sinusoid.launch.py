@@ -19,6 +19,7 @@ from arm_sim.launching import (
     config_file,
     parameters_in,
     task_node,
+    tool,
 )
 from arm_sim.wrong_arm import wrong_arm_parameters
 
@@ -43,6 +44,13 @@ SINUSOID_ARGUMENTS = (
         description='how the arm differs from the model, e.g. "{payload: 2.0, mass_scale: [1.3]}"',
     ),
     DeclareLaunchArgument(
+        'sweep',
+        default_value='none',
+        choices=['none', 'loop', 'topics'],
+        description='error over frequency (0.1 to 5 Hz) of every law instead: in the loop without '
+        'ROS, in seconds, or over topics, a launch a run',
+    ),
+    DeclareLaunchArgument(
         'output_dir', default_value='sinusoid_output', description='folder for the report'
     ),
 )
@@ -52,6 +60,10 @@ def sinusoid(context: LaunchContext) -> list:
     """Return the arm's nodes, paused, and the task that moves them."""
     arguments = context.launch_configurations
     robot, start = arguments['robot'], arguments['start']
+    if arguments['sweep'] != 'none':
+        given = ['--robots', robot, '--engines', arguments['engine'], '--sweep', 'frequency']
+        given += ['--over', arguments['sweep'], '--output-dir', arguments['output_dir']]
+        return [tool('compare_controllers', given)]
     config = config_file(robot, arguments['config'])
     task: dict[str, Any] = {'cycles': int(arguments['cycles'])}
     task |= {name: float(arguments[name]) for name in ('frequency', 'limit')}

@@ -213,16 +213,16 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
 
 
 def test_command_writes_table_json_and_picture(tmp_path, capsys):
-    code = main(
-        ['--robots', 'planar_3r', '--laws', 'pd,computed_torque', '--output-dir', str(tmp_path)]
-    )
+    laws = ['--laws', 'pd,computed_torque', '--law-pictures']
+    code = main(['--robots', 'planar_3r', *laws, '--output-dir', str(tmp_path)])
     assert code == 0
     assert 'RMS [mm]' in capsys.readouterr().out
     rows = json.loads((tmp_path / 'comparison.json').read_text())['rows']
     assert [row['law'] for row in rows] == ['pd', 'computed_torque']
     assert rows[1]['recovery_s'] is None
     assert '| computed_torque |' in (tmp_path / 'comparison.md').read_text()
-    assert (tmp_path / 'comparison.png').stat().st_size > 5_000
+    for name in ('comparison', 'law_pd', 'law_computed_torque'):
+        assert (tmp_path / f'{name}.png').stat().st_size > 5_000
 
 
 @pytest.mark.parametrize(
