@@ -108,7 +108,7 @@ class FiveJointArm:
             ArmError: wrong lengths, values that are not finite, flags other than 0 and 1, or a
                 step that is not > 0 or not stable.
         """
-        return self.run(state, np.asarray(voltages, dtype=float)[None], dt)
+        return self.run(state, _checked('voltages', voltages, (JOINTS,))[None], dt)
 
     def run(self, state: ArrayLike, voltages: ArrayLike, dt: float) -> Array:
         """Return the state (28,) after one step for every row of `voltages` (count, 5) [V].

@@ -181,6 +181,30 @@ def pin_loop(model: RobotModel, count: int) -> Callable[[], object]:
     return run
 
 
+def alone(model: RobotModel, name: str, count: int) -> Callable[[], object]:
+    """Return explicit Euler steps of the free arm by one of the generated functions."""
+    dynamics = getattr(CompiledModel(model).module, name)
+    articulated = name == 'articulated_dynamics'
+
+    @njit(error_model='numpy')
+    def rollout(q, v, tau, third, sine, cosine, a, load, count):
+        for _ in range(count):
+            if articulated:
+                dynamics(q, v, tau, third, sine, cosine, a, load)
+            else:
+                dynamics(q, v, tau, third, sine, cosine, a)
+            for i in range(q.size):
+                q[i] += STEP * v[i]
+                v[i] += STEP * a[i]
+
+    def run() -> None:
+        v, tau, sine, cosine, a, load = np.zeros((6, model.nv))
+        third = np.full(model.nv, 1.0 if articulated else 0.0)  # free joints, or armature
+        rollout(np.array(TARGET), v, tau, third, sine, cosine, a, load, count)
+
+    return run
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -205,6 +229,10 @@ def main() -> None:
          timed(lambda: objective.cost(gains), COUNT, repetitions)),
         (f'  the same, a batch on {workers} cores', 'straight-line, compiled',
          timed(all_cores, COUNT * len(batch), 5, time.perf_counter)),
+        ('  rigid bodies alone', 'factorised mass matrix',
+         timed(alone(model, 'forward_dynamics', COUNT), COUNT, repetitions)),
+        ('  the same', 'articulated bodies',
+         timed(alone(model, 'articulated_dynamics', COUNT), COUNT, repetitions)),
         ('five-joint arm with motors', 'generic arrays, compiled',
          timed(generic(model, COUNT // 10), COUNT // 10, repetitions)),
         ('five-joint arm with motors', 'pin.aba from Python',

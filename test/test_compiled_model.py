@@ -8,7 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
+from arm_dynamics.codegen import algorithms, source
 from arm_dynamics.codegen.expressions import Program
+from arm_dynamics.codegen.links import links_of
 from arm_dynamics.codegen.sincos import sincos
 from arm_dynamics.compiled_model import CompiledModel, cache_folder
 from arm_dynamics.robots import find_urdf
@@ -74,6 +76,21 @@ def test_articulated_bodies_equal_the_factorised_mass_matrix(arm):
     compiled.module.articulated_dynamics(q, v, tau, free, np.zeros(n), np.zeros(n), a, load)
     expected = compiled.forward_dynamics(q, v, tau)
     assert_allclose(a, expected, atol=1e-10 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize(
+    ('name', 'factorised', 'articulated'), [('five_joint_arm', 521, 748), ('ur5e', 890, 1152)]
+)
+def test_factorising_the_mass_matrix_takes_fewer_operations(name, factorised, articulated):
+    model = model_of(name)
+    links, n, program = links_of(model), model.nv, Program()
+    values = source.forward_dynamics_values(links, model.gravity, program)
+    assert program.operation_count(values) == factorised
+    program = Program()
+    sines, cosines, v, tau = (program.inputs(each, n) for each in ('sine', 'cosine', 'v', 'tau'))
+    placed = algorithms.transforms_of(links, [0.0] * n, sines, cosines)
+    values, _ = algorithms.forward_dynamics(links, placed, model.gravity, v, tau, [1.0] * n)
+    assert program.operation_count(values) == articulated
 
 
 def test_armature_joins_the_diagonal_of_the_mass_matrix(arm):
