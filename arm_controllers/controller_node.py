@@ -24,6 +24,7 @@ from arm_controllers.goal_server_node import GoalServer
 from arm_controllers.laws import law_class
 from arm_controllers.live_parameters_node import LiveParameters
 from arm_controllers.messages import ControllerStateMessage, set_stamp
+from arm_controllers.query_state_node import QueryState
 from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
@@ -213,11 +214,13 @@ class ControllerNode(LifecycleNode):
             p.action_monitor_rate,
             realtime=p.mode == 'realtime',
         )
+        self._query = QueryState(self, self._follower, lambda: self._taken_over)
         self._diagnostics.goals, self._diagnostics.follower = self._goals, self._follower
         pin_to_core(p.core)
 
     def _close(self) -> None:
         self._goals.close()
+        self._query.close()
         self.destroy_subscription(self._state_input)
         self.destroy_publisher(self._command_publisher)
         self.destroy_lifecycle_publisher(self._state_publisher)

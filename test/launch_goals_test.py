@@ -6,6 +6,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import HOME, NAMES, ArmSystem, duration, goal, seconds, trajectory
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
+from control_msgs.srv import QueryTrajectoryState
 
 RESULT = FollowJointTrajectory.Result
 CONTROLLER = 'servo_controller'
@@ -90,6 +91,25 @@ def test_controller_state_holds_reference_feedback_error_and_output_at_its_rate(
         np.testing.assert_array_equal(message.feedback.positions, q)
 
 
+def test_query_state_tells_where_the_reference_will_be(arm):
+    def ask(time):
+        request = QueryTrajectoryState.Request()
+        request.time.sec = int(time)
+        return arm.call(QueryTrajectoryState, f'/{CONTROLLER}/query_state', request)
+
+    _, end = arm.send(CONTROLLER, goal([1.5], [AWAY]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
+    later = ask(arm.now + 10.0)
+    assert later.success, later.message
+    assert list(later.name) == NAMES
+    np.testing.assert_array_equal(later.position, AWAY)
+    np.testing.assert_array_equal([*later.velocity, *later.acceleration], np.zeros(12))
+    arm.result(end, 'end of the goal')
+    before = ask(0.0)
+    assert not before.success
+    assert 's before the newest state' in before.message
+
+
 def test_topic_goal_is_followed_too(arm):
     arm.publisher(CONTROLLER).publish(trajectory([1.0], [AWAY]))
     arm.wait(lambda: np.abs(arm.q - AWAY).max() < 1e-3, 'arrival')
@@ -158,23 +178,6 @@ def test_empty_trajectory_stops_the_arm(arm):
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'empty trajectory' in answer.result.error_string
     arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest')
-    assert_smooth_reference(arm)
-
-
-def test_stream_of_single_points_at_50_hz_moves_without_stopping(arm):
-    publisher = arm.publisher(CONTROLLER)
-    arm.spin(0.3)
-    arm.references.clear()
-    speed, horizon, start = 0.15, 0.2, arm.now
-    while (t := arm.now - start) < 2.0:
-        ahead = t + horizon
-        way = speed * (ahead - 0.25 if ahead > 0.5 else ahead * ahead)
-        publisher.publish(trajectory([horizon], [HOME + way]))
-        arm.spin(0.02)
-    rows = [row for row in arm.references if start + 0.6 < row[0] < start + 1.9]
-    v = np.array([row[2] for row in rows])
-    assert v.min() > 0.3 * speed
-    assert v.max() < 2.5 * speed
     assert_smooth_reference(arm)
 
 

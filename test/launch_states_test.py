@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from arm_system import HOME, MODEL, NAMES, ArmSystem, goal
+from arm_system import HOME, MODEL, NAMES, ArmSystem, goal, trajectory
 from sensor_msgs.msg import JointState
 
 from arm_controllers.base_node import CONTROL_QOS, STATE_QOS
@@ -60,7 +60,7 @@ class HandMadePlant:
 @pytest.fixture(scope='module')
 def plant():
     with ArmSystem('lockstep') as system:
-        system.controller('computed_torque', 'state_timeout:=2.0')
+        system.controller('computed_torque', 'state_timeout:=2.0', 'state_publish_rate:=500.0')
         made = HandMadePlant(system)
         made.show(made.message())
         yield made
@@ -126,6 +126,28 @@ def test_time_that_jumps_forward_drops_the_goal_and_holds_the_measured_state(pla
     answer = system.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'time jumped forward by 4' in answer.result.error_string
+
+
+def test_stream_of_single_points_at_50_hz_moves_without_stopping(plant):
+    system = plant.system
+    publisher = system.publisher(CONTROLLER)
+    speed, horizon, first = 0.15, 0.2, plant.k
+    system.references.clear()
+    for step in range(1000):
+        t = step * DT
+        if step % 10 == 0:
+            ahead = t + horizon
+            way = speed * (ahead - 0.25 if ahead > 0.5 else ahead * ahead)
+            publisher.publish(trajectory([horizon], [HOME + way]))
+            plant.commands.clear()
+        plant.show(plant.message(HOME + speed * t))
+    system.wait(lambda: system.references[-1][0] > plant.k * DT - 0.1, 'last reference')
+    t, _, v = (np.array(column) for column in zip(*system.references, strict=True))
+    v = v[t > first * DT + 0.6]
+    assert len(v) > 500
+    assert v.min() > 0.5 * speed
+    assert v.max() < 1.5 * speed
+    assert np.abs(np.diff(v, axis=0)).max() < 0.1 * speed
 
 
 def test_goal_ends_when_no_state_comes_any_more(plant):
