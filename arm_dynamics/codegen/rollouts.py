@@ -6,7 +6,6 @@ Arrays are (n,) or have one column a joint; `table` is arm_dynamics.joint_table'
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numba import njit
 
 from arm_dynamics.integrators import (
@@ -45,17 +44,20 @@ def wrench_torques(q, context):
     placements(q, context.sine, context.cosine, rotation, translation)
     for k in range(context.wrench_link.size):
         link = context.wrench_link[k]
-        point, force, moment = context.wrench[k, :3], context.wrench[k, 3:6], context.wrench[k, 6:]
-        at = rotation[link] @ point + translation[link]
+        x, y, z, force_x, force_y, force_z, moment_x, moment_y, moment_z = context.wrench[k]
+        turn, origin = rotation[link], translation[link]
+        at_x = turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z + origin[0]
+        at_y = turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z + origin[1]
+        at_z = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z + origin[2]
         while link >= 0:
-            axis = rotation[link, :, 2]
+            axis, origin = rotation[link, :, 2], translation[link]
             if context.prismatic[link]:
-                result[link] += np.sum(axis * force)
+                result[link] += axis[0] * force_x + axis[1] * force_y + axis[2] * force_z
             else:
-                arm = at - translation[link]
-                result[link] += axis[0] * (moment[0] + arm[1] * force[2] - arm[2] * force[1])
-                result[link] += axis[1] * (moment[1] + arm[2] * force[0] - arm[0] * force[2])
-                result[link] += axis[2] * (moment[2] + arm[0] * force[1] - arm[1] * force[0])
+                arm_x, arm_y, arm_z = at_x - origin[0], at_y - origin[1], at_z - origin[2]
+                result[link] += axis[0] * (moment_x + arm_y * force_z - arm_z * force_y)
+                result[link] += axis[1] * (moment_y + arm_z * force_x - arm_x * force_z)
+                result[link] += axis[2] * (moment_z + arm_x * force_y - arm_y * force_x)
             link = context.parents[link]
 
 
@@ -89,6 +91,26 @@ def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, wor
     forward_dynamics(q, v, torque, diagonal, sine, cosine, a)
 
 
+@njit(error_model='numpy', nogil=True)
+def invert(matrix):
+    """Invert a symmetric positive definite matrix in place: Gauss-Jordan, no pivot needed.
+
+    Small loops take a second less to compile than LAPACK's interface.
+    """
+    n = matrix.shape[0]
+    for k in range(n):
+        pivot = 1.0 / matrix[k, k]
+        matrix[k, k] = 1.0
+        for j in range(n):
+            matrix[k, j] *= pivot
+        for i in range(n):
+            if i != k:
+                factor = matrix[i, k]
+                matrix[i, k] = 0.0
+                for j in range(n):
+                    matrix[i, j] -= factor * matrix[k, j]
+
+
 @njit(cache=True, error_model='numpy', nogil=True)
 def dry_friction(h, a, v, context):
     """Write the Coulomb friction torque of the coming step to context.friction.
@@ -99,21 +121,23 @@ def dry_friction(h, a, v, context):
     Args:
         h: step [s].
         a, v: (n,) acceleration without friction, and velocity.
-        context: PlantContext, in whose `mass` is A = M + armature (+ h D).
+        context: PlantContext, in whose `mass` is A = M + armature (+ h D); its inverse, after.
     """
     friction = context.friction
     friction[:] = 0.0
-    response = h * np.linalg.inv(context.mass)
+    response = context.mass
+    invert(response)
     velocity = v + h * a
     for _ in range(_FRICTION_SWEEPS):
         change = 0.0
         for i in range(v.size):
             bound = context.table[FRICTION, i]
-            wanted = friction[i] - velocity[i] / response[i, i]
+            wanted = friction[i] - velocity[i] / (h * response[i, i])
             wanted = min(max(wanted, -bound), bound)
             step = wanted - friction[i]
             friction[i] = wanted
-            velocity += response[:, i] * step
+            for k in range(v.size):
+                velocity[k] += h * response[k, i] * step
             change = max(change, abs(step))
         if change < 1e-13:
             break
@@ -138,31 +162,26 @@ def advance(actuator, integrator, h, implicit_step, count, rubbing, q, v, contex
     scratch, extra = context.scratch, context.extra
     point_q, point_v, a = scratch[POINT_Q], scratch[POINT_V], scratch[A]
     pushed = context.wrench_link.size > 0
+    first = -1 if rubbing else 0  # the free acceleration first, from which the friction follows
     for _ in range(count):
-        if rubbing:
-            if pushed:
-                wrench_torques(q, context)
-                extra[:] = context.wrench_torque
-            else:
-                extra[:] = 0.0
-            plant_acceleration(
-                actuator, command, table, implicit_step, extra, q, v, work, effort, a
-            )
-            mass_matrix(q, context.sine, context.cosine, context.mass)
-            for i in range(q.size):
-                context.mass[i, i] += context.diagonal[i]
-            dry_friction(h, a, v, context)
-        for stage in range(STAGES[integrator]):
-            begin_stage(integrator, stage, q, v, h, scratch)
+        for stage in range(first, STAGES[integrator]):
+            begin_stage(integrator, max(stage, 0), q, v, h, scratch)
             if pushed:
                 wrench_torques(point_q, context)
             if pushed or rubbing:
                 for i in range(q.size):
-                    extra[i] = context.friction[i] + context.wrench_torque[i]
+                    rub = context.friction[i] if stage >= 0 else 0.0
+                    extra[i] = rub + context.wrench_torque[i]
             plant_acceleration(
                 actuator, command, table, implicit_step, extra, point_q, point_v, work, effort, a
             )
-            end_stage(stage, scratch)
+            if stage >= 0:
+                end_stage(stage, scratch)
+                continue
+            mass_matrix(q, context.sine, context.cosine, context.mass)
+            for i in range(q.size):
+                context.mass[i, i] += context.diagonal[i]
+            dry_friction(h, a, v, context)
         end_step(integrator, q, v, h, scratch)
 
 
