@@ -1,6 +1,7 @@
 """Each law's own promise: poles, passivity, estimates, errors at rest."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from arm_controllers.adaptive_computed_torque import (
@@ -19,8 +20,10 @@ from arm_controllers.operational_space import (
     OperationalSpaceParameters,
     damped_inverse,
 )
+from arm_controllers.pd import PD, PDParameters
 from arm_controllers.pd_feedforward import PDFeedforward, PDFeedforwardParameters
 from arm_controllers.reference import Reference
+from arm_controllers.servo import Servo, ServoParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -89,6 +92,46 @@ def run(model, law, reference_of, q, v, duration, tau_ext=None, dt=DT):
 
 
 # PD with feedforward
+
+
+def energy_rate(model, q, v, tau, stored):
+    """Rate of 1/2 v^T M v + stored(q) on the motion under tau, by central differences."""
+    step, a = 1e-7, model.forward_dynamics(q, v, tau)
+
+    def energy(t):
+        x, w = q + t * v + 0.5 * t * t * a, v + t * a
+        return 0.5 * w @ model.mass_matrix(x) @ w + stored(x)
+
+    return (energy(step) - energy(-step)) / (2.0 * step)
+
+
+def test_energy_of_pd_with_gravity_falls_by_what_its_damping_takes_in_every_state(ur5e):
+    law = PD(ur5e, PDParameters((300.0,), (50.0,)))
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        target, q, v = rng.uniform(-1.0, 1.0, (3, 6))
+        tau = law(q, v, rest_reference(target), DT)
+        rate = energy_rate(ur5e, q, v, tau, lambda x, t=target: 150.0 * (x - t) @ (x - t))
+        np.testing.assert_allclose(rate, -50.0 * v @ v, rtol=1e-5)
+
+
+@pytest.mark.parametrize('level', ['none', 'inverse_dynamics'])
+def test_energy_of_a_servo_falls_by_what_the_drive_takes_in_every_state(ur5e, level):
+    """The drive's spring, and what the feedforward leaves of gravity, store the rest."""
+    kp, kd = 2000.0, 400.0
+    law = Servo(ur5e, ServoParameters(level, servo_kp=(kp,), servo_kd=(kd,)))
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        target, q, v = rng.uniform(-1.0, 1.0, (3, 6))
+        held = ur5e.gravity_torque(target) if level == 'inverse_dynamics' else np.zeros(6)
+        tau = kp * (law(q, v, rest_reference(target), DT) - q) - kd * v
+
+        def stored(x, t=target, g=held):
+            height = pin.computePotentialEnergy(ur5e.pin_model, ur5e.pin_data, x)
+            return 0.5 * kp * (x - t) @ (x - t) + height - g @ x
+
+        rate = energy_rate(ur5e, q, v, tau, stored)
+        np.testing.assert_allclose(rate, -kd * v @ v, rtol=1e-5)
 
 
 def test_pd_feedforward_on_the_reference_is_inverse_dynamics(ur5e):
