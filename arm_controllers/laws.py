@@ -18,6 +18,8 @@ class Law(Protocol):
     Attributes:
         command_interface: 'position', 'effort' or 'voltage': what the command is.
         lookahead: control periods by which the reference it wants is ahead of the state (0 or 1).
+        gains_act_on: what its gains a joint give: 'acceleration', 'torque' or 'sliding_variable',
+            see second_order_gains; a law without such gains has no such attribute.
     """
 
     command_interface: str
