@@ -19,7 +19,7 @@ ARGUMENTS = (
         'laws', default_value='all', description=f'{MANY}, or all: {", ".join(COMPARED_LAWS)}'
     ),
     DeclareLaunchArgument(
-        'engines', default_value='mujoco', description=f'{MANY}, or all: mujoco, analytical'
+        'engine', default_value='mujoco', description=f'{MANY}, or all: mujoco, analytical'
     ),
     DeclareLaunchArgument(
         'output_dir', default_value='comparison', description='folder for table and picture'
@@ -30,8 +30,8 @@ ARGUMENTS = (
 def compare(context: LaunchContext) -> list:
     """Return the tool that launches task after task."""
     given = context.launch_configurations
-    names = ('robots', 'tasks', 'laws', 'engines')
-    arguments = [part for name in names for part in (f'--{name}', given[name])]
+    arguments = [f'--engines={given["engine"]}']
+    arguments += [f'--{name}={given[name]}' for name in ('robots', 'tasks', 'laws')]
     arguments += ['--over', 'topics', '--output-dir', given['output_dir']]
     return [tool('compare_controllers', arguments)]
 
