@@ -150,7 +150,7 @@ def run_closed_loop(
         if delay:
             pending.append(command.copy())
             command = pending.popleft() if len(pending) > delay else pending[0]
-        if not isfinite(command @ command):  # so it is after a state that is not
+        if not isfinite(command.dot(command)):  # so it is after a state that is not
             break
         plant.step(command)
         efforts[i] = plant.effort

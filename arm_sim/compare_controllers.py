@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser().parse_args(_without_ros_arguments(given))
     command = ' '.join(['compare_controllers', *_without_ros_arguments(given)])
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    console = Console(width=None if sys.stdout.isatty() else 140)
     try:
         run(options, command, console)
     except ArmError as error:
@@ -259,7 +259,7 @@ def _print(
 ) -> None:
     table = Table(title=escape(title), title_justify='left')
     for i, heading in enumerate(headings):
-        table.add_column(escape(heading), justify='right' if i else 'left')
+        table.add_column(escape(heading), justify='right' if i else 'left', no_wrap=True)
     for row in rows:
         table.add_row(*row)
     console.print(table)

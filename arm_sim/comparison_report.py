@@ -202,9 +202,9 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
 
 def sweep_table(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
     """Return headings and rows: RMS [mm] of every law at every value."""
-    headings = [sweep.parameter, *(f'{value:.4g}' for value in sweep.values)]
+    headings = [sweep.parameter, *(f'{value:.3g}' for value in sweep.values)]
     rows = [
-        [law, *('unstable' if math.isnan(x) else f'{x:.4g}' for x in values)]
+        [law, *('unstable' if math.isnan(x) else f'{x:.3g}' for x in values)]
         for law, values in zip(sweep.laws, sweep.tracking_rms_mm(), strict=True)
     ]
     return headings, rows
