@@ -243,6 +243,10 @@ def _without_ros_arguments(arguments: list[str]) -> list[str]:
 
 @contextmanager
 def _progress(console: Console, what: str, total: int):
+    """Give a function that shows how many are done: a bar, in a file or launch file lines."""
+    if not console.is_terminal:
+        yield _progress_lines(what, total)
+        return
     columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
         task = progress.add_task(what, total=total)
@@ -252,6 +256,19 @@ def _progress(console: Console, what: str, total: int):
 
         report_done: Callable[[int], None] = advance
         yield report_done
+
+
+def _progress_lines(what: str, total: int) -> Callable[[int], None]:
+    """Return what prints a line at every tenth."""
+    shown = 0
+
+    def advance(done: int) -> None:
+        nonlocal shown
+        if 10 * done // total > shown:
+            shown = 10 * done // total
+            print(f'{what}: {done} of {total}', flush=True)
+
+    return advance
 
 
 def _print(
