@@ -33,13 +33,13 @@ class _Layout:
         frame_id: of such messages.
         template: such a message.
         offsets: of each field that is not empty [bytes].
-        counts: where such a field's length stands, and the bytes that say so.
+        counts: where each such field's length stands.
     """
 
     frame_id: str
     template: bytes
     offsets: dict[str, int]
-    counts: tuple[tuple[slice, bytes], ...]
+    counts: tuple[slice, ...]
 
     @classmethod
     def of(cls, frame_id: str, names: Sequence[str], fields: Sequence[str]) -> '_Layout':
@@ -55,7 +55,7 @@ class _Layout:
         counts = []
         for offset in offsets.values():  # the length, perhaps four bytes of padding, the numbers
             at = offset - 4 if template[offset - 4 : offset] == count else offset - 8
-            counts.append((slice(at, at + 4), count))
+            counts.append(slice(at, at + 4))
         return cls(frame_id, template, offsets, tuple(counts))
 
     def first(self) -> int:
@@ -153,10 +153,7 @@ class JointStateReader:
         """Whether the bytes differ from the last whole message in stamp and numbers only."""
         if self._layout is None or len(raw) != len(self._layout.template):
             return False
-        if raw[_FRAME_AT : self._first] != self._head or raw[_ORDER] != self._order:
-            return False
-        found = [raw[place] for place in self._count_places]
-        return found == self._counts
+        return [raw[place] for place in self._places] == self._fixed
 
     def _open_other(self, raw: bytes) -> None:
         """Read a message of another shape; if it is as one expects, expect more of them."""
@@ -168,10 +165,10 @@ class JointStateReader:
         whole = all(len(getattr(message, field)) == len(self._names) for field in given)
         if list(message.name) == self._names and whole and set(self._fields) <= set(given):
             layout = _Layout.of(self.sender, self._names, given)
-            self._first = layout.first()
+            if raw[_ORDER] != layout.template[_ORDER]:
+                return  # another machine's byte order
+            self._places = [_ORDER, slice(_FRAME_AT, layout.first()), *layout.counts]
             # Of the message itself: what pads the names is anything, and the sender's own.
-            self._head, self._order = raw[_FRAME_AT : self._first], raw[_ORDER]
+            self._fixed = [raw[place] for place in self._places]
             self._memory, self._views = layout.memory(len(self._names))
-            self._count_places = [place for place, _ in layout.counts]
-            self._counts = [count for _, count in layout.counts]
             self._layout = layout

@@ -1,5 +1,7 @@
 """JointStates written and read in their serialised form, against ROS's own conversion."""
 
+import struct
+
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
@@ -76,6 +78,27 @@ def test_messages_of_different_shapes_in_turn_are_told_apart(other):
     read = reader(state(), state(), other, state(), other, state(nanosec=6))
     assert read.time_ns == 7_000_000_006
     np.testing.assert_array_equal(read.values('position'), Q)
+
+
+def big_endian_state():
+    """The message of `state()` as a machine of the other byte order writes it."""
+    body = bytearray(struct.pack('>iII', 7, 5, 1) + bytes(4))
+    body += struct.pack('>I', len(NAMES))
+    for name in NAMES:
+        body += struct.pack('>I', len(name) + 1) + name.encode() + bytes(1)
+        body += bytes(-len(body) % 4)
+    for numbers in (Q, V, TAU):
+        body += struct.pack('>I', len(numbers))
+        body += bytes(-len(body) % 8) + struct.pack(f'>{len(numbers)}d', *numbers)
+    return bytes(4) + bytes(body)
+
+
+def test_message_of_another_byte_order_is_read_every_time():
+    message = big_endian_state()
+    read = reader(message, message, message)
+    assert read.time_ns == 7_000_000_005
+    np.testing.assert_array_equal(read.values('position'), Q)
+    np.testing.assert_array_equal(read.values('velocity'), V)
 
 
 def test_joints_in_another_order_are_sorted():
