@@ -201,9 +201,7 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
         print(f'{name}: {" ".join(str(error).split())}', file=sys.stderr, flush=True)
         code = 1
     except Exception:
-        if (
-            not _Interrupt.requested
-        ):  # a C extension that Ctrl-C met at its import says ImportError
+        if not _Interrupt.requested:  # else Ctrl-C amid a C extension's import: ImportError
             raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -15,6 +15,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from arm_controllers.messages import JointReader, to_ns
+from arm_dynamics.checks import all_finite
 
 Array = NDArray[np.float64]
 
@@ -141,7 +142,7 @@ class JointStateReader:
         if self._message is not None:
             return self._typed.read(self._message.name, getattr(self._message, field), field)
         values = self._views[field]
-        if values.dot(self._zeros) != 0.0:  # some are not finite
+        if not all_finite(values, self._zeros):
             return self._typed.read(self._names, values.data, field)
         return values
 

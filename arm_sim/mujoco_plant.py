@@ -145,14 +145,14 @@ def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> m
             actuator.forcerange = (-side.effort_limit[i], side.effort_limit[i])
 
     spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
+    resolution = {'width': 64, 'height': 64}
     spec.add_texture(
         name='sky',
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
         builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
         rgb1=(0.75, 0.83, 0.92),
         rgb2=(0.95, 0.97, 1.0),
-        width=64,
-        height=64,
+        **resolution,
     )
     spec.add_texture(
         name='tiles',
@@ -160,8 +160,7 @@ def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> m
         builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
         rgb1=(0.86, 0.88, 0.9),
         rgb2=(0.8, 0.82, 0.85),
-        width=64,
-        height=64,
+        **resolution,
     )
     tiles = spec.add_material(name='tiles', texrepeat=(2, 2), texuniform=True)
     tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'

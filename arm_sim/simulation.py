@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arm_dynamics.checks import all_finite
 from arm_dynamics.errors import ArmError, limit_error
 from arm_dynamics.model import RobotModel
 from arm_sim.brake import Brake
@@ -139,7 +140,7 @@ class Simulation:
                 self.brake()
             command = self._brake.command(plant.q, plant.v)
         else:
-            if command.dot(self._zeros) != 0.0:  # not finite: NaN
+            if not all_finite(command, self._zeros):
                 joint = int(np.flatnonzero(~np.isfinite(command))[0])
                 raise ArmError(
                     f'joint {plant.joint_names[joint]!r}: {plant.command_interface} command '
@@ -151,7 +152,7 @@ class Simulation:
         self.steps += 1
         if np.count_nonzero(np.abs(plant.effort) >= self._effort_limit):
             self.saturated_samples += 1
-        if plant.q.dot(self._zeros) != 0.0 or plant.v.dot(self._zeros) != 0.0:  # not finite
+        if not (all_finite(plant.q, self._zeros) and all_finite(plant.v, self._zeros)):
             bad = ~(np.isfinite(plant.q) & np.isfinite(plant.v))
             name = plant.joint_names[int(np.flatnonzero(bad)[0])]
             raise PhysicsDivergedError(

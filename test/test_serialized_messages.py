@@ -70,6 +70,7 @@ def test_what_ros_wrote_is_read_at_first_sight_and_later(before):
         state(names=['lift', 'elbow', 'pan']),
         state(names=['pan', 'lift', 'wrist']),
         state(position=[1.0] * 2, velocity=[1.0] * 4),
+        state(velocity=[1.0] * 2, effort=[1.0] * 4),
         state(effort=[]),
         state(names=[], position=[], velocity=[], effort=[]),
     ],
@@ -136,5 +137,7 @@ def test_missing_joint_and_wrong_length_are_refused():
         reader(state(), state(names=['pan', 'lift', 'wrist'])).values('position')
     with pytest.raises(ArmError, match='4 velocity values for 3 joint names'):
         reader(state(), state(position=[1.0] * 2, velocity=[1.0] * 4)).values('velocity')
+    with pytest.raises(ArmError, match='2 velocity values for 3 joint names'):
+        reader(state(), state(velocity=[1.0] * 2, effort=[1.0] * 4)).values('velocity')
     with pytest.raises(ArmError, match='0 velocity values'):
         reader(state(velocity=[])).values('velocity')
