@@ -145,9 +145,9 @@ use_workspace() {
 # Compiled numeric code and Python's bytecode, so that no launch waits for them.
 warm_up() {
   env -u PYTHONDONTWRITEBYTECODE python3 -m arm_sim.warm_up
-  env -u PYTHONDONTWRITEBYTECODE python3 -c 'import arm_controllers.controller_node, arm_sim.launching
-import arm_sim.cube_report, arm_sim.cube_task_node, arm_sim.inverse_kinematics_node
-import arm_sim.mujoco_plant, arm_sim.recording, arm_sim.simulator_node'
+  env -u PYTHONDONTWRITEBYTECODE python3 -c 'import arm_controllers.ros.controller_node, arm_sim.launching
+import arm_sim.tasks.cube_report, arm_sim.ros.cube_task_node, arm_sim.ros.inverse_kinematics_node
+import arm_sim.plants.mujoco_plant, arm_sim.ros.recording, arm_sim.ros.simulator_node'
   env -u PYTHONDONTWRITEBYTECODE ros2 launch arm_sim cube.launch.py --show-args >/dev/null
 }
 

@@ -10,11 +10,11 @@ __all__ = ['ArmError', 'JointLimitError', 'RobotModel']
 
 # Imported when asked for: they bring compilers and solvers that a node may do without.
 _ON_DEMAND = {
-    'FiveJointArm': 'five_joint_arm',
-    'ForwardModel': 'forward_model',
-    'JointSpaceMotionModel': 'motion_models',
-    'TaskSpaceMotionModel': 'motion_models',
-    'solve_ik': 'inverse_kinematics',
+    'FiveJointArm': 'published.five_joint_arm',
+    'ForwardModel': 'compiled.forward_model',
+    'JointSpaceMotionModel': 'published.motion_models',
+    'TaskSpaceMotionModel': 'published.motion_models',
+    'solve_ik': 'inverse_kinematics.solve',
 }
 
 

@@ -6,15 +6,15 @@ from functools import partial
 from importlib import import_module
 
 _MODULES = {
-    'simulator': 'arm_sim.simulator_node',
-    'inverse_kinematics': 'arm_sim.inverse_kinematics_node',
-    'cube_task': 'arm_sim.cube_task_node',
-    'pose_hold_task': 'arm_sim.pose_hold_task_node',
-    'sinusoid_task': 'arm_sim.sinusoid_task_node',
-    'comparison_task': 'arm_sim.comparison_task_node',
-    'tune_pose_hold': 'arm_sim.tune_pose_hold',
-    'replay_inputs': 'arm_sim.replay_inputs',
-    'compare_controllers': 'arm_sim.compare_controllers',
+    'simulator': 'arm_sim.ros.simulator_node',
+    'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
+    'cube_task': 'arm_sim.ros.cube_task_node',
+    'pose_hold_task': 'arm_sim.ros.pose_hold_task_node',
+    'sinusoid_task': 'arm_sim.ros.sinusoid_task_node',
+    'comparison_task': 'arm_sim.ros.comparison_task_node',
+    'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
+    'replay_inputs': 'arm_sim.commands.replay_inputs',
+    'compare_controllers': 'arm_sim.commands.compare_controllers',
 }
 _CONTROLLER = '_controller'
 
@@ -31,5 +31,5 @@ def __getattr__(name: str) -> Callable[[], int]:
         return partial(_run, _MODULES[name])
     if name.endswith(_CONTROLLER):
         law = name.removesuffix(_CONTROLLER)
-        return partial(_run, 'arm_controllers.controller_node', law)
+        return partial(_run, 'arm_controllers.ros.controller_node', law)
     raise AttributeError(f'no executable {name!r}')

@@ -17,7 +17,7 @@ from launch_ros.actions import Node
 from arm_controllers.laws import LAWS, law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
-from arm_sim.engines import ENGINES, plant_class
+from arm_sim.plants.engines import ENGINES, plant_class
 
 # The plant's actuator for what a law commands.
 _ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
@@ -165,7 +165,7 @@ def task_node(executable: str, parameters: list[Any]) -> Node:
 def tool(module: str, arguments: list[str]) -> ExecuteProcess:
     """Return the process that runs a command-line tool; its end ends the launch, as a task's."""
     return ExecuteProcess(
-        cmd=[sys.executable, '-m', f'arm_sim.{module}', *arguments],
+        cmd=[sys.executable, '-m', f'arm_sim.commands.{module}', *arguments],
         name=module,
         output_format='{line}',
         **_ending(module, succeeds=True),

@@ -2,11 +2,11 @@
 
 import time
 
+from arm_dynamics.inverse_kinematics.warm_up import warm_up
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.warm_up import warm_up
-from arm_sim.analytical_plant import AnalyticalPlant
-from arm_sim.plant import PlantParameters
+from arm_sim.plants.analytical_plant import AnalyticalPlant
+from arm_sim.plants.plant import PlantParameters
 
 
 def main() -> None:

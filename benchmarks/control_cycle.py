@@ -13,9 +13,9 @@ import numpy as np
 import pinocchio as pin
 import rclpy
 
-from arm_controllers.controller_node import ControllerNode
-from arm_controllers.goal import Goal
-from arm_controllers.serialized_messages import FIELDS, JointStateWriter
+from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.controller_node import ControllerNode
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter
 from arm_dynamics.robots import share_folder
 
 # What a cycle may cost: [us], and in calls of rnea on any other machine.

@@ -19,11 +19,12 @@ from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
 
-from arm_controllers.base_node import STATE_QOS, make_executor, wait_for, wait_until
-from arm_controllers.follower import TrajectoryFollower
-from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.goal import Goal
-from arm_controllers.messages import to_ns, trajectory_message
+from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.follower.goal import Goal
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.ros.messages import to_ns, trajectory_message
+from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.running import make_executor, wait_for, wait_until
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.chain import chain_to
-from arm_dynamics.ik_analytic import AnalyticSolver
+from arm_dynamics.inverse_kinematics.analytic import AnalyticSolver
+from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.model import RobotModel
 
 POSITION, ORIENTATION = 1e-4, 1e-3  # [m], [rad] what counts as solved for everybody

@@ -18,8 +18,9 @@ import pinocchio as pin
 import rclpy
 from rclpy.node import Node
 
-from arm_controllers.base_node import SERVICE_QOS, make_executor, run_node
-from arm_controllers.messages import pose_array_message, pose_to_message
+from arm_controllers.ros.messages import pose_array_message, pose_to_message
+from arm_controllers.ros.qos import SERVICE_QOS
+from arm_controllers.ros.running import make_executor, run_node
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
@@ -110,7 +111,7 @@ def main() -> int:
         return run_node('bare', BareNode)
     nodes = [
         subprocess.Popen([sys.executable, __file__, '--bare']),
-        subprocess.Popen([sys.executable, '-m', 'arm_sim.inverse_kinematics_node']),
+        subprocess.Popen([sys.executable, '-m', 'arm_sim.ros.inverse_kinematics_node']),
     ]
     try:
         rclpy.init()

@@ -13,9 +13,9 @@ import numpy as np
 import pinocchio as pin
 
 from arm_dynamics import RobotModel
-from arm_dynamics.five_joint_arm import MOTORS
-from arm_dynamics.forward_model import ForwardModel, ForwardModelParameters
-from arm_dynamics.integrators import INTEGRATORS, ORDER
+from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled.integrators import INTEGRATORS, ORDER
+from arm_dynamics.published.five_joint_arm import MOTORS
 from arm_dynamics.robots import find_urdf
 
 START_Q = (0.3, -0.8, 0.5, 0.4, 0.2)  # [rad]

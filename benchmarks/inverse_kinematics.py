@@ -32,8 +32,8 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 # ruff: noqa: E402  (the package is imported from the source tree)
 from ik_peers import ORIENTATION, PEERS, POSITION
 
-from arm_dynamics.chain import chain_to
-from arm_dynamics.inverse_kinematics import solve_ik
+from arm_dynamics.inverse_kinematics.solve import solve_ik
+from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 

@@ -16,12 +16,12 @@ mpl.use('Agg')
 
 import matplotlib.pyplot as plt
 
-from arm_dynamics.cartesian_path import polyline
-from arm_dynamics.kinematics import smallest_singular_value
+from arm_dynamics.kinematics.jacobians import smallest_singular_value
+from arm_dynamics.kinematics.singularities import ur_singularities
 from arm_dynamics.model import RobotModel
+from arm_dynamics.paths.cartesian_path import polyline
+from arm_dynamics.paths.time_scaling import time_motion
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.singularities import ur_singularities
-from arm_dynamics.time_scaling import time_motion
 
 IMAGES = Path(__file__).parents[1] / 'docs' / 'images'
 HALF = np.pi / 2

@@ -26,21 +26,16 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from arm_controllers.base_node import (
-    CONTROL_INPUT_QOS,
-    CONTROL_QOS,
-    STATE_QOS,
-    make_executor,
-    pin_to_core,
-)
-from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.messages import set_stamp, to_ns
+from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.reference import Reference
-from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
+from arm_controllers.ros.messages import set_stamp, to_ns
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, STATE_QOS
+from arm_controllers.ros.running import make_executor, pin_to_core
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
 
 CORE = 0
 JOINTS = 6
@@ -207,9 +202,9 @@ def measure_loop(seconds: float) -> float:
     )
     quiet = ['-p', 'clock_rate:=0.5']
     with (
-        subprocess.Popen([*run, 'arm_sim.simulator_node', *arguments, *quiet]) as simulator,
+        subprocess.Popen([*run, 'arm_sim.ros.simulator_node', *arguments, *quiet]) as simulator,
         subprocess.Popen(
-            [*run, 'arm_controllers.controller_node', 'servo', *arguments, *level]
+            [*run, 'arm_controllers.ros.controller_node', 'servo', *arguments, *level]
         ) as controller,
     ):
         executor = make_executor()

@@ -12,14 +12,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import yaml
 
-from arm_controllers.motor_computed_torque import (
+from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorque,
     MotorComputedTorqueParameters,
 )
-from arm_controllers.pose_pid import PosePID, PosePIDParameters
+from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
 from arm_dynamics import RobotModel
-from arm_dynamics.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
-from arm_dynamics.pose_hold import (
+from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
+from arm_dynamics.robots import find_urdf, share_folder
+from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.tasks.pose_hold_objective import (
     BLOW_UP_COST,
     PUBLISHED_I,
     PUBLISHED_P,
@@ -27,9 +29,7 @@ from arm_dynamics.pose_hold import (
     TIME_STEP,
     gain_matrix,
 )
-from arm_dynamics.robots import find_urdf, share_folder
-from arm_sim.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.pose_hold_run import hold
+from arm_sim.tasks.pose_hold_run import hold
 
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
 FLOOR = 1e-16  # [rad], where an error of zero is drawn

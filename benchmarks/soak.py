@@ -28,8 +28,8 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.action import ActionClient
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from arm_controllers.base_node import make_executor, wait_for, wait_until
-from arm_controllers.messages import set_stamp, to_ns
+from arm_controllers.ros.messages import set_stamp, to_ns
+from arm_controllers.ros.running import make_executor, wait_for, wait_until
 from arm_dynamics.errors import ArmError
 from arm_dynamics.robots import share_folder
 

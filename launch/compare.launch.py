@@ -3,9 +3,9 @@
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_sim.comparison_laws import COMPARED_LAWS
-from arm_sim.comparison_tasks import TASKS
+from arm_sim.comparison.laws import COMPARED_LAWS
 from arm_sim.launching import tool
+from arm_sim.tasks.comparison_tasks import TASKS
 
 MANY = 'one or more, separated by commas'
 ARGUMENTS = (

@@ -3,8 +3,8 @@
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from arm_sim.comparison.sweeps import SWEEPS
 from arm_sim.launching import tool
-from arm_sim.sweeps import SWEEPS
 
 ARGUMENTS = (
     DeclareLaunchArgument('robot', default_value='ur5e', description='robot, or path of a URDF'),

@@ -6,7 +6,7 @@ Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the m
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_dynamics.motion_models import MOTION_TYPES
+from arm_dynamics.published.motion_models import MOTION_TYPES
 from arm_sim.launching import arm_node, config_file, task_node
 
 ARGUMENTS = (

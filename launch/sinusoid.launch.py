@@ -11,7 +11,7 @@ from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.comparison_nodes import model_error_of
+from arm_sim.comparison.over_topics import model_error_of
 from arm_sim.launching import (
     ARM_ARGUMENTS,
     CONTROLLERS,
@@ -21,7 +21,7 @@ from arm_sim.launching import (
     task_node,
     tool,
 )
-from arm_sim.wrong_arm import wrong_arm_parameters
+from arm_sim.plants.wrong_arm import wrong_arm_parameters
 
 SINUSOID_ARGUMENTS = (
     DeclareLaunchArgument(

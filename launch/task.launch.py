@@ -3,16 +3,16 @@
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_sim.comparison_laws import COMPARED_LAWS
-from arm_sim.comparison_nodes import (
+from arm_sim.comparison.laws import COMPARED_LAWS
+from arm_sim.comparison.over_topics import (
     case_of,
     controller_of,
     controller_parameters,
     simulator_parameters,
 )
-from arm_sim.comparison_tasks import TASKS, Robot, make_task
-from arm_sim.engines import RIGID_BODY_ENGINES
 from arm_sim.launching import arm_node, config_file, task_node, turns
+from arm_sim.plants.engines import RIGID_BODY_ENGINES
+from arm_sim.tasks.comparison_tasks import TASKS, Robot, make_task
 
 ARGUMENTS = (
     DeclareLaunchArgument('robot', default_value='ur5e', description='robot, or path of a URDF'),

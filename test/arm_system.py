@@ -24,7 +24,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from arm_controllers.base_node import STATE_QOS
+from arm_controllers.ros.qos import STATE_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 

@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 
-from arm_controllers.follower import TrajectoryFollower
-from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.goal import Goal
+from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.follower.goal import Goal
+from arm_controllers.follower.parameters import FollowerParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 

@@ -19,7 +19,7 @@ from control_msgs.action import FollowJointTrajectory
 from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import JointState
 
-from arm_controllers.base_node import CONTROL_QOS
+from arm_controllers.ros.qos import CONTROL_QOS
 
 RESULT = FollowJointTrajectory.Result
 CONTROLLER = 'computed_torque_controller'

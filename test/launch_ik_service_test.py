@@ -14,13 +14,13 @@ import rclpy
 from geometry_msgs.msg import PoseArray
 from sensor_msgs.msg import JointState
 
-from arm_controllers.base_node import SERVICE_QOS
-from arm_controllers.messages import (
+from arm_controllers.ros.messages import (
     pose_array_message,
     pose_from_message,
     pose_message,
     pose_to_message,
 )
+from arm_controllers.ros.qos import SERVICE_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath

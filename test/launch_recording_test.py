@@ -9,8 +9,8 @@ from arm_system import HOME, ArmSystem, goal
 from geometry_msgs.msg import WrenchStamped
 from std_srvs.srv import Trigger
 
-from arm_sim import replay_inputs
-from arm_sim.input_recording import InputRecording
+from arm_sim.commands import replay_inputs
+from arm_sim.plants.input_recording import InputRecording
 
 CONTROLLER = 'computed_torque_controller'
 
@@ -41,7 +41,7 @@ def recorded(tmp_path_factory):
 def test_replay_from_the_file_alone_ends_in_the_simulators_state_to_the_last_bit(recorded):
     file, states = recorded
     done = subprocess.run(
-        [sys.executable, '-m', 'arm_sim.replay_inputs', str(file), '--robot', 'ur5e'],
+        [sys.executable, '-m', 'arm_sim.commands.replay_inputs', str(file), '--robot', 'ur5e'],
         capture_output=True,
         text=True,
         timeout=120,

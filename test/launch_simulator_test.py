@@ -18,8 +18,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
-from arm_controllers.base_node import CONTROL_QOS, LATCHED_QOS, STATE_QOS
-from arm_controllers.messages import set_stamp, to_ns
+from arm_controllers.ros.messages import set_stamp, to_ns
+from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
 from arm_dynamics.robots import share_folder
 
 os.environ['ROS_DOMAIN_ID'] = fresh_domain()

@@ -6,7 +6,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, NAMES, ArmSystem, goal, trajectory
 from sensor_msgs.msg import JointState
 
-from arm_controllers.base_node import CONTROL_QOS, STATE_QOS
+from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
 
 CONTROLLER = 'computed_torque_controller'
 DT = 0.002

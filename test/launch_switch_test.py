@@ -7,7 +7,7 @@ from arm_system import ACTIVE, HOME, INACTIVE, ArmSystem, goal
 from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import JointState
 
-from arm_controllers.base_node import CONTROL_QOS
+from arm_controllers.ros.qos import CONTROL_QOS
 
 FIRST, SECOND, THIRD = (
     f'{law}_controller' for law in ('computed_torque', 'pd', 'independent_joint')

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from domains import fresh_domain
 
-from arm_sim.comparison import Case, run_case, run_on
-from arm_sim.comparison_nodes import run_over_topics
-from arm_sim.comparison_tasks import Robot, goal_reference, make_task, start_of, task_goal
+from arm_sim.comparison.cases import Case, run_case, run_on
+from arm_sim.comparison.over_topics import run_over_topics
+from arm_sim.tasks.comparison_tasks import Robot, goal_reference, make_task, start_of, task_goal
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
+from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled.motors import DCMotors, MotorModel
 from arm_dynamics.errors import ArmError
-from arm_dynamics.forward_model import ForwardModel, ForwardModelParameters
-from arm_dynamics.motors import DCMotors, MotorModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.model_check import check_model
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
+from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.plants.model_check import check_model
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
 
 HOME = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
 SERVO = {

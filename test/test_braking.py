@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from following import HOME, MODEL, SECOND, make, run
 
-from arm_controllers.braking import braking
-from arm_controllers.drives import Drives
+from arm_controllers.follower.braking import braking
+from arm_controllers.follower.drives import Drives
 
 LOWER, UPPER = MODEL.position_lower, MODEL.position_upper
 DECELERATION = np.full(6, 5.0)

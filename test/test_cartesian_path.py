@@ -6,7 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.cartesian_path import (
+from arm_dynamics.inverse_kinematics.path import solve_path_ik
+from arm_dynamics.inverse_kinematics.solve import solve_ik
+from arm_dynamics.paths.cartesian_path import (
     Arc,
     Line,
     Sequential,
@@ -14,8 +16,6 @@ from arm_dynamics.cartesian_path import (
     polyline,
     quintic,
 )
-from arm_dynamics.inverse_kinematics import solve_ik
-from arm_dynamics.path_inverse_kinematics import solve_path_ik
 from arm_dynamics.robots import find_urdf
 
 HALF = np.pi / 2

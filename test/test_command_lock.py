@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from arm_controllers.command_lock import CommandLock
+from arm_controllers.ros.command_lock import CommandLock
 
 ARM = f'test_{os.getpid()}/joint_commands'
 
@@ -37,7 +37,7 @@ def test_other_arms_have_other_locks():
 
 def test_killed_process_holds_nothing_any_more():
     code = (
-        'from arm_controllers.command_lock import CommandLock\n'
+        'from arm_controllers.ros.command_lock import CommandLock\n'
         f'lock = CommandLock({ARM!r}, "pd_controller")\n'
         'print(lock.take() == "", flush=True)\n'
         'input()'
@@ -56,7 +56,7 @@ def test_killed_process_holds_nothing_any_more():
 def test_when_many_ask_at_once_exactly_one_gets_it():
     code = (
         'import sys\n'
-        'from arm_controllers.command_lock import CommandLock\n'
+        'from arm_controllers.ros.command_lock import CommandLock\n'
         f'lock = CommandLock({ARM!r}, sys.argv[1])\n'
         'input()\n'
         'print(lock.take() == "", flush=True)\n'

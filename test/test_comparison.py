@@ -12,9 +12,8 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
-from arm_sim.compare_controllers import main
-from arm_sim.comparison import (
+from arm_sim.commands.compare_controllers import main
+from arm_sim.comparison.cases import (
     Case,
     cases,
     measure,
@@ -23,12 +22,13 @@ from arm_sim.comparison import (
     run_parallel,
     tips,
 )
-from arm_sim.comparison_laws import COMPARED_LAWS, make_law
-from arm_sim.comparison_tasks import Robot, make_task, sinusoid_task
-from arm_sim.engines import RIGID_BODY_ENGINES, make_plant
-from arm_sim.monte_carlo import Ranges, run_monte_carlo
-from arm_sim.plant import PlantParameters
-from arm_sim.sweeps import run_sweep
+from arm_sim.comparison.laws import COMPARED_LAWS, make_law
+from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
+from arm_sim.comparison.sweeps import run_sweep
+from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.tasks.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
+from arm_sim.tasks.comparison_tasks import Robot, make_task, sinusoid_task
 
 
 def rms_of(robot, task, laws=COMPARED_LAWS, **settings):

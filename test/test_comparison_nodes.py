@@ -6,11 +6,10 @@ import pytest
 from arm_controllers.laws import LAWS, law_class
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.closed_loop import Imperfections
-from arm_sim.compare_controllers import main
-from arm_sim.comparison import Case
-from arm_sim.comparison_laws import COMPARED_LAWS, registered_name
-from arm_sim.comparison_nodes import (
+from arm_sim.commands.compare_controllers import main
+from arm_sim.comparison.cases import Case
+from arm_sim.comparison.laws import COMPARED_LAWS, registered_name
+from arm_sim.comparison.over_topics import (
     case_of,
     controller_parameters,
     launch_arguments,
@@ -18,10 +17,11 @@ from arm_sim.comparison_nodes import (
     run_over_topics,
     simulator_parameters,
 )
-from arm_sim.comparison_tasks import Robot, make_task, start_of, task_goal
-from arm_sim.plant import PlantParameters
-from arm_sim.simulator_setup import SimulatorParameters
-from arm_sim.sweeps import SWEEPS, case_at, error_of
+from arm_sim.comparison.sweeps import SWEEPS, case_at, error_of
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.ros.simulator_setup import SimulatorParameters
+from arm_sim.tasks.closed_loop import Imperfections
+from arm_sim.tasks.comparison_tasks import Robot, make_task, start_of, task_goal
 
 
 @pytest.fixture(scope='module')

@@ -8,11 +8,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
-from arm_dynamics.codegen import algorithms, source
-from arm_dynamics.codegen.expressions import Program
-from arm_dynamics.codegen.links import links_of
-from arm_dynamics.codegen.sincos import sincos
-from arm_dynamics.compiled_model import CompiledModel, cache_folder
+from arm_dynamics.compiled.codegen import algorithms, source
+from arm_dynamics.compiled.codegen.expressions import Program
+from arm_dynamics.compiled.codegen.links import links_of
+from arm_dynamics.compiled.codegen.sincos import sincos
+from arm_dynamics.compiled.compiled_model import CompiledModel, cache_folder
 from arm_dynamics.robots import find_urdf
 
 AXES = ('1 0 0', '0 1 0', '0 0 -1', '0.6 0 0.8', '0 -1 0')

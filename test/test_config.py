@@ -6,21 +6,21 @@ import typing
 import pytest
 import yaml
 
-from arm_controllers.base_node import from_ros_value
-from arm_controllers.controller_node import ControllerParameters
-from arm_controllers.follower_names import parameter_names
-from arm_controllers.follower_parameters import FollowerParameters
+from arm_controllers.follower.parameter_names import parameter_names
+from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import LAWS, law_class
+from arm_controllers.ros.controller_node import ControllerParameters
+from arm_controllers.ros.parameters import from_ros_value
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, share_folder
-from arm_sim.cube import Cube
-from arm_sim.cube_plan_node import CubePlanParameters
-from arm_sim.cube_task_node import CubeTaskParameters
-from arm_sim.inverse_kinematics_node import InverseKinematicsParameters
-from arm_sim.plant import PlantParameters
-from arm_sim.simulator_setup import SimulatorParameters
-from arm_sim.sinusoid_run import SinusoidTaskParameters
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.ros.cube_plan import CubePlanParameters
+from arm_sim.ros.cube_task_node import CubeTaskParameters
+from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
+from arm_sim.ros.simulator_setup import SimulatorParameters
+from arm_sim.tasks.cube import Cube
+from arm_sim.tasks.sinusoid_run import SinusoidTaskParameters
 
 # What the launch files' arguments decide.
 LAUNCHED = {

@@ -10,7 +10,7 @@ from following import goal  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from arm_controllers.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_dynamics.robots import share_folder  # noqa: E402
 
 HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])

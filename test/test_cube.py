@@ -7,21 +7,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.pd import PD, PDParameters
+from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
+from arm_controllers.laws.pd import PD, PDParameters
+from arm_controllers.laws.servo import FEEDFORWARD, Servo, ServoParameters
 from arm_controllers.reference import Reference
-from arm_controllers.servo import FEEDFORWARD, Servo, ServoParameters
-from arm_controllers.trajectory import Trajectory, hermite
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.cartesian_path import joint_path_derivatives, polyline
-from arm_dynamics.inverse_kinematics import solve_ik
-from arm_dynamics.path_inverse_kinematics import solve_path_ik
+from arm_dynamics.inverse_kinematics.path import solve_path_ik
+from arm_dynamics.inverse_kinematics.solve import solve_ik
+from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
 from arm_dynamics.robots import find_urdf
-from arm_sim.closed_loop import run_closed_loop
-from arm_sim.cube import WALKS, Cube
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
-from arm_sim.tracking import JointLog, measure, rms
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.tasks.closed_loop import run_closed_loop
+from arm_sim.tasks.cube import WALKS, Cube
+from arm_sim.tasks.tracking import JointLog, measure, rms
 
 MODEL = RobotModel.from_urdf(find_urdf('ur5e_menagerie'))
 POSTURE = np.array([-0.5, -0.5, 0.5, -0.5, -0.5, 0.0]) * np.pi

@@ -5,7 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.dh import UR5E_MODIFIED, UR5E_STANDARD, UR5E_TOOL, modified_dh, standard_dh
+from arm_dynamics.kinematics.dh import (
+    UR5E_MODIFIED,
+    UR5E_STANDARD,
+    UR5E_TOOL,
+    modified_dh,
+    standard_dh,
+)
 from arm_dynamics.robots import find_urdf
 
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from following import HOME, MODEL, NAMES, goal, make
 
-from arm_controllers.drives import Drives
-from arm_controllers.goal import GoalError
+from arm_controllers.follower.drives import Drives
+from arm_controllers.follower.goal import GoalError
 from arm_dynamics.errors import ArmError
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
 
 ARMATURE, DAMPING = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (2.0,)
 PLANT = MujocoPlant(MODEL, PlantParameters('torque', armature=ARMATURE, damping=DAMPING))

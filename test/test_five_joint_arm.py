@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from five_joint_reference import reference_step
 from numpy.testing import assert_allclose
 
+from arm_dynamics.compiled.plant_context import MotorScratch, PoseControl
 from arm_dynamics.errors import ArmError
-from arm_dynamics.five_joint_arm import (
+from arm_dynamics.published.five_joint_arm import (
     ACCELERATION,
     POSITION,
     PREVIOUS_VELOCITY,
@@ -14,8 +16,6 @@ from arm_dynamics.five_joint_arm import (
     VELOCITY,
     FiveJointArm,
 )
-from arm_dynamics.five_joint_reference import reference_step
-from arm_dynamics.plant_context import MotorScratch, PoseControl
 
 TARGET = np.array([0.0, -1.1, 0.3, 0.0, 0.0])
 STEP = 1e-4

@@ -19,8 +19,8 @@ from following import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.goal import Goal, GoalError, JointTolerance, ResultCode
+from arm_controllers.follower.goal import Goal, GoalError, JointTolerance, ResultCode
+from arm_controllers.follower.parameters import FollowerParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 

@@ -15,7 +15,7 @@ from following import (
     run,
 )
 
-from arm_controllers.goal import JointTolerance, ResultCode
+from arm_controllers.follower.goal import JointTolerance, ResultCode
 
 
 def test_violated_path_tolerance_stops_the_arm_where_it_is_and_says_why():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from following import HOME, MODEL, NAMES, assert_tells, goal, make
 
-from arm_controllers.goal import Goal, GoalError, JointTolerance, ResultCode
+from arm_controllers.follower.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_dynamics.model import RobotModel
 
 
@@ -246,7 +246,7 @@ def test_extremes_agree_with_dense_sampling_on_random_goals():
 
 
 def _trajectory(arm, wanted):
-    from arm_controllers.goal_trajectory import goal_trajectory
+    from arm_controllers.follower.goal_trajectory import goal_trajectory
 
     return goal_trajectory(wanted, MODEL, arm.peek(0), 0.0, arm._take_over)[0]
 

@@ -6,11 +6,11 @@ import pytest
 from arm_dynamics import RobotModel
 from arm_dynamics.errors import ArmError
 from arm_dynamics.robots import find_urdf
-from arm_sim.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.input_recording import InputRecorder, InputRecording
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
-from arm_sim.replay_inputs import main
+from arm_sim.commands.replay_inputs import main
+from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.plants.input_recording import InputRecorder, InputRecording
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
 
 
 @pytest.fixture(scope='module')

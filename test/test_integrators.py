@@ -6,12 +6,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
-from arm_dynamics.compiled_model import CompiledModel
+from arm_dynamics.compiled.compiled_model import CompiledModel
+from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled.integrators import INTEGRATORS, ORDER, integrate
+from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.errors import ArmError
-from arm_dynamics.forward_model import ForwardModel, ForwardModelParameters
-from arm_dynamics.integrators import INTEGRATORS, ORDER, integrate
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.stability import largest_stable_step
 
 START_Q = np.array([0.3, -0.8, 0.5, 0.4, 0.2])
 START_V = np.array([0.5, -0.4, 0.8, 1.0, -1.0])

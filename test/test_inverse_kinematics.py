@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik
+from arm_dynamics.inverse_kinematics.solve import inverse_kinematics, solve_ik
 from arm_dynamics.robots import find_urdf
 
 SOLVERS = ('analytic', 'levenberg_marquardt', 'damped_least_squares', 'pseudo_inverse')
@@ -193,7 +193,7 @@ def test_prefer_manipulability_takes_the_best_of_all_solutions(ur5e):
 
 
 def inverse_kinematics_task():
-    from arm_dynamics.inverse_kinematics import ik_task
+    from arm_dynamics.inverse_kinematics.solve import ik_task
 
     return ik_task()
 

@@ -7,9 +7,9 @@ from arms import ARMS, load_arm
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
-from arm_dynamics.cartesian_path import Line
-from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik
-from arm_dynamics.path_inverse_kinematics import solve_path_ik
+from arm_dynamics.inverse_kinematics.path import solve_path_ik
+from arm_dynamics.inverse_kinematics.solve import inverse_kinematics, solve_ik
+from arm_dynamics.paths.cartesian_path import Line
 
 CLOSED_FORM = ('ur5e', 'ur5e_menagerie', 'UR3', 'UR5', 'UR10', 'Kinova', 'Talos arm')
 PANDA = np.array([0, -0.6, 0, -2.2, 0, 1.6, 0.8, 0.02, 0.02])

@@ -6,7 +6,7 @@ from arms import ARMS, load_arm
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
-from arm_dynamics.kinematics import (
+from arm_dynamics.kinematics.jacobians import (
     condition_number,
     force_ellipsoid,
     geometric_jacobian,

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 from domains import fresh_domain
 
-from arm_sim.comparison import Case, measure_case
+from arm_sim.comparison.cases import Case, measure_case
 
 
 def launch(folder, file, *arguments):

@@ -4,26 +4,26 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from arm_controllers.adaptive_computed_torque import (
+from arm_controllers.laws.adaptive_computed_torque import (
     AdaptiveComputedTorque,
     AdaptiveComputedTorqueParameters,
     natural_gain,
     pseudo_inertia,
 )
-from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.computed_torque_pid import ComputedTorquePid, ComputedTorquePidParameters
-from arm_controllers.independent_joint import IndependentJoint, IndependentJointParameters
-from arm_controllers.joint_impedance import JointImpedance, JointImpedanceParameters
-from arm_controllers.momentum_observer import MomentumObserver, MomentumObserverParameters
-from arm_controllers.operational_space import (
+from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
+from arm_controllers.laws.computed_torque_pid import ComputedTorquePid, ComputedTorquePidParameters
+from arm_controllers.laws.independent_joint import IndependentJoint, IndependentJointParameters
+from arm_controllers.laws.joint_impedance import JointImpedance, JointImpedanceParameters
+from arm_controllers.laws.momentum_observer import MomentumObserver, MomentumObserverParameters
+from arm_controllers.laws.operational_space import (
     OperationalSpace,
     OperationalSpaceParameters,
     damped_inverse,
 )
-from arm_controllers.pd import PD, PDParameters
-from arm_controllers.pd_feedforward import PDFeedforward, PDFeedforwardParameters
+from arm_controllers.laws.pd import PD, PDParameters
+from arm_controllers.laws.pd_feedforward import PDFeedforward, PDFeedforwardParameters
+from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
-from arm_controllers.servo import Servo, ServoParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error

@@ -10,7 +10,7 @@ rclpy = pytest.importorskip('rclpy')
 from domains import fresh_domain  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
-from arm_controllers.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_dynamics.errors import ArmError  # noqa: E402
 from arm_dynamics.robots import share_folder  # noqa: E402
 

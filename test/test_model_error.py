@@ -4,20 +4,20 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from arm_controllers.adaptive_computed_torque import (
+from arm_controllers.laws.adaptive_computed_torque import (
     AdaptiveComputedTorque,
     AdaptiveComputedTorqueParameters,
 )
-from arm_controllers.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.momentum_observer import MomentumObserver, MomentumObserverParameters
+from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
+from arm_controllers.laws.momentum_observer import MomentumObserver, MomentumObserverParameters
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
-from arm_sim.closed_loop import run_closed_loop
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.tasks.closed_loop import run_closed_loop
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
-from arm_controllers.servo import Servo, ServoParameters
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.published.second_order import step_response
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.second_order import step_response
-from arm_sim.closed_loop import Push, run_closed_loop
-from arm_sim.model_check import check_model
-from arm_sim.motion_model_plant import MotionModelParameters, MotionModelPlant
+from arm_sim.plants.model_check import check_model
+from arm_sim.plants.motion_model_plant import MotionModelParameters, MotionModelPlant
+from arm_sim.tasks.closed_loop import Push, run_closed_loop
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 

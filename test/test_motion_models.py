@@ -8,14 +8,14 @@ from scipy.optimize import root
 
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.motion_models import JointSpaceMotionModel, TaskSpaceMotionModel
-from arm_dynamics.robots import find_urdf
-from arm_dynamics.second_order import (
+from arm_dynamics.published.motion_models import JointSpaceMotionModel, TaskSpaceMotionModel
+from arm_dynamics.published.second_order import (
     design_from_step,
     overshoot,
     settling_time,
     step_response,
 )
+from arm_dynamics.robots import find_urdf
 
 START = np.array([0.1, -1.2, 1.1, -0.6, 0.4, 0.2])
 TARGET = np.array([0.6, -1.5, 1.4, -1.0, 0.2, 0.5])

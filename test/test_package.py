@@ -9,14 +9,20 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to the left
+ROOMS = {  # and so they do between the folders of a package; '' is its top
+    'arm_dynamics': ['', 'kinematics', 'inverse_kinematics', 'paths', 'compiled', 'published'],
+    'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
+    'arm_sim': ['', 'plants', 'tasks', 'comparison', 'commands', 'ros'],
+}
+# What starts things stands at the top and reaches down.
+STARTERS = {'arm_dynamics/__init__.py', 'arm_sim/launching.py', 'arm_sim/warm_up.py'}
 ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_msgs'}
-ROS_MODULES = {'messages.py', 'serialized_messages.py', 'launching.py'}
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob('*.py'))
 
 
 def is_core(path):
-    """Tell whether a module is to know no ROS: all but nodes, conversions and launching."""
-    return not path.name.endswith('_node.py') and path.name not in ROS_MODULES
+    """Tell whether a module is to know no ROS: all but folders named ros, and launching."""
+    return path.parent.name != 'ros' and path.name != 'launching.py'
 
 
 def imported_modules(path):
@@ -45,6 +51,46 @@ def test_imports_go_from_simulation_over_controllers_to_dynamics_and_never_back(
         if name.split('.')[0] in PACKAGES[PACKAGES.index(path.relative_to(ROOT).parts[0]) + 1 :]
     ]
     assert wrong == []
+
+
+def room(package, parts):
+    return parts[0] if parts and parts[0] in ROOMS[package] else ''
+
+
+def test_imports_between_the_folders_of_a_package_go_in_one_direction():
+    wrong = []
+    for path in MODULES:
+        package, *folders = path.parent.relative_to(ROOT).parts
+        rooms = ROOMS[package]
+        here = rooms.index(room(package, folders))
+        if str(path.relative_to(ROOT)) in STARTERS:
+            continue
+        for name in imported_modules(path):
+            owner, *parts = name.split('.')
+            if owner == package and rooms.index(room(package, parts)) > here:
+                wrong.append(f'{module_name(path)} imports {name}')
+    assert wrong == []
+
+
+def test_every_folder_is_a_room_that_the_order_names_and_holds_at_most_sixteen_files():
+    for package, rooms in ROOMS.items():
+        folders = {
+            path.parent.relative_to(ROOT / package) for path in (ROOT / package).rglob('*.py')
+        }
+        assert {folder.parts[0] if folder.parts else '' for folder in folders} == set(rooms)
+        for folder in folders:
+            assert len(list((ROOT / package / folder).glob('*.py'))) <= 16, folder
+
+
+def test_a_module_is_named_node_only_where_a_node_is_defined():
+    for path in MODULES:
+        bases = [
+            ast.unparse(base).split('.')[-1]
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ClassDef)
+            for base in node.bases
+        ]
+        assert path.stem.endswith('_node') == bool({'Node', 'LifecycleNode'} & set(bases)), path
 
 
 def test_cores_import_neither_ros_nor_the_modules_that_know_it():

@@ -3,18 +3,20 @@
 import numpy as np
 import pytest
 import yaml
+from five_joint_reference import reference_step
 from numpy.testing import assert_allclose
 
-from arm_controllers.motor_computed_torque import (
+from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorque,
     MotorComputedTorqueParameters,
 )
-from arm_controllers.pose_pid import PosePID, PosePIDParameters
+from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
 from arm_controllers.reference import Reference
 from arm_dynamics.errors import ArmError
-from arm_dynamics.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
-from arm_dynamics.five_joint_reference import reference_step
-from arm_dynamics.pose_hold import (
+from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
+from arm_dynamics.robots import share_folder
+from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.tasks.pose_hold_objective import (
     BLOW_UP_COST,
     CONTROLLED,
     PUBLISHED_I,
@@ -27,9 +29,7 @@ from arm_dynamics.pose_hold import (
     gain_matrix,
     perturbed,
 )
-from arm_dynamics.robots import share_folder
-from arm_sim.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.pose_hold_run import PoseHoldRun, draw, hold
+from arm_sim.tasks.pose_hold_run import PoseHoldRun, draw, hold
 
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
 

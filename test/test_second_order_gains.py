@@ -5,12 +5,12 @@ import pytest
 from following import HOME, MODEL
 
 from arm_controllers.laws import LAWS, law_class
-from arm_controllers.reference import Reference
-from arm_controllers.second_order_gains import (
+from arm_controllers.laws.second_order_gains import (
     SlopeAndRate,
     StiffnessAndDamping,
     gains_by_frequency,
 )
+from arm_controllers.reference import Reference
 from arm_dynamics.errors import ArmError
 
 WN, ZETA = np.linspace(8.0, 13.0, 6), np.linspace(0.6, 1.1, 6)

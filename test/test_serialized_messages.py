@@ -7,7 +7,7 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from arm_controllers.serialized_messages import FIELDS, JointStateReader, JointStateWriter
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.errors import ArmError
 
 NAMES = ['pan', 'lift', 'elbow']

@@ -6,8 +6,8 @@ from arms import load_arm
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.kinematics.singularities import singularity, ur_singularities
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.singularities import singularity, ur_singularities
 
 REGULAR = np.array([0.3, -1.1, 1.2, -0.4, 0.9, 0.2])
 

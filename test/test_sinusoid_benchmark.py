@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from arm_controllers.follower import TrajectoryFollower
-from arm_controllers.follower_parameters import FollowerParameters
-from arm_controllers.pd import PD, PDParameters
-from arm_controllers.pd_feedforward import PDFeedforward, PDFeedforwardParameters
+from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.laws.pd import PD, PDParameters
+from arm_controllers.laws.pd_feedforward import PDFeedforward, PDFeedforwardParameters
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
-from arm_sim.closed_loop import Imperfections, Push, run_closed_loop
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
-from arm_sim.sinusoid_run import SinusoidTaskParameters, sinusoid_goal
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.tasks.closed_loop import Imperfections, Push, run_closed_loop
+from arm_sim.tasks.sinusoid_run import SinusoidTaskParameters, sinusoid_goal
 
 KP, KD = (200.0, 200.0, 80.0), (20.0, 20.0, 8.0)
 SINUSOID = Sinusoid((0.3, 0.2, 0.4), 0.5)

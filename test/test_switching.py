@@ -8,9 +8,9 @@ import pytest
 from following import DT, HOME, MODEL, goal, make
 
 from arm_controllers.laws import law_class
-from arm_sim.mujoco_plant import MujocoPlant
-from arm_sim.plant import PlantParameters
-from arm_sim.simulation import Simulation
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.simulation import Simulation
 
 STEP = DT * 1e-9
 PLANT = MujocoPlant(MODEL, PlantParameters('torque', armature=(0.1,)))

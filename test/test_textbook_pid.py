@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from arm_controllers.simulate_control import simulate_control
-from arm_controllers.textbook_pid import textbook_pid
+from arm_controllers.published.simulate_control import simulate_control
+from arm_controllers.published.textbook_pid import textbook_pid
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.published.screw_dynamics import ScrewModel
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.screw_dynamics import ScrewModel
 
 GRAVITY = (0.0, 0.0, -9.8)
 LINK_FRAMES = np.array(

@@ -7,8 +7,8 @@ from arms import load_arm
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError
-from arm_dynamics.cartesian_path import Arc, Line, Sequential, polyline
-from arm_dynamics.time_scaling import time_motion
+from arm_dynamics.paths.cartesian_path import Arc, Line, Sequential, polyline
+from arm_dynamics.paths.time_scaling import time_motion
 
 HALF = np.pi / 2
 STARTS = {

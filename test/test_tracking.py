@@ -7,10 +7,10 @@ from mcap.reader import make_reader
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.robots import find_urdf
-from arm_sim.cube import Cube
-from arm_sim.cube_report import draw, print_table, summarize
-from arm_sim.recording import Channel, schema_text, write_recording
-from arm_sim.tracking import JointLog, Tracking, measure, rms
+from arm_sim.ros.recording import Channel, schema_text, write_recording
+from arm_sim.tasks.cube import Cube
+from arm_sim.tasks.cube_report import draw, print_table, summarize
+from arm_sim.tasks.tracking import JointLog, Tracking, measure, rms
 
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from arm_controllers.follower.trajectory import Trajectory, hermite, hold, stop
 from arm_controllers.reference import Reference
-from arm_controllers.trajectory import Trajectory, hermite, hold, stop
 
 N = 3
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from arm_dynamics.cma_es import minimise
-from arm_dynamics.pose_hold import PUBLISHED_I, PUBLISHED_P, PoseHold, PoseHoldObjective
-from arm_dynamics.pose_tuning import Search, evolution_search, nelder_mead, published_search
-from arm_sim.tune_pose_hold import main
+from arm_sim.commands.tune_pose_hold import main
+from arm_sim.tasks.cma_es import minimise
+from arm_sim.tasks.pose_hold_objective import PUBLISHED_I, PUBLISHED_P, PoseHold, PoseHoldObjective
+from arm_sim.tasks.pose_tuning import Search, evolution_search, nelder_mead, published_search
 
 P = ','.join(map(str, PUBLISHED_P))
 PI = ','.join(map(str, PUBLISHED_P + PUBLISHED_I))
@@ -96,7 +96,7 @@ def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
     file = tmp_path / 'gains.json'
     command = ['--terms', 'pid', '--method', 'evolution', '--seconds', '600']
     process = subprocess.Popen(
-        [sys.executable, '-m', 'arm_sim.tune_pose_hold', *command, '--json', str(file)],
+        [sys.executable, '-m', 'arm_sim.commands.tune_pose_hold', *command, '--json', str(file)],
         stdout=subprocess.PIPE, text=True, start_new_session=True,
         env=os.environ | {'PYTHONPATH': os.pathsep.join(sys.path)},
     )  # fmt: skip

@@ -1,0 +1,48 @@
+"""Coming to rest within limits."""
+
+import numpy as np
+
+from arm_controllers.follower.drives import Drives
+from arm_controllers.follower.trajectory import Array, Trajectory, hold, stop
+from arm_dynamics.model import RobotModel
+
+# A braking shorter than this is none [s].
+_AT_ONCE = 1e-9
+# Braking is stretched by this factor, so often at most, until its torque is within limits.
+_STRETCH, _STRETCHES = 1.25, 8
+
+
+def braking_time(v: Array, max_deceleration: Array) -> float:
+    """Return the time [s] in which all joints brake together within (n,) decelerations."""
+    return float(np.max(np.abs(v) / max_deceleration, initial=0.0))
+
+
+def braking(
+    model: RobotModel,
+    drives: Drives,
+    q: Array,
+    v: Array,
+    effort: Array,
+    max_deceleration: Array,
+) -> Trajectory:
+    """Return the motion from q, v (n,) to rest, all joints together.
+
+    It stays within position limits first, then within the torque limits at its start, then within
+    `max_deceleration` (n,). A joint whose limit is nearer than its way to rest, q + v T/2, brakes
+    faster than the others, in T = 2 room/|v|; one that is at its limit or beyond goes no farther.
+    The feedforward `effort` (n,) fades on the way.
+    """
+    q, v = np.array(q, dtype=float), np.array(v, dtype=float)
+    duration = braking_time(v, max_deceleration)
+    if duration < _AT_ONCE:
+        return hold(q)
+    for _ in range(_STRETCHES):
+        torque = drives.torque(q, v, -v / duration)
+        if (np.abs(torque) <= drives.limit).all():
+            break
+        duration *= _STRETCH
+    room = np.where(v > 0, model.position_upper - q, q - model.position_lower)
+    until_limit = np.divide(2 * room, np.abs(v), out=np.full_like(v, np.inf), where=v != 0)
+    durations = np.minimum(duration, until_limit)
+    durations[durations < _AT_ONCE] = 0.0
+    return stop(q, v, durations, effort) if durations.any() else hold(q)

@@ -1,0 +1,147 @@
+"""What a trajectory goal must look like: names, shapes, numbers, times.
+
+A refusal says joint, value, point and time. Nothing here changes anything.
+"""
+
+import numpy as np
+
+from arm_controllers.follower.goal import Array, Goal, GoalError, JointTolerance
+
+# A last velocity this small [rad/s | m/s] counts as zero.
+AT_REST = 1e-6
+
+
+def check_form(
+    goal: Goal, joint_names: tuple[str, ...], allow_partial: bool, allow_end_velocity: bool
+) -> None:
+    """Check names, shapes, numbers and times: all that needs no model.
+
+    Args:
+        goal: what was asked.
+        joint_names: joints the controller has.
+        allow_partial: a subset of them is enough.
+        allow_end_velocity: the last point may have a velocity.
+
+    Raises:
+        GoalError: says what is wrong, and where.
+    """
+    _check_names(goal.joint_names, joint_names, allow_partial or not len(goal.times))
+    if len(goal.times) and not goal.joint_names:
+        raise GoalError(f'{len(goal.times)} points, but no joint is named')
+    shape = (len(goal.times), len(goal.joint_names))
+    for name in ('positions', 'velocities', 'accelerations', 'effort'):
+        values = getattr(goal, name)
+        if values is None:
+            continue
+        if values.shape != shape:
+            raise GoalError(
+                f'{name} have shape {values.shape}, but {shape[0]} points of {shape[1]} joints'
+                f' need {shape}'
+            )
+        _check_finite(name, values, goal)
+    if goal.accelerations is not None and goal.velocities is None:
+        raise GoalError('accelerations are given without velocities; give both or positions only')
+    _check_times(goal.times)
+    for tolerance in (*goal.path_tolerance, *goal.goal_tolerance):
+        _check_tolerance(tolerance, joint_names)
+    time_tolerance = goal.goal_time_tolerance
+    if not np.isfinite(time_tolerance) or (time_tolerance < 0 and time_tolerance != -1):
+        raise GoalError(
+            f'goal time tolerance is {time_tolerance:g} s; allowed: a positive time, 0 (the'
+            " controller's own) or -1 (none)"
+        )
+    if not allow_end_velocity:
+        _check_end_velocity(goal)
+
+
+def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: bool) -> None:
+    for name in names:
+        if name not in known:
+            raise GoalError(
+                f'joint {name!r} is unknown; this controller has {", ".join(known)}',
+                joint=name,
+            )
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise GoalError(f'joint {name!r} is named twice', joint=name)
+    missing = [name for name in known if name not in names]
+    if missing and not allow_partial:
+        raise GoalError(
+            f'joint {missing[0]!r} is missing from the goal ({len(names)} of {len(known)} joints'
+            ' are named); set allow_partial_joints_goal to let the others hold',
+            joint=missing[0],
+        )
+
+
+def _check_finite(name: str, values: Array, goal: Goal) -> None:
+    if np.isfinite(values).all():
+        return
+    point, column = np.argwhere(~np.isfinite(values))[0]
+    joint, time = goal.joint_names[column], float(goal.times[point])
+    quantity = name if name == 'effort' else name[:-1]
+    value = float(values[point, column])
+    raise GoalError(
+        f'joint {joint!r}: {quantity} {value} is not a finite number'
+        f' (point {point}, t = {time:.6g} s)',
+        joint=joint,
+        value=value,
+        point=int(point),
+        time=time,
+    )
+
+
+def _check_times(times: Array) -> None:
+    for point, bad in enumerate(~np.isfinite(times)):
+        if bad:
+            raise GoalError(f'time {times[point]} of point {point} is not finite', point=point)
+    if len(times) and times[0] < 0:
+        raise GoalError(f'point 0 is at t = {times[0]:.6g} s, before the start', point=0)
+    late = np.flatnonzero(np.diff(times) <= 0)
+    if len(late):
+        point = int(late[0]) + 1
+        raise GoalError(
+            f'times must increase from point to point: point {point} is at t ='
+            f' {times[point]:.9g} s, point {point - 1} at {times[point - 1]:.9g} s',
+            point=point,
+            time=float(times[point]),
+        )
+
+
+def _check_tolerance(tolerance: JointTolerance, joint_names: tuple[str, ...]) -> None:
+    if tolerance.joint not in joint_names:
+        raise GoalError(
+            f'tolerance for joint {tolerance.joint!r}, which is unknown; this controller has'
+            f' {", ".join(joint_names)}',
+            joint=tolerance.joint,
+        )
+    for quantity in ('position', 'velocity'):
+        value = getattr(tolerance, quantity)
+        if not np.isfinite(value) or (value < 0 and value != -1):
+            raise GoalError(
+                f'joint {tolerance.joint!r}: {quantity} tolerance is {value:g}; allowed: a'
+                " positive bound, 0 (the controller's own) or -1 (none)",
+                joint=tolerance.joint,
+                value=value,
+            )
+
+
+def _check_end_velocity(goal: Goal) -> None:
+    if goal.velocities is None or not len(goal.times):
+        return
+    if goal.has_velocity is not None and not goal.has_velocity[-1]:
+        return
+    moving = np.flatnonzero(np.abs(goal.velocities[-1]) > AT_REST)
+    if len(moving):
+        joint, value = goal.joint_names[moving[0]], float(goal.velocities[-1, moving[0]])
+        point, time = len(goal.times) - 1, float(goal.times[-1])
+        raise GoalError(
+            f'joint {joint!r}: velocity {value:.6g} at the last point is not zero'
+            f' (point {point}, t = {time:.6g} s); set allow_nonzero_velocity_at_trajectory_end'
+            ' to allow it',
+            joint=joint,
+            value=value,
+            lower=0.0,
+            upper=0.0,
+            point=point,
+            time=time,
+        )

@@ -1,0 +1,285 @@
+"""From a goal's points to the trajectory that takes over from the running reference."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_controllers.follower.braking import braking_time
+from arm_controllers.follower.goal import Goal, GoalError, ResultCode
+from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
+from arm_controllers.reference import Reference
+from arm_dynamics.model import RobotModel
+
+# Shortest motion to a lone point that is asked for at once [s].
+_SHORTEST = 0.02
+
+
+@dataclass(frozen=True)
+class TakeOver:
+    """How a goal's motion starts and ends.
+
+    Attributes:
+        start_tolerance: (n,) how far a point at the start may be from the reference [rad | m].
+        max_deceleration: (n,) for motion that the goal does not ask for [rad/s^2 | m/s^2].
+        stream_horizon: a lone point without velocity this near in time [s] is one of a stream:
+            it is passed at the segment's mean velocity; a later one is come to rest at.
+    """
+
+    start_tolerance: Array
+    max_deceleration: Array
+    stream_horizon: float
+
+
+@dataclass(frozen=True)
+class _Joints:
+    """Some joints in the model's order: where they are and what they may do, each (k,)."""
+
+    columns: NDArray[np.intp]
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    continuous: NDArray[np.bool_]
+    q: Array
+    v: Array
+    a: Array
+    effort: Array
+    lower: Array
+    upper: Array
+    velocity_limit: Array
+    start_tolerance: Array
+    deceleration: Array
+
+    @classmethod
+    def of(
+        cls, columns: NDArray[np.intp], model: RobotModel, state: Reference, rules: TakeOver
+    ) -> '_Joints':
+        return cls(
+            columns,
+            tuple(model.joint_names[k] for k in columns),
+            tuple('m' if model.prismatic[k] else 'rad' for k in columns),
+            model.continuous[columns],
+            state.q[columns],
+            state.v[columns],
+            state.a[columns],
+            state.effort[columns],
+            model.position_lower[columns],
+            model.position_upper[columns],
+            model.velocity_limit[columns],
+            rules.start_tolerance[columns],
+            rules.max_deceleration[columns],
+        )
+
+
+def goal_trajectory(
+    goal: Goal, model: RobotModel, state: Reference, late: float, rules: TakeOver
+) -> tuple[Trajectory, Array]:
+    """Return the goal's motion and the times of its points (m,) [s] from the goal's start.
+
+    It leaves the running reference without a jump in position and velocity, nor in acceleration
+    where the first point has one: the first segment is a cubic or quintic from `state`. Later
+    segments are linear, cubic or quintic by the fields of both their ends. Joints that the goal
+    leaves out brake and hold. Where the last point has a velocity, the arm brakes after it.
+
+    Args:
+        goal: of good form (`goal_rules.check_form`), with a point at least.
+        model: has the joints, their limits, and which are continuous.
+        state: the running reference at the instant of the take-over.
+        late: that instant [s] from the goal's start; > 0 when the start has passed.
+        rules: see `TakeOver`.
+
+    Raises:
+        GoalError: every point has passed, or the start is too far from the reference.
+    """
+    columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
+    goal = _ordered(goal, np.argsort(columns))
+    joints = _Joints.of(np.sort(columns), model, state, rules)
+    goal = replace(goal, positions=_unwound(goal.positions, joints))
+    if goal.times[0] == 0.0 and late == 0.0:
+        _check_start(goal.positions[0], joints)
+        if len(goal.times) == 1:  # as soon as the limits allow
+            goal = replace(goal, times=np.array([_quickest(goal.positions[0], joints)]))
+    motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
+    others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
+    if len(others):
+        braking = _Joints.of(others, model, state, rules)
+        motion = _with_braking_joints(motion, joints, braking, late)
+    return motion, goal.times
+
+
+def _tables(goal: Goal) -> dict[str, Any]:
+    """Return the fields of a goal that have a row a point and a column a joint."""
+    names = ('positions', 'velocities', 'accelerations', 'effort')
+    return {name: getattr(goal, name) for name in names if getattr(goal, name) is not None}
+
+
+def _ordered(goal: Goal, order: NDArray[np.intp]) -> Goal:
+    """Return the goal with its joints in another order."""
+    if (np.diff(order) > 0).all():
+        return goal
+    names = tuple(goal.joint_names[k] for k in order)
+    ordered = {name: table[:, order] for name, table in _tables(goal).items()}
+    return replace(goal, joint_names=names, **ordered)
+
+
+def _unwound(positions: Array, joints: _Joints) -> Array:
+    """Return the positions with each turn of a continuous joint nearest to the one before."""
+    turning = joints.continuous
+    if not turning.any():
+        return positions
+    unwound = positions.copy()
+    start = joints.q[turning]
+    steps = np.diff(positions[:, turning], axis=0, prepend=start[np.newaxis])
+    steps = np.remainder(steps + np.pi, 2 * np.pi) - np.pi
+    unwound[:, turning] = start + np.cumsum(steps, axis=0)
+    return unwound
+
+
+def _check_start(first: Array, joints: _Joints) -> None:
+    error = np.abs(first - joints.q)
+    far = np.flatnonzero(error > joints.start_tolerance)
+    if len(far):
+        j = far[0]
+        name, unit, now = joints.names[j], joints.units[j], joints.q[j]
+        tolerance = joints.start_tolerance[j]
+        raise GoalError(
+            f'joint {name!r}: the start {first[j]:.6g} {unit} is {error[j]:.6g} {unit} from where'
+            f' the arm is then, {now:.6g} {unit}; allowed: {tolerance:.6g} {unit}'
+            ' (point 0, t = 0 s)',
+            joint=name,
+            value=float(first[j]),
+            lower=float(now - tolerance),
+            upper=float(now + tolerance),
+            point=0,
+            time=0.0,
+        )
+
+
+def _quickest(target: Array, joints: _Joints) -> float:
+    """Return the time T [s] of a rest-to-rest cubic within velocity limit and deceleration.
+
+    Over a distance d its peaks are velocity 1.5 d/T and acceleration 6 d/T^2.
+    """
+    distance = np.abs(target - joints.q)
+    by_velocity = (1.5 * distance / joints.velocity_limit).max()
+    by_acceleration = np.sqrt(6.0 * distance / joints.deceleration).max()
+    return max(_SHORTEST, 1.01 * float(max(by_velocity, by_acceleration)))
+
+
+def _still_to_come(goal: Goal, late: float) -> Goal:
+    """Return the goal without the points that have passed, nor the one that is its start."""
+    keep = goal.times > late
+    if keep.all():
+        return goal
+    if not keep.any():
+        point, time = len(goal.times) - 1, float(goal.times[-1])
+        raise GoalError(
+            f'the last point lies {late - time:.6g} s in the past (point {point}, t = {time:.6g}'
+            ' s)',
+            code=ResultCode.OLD_HEADER_TIMESTAMP,
+            point=point,
+            time=time,
+        )
+    kept = {name: table[keep] for name, table in _tables(goal).items()}
+    has_velocity = None if goal.has_velocity is None else goal.has_velocity[keep]
+    has_acceleration = None if goal.has_acceleration is None else goal.has_acceleration[keep]
+    return replace(
+        goal,
+        times=goal.times[keep],
+        has_velocity=has_velocity,
+        has_acceleration=has_acceleration,
+        **kept,
+    )
+
+
+def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) -> Trajectory:
+    """Return the motion of the goal's own joints."""
+    times = np.concatenate([[late], goal.times])
+    h = np.diff(times)
+    q = np.vstack([joints.q, goal.positions])
+    has_v, v = _known(goal.velocities, goal.has_velocity, joints.v, len(h))
+    has_a, a = _known(goal.accelerations, goal.has_acceleration, joints.a, len(h))
+    has_a &= has_v
+    lone = len(h) == 1 and not has_v[1]
+    if not has_v[1] and not (lone and h[0] > horizon):
+        v[1] = (q[1] - q[0]) / h[0]
+        if lone:
+            v[1] = _where_there_is_room_to_swing(v[1], q[1], joints)
+    has_v[0] = has_a[0] = True
+    cubic = has_v[:-1] & has_v[1:]
+    cubic[0] = True
+    quintic = has_a[:-1] & has_a[1:]
+    efforts = np.zeros_like(q)
+    efforts[0] = joints.effort
+    if goal.effort is not None:
+        efforts[1:] = goal.effort
+    coefficients = _interpolated(h, (q, v, a), np.where(quintic, 3, np.where(cubic, 2, 1)))
+    motion = Trajectory(times, coefficients, efforts, q[-1])
+    if lone and v[1].any():
+        return motion.followed_by(_swing_back(q[1], v[1], efforts[1], joints))
+    if has_v[-1] and v[-1].any():
+        duration = braking_time(v[-1], joints.deceleration)
+        return motion.followed_by(stop(q[-1], v[-1], duration, efforts[-1]))
+    return motion
+
+
+def _known(
+    rows: Array | None, given: NDArray[np.bool_] | None, first: Array, count: int
+) -> tuple[NDArray[np.bool_], Array]:
+    """Return which of the start and `count` points have a row, and the rows (zero without)."""
+    has = np.zeros(count + 1, dtype=bool)
+    found = np.zeros((count + 1, len(first)))
+    found[0] = first
+    if rows is not None:
+        has[1:] = True if given is None else given
+        found[1:] = np.where(has[1:, np.newaxis], rows, 0.0)
+    return has, found
+
+
+def _interpolated(h: Array, states: tuple[Array, ...], fields: NDArray[np.intp]) -> Array:
+    """Return coefficients of segments of which each uses the first 1, 2 or 3 of (q, v, a)."""
+    coefficients = np.empty((len(h), 6, states[0].shape[1]))
+    for count in np.unique(fields):
+        i = np.flatnonzero(fields == count)
+        starts = tuple(x[i] for x in states[:count])
+        ends = tuple(x[i + 1] for x in states[:count])
+        coefficients[i] = hermite(h[i], starts, ends)
+    return coefficients
+
+
+def _where_there_is_room_to_swing(v: Array, q: Array, joints: _Joints) -> Array:
+    """Return v, zero for joints that would meet a limit in `_swing_back` (4/27 v T past q)."""
+    duration = 4.0 * braking_time(v, joints.deceleration)
+    swing = q + 4.0 / 27.0 * v * duration
+    return np.where((swing >= joints.lower) & (swing <= joints.upper), v, 0.0)
+
+
+def _swing_back(q: Array, v: Array, effort: Array, joints: _Joints) -> Trajectory:
+    """Return the way past q and back to it, to rest: for a stream that nothing follows.
+
+    A cubic over T has its largest acceleration 4 v/T at the start: T = 4 v/deceleration.
+    """
+    duration = 4.0 * braking_time(v, joints.deceleration)
+    at_rest = np.zeros((1, len(q)))
+    h, q_row = np.array([duration]), q[np.newaxis]
+    back = hermite(h, (q_row, v[np.newaxis]), (q_row, at_rest))
+    return Trajectory(np.array([0.0, duration]), back, np.array([effort, effort]), q)
+
+
+def _with_braking_joints(
+    motion: Trajectory, joints: _Joints, others: _Joints, late: float
+) -> Trajectory:
+    """Return `motion` joined by the other joints, which brake from their state and hold."""
+    duration = braking_time(others.v, others.deceleration) or motion.end - late
+    braking = stop(others.q, others.v, duration)
+    braking = Trajectory(late + braking.times, braking.coefficients)
+    times = np.union1d(motion.times, braking.times)
+    motion, braking = motion.with_knots(times), braking.with_knots(times)
+    n = len(joints.q) + len(others.q)
+    coefficients, last = np.zeros((len(times) - 1, 6, n)), np.zeros(n)
+    for part, columns in ((motion, joints.columns), (braking, others.columns)):
+        coefficients[:, :, columns] = part.coefficients
+        last[columns] = part.last
+    efforts = np.zeros((len(times), n))
+    efforts[:, joints.columns] = motion.efforts
+    return Trajectory(times, coefficients, efforts, last)

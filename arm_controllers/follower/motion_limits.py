@@ -1,0 +1,249 @@
+"""What a trajectory must keep to all along: position, velocity, acceleration, torque limits.
+
+A refusal says joint, value, limit, point and time.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_controllers.follower.drives import Drives
+from arm_controllers.follower.goal import GoalError
+from arm_controllers.follower.trajectory import Array, Trajectory
+from arm_dynamics.model import RobotModel
+
+# Values this far beyond a limit still pass: points are often rounded to their printed digits.
+LIMIT_TOLERANCE = 1e-6
+# Torques are checked at no fewer instants a goal: at the start of each segment and between.
+TORQUE_SAMPLES = 1000
+_TORQUES_A_SLICE = 100
+_SEGMENTS_A_SLICE = 200
+_SAME_ACCELERATION = 1e-6  # [rad/s^2 | m/s^2]
+_DEPTH = 30
+
+
+def check_limits(
+    trajectory: Trajectory, model: RobotModel, max_acceleration: Array, point_times: Array
+) -> Iterator[None]:
+    """Check position, velocity and acceleration everywhere along a trajectory, in slices.
+
+    Each polynomial is enclosed by its Bezier control points and halved until every piece is
+    inside the limits or one of its ends is outside: exact, without a search for roots.
+
+    Args:
+        trajectory: the motion (m segments of n joints).
+        model: has the limits of position and velocity.
+        max_acceleration: (n,) [rad/s^2 | m/s^2], may be infinite.
+        point_times: (k,) instants of the goal's points [s], for messages.
+
+    Yields:
+        Nothing, after each part of the work.
+
+    Raises:
+        GoalError: names the joint, its extreme value in the first offending segment, the limit,
+            point and time.
+    """
+    if not np.isfinite(trajectory.coefficients).all():
+        _refuse_overflow(trajectory, model, point_times)
+    for first in range(0, len(trajectory.coefficients), _SEGMENTS_A_SLICE):
+        part = slice(first, first + _SEGMENTS_A_SLICE)
+        _check_segments(trajectory, part, model, max_acceleration, point_times)
+        yield
+
+
+def _check_segments(
+    trajectory: Trajectory,
+    part: slice,
+    model: RobotModel,
+    max_acceleration: Array,
+    point_times: Array,
+) -> None:
+    h = np.diff(trajectory.times)[part, np.newaxis, np.newaxis]
+    scaled = trajectory.coefficients[part] * h ** np.arange(6)[:, np.newaxis]
+    bounds = (
+        ('position', model.position_lower, model.position_upper),
+        ('velocity', -model.velocity_limit, model.velocity_limit),
+        ('acceleration', -max_acceleration, max_acceleration),
+    )
+    for order, (quantity, lower, upper) in enumerate(bounds):
+        if order:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
+            scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
+        low = np.tile(lower - LIMIT_TOLERANCE, (len(h), 1))
+        high = np.tile(upper + LIMIT_TOLERANCE, (len(h), 1))
+        if part.start == 0:  # an arm that starts outside may return, but go no farther
+            start = scaled[0, 0]
+            np.minimum(low[0], start - LIMIT_TOLERANCE, out=low[0])
+            np.maximum(high[0], start + LIMIT_TOLERANCE, out=high[0])
+        segment, joint = _first_outside(scaled, low, high)
+        if segment >= 0:
+            poly = scaled[segment, :, joint]
+            value, share = _worst(poly, low[segment, joint], high[segment, joint])
+            time = trajectory.times[part][segment] + share * float(h[segment, 0, 0])
+            bound = (float(lower[joint]), float(upper[joint]))
+            raise _limit_error(model, joint, quantity, value, bound, time, point_times)
+
+
+def check_torque(
+    trajectory: Trajectory, model: RobotModel, drives: Drives, point_times: Array
+) -> Iterator[None]:
+    """Check what the drives must give, plus the goal's own effort, against their limits.
+
+    At TORQUE_SAMPLES instants or more, evenly in each segment, both ends included. A torque that
+    peaks between two of them is missed by what it changes within half their distance.
+
+    Arguments, yields and raises as `check_limits`; `drives` tells the torques.
+    """
+    limit = drives.limit
+    if not np.isfinite(limit).any():
+        return
+    segment, share = _torque_samples(trajectory)
+    for first in range(0, len(segment), _TORQUES_A_SLICE):
+        part = slice(first, first + _TORQUES_A_SLICE)
+        i, s = segment[part], share[part]
+        efforts = trajectory.efforts
+        torques = efforts[i] + s[:, np.newaxis] * (efforts[i + 1] - efforts[i])
+        torques += drives.torques(*trajectory.states_in(i, s * np.diff(trajectory.times)[i]))
+        outside = np.abs(torques) > limit + LIMIT_TOLERANCE
+        if outside.any():
+            sample, joint = np.argwhere(outside)[0]
+            k = i[sample]
+            time = trajectory.times[k] + s[sample] * (
+                trajectory.times[k + 1] - trajectory.times[k]
+            )
+            bound = (-float(limit[joint]), float(limit[joint]))
+            value = float(torques[sample, joint])
+            raise _limit_error(model, joint, 'torque', value, bound, float(time), point_times)
+        yield
+
+
+def _torque_samples(trajectory: Trajectory) -> tuple[NDArray[np.intp], Array]:
+    """Return (segment, share of it in 0..1) of the instants to check, in order of time.
+
+    The end of a segment is the start of the next, unless the acceleration jumps there.
+    """
+    segments = len(trajectory.coefficients)
+    count = -(-TORQUE_SAMPLES // segments)
+    all_segments = np.arange(segments)
+    a_end = trajectory.states_in(all_segments, np.diff(trajectory.times))[2]
+    a_start = 2.0 * trajectory.coefficients[1:, 2]
+    jumps = np.append((np.abs(a_end[:-1] - a_start) > _SAME_ACCELERATION).any(axis=1), True)
+    segment = np.concatenate([np.repeat(all_segments, count), all_segments[jumps]])
+    share = np.concatenate([np.tile(np.arange(count) / count, segments), np.ones(jumps.sum())])
+    order = np.argsort(segment + share / 2, kind='stable')
+    return segment[order], share[order]
+
+
+def _refuse_overflow(trajectory: Trajectory, model: RobotModel, point_times: Array) -> None:
+    """Name the joint, and the limit where it is a position that is absurd."""
+    segment, _, joint = np.argwhere(~np.isfinite(trajectory.coefficients))[0]
+    target = np.vstack([trajectory.coefficients[1:, 0], trajectory.last])[segment, joint]
+    time = float(trajectory.times[segment + 1])
+    bound = (float(model.position_lower[joint]), float(model.position_upper[joint]))
+    if not bound[0] <= target <= bound[1]:
+        raise _limit_error(model, joint, 'position', float(target), bound, time, point_times)
+    name = model.joint_names[joint]
+    raise GoalError(
+        f'joint {name!r}: its motion until t = {time:.6g} s is too fast for finite numbers; are'
+        ' two points too close in time?',
+        joint=name,
+        time=time,
+    )
+
+
+def unit(quantity: str, prismatic: bool) -> str:
+    """Return the unit of a joint's position, velocity, acceleration or torque."""
+    if quantity == 'torque':
+        return 'N' if prismatic else 'N.m'
+    per = {'position': '', 'velocity': '/s', 'acceleration': '/s^2'}[quantity]
+    return ('m' if prismatic else 'rad') + per
+
+
+@cache
+def _bezier_matrices(degree: int) -> tuple[Array, Array, Array]:
+    """Return (powers -> control points on 0..1, left half, right half), each (d + 1, d + 1)."""
+    size = degree + 1
+    to_bezier = np.zeros((size, size))
+    left = np.zeros((size, size))
+    for j in range(size):
+        for k in range(j + 1):
+            to_bezier[j, k] = comb(j, k) / comb(degree, k)
+            left[j, k] = comb(j, k) / 2.0**j
+    return to_bezier, left, left[::-1, ::-1].copy()
+
+
+def _first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
+    """Return (segment, joint) of the first polynomial that leaves its bounds on 0..1, or -1, -1.
+
+    Args:
+        poly: (m, d + 1, n) coefficients, lowest first.
+        low, high: (m, n).
+    """
+    _, size, n = poly.shape
+    to_bezier, left, right = _bezier_matrices(size - 1)
+    control = np.matmul(to_bezier, poly).transpose(0, 2, 1).reshape(-1, size)
+    low, high = low.reshape(-1), high.reshape(-1)
+    index = np.arange(len(control))
+    found = len(control)
+    for _ in range(_DEPTH):
+        open_ = (control.max(axis=1) > high[index]) | (control.min(axis=1) < low[index])
+        control, index = control[open_], index[open_]
+        ends = control[:, [0, -1]]
+        sure = ((ends > high[index, np.newaxis]) | (ends < low[index, np.newaxis])).any(axis=1)
+        if sure.any():
+            found = min(found, int(index[sure].min()))
+        unsure = ~sure & (index < found)
+        if not unsure.any():
+            break
+        control, index = control[unsure], index[unsure]
+        control = np.concatenate([control @ left.T, control @ right.T])
+        index = np.concatenate([index, index])
+    return divmod(found, n) if found < len(low) else (-1, -1)
+
+
+def _worst(poly: Array, low: float, high: float) -> tuple[float, float]:
+    """Return (value, share in 0..1) where a polynomial is farthest outside its bounds."""
+    roots = np.polynomial.polynomial.polyroots(np.polynomial.polynomial.polyder(poly))
+    inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < 1)]
+    shares = np.concatenate([[0.0, 1.0], inside])
+    values = np.polynomial.polynomial.polyval(shares, poly)
+    worst = int(np.argmax(np.maximum(values - high, low - values)))
+    return float(values[worst]), float(shares[worst])
+
+
+def _limit_error(
+    model: RobotModel,
+    joint: int,
+    quantity: str,
+    value: float,
+    bound: tuple[float, float],
+    time: float,
+    point_times: Array,
+) -> GoalError:
+    name, of = model.joint_names[joint], unit(quantity, bool(model.prismatic[joint]))
+    side, limit = (
+        ('above its upper', bound[1]) if value > bound[1] else ('below its lower', bound[0])
+    )
+    digits = 6 if abs(value - limit) > 1e-5 * abs(limit) else 10
+    point = int(np.searchsorted(point_times, time - 1e-9))
+    if point == len(point_times):
+        point -= 1
+        place = f'after point {point}'
+    elif abs(point_times[point] - time) <= 1e-9:
+        place = f'point {point}'
+    elif point == 0:
+        place = 'before point 0'
+    else:
+        place = f'between points {point - 1} and {point}'
+    return GoalError(
+        f'joint {name!r}: {quantity} {value:.{digits}g} {of} is {side} limit'
+        f' {limit:.{digits}g} {of} ({place}, t = {time:.6g} s)',
+        joint=name,
+        value=value,
+        lower=bound[0],
+        upper=bound[1],
+        point=point,
+        time=time,
+    )

@@ -1,0 +1,108 @@
+"""How far the arm may be from the reference, on the way and at a goal's end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arm_controllers.follower.goal import Goal, JointTolerance
+from arm_controllers.follower.goal_rules import AT_REST
+from arm_controllers.follower.motion_limits import unit
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.follower.trajectory import Array
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import per_joint
+from arm_dynamics.model import RobotModel
+
+
+@dataclass(frozen=True)
+class GoalTolerances:
+    """What one goal is watched for.
+
+    Attributes:
+        path, end: bounds of the error of position, and of velocity in a second row where one is
+            bounded, (1 | 2, n), infinite where a joint has none; None where no joint has one.
+        patience: how long after its end the goal waits for `end` to hold [s].
+        patience_name: what that time is called.
+    """
+
+    path: Array | None
+    end: Array | None
+    patience: float
+    patience_name: str
+
+    @classmethod
+    def of(
+        cls, goal: Goal, joint_names: Sequence[str], parameters: FollowerParameters
+    ) -> 'GoalTolerances':
+        """Return the controller's tolerances with those of the goal over them."""
+        p, names = parameters, joint_names
+        path, end = np.zeros((2, len(names))), np.zeros((2, len(names)))
+        path[0] = per_joint('constraints.trajectory', p.trajectory_tolerance, names, 0.0)
+        end[0] = per_joint('constraints.goal', p.goal_tolerance, names, 0.0)
+        end[1] = p.stopped_velocity_tolerance
+        _override(path, names, goal.path_tolerance)
+        _override(end, names, goal.goal_tolerance)
+        if goal.velocities is not None and np.any(np.abs(goal.velocities[-1]) > AT_REST):
+            end[1] = 0.0  # it is not asked to stop there
+        patience, name = p.goal_time_limit, 'goal_time_limit'
+        asked = goal.goal_time_tolerance or p.goal_time
+        if 0 < asked < patience:
+            patience, name = asked, 'goal time tolerance'
+        return cls(_bounds(path), _bounds(end), patience, name)
+
+
+class ErrorWatch:
+    """Compares a reference with the measured state; allocates nothing."""
+
+    def __init__(self, model: RobotModel):
+        """Take the model, for its joints."""
+        n = len(model.joint_names)
+        self._model = model
+        self._turning = bool(model.continuous.any())
+        self._error, self._size = np.zeros((2, n)), np.zeros((2, n))
+        self._beyond = np.zeros((2, n), dtype=bool)
+        self._first_rows = self._error[:1], self._size[:1], self._beyond[:1]
+        self._both_rows = self._error, self._size, self._beyond
+
+    def violated(self, reference: Reference, q: Array, v: Array, bounds: Array) -> bool:
+        """Return whether any error is beyond its bound (1 | 2, n)."""
+        if self._turning:
+            self._error[0] = self._model.difference(q, reference.q)
+        else:
+            np.subtract(reference.q, q, out=self._error[0])
+        if len(bounds) == 1:
+            error, size, beyond = self._first_rows
+        else:
+            error, size, beyond = self._both_rows
+            np.subtract(reference.v, v, out=error[1])
+        np.abs(error, out=size)
+        np.greater(size, bounds, out=beyond)
+        return bool(np.count_nonzero(beyond))
+
+    def describe(self, bounds: Array, what: str, t: float) -> str:
+        """Return what `violated` has just found: joint, error, tolerance and time."""
+        row, joint = np.argwhere(self._beyond[: len(bounds)])[0]
+        quantity = ('position', 'velocity')[row]
+        of = unit(quantity, bool(self._model.prismatic[joint]))
+        error, bound = self._error[row, joint], bounds[row, joint]
+        return (
+            f'joint {self._model.joint_names[joint]!r}: {quantity} error {error:.6g} {of} is'
+            f' beyond its {what} tolerance {bound:.6g} {of} (t = {t:.6g} s)'
+        )
+
+
+def _override(bounds: Array, names: Sequence[str], tolerances: Sequence[JointTolerance]) -> None:
+    for tolerance in tolerances:
+        joint = names.index(tolerance.joint)
+        for row, value in enumerate((tolerance.position, tolerance.velocity)):
+            if value:
+                bounds[row, joint] = max(value, 0.0)
+
+
+def _bounds(tolerances: Array) -> Array | None:
+    """Return tolerances (2, n) with 'no bound' (0) as infinity; only the rows that bound any."""
+    if not tolerances.any():
+        return None
+    bounds = np.where(tolerances > 0, tolerances, np.inf)
+    return bounds if tolerances[1].any() else bounds[:1]

@@ -1,0 +1,75 @@
+"""Computed torque for arms driven by DC motors: the torque, and the voltage that gives it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import per_joint
+from arm_dynamics.compiled.motors import DCMotors, MotorModel
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MotorComputedTorqueParameters:
+    """Gains and motors; each is one number for all joints or one a joint.
+
+    Attributes:
+        kp: [1/s^2].
+        kd: [1/s]; 2 sqrt(kp) is critically damped.
+        torque_constant: Kt [N.m/A].
+        back_emf_constant: Ke [V.s/rad]; empty: equal to Kt.
+        armature_resistance: Ra [Ohm].
+        brush_drop, half_drop_voltage: [V], see arm_dynamics.compiled.motors.DCMotors.
+    """
+
+    kp: tuple[float, ...] = (400.0,)
+    kd: tuple[float, ...] = (40.0,)
+    torque_constant: tuple[float, ...] = (10.0,)
+    back_emf_constant: tuple[float, ...] = ()
+    armature_resistance: tuple[float, ...] = (1.0,)
+    brush_drop: tuple[float, ...] = (0.0,)
+    half_drop_voltage: tuple[float, ...] = (1.0,)
+
+
+class MotorComputedTorque:
+    """V that makes tau = M(q) (a_r + kd (v_r - v) + kp (q_r - q)) + C(q, v) v + g(q) + effort_r.
+
+    The error obeys e'' + kd e' + kp e = 0 at every pose, whatever gravity asks for there:
+    V = Ra tau / Kt + Ke v, brush drop added, cancels back-EMF and load.
+    """
+
+    name = 'motor_computed_torque'
+    command_interface = 'voltage'
+    lookahead = 0
+    gains_act_on = 'acceleration'
+    Parameters = MotorComputedTorqueParameters
+
+    def __init__(self, model: RobotModel, parameters: MotorComputedTorqueParameters):
+        """Raises ArmError for gains or motor constants that are not allowed."""
+        names = model.joint_names
+        self._model = model
+        self._kp = per_joint('kp', parameters.kp, names, minimum=0.0)
+        self._kd = per_joint('kd', parameters.kd, names, minimum=0.0)
+        per_joint('torque_constant', parameters.torque_constant, names, 0.0, exclusive=True)
+        motors = DCMotors(
+            torque_constant=tuple(parameters.torque_constant),
+            back_emf_constant=tuple(parameters.back_emf_constant),
+            armature_resistance=tuple(parameters.armature_resistance),
+            brush_drop=tuple(parameters.brush_drop),
+            half_drop_voltage=tuple(parameters.half_drop_voltage),
+        )
+        self._motors = MotorModel(motors, names)
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Forget the past: this law has none."""
+
+    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+        """Return the voltages (n,) [V]."""
+        error = self._model.difference(q, reference.q)
+        a = reference.a + self._kd * (reference.v - v) + self._kp * error
+        tau = self._model.inverse_dynamics(q, v, a) + reference.effort
+        return self._motors.voltage(tau, v)

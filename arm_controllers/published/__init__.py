@@ -1,0 +1,1 @@
+"""Published controllers, in the form that prints the published digits."""

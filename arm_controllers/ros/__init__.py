@@ -1,0 +1,1 @@
+"""What knows ROS: the controller node, its goal server, messages, parameters, running."""

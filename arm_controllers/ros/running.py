@@ -1,0 +1,148 @@
+"""How a node runs, waits and ends."""
+
+import gc
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
+
+from arm_dynamics.errors import ArmError
+
+
+class _Interrupt:
+    """Ctrl-C and SIGTERM: at once, or, while the executor dispatches, after the callback.
+
+    rclpy's own handlers would invalidate the context under a callback that is about to publish.
+    """
+
+    requested = False
+    dispatching = False
+
+    @classmethod
+    def install(cls) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, cls._on_signal)
+
+    @classmethod
+    def _on_signal(cls, number: int, frame: Any) -> None:
+        cls.requested = True
+        if not cls.dispatching:
+            raise KeyboardInterrupt
+
+
+# Longest time for which a waiting executor does not look up [s].
+_SLICE = 0.2
+
+
+def _dispatch(executor: Any, future: Future, seconds: float) -> None:
+    """Dispatch callbacks until the future is done, at most for `seconds`; notice Ctrl-C."""
+    _Interrupt.dispatching = True
+    try:
+        # EventsExecutor dispatches nothing in an untimed spin.
+        executor.spin_until_future_complete(future, timeout_sec=seconds)
+    finally:
+        _Interrupt.dispatching = False
+    if _Interrupt.requested:
+        raise KeyboardInterrupt
+
+
+def run_node(name: str, make_node: Callable[[], Node]) -> int:
+    """Run a node to its end and return the process's exit code.
+
+    A node with a method `run(executor) -> int` is a task: it runs that and ends with its result.
+    Bad parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C with 0, a
+    task with 130.
+    """
+    code = 0
+    node = None
+    try:
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        _Interrupt.install()
+        node = make_node()
+        executor = make_executor()
+        executor.add_node(node)
+        gc.collect()
+        np.seterr(invalid='ignore')  # what must be finite is checked, and told in our words
+        gc.freeze()  # what stays need not be searched for garbage, cycle after cycle
+        if hasattr(node, 'run'):
+            code = 130
+            code = node.run(executor)
+        else:
+            never = Future()
+            while True:
+                _dispatch(executor, never, _SLICE)
+    except KeyboardInterrupt:
+        pass
+    except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
+        print(f'{name}: {" ".join(str(error).split())}', file=sys.stderr, flush=True)
+        code = 1
+    except Exception:
+        if not _Interrupt.requested:  # else Ctrl-C amid a C extension's import: ImportError
+            raise
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return code
+
+
+def wait_for(executor: Any, future: Future, what: str, timeout: float) -> Any:
+    """Dispatch callbacks until a future is done and return its result.
+
+    Raises:
+        ArmError: not done within `timeout` [s].
+    """
+    end = time.monotonic() + timeout
+    while not future.done():
+        remaining = end - time.monotonic()
+        if remaining <= 0.0:
+            raise ArmError(f'no {what} within {timeout:g} s')
+        _dispatch(executor, future, min(remaining, _SLICE))
+    return future.result()
+
+
+def wait_until(executor: Any, condition: Callable[[], bool], what: str, timeout: float) -> None:
+    """Dispatch callbacks until a condition holds.
+
+    Raises:
+        ArmError: it does not within `timeout` [s].
+    """
+    end = time.monotonic() + timeout
+    never = Future()
+    while not condition():
+        if time.monotonic() > end:
+            raise ArmError(f'no {what} within {timeout:g} s')
+        _dispatch(executor, never, 0.01)
+
+
+def make_executor() -> Any:
+    """Return the fastest single-threaded executor of this ROS 2."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def pin_to_core(core: int) -> None:
+    """Let every thread of this process run on one core only (none if negative).
+
+    Two processes that take turns pass a message faster on one core than across two.
+    """
+    if core < 0:
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    for thread in os.listdir('/proc/self/task'):
+        os.sched_setaffinity(int(thread), {cores[core % len(cores)]})

@@ -1,0 +1,1 @@
+"""Dynamics as straight-line compiled code, and the forward model that steps it."""

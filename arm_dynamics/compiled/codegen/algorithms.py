@@ -1,0 +1,225 @@
+"""Rigid-body algorithms of an arm on symbolic scalars, from which straight-line code is made.
+
+Featherstone, Rigid Body Dynamics Algorithms (2008): recursive Newton-Euler (table 5.1),
+composite rigid bodies (table 6.2), articulated bodies (table 7.1), each in link coordinates, with
+forces and motions split into their angular and linear 3-vectors.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from arm_dynamics.compiled.codegen.expressions import Scalar
+from arm_dynamics.compiled.codegen.links import Link
+from arm_dynamics.compiled.codegen.spatial import (
+    Matrix,
+    SpatialInertia,
+    Transform,
+    Vector,
+    add,
+    apply,
+    cross,
+    dot,
+    scale,
+)
+
+Values = Sequence[Scalar]
+
+
+def transforms_of(links: list[Link], q: Values, sines: Values, cosines: Values) -> list[Transform]:
+    """Return the placement of every link in its parent at the joint positions q."""
+    return [Transform(*each) for each in zip(links, q, sines, cosines, strict=True)]
+
+
+def forward_dynamics(
+    links: list[Link],
+    transforms: list[Transform],
+    gravity: np.ndarray,
+    v: Values,
+    tau: Values,
+    free: Values,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Return accelerations and net joint loads u under tau: articulated bodies.
+
+    With every free[i] = 1 the accelerations are those of M(q) a + C(q, v) v + g(q) = tau. Where
+    free[i] = 0, the last pass holds joint i at a = 0 (in the way of DynaMechs' stuck motors: the
+    inward pass still takes the joint as free).
+    """
+    count = len(links)
+    angular, linear = _velocities(links, transforms, v)
+    drift_angular: list[Vector] = []
+    drift_linear: list[Vector] = []
+    inertias, moments, forces = [], [], []
+    for i, link in enumerate(links):
+        w, u = angular[i], linear[i]
+        turning = [w[1] * v[i], -(w[0] * v[i]), 0.0]
+        drift_angular.append([0.0, 0.0, 0.0] if link.prismatic else turning)
+        drift_linear.append(turning if link.prismatic else [u[1] * v[i], -(u[0] * v[i]), 0.0])
+        momentum_angular, momentum_linear = _momentum(link, w, u)
+        moments.append(add(cross(w, momentum_angular), cross(u, momentum_linear)))
+        forces.append(cross(w, momentum_linear))
+        inertias.append(SpatialInertia.of(link))
+
+    columns: list[tuple[Vector, Vector]] = [([], [])] * count
+    inverse: list[Scalar] = [0.0] * count
+    effort: list[Scalar] = [0.0] * count
+    for i in reversed(range(count)):
+        link = links[i]
+        columns[i] = inertias[i].column(link.prismatic)
+        diagonal = columns[i][1 if link.prismatic else 0][2]
+        inverse[i] = 1.0 / diagonal
+        effort[i] = tau[i] - (forces[i] if link.prismatic else moments[i])[2]
+        if link.parent < 0:
+            continue
+        reduced = inertias[i].without(columns[i], inverse[i])
+        change_angular, change_linear = reduced.times(drift_angular[i], drift_linear[i])
+        share = inverse[i] * effort[i]
+        moment = add(add(moments[i], change_angular), scale(columns[i][0], share))
+        force = add(add(forces[i], change_linear), scale(columns[i][1], share))
+        moment, force = transforms[i].force_to_parent(moment, force)
+        moments[link.parent] = add(moments[link.parent], moment)
+        forces[link.parent] = add(forces[link.parent], force)
+        moved = transforms[i].inertia_to_parent(reduced)
+        inertias[link.parent] = inertias[link.parent].plus(moved)
+
+    acceleration: list[Scalar] = [0.0] * count
+    base = _base_acceleration(gravity)
+    spatial: list[tuple[Vector, Vector]] = []
+    for i, link in enumerate(links):
+        before = spatial[link.parent] if link.parent >= 0 else base
+        moving = transforms[i].motion_to_child(*before)
+        angular_i = add(moving[0], drift_angular[i])
+        linear_i = add(moving[1], drift_linear[i])
+        resisting = dot(columns[i][0], angular_i) + dot(columns[i][1], linear_i)
+        acceleration[i] = free[i] * (inverse[i] * (effort[i] - resisting))
+        along = linear_i if link.prismatic else angular_i
+        along[2] = along[2] + acceleration[i]
+        spatial.append((angular_i, linear_i))
+    return acceleration, effort
+
+
+def inverse_dynamics(
+    links: list[Link],
+    transforms: list[Transform],
+    gravity: np.ndarray,
+    v: Values,
+    a: Values,
+) -> list[Scalar]:
+    """Return tau = M(q) a + C(q, v) v + g(q): recursive Newton-Euler."""
+    angular, linear = _velocities(links, transforms, v)
+    base = _base_acceleration(gravity)
+    spatial: list[tuple[Vector, Vector]] = []
+    moments, forces = [], []
+    for i, link in enumerate(links):
+        w, u = angular[i], linear[i]
+        before = spatial[link.parent] if link.parent >= 0 else base
+        moving = transforms[i].motion_to_child(*before)
+        turning = [w[1] * v[i], -(w[0] * v[i]), a[i]]
+        if link.prismatic:
+            accelerations = (moving[0], add(moving[1], turning))
+        else:
+            drift = [u[1] * v[i], -(u[0] * v[i]), 0.0]
+            accelerations = (add(moving[0], turning), add(moving[1], drift))
+        spatial.append(accelerations)
+        momentum_angular, momentum_linear = _momentum(link, w, u)
+        rate_angular, rate_linear = _momentum(link, *accelerations)
+        moments.append(
+            add(rate_angular, add(cross(w, momentum_angular), cross(u, momentum_linear)))
+        )
+        forces.append(add(rate_linear, cross(w, momentum_linear)))
+    tau: list[Scalar] = [0.0] * len(links)
+    for i in reversed(range(len(links))):
+        link = links[i]
+        tau[i] = (forces[i] if link.prismatic else moments[i])[2]
+        if link.parent >= 0:
+            moment, force = transforms[i].force_to_parent(moments[i], forces[i])
+            moments[link.parent] = add(moments[link.parent], moment)
+            forces[link.parent] = add(forces[link.parent], force)
+    return tau
+
+
+def mass_matrix(links: list[Link], transforms: list[Transform]) -> list[list[Scalar]]:
+    """Return M(q), rows of scalars: composite rigid bodies."""
+    count = len(links)
+    inertias = [SpatialInertia.of(link) for link in links]
+    matrix: list[list[Scalar]] = [[0.0] * count for _ in range(count)]
+    for i in reversed(range(count)):
+        moment, force = inertias[i].column(links[i].prismatic)
+        j = i
+        while True:
+            matrix[i][j] = matrix[j][i] = (force if links[j].prismatic else moment)[2]
+            if links[j].parent < 0:
+                break
+            moment, force = transforms[j].force_to_parent(moment, force)
+            j = links[j].parent
+        if links[i].parent >= 0:
+            moved = transforms[i].inertia_to_parent(inertias[i])
+            inertias[links[i].parent] = inertias[links[i].parent].plus(moved)
+    return matrix
+
+
+def solve(matrix: list[list[Scalar]], right: Values) -> list[Scalar]:
+    """Return x of matrix x = right, for a symmetric positive definite matrix: L^T D L.
+
+    Eliminating from the tip to the base keeps the zeros of a branched arm's mass matrix.
+    """
+    count = len(right)
+    rest = [[*row] for row in matrix]
+    x = [*right]
+    inverse: list[Scalar] = [0.0] * count
+    lower: list[list[Scalar]] = [[0.0] * count for _ in range(count)]
+    for k in reversed(range(count)):
+        inverse[k] = 1.0 / rest[k][k]
+        lower[k][:k] = [inverse[k] * rest[k][i] for i in range(k)]
+        for i in range(k):
+            for j in range(i + 1):
+                rest[i][j] = rest[j][i] = rest[i][j] - lower[k][i] * rest[k][j]
+            x[i] = x[i] - lower[k][i] * x[k]
+    for k in range(count):
+        x[k] = x[k] * inverse[k]
+        for i in range(k):
+            x[k] = x[k] - lower[k][i] * x[i]
+    return x
+
+
+def placements(links: list[Link], transforms: list[Transform]) -> list[tuple[Matrix, Vector]]:
+    """Return (rotation, translation) of every link's frame in the base frame."""
+    poses: list[tuple[Matrix, Vector]] = []
+    for i, link in enumerate(links):
+        rotation, translation = transforms[i].rotation, transforms[i].translation
+        if link.parent >= 0:
+            base_rotation, base_translation = poses[link.parent]
+            columns = [apply(base_rotation, [row[k] for row in rotation]) for k in range(3)]
+            rotation = [[columns[k][r] for k in range(3)] for r in range(3)]
+            translation = add(base_translation, apply(base_rotation, translation))
+        poses.append((rotation, translation))
+    return poses
+
+
+def _velocities(
+    links: list[Link], transforms: list[Transform], v: Values
+) -> tuple[list[Vector], list[Vector]]:
+    """Return the angular and linear velocity of each link, in its own frame."""
+    angular: list[Vector] = []
+    linear: list[Vector] = []
+    for i, link in enumerate(links):
+        rest = ([0.0] * 3, [0.0] * 3)
+        parent = (angular[link.parent], linear[link.parent]) if link.parent >= 0 else rest
+        w, u = transforms[i].motion_to_child(*parent)
+        along = u if link.prismatic else w
+        along[2] = along[2] + v[i]
+        angular.append(w)
+        linear.append(u)
+    return angular, linear
+
+
+def _momentum(link: Link, w: Vector, u: Vector) -> tuple[Vector, Vector]:
+    """Return the link's inertia times a motion (w, u): moment about its origin, and force."""
+    h = link.first_moment.tolist()
+    moment = add(apply(link.inertia.tolist(), w), cross(h, u))
+    return moment, add(scale(u, link.mass), cross(w, h))
+
+
+def _base_acceleration(gravity: np.ndarray) -> tuple[Vector, Vector]:
+    """Return the base's motion that stands for gravity: upwards, as in a lift."""
+    return [0.0, 0.0, 0.0], [-float(g) for g in gravity]

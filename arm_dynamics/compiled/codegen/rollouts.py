@@ -1,0 +1,276 @@
+"""Compiled loops around an arm's generated dynamics: plant steps, motor steps, pose holding.
+
+This text ends every generated module, where the functions of `arm_functions` come before it.
+Arrays are (n,) or have one column a joint; `table` is arm_dynamics.compiled.joint_table's.
+"""
+
+from typing import TYPE_CHECKING
+
+from numba import njit
+
+from arm_dynamics.compiled.integrators import (
+    POINT_Q,
+    POINT_V,
+    STAGES,
+    A,
+    begin_stage,
+    end_stage,
+    end_step,
+)
+from arm_dynamics.compiled.joint_table import ARMATURE, DAMPING, FRICTION, LIMIT_DAMPING
+from arm_dynamics.compiled.joint_torques import actuator_torque, limit_torque, motor_torque
+
+if TYPE_CHECKING:
+    from arm_dynamics.compiled.codegen.arm_functions import (
+        articulated_dynamics,
+        forward_dynamics,
+        mass_matrix,
+        placements,
+    )
+
+# A rollout whose summed error of one step exceeds this has blown up [rad]; its cost is the latter.
+BLOW_UP_ERROR = 100.0
+BLOW_UP_COST = 9999999.0
+
+_FRICTION_SWEEPS = 100
+
+
+@njit(cache=True, error_model='numpy', nogil=True)
+def wrench_torques(q, context):
+    """Write J^T w of the external wrenches to context.wrench_torque."""
+    rotation, translation = context.rotation, context.translation
+    result = context.wrench_torque
+    result[:] = 0.0
+    placements(q, context.sine, context.cosine, rotation, translation)
+    for k in range(context.wrench_link.size):
+        link = context.wrench_link[k]
+        x, y, z, force_x, force_y, force_z, moment_x, moment_y, moment_z = context.wrench[k]
+        turn, origin = rotation[link], translation[link]
+        at_x = turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z + origin[0]
+        at_y = turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z + origin[1]
+        at_z = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z + origin[2]
+        while link >= 0:
+            axis, origin = rotation[link, :, 2], translation[link]
+            if context.prismatic[link]:
+                result[link] += axis[0] * force_x + axis[1] * force_y + axis[2] * force_z
+            else:
+                arm_x, arm_y, arm_z = at_x - origin[0], at_y - origin[1], at_z - origin[2]
+                result[link] += axis[0] * (moment_x + arm_y * force_z - arm_z * force_y)
+                result[link] += axis[1] * (moment_y + arm_z * force_x - arm_x * force_z)
+                result[link] += axis[2] * (moment_z + arm_x * force_y - arm_y * force_x)
+            link = context.parents[link]
+
+
+@njit(error_model='numpy', nogil=True, _nrt=False)
+def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, work, effort, a):
+    """Write the acceleration of the arm with its actuators, frictions and limits.
+
+    With an implicit step h, h times the damping of all that resists velocity joins the inertia:
+    v+ = v + h (M + armature + h D)^-1 (tau - bias), which is MuJoCo's `implicitfast`.
+
+    Args:
+        actuator: SERVO, TORQUE or VOLTAGE.
+        command: (n,) rad | N.m | V.
+        table: joint numbers.
+        implicit_step: h, or 0 for none [s].
+        extra: (n,) further torques.
+        q, v: (n,) state.
+        work: (4, n) scratch: torque, diagonal, sine, cosine.
+        effort: (n,) gets the actuators' torques.
+        a: (n,) gets the acceleration.
+    """
+    torque, diagonal, sine, cosine = work
+    for i in range(q.size):
+        effort[i], slope = actuator_torque(actuator, command[i], q[i], v[i], table, i)
+        damping = table[DAMPING, i] + slope
+        limit = limit_torque(q[i], v[i], table, i)
+        if limit != 0.0:
+            damping += table[LIMIT_DAMPING, i]
+        torque[i] = effort[i] + limit - table[DAMPING, i] * v[i] + extra[i]
+        diagonal[i] = table[ARMATURE, i] + implicit_step * damping
+    forward_dynamics(q, v, torque, diagonal, sine, cosine, a)
+
+
+@njit(error_model='numpy', nogil=True)
+def invert(matrix):
+    """Invert a symmetric positive definite matrix in place: Gauss-Jordan, no pivot needed.
+
+    Small loops take a second less to compile than LAPACK's interface.
+    """
+    n = matrix.shape[0]
+    for k in range(n):
+        pivot = 1.0 / matrix[k, k]
+        matrix[k, k] = 1.0
+        for j in range(n):
+            matrix[k, j] *= pivot
+        for i in range(n):
+            if i != k:
+                factor = matrix[i, k]
+                matrix[i, k] = 0.0
+                for j in range(n):
+                    matrix[i, j] -= factor * matrix[k, j]
+
+
+@njit(cache=True, error_model='numpy', nogil=True)
+def dry_friction(h, a, v, context):
+    """Write the Coulomb friction torque of the coming step to context.friction.
+
+    The torque within +-friction that stops the joint by the end of the step where it can, and else
+    opposes its motion: v_free + h A^-1 f = 0 or |f| = friction, by projected Gauss-Seidel.
+
+    Args:
+        h: step [s].
+        a, v: (n,) acceleration without friction, and velocity.
+        context: PlantContext, in whose `mass` is A = M + armature (+ h D); its inverse, after.
+    """
+    friction = context.friction
+    friction[:] = 0.0
+    response = context.mass
+    invert(response)
+    velocity = v + h * a
+    for _ in range(_FRICTION_SWEEPS):
+        change = 0.0
+        for i in range(v.size):
+            bound = context.table[FRICTION, i]
+            wanted = friction[i] - velocity[i] / (h * response[i, i])
+            wanted = min(max(wanted, -bound), bound)
+            step = wanted - friction[i]
+            friction[i] = wanted
+            for k in range(v.size):
+                velocity[k] += h * response[k, i] * step
+            change = max(change, abs(step))
+        if change < 1e-13:
+            break
+
+
+@njit(cache=True, error_model='numpy', nogil=True)
+def advance(actuator, integrator, h, implicit_step, count, rubbing, q, v, context):
+    """Move the plant's q and v on by `count` steps h, in place.
+
+    Args:
+        actuator: SERVO, TORQUE or VOLTAGE.
+        integrator: index in integrators.INTEGRATORS.
+        h: step [s].
+        implicit_step: h for implicit damping, else 0.
+        count: number of steps.
+        rubbing: whether there is Coulomb friction.
+        q, v: (n,) state.
+        context: PlantContext.
+    """
+    command, table, effort = context.command, context.table, context.effort
+    work = (context.torque, context.diagonal, context.sine, context.cosine)
+    scratch, extra = context.scratch, context.extra
+    point_q, point_v, a = scratch[POINT_Q], scratch[POINT_V], scratch[A]
+    pushed = context.wrench_link.size > 0
+    first = -1 if rubbing else 0  # the free acceleration first, from which the friction follows
+    for _ in range(count):
+        for stage in range(first, STAGES[integrator]):
+            begin_stage(integrator, max(stage, 0), q, v, h, scratch)
+            if pushed:
+                wrench_torques(point_q, context)
+            if pushed or rubbing:
+                for i in range(q.size):
+                    rub = context.friction[i] if stage >= 0 else 0.0
+                    extra[i] = rub + context.wrench_torque[i]
+            plant_acceleration(
+                actuator, command, table, implicit_step, extra, point_q, point_v, work, effort, a
+            )
+            if stage >= 0:
+                end_stage(stage, scratch)
+                continue
+            mass_matrix(q, context.sine, context.cosine, context.mass)
+            for i in range(q.size):
+                context.mass[i, i] += context.diagonal[i]
+            dry_friction(h, a, v, context)
+        end_step(integrator, q, v, h, scratch)
+
+
+@njit(error_model='numpy', nogil=True, _nrt=False)
+def _hold_stuck(q, v, a, stuck, torque, limits, sine, cosine, free, load, held):
+    """Let go of stuck joints unless their net torque is exactly zero; hold those that are."""
+    for i in range(free.size):
+        free[i] = 1.0
+    articulated_dynamics(q, v, torque, free, sine, cosine, held, load)
+    any_stuck = False
+    for i in range(stuck.size):
+        if stuck[i] != 0.0 and load[i] - limits[i] == 0.0:
+            free[i] = 0.0
+            any_stuck = True
+        else:
+            stuck[i] = 0.0
+    if any_stuck:
+        articulated_dynamics(q, v, torque, free, sine, cosine, held, load)
+        for i in range(a.size):
+            a[i] = held[i]
+
+
+@njit(cache=True, error_model='numpy', nogil=True, _nrt=False)
+def motor_rollout(q, v, a, stuck, previous, voltage, h, count, table, work, control, trace):
+    """Move the published arm's state on by `count` steps h, in place; return the summed error J.
+
+    A step is explicit Euler with the acceleration carried in the state, then stiction, then the
+    acceleration at the new state under `voltage`: published/five_joint_arm.py says it in full.
+    After it the error e = target - q of the controlled joints is summed up, and their next
+    voltages are V = P e + I sum(e) + D (e - previous e); sums and differences carry no step.
+
+    One loop for both, with the step written out and no reference counts (`_nrt`): calls that hand
+    arrays on would cost as much as the dynamics.
+
+    Args:
+        q, v, a, stuck, previous, voltage: (n,) the state; `stuck` is 0 or 1, voltage in [V].
+        h, count: step [s] and number of steps.
+        table: joint numbers.
+        work: MotorScratch.
+        control: PoseControl; with no controlled joints the voltages stay as they are.
+        trace: (rows, n) gets q at evenly spread steps; no rows for none.
+    """
+    torque, limits, armature = work.torque, work.limits, work.armature
+    sine, cosine = work.sine, work.cosine
+    free, load, held = work.free, work.load, work.a
+    gains, target, total, last = control.gains, control.target, control.total, control.last
+    active = control.active
+    rows = trace.shape[0]
+    every = count // rows if rows else 0
+    row, until_row = 0, every
+    cost = 0.0
+    for _ in range(count):
+        any_stuck = False
+        for i in range(q.size):
+            q[i] += h * v[i]
+            velocity = v[i] + h * a[i]
+            if (velocity > 0.0 and previous[i] < 0.0) or (velocity < 0.0 and previous[i] > 0.0):
+                velocity = 0.0
+                stuck[i] = 1.0
+            v[i] = velocity
+            previous[i] = velocity
+            limits[i] = limit_torque(q[i], velocity, table, i)
+            torque[i] = motor_torque(voltage[i], velocity, table, i) + 2.0 * limits[i]
+            # Where its own torque is not zero, the net one could be zero by rounding alone.
+            if velocity != 0.0 or torque[i] != 0.0:
+                stuck[i] = 0.0
+            elif stuck[i] != 0.0:
+                any_stuck = True
+        forward_dynamics(q, v, torque, armature, sine, cosine, a)
+        if any_stuck:
+            _hold_stuck(q, v, a, stuck, torque, limits, sine, cosine, free, load, held)
+
+        step_error = 0.0
+        for k in range(active.size):
+            i = active[k]
+            error = target[i] - q[i]
+            step_error += abs(error)
+            total[i] += error
+            voltage[i] = (
+                gains[0, i] * error + gains[1, i] * total[i] + gains[2, i] * (error - last[i])
+            )
+            last[i] = error
+        if rows:
+            until_row -= 1
+            if until_row == 0 and row < rows:
+                for i in range(q.size):
+                    trace[row, i] = q[i]
+                row, until_row = row + 1, every
+        if not step_error <= BLOW_UP_ERROR:
+            return BLOW_UP_COST
+        cost += step_error
+    return cost

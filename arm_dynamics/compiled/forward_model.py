@@ -1,0 +1,241 @@
+"""Any arm with its actuators as a function: state and command in, next state out."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.checks import one_of, per_joint
+from arm_dynamics.compiled import integrators
+from arm_dynamics.compiled.compiled_model import CompiledModel, building
+from arm_dynamics.compiled.joint_table import (
+    ARMATURE,
+    ARMATURE_CONDUCTANCE,
+    BACK_EMF_CONSTANT,
+    DAMPING,
+    EFFORT_LIMIT,
+    FRICTION,
+    LIMIT_DAMPING,
+    LIMIT_STIFFNESS,
+    LOWER,
+    SERVO_KD,
+    SERVO_KP,
+    TORQUE_CONSTANT,
+    UPPER,
+    joint_table,
+)
+from arm_dynamics.compiled.motors import DCMotors
+from arm_dynamics.compiled.plant_context import MotorScratch, PlantContext, PoseControl
+from arm_dynamics.compiled.stability import check_step, largest_stable_step
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+ACTUATORS = ('servo', 'torque', 'voltage')
+
+# 'implicitfast' is semi-implicit Euler with implicit damping, as MuJoCo's. 'lagged_euler' is the
+# published five-joint arm's step: explicit Euler whose acceleration is part of the state, so that
+# a voltage acts one step late, with its motors' stiction.
+INTEGRATORS = (*integrators.INTEGRATORS, 'implicitfast', 'lagged_euler')
+
+
+@dataclass(frozen=True)
+class ForwardModelParameters:
+    """Actuators, frictions and limits of the joints; one number for all joints or one a joint.
+
+    Attributes:
+        actuator: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor).
+        integrator: one of INTEGRATORS.
+        servo_kp, servo_kd: [N.m/rad], [N.m.s/rad].
+        motors: the DC motors.
+        armature: rotor inertia seen at the joint [kg m^2 | kg].
+        damping: viscous friction [N.m.s/rad | N.s/m].
+        friction: Coulomb friction [N.m | N].
+        limit_stiffness, limit_damping: spring and damper beyond the position limits [N.m/rad],
+            [N.m.s/rad].
+        effort_limits: enforce the URDF's effort limits.
+    """
+
+    actuator: str = 'torque'
+    integrator: str = 'implicitfast'
+    servo_kp: tuple[float, ...] = (2000.0,)
+    servo_kd: tuple[float, ...] = (400.0,)
+    motors: DCMotors = field(default_factory=DCMotors)
+    armature: tuple[float, ...] = (0.0,)
+    damping: tuple[float, ...] = (0.0,)
+    friction: tuple[float, ...] = (0.0,)
+    limit_stiffness: tuple[float, ...] = (0.0,)
+    limit_damping: tuple[float, ...] = (0.0,)
+    effort_limits: bool = True
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        one_of('actuator', self.actuator, ACTUATORS)
+        one_of('integrator', self.integrator, INTEGRATORS)
+        if self.integrator == 'lagged_euler' and self.actuator != 'voltage':
+            raise ArmError(
+                f"integrator 'lagged_euler' needs actuator 'voltage', not {self.actuator!r}"
+            )
+
+    def table(self, model: RobotModel) -> Array:
+        """Return the joint table for `model`. Raises ArmError for counts or values not allowed."""
+        names = model.joint_names
+        rows = {
+            row: per_joint(name, getattr(self, name), names, minimum=0.0)
+            for name, row in (
+                ('servo_kp', SERVO_KP),
+                ('servo_kd', SERVO_KD),
+                ('armature', ARMATURE),
+                ('damping', DAMPING),
+                ('friction', FRICTION),
+                ('limit_stiffness', LIMIT_STIFFNESS),
+                ('limit_damping', LIMIT_DAMPING),
+            )
+        }
+        limits = {LOWER: model.position_lower, UPPER: model.position_upper}
+        if self.effort_limits:
+            limits[EFFORT_LIMIT] = model.effort_limit
+        return joint_table(model.nv, {**rows, **limits, **self.motors.rows(names)})
+
+
+class ForwardModel:
+    """Next state of an arm from state, command and step. Not thread-safe (scratch).
+
+    A state is q and v (2 n,); with 'lagged_euler' q, v, a, stiction flags and previous velocities
+    (5 n,). Everything that the next state depends on is in it: calls remember nothing.
+
+    Attributes:
+        model, parameters: as given.
+        compiled: the arm's generated code.
+        table: joint numbers.
+        state_size: length of a state.
+        effort: (n,) actuator torque in the last step of the last call [N.m | N].
+    """
+
+    def __init__(self, model: RobotModel, parameters: ForwardModelParameters):
+        """Generate (or find) the arm's code. Raises ArmError for parameters not allowed."""
+        self.model, self.parameters = model, parameters
+        self.compiled = CompiledModel(model)
+        self.table = parameters.table(model)
+        self._lagged = parameters.integrator == 'lagged_euler'
+        implicit = parameters.integrator == 'implicitfast'
+        method = 'semi_implicit_euler' if implicit else parameters.integrator
+        self._integrator = -1 if self._lagged else integrators.INTEGRATORS.index(method)
+        self._implicit = implicit
+        n = model.nv
+        self.state_size = (5 if self._lagged else 2) * n
+        parents = np.array([link.parent for link in self.compiled.links])
+        self._context = PlantContext.of(self.table, parents, model.prismatic.copy())
+        self.effort = self._context.effort
+        self._rubbing = bool((self.table[FRICTION] > 0.0).any())
+        self._actuator = ACTUATORS.index(parameters.actuator)
+        self._motor_scratch = MotorScratch.of(self.table[ARMATURE])
+        self._no_control, self._no_trace = PoseControl.none(n), np.zeros((0, n))
+
+    @functools.cached_property
+    def largest_step(self) -> float:
+        """The largest stable time step [s]."""
+        table = self.table
+        stiffness, damping = np.zeros(self.model.nv), table[DAMPING].copy()
+        if self.parameters.actuator == 'servo':
+            stiffness, damping = table[SERVO_KP], damping + table[SERVO_KD]
+        elif self.parameters.actuator == 'voltage':
+            slope = table[TORQUE_CONSTANT] * table[BACK_EMF_CONSTANT]
+            damping = damping + slope * table[ARMATURE_CONDUCTANCE]
+        return largest_stable_step(
+            self.model, self.parameters.integrator, stiffness, damping, table[ARMATURE]
+        )
+
+    def initial_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Array:
+        """Return the state at q (n,) and v (n,), rest by default."""
+        n = self.model.nv
+        state = np.zeros(self.state_size)
+        state[:n] = q
+        state[n : 2 * n] = 0.0 if v is None else v
+        if self._lagged:
+            state[4 * n :] = state[n : 2 * n]
+        return state
+
+    def step(
+        self,
+        state: ArrayLike,
+        command: ArrayLike,
+        dt: float,
+        count: int = 1,
+        wrenches: Mapping[str, ArrayLike] | None = None,
+    ) -> Array:
+        """Return the state after `count` steps of `dt` [s] under `command` (n,).
+
+        Args:
+            state: (state_size,).
+            command: (n,) positions, torques or voltages.
+            dt: time step [s].
+            count: number of steps.
+            wrenches: (6,) force [N] and torque [N.m] on frames, by name, at the frame's origin in
+                base-aligned axes.
+
+        Raises:
+            ArmError: wrong lengths, values that are not finite, no such frame, or a step that
+                is not > 0 or not stable.
+        """
+        state = _checked('state', state, self.state_size)
+        command = _checked('command', command, self.model.nv)
+        check_step(dt, self.largest_step, self.parameters.integrator)
+        self.set_wrenches(wrenches or {})
+        self.advance(state, command, dt, count)
+        self.set_wrenches({})
+        return state
+
+    def set_wrenches(self, wrenches: Mapping[str, ArrayLike]) -> None:
+        """Let `advance` push on frames from now on; see `step`. Raises ArmError."""
+        if self._lagged and wrenches:
+            raise ArmError("integrator 'lagged_euler' has no external wrenches")
+        links, rows = [], []
+        for frame, wrench in wrenches.items():
+            link, point = self.compiled.point_on_link(frame)
+            links.append(link)
+            rows.append(np.concatenate([point, _checked(f'wrench on {frame!r}', wrench, 6)]))
+        self._context.wrench_torque[:] = 0.0
+        self._context.extra[:] = 0.0
+        self._context = self._context._replace(
+            wrench_link=np.array(links, dtype=np.int64),
+            wrench=np.array(rows, dtype=float).reshape(-1, 9),
+        )
+
+    def advance(self, state: Array, command: Array, dt: float, count: int) -> None:
+        """Move `state` on in place, unchecked: `step` without its checks and its copy."""
+        n, module = self.model.nv, self.compiled.module
+        if self._lagged:
+            scratch = self._motor_scratch
+            q, v, a, stuck, previous = state.reshape(5, n)
+            module.motor_rollout(
+                q, v, a, stuck, previous, command, dt, count,
+                self.table, scratch, self._no_control, self._no_trace,
+            )  # fmt: skip
+            np.subtract(scratch.torque, 2.0 * scratch.limits, out=self.effort)
+            return
+        context = self._context
+        context.command[:] = command
+        module.advance(
+            self._actuator, self._integrator, dt, dt if self._implicit else 0.0, count,
+            self._rubbing, state[:n], state[n:], context,
+        )  # fmt: skip
+
+    def compile(self) -> None:
+        """Compile now what `advance` needs (or load it), with a message where it takes long."""
+        with building(self.model.name):
+            self.advance(self.initial_state(self.model.neutral()), np.zeros(self.model.nv), 0.0, 1)
+        self.effort[:] = 0.0
+
+
+def _checked(name: str, values: ArrayLike, size: int) -> Array:
+    array = np.array(values, dtype=float)
+    if array.shape != (size,):
+        raise ArmError(f'{name} has shape {array.shape}; it must be ({size},)')
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ArmError(f'{name}[{bad[0]}] is {array[bad[0]]}; it must be finite')
+    return array

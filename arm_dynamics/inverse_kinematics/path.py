@@ -1,0 +1,254 @@
+"""Inverse kinematics of whole paths: one continuous joint path, or the first impossible pose."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.errors import ArmError, limit_error
+from arm_dynamics.inverse_kinematics import numeric as ik_numeric
+from arm_dynamics.inverse_kinematics import tracking as ik_tracking
+from arm_dynamics.inverse_kinematics.solve import (
+    DEFAULT_RESTARTS,
+    IkTask,
+    InverseKinematics,
+    checked_pose,
+    checked_seed,
+    ik_task,
+    inverse_kinematics,
+)
+from arm_dynamics.kinematics.chain import flatten_pose
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+STEP_BOUND = 0.15  # [rad | m] largest joint motion in one part of a path
+_SAME_SOLUTION = 1e-3  # [rad | m]
+_TURN = 2.0 * np.pi
+
+
+class PathIkResult(NamedTuple):
+    """Answer to one path.
+
+    Attributes:
+        success: every pose is met, in order, on one branch and within the joint limits.
+        q: (n, nq) joint path; without success the poses before `first_failure`.
+        first_failure: index of the first pose that cannot be met, -1 if none.
+        reason: empty on success, else why.
+        max_position_error: [m] over q, by Pinocchio's forward kinematics.
+        max_orientation_error: [rad] likewise.
+        max_joint_step: [rad | m] largest change of a joint from pose to pose.
+    """
+
+    success: bool
+    q: Array
+    first_failure: int
+    reason: str
+    max_position_error: float
+    max_orientation_error: float
+    max_joint_step: float
+
+
+class _Branch(NamedTuple):
+    reached: int  # poses met before the first failure
+    path: Array
+    reason: str
+
+
+def solve_path_ik(
+    model: RobotModel,
+    poses: Sequence[pin.SE3] | ArrayLike,
+    seed: ArrayLike | None = None,
+    *,
+    frame: str | None = None,
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+    position_only: bool = False,
+    axis_tolerances: ArrayLike | None = None,
+    restarts: int = DEFAULT_RESTARTS,
+    random_seed: int = 0,
+) -> PathIkResult:
+    """Find one continuous joint path within limits through all poses.
+
+    Every solution of the first pose starts a branch. Branches are followed along the straight
+    motions between the poses, nearest to the seed first, and the first that is feasible to the
+    end is the answer; full turns of a joint are chosen for the whole path, not pose by pose.
+
+    Args:
+        poses: n poses of the frame in the base frame: pin.SE3s or an array (n, 4, 4).
+        seed: (nq,) what the first configuration should be near.
+        model, frame, position_tolerance, orientation_tolerance, position_only, axis_tolerances,
+            restarts, random_seed: as for `solve_ik`.
+
+    Raises:
+        ArmError: malformed arguments.
+    """
+    ik = inverse_kinematics(model, frame)
+    targets = _flat_poses(poses)
+    start = ik.middle if seed is None else checked_seed(ik, seed)
+    task = ik_task(position_tolerance, orientation_tolerance, position_only, axis_tolerances)
+    first, why = _first_configurations(ik, targets[0], start, task, restarts, random_seed)
+    best = _Branch(0, np.empty((0, ik.chain.n)), why)
+    for configuration in first:
+        branch = _follow(ik, targets, configuration, task, start[ik.chain.joints])
+        if branch.reached == len(targets):
+            best = branch
+            break
+        if branch.reached > best.reached or best.reached == 0:
+            best = branch
+    q = np.repeat(start[None, :], best.reached, axis=0)
+    q[:, ik.chain.joints] = best.path[: best.reached]
+    success = best.reached == len(targets)
+    position, orientation = _residuals(model, frame, q, targets[: best.reached], task)
+    if success and (
+        position > 1.01 * task.tolerances[0] or orientation > 1.01 * task.tolerances[1]
+    ):
+        raise ArmError(f'path IK missed its poses by {position:.1e} m, {orientation:.1e} rad')
+    return PathIkResult(
+        success,
+        q,
+        -1 if success else best.reached,
+        '' if success else f'pose {best.reached}: {best.reason}',
+        position,
+        orientation,
+        float(np.abs(np.diff(q, axis=0)).max()) if len(q) > 1 else 0.0,
+    )
+
+
+def _flat_poses(poses: Sequence[pin.SE3] | ArrayLike) -> Array:
+    """Return poses (n, 12) as `chain.flatten_pose` has them, checked."""
+    if not isinstance(poses, np.ndarray) and len(poses) and isinstance(poses[0], pin.SE3):  # type: ignore[arg-type,index]
+        flat = np.array([flatten_pose(pose) for pose in poses])  # type: ignore[union-attr]
+    else:
+        matrices = np.asarray(poses, dtype=float)
+        if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or not len(matrices):
+            raise ArmError(f'a path is an array (n, 4, 4), n > 0, not {matrices.shape}')
+        rotations = matrices[:, :3, :3]
+        wrong = np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+        bad = ~(wrong < 1e-6) | (np.linalg.det(rotations) < 0.0)
+        if bad.any():
+            checked_pose(matrices[int(bad.argmax())])
+        flat = np.concatenate([rotations.reshape(-1, 9), matrices[:, :3, 3]], axis=1)
+    finite = np.isfinite(flat).all(axis=1)
+    if not finite.all():
+        raise ArmError(f'pose {int(finite.argmin())} of the path is not finite')
+    return flat
+
+
+def _first_configurations(
+    ik: InverseKinematics,
+    target: Array,
+    seed: Array,
+    task: IkTask,
+    restarts: int,
+    random_seed: int,
+) -> tuple[list[Array], str]:
+    """Return all solutions (n,) found for the first pose, nearest to the seed first."""
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = target[:9].reshape(3, 3), target[9:]
+    result = ik.solve(matrix, seed, task, 'auto', restarts, random_seed)
+    start = seed[ik.chain.joints]
+    found = [result.q[ik.chain.joints]] if result.success else []
+    if ik.analytic is not None and task.full_pose:
+        found.extend(ik.all_solutions(matrix, task, limits=False))
+    if result.success and result.solver != 'analytic':
+        for guess in ik.starts(start, restarts, random_seed).copy():
+            q = guess.copy()
+            _, position, orientation = ik_numeric.levenberg_marquardt(
+                *ik.arrays, target, task.dead_zone, task.tolerances, q, 40, 6
+            )
+            if position <= task.tolerances[0] and orientation <= task.tolerances[1]:
+                found.append(q)
+    revolute = ~ik.chain.prismatic
+
+    def offset(q: Array, origin: Array) -> Array:
+        step = q - origin
+        turned = np.remainder(step + np.pi, _TURN) - np.pi
+        return np.where(revolute & (ik.chain.upper - ik.chain.lower >= _TURN), turned, step)
+
+    distinct: list[Array] = []
+    for q in sorted(found, key=lambda q: float(np.linalg.norm(offset(q, start)))):
+        if all(np.abs(offset(q, other)).max() > _SAME_SOLUTION for other in distinct):
+            distinct.append(q)
+    return distinct, result.reason
+
+
+def _follow(
+    ik: InverseKinematics, targets: Array, configuration: Array, task: IkTask, seed: Array
+) -> _Branch:
+    """Follow one branch to the end or to the first pose it cannot meet."""
+    chain = ik.chain
+    redundant = ik._is_redundant(task)
+    path = np.empty((len(targets), chain.n))
+    path[0] = configuration
+    reached, part = ik_tracking.follow(
+        *ik.arrays, redundant, targets, task.dead_zone, task.tolerances, STEP_BOUND, path
+    )
+    reason = ''
+    if reached < len(targets):
+        reason = _why_stopped(ik, targets, reached, part, path, task)
+    if not redundant and reached:
+        reached, reason = _choose_turns(ik, path[:reached], seed, reason)
+    return _Branch(reached, path, reason)
+
+
+def _why_stopped(
+    ik: InverseKinematics, targets: Array, pose: int, part: float, path: Array, task: IkTask
+) -> str:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = targets[pose][:9].reshape(3, 3), targets[pose][9:]
+    seed = ik.middle.copy()
+    seed[ik.chain.joints] = path[max(pose - 1, 0)]
+    alone = ik.solve(matrix, seed, task, 'auto', 20, 0)
+    if not alone.success:
+        return alone.reason
+    condition = ik_numeric.condition_at(ik.chain.fixed, ik.chain.prismatic, path[pose - 1])
+    return (
+        f'reachable, but not continuously from the pose before it: the branch ends {part:.0%} of '
+        f'the way (condition number {condition:.3g} at pose {pose - 1})'
+    )
+
+
+def _choose_turns(ik: InverseKinematics, path: Array, seed: Array, reason: str) -> tuple[int, str]:
+    """Shift each revolute joint of a path (n, chain.n), in place, by full turns into its limits.
+
+    Returns how many poses then are within limits, and why no more, or `reason` if all are.
+    """
+    chain, slack = ik.chain, 1e-9
+    reached = len(path)
+    for i in range(chain.n):
+        nearest = np.round((seed[i] - path[0, i]) / _TURN)
+        shifts = [0.0] if chain.prismatic[i] else _TURN * (nearest + np.array([0, 1, -1, 2, -2]))
+        best, best_shift = -1, 0.0
+        for shift in sorted(shifts, key=lambda s: abs(path[0, i] + s - seed[i])):
+            column = path[:reached, i] + shift
+            beyond = (column > chain.upper[i] + slack) | (column < chain.lower[i] - slack)
+            count = int(beyond.argmax()) if beyond.any() else reached
+            if count > best:
+                best, best_shift = count, float(shift)
+        path[:, i] += best_shift
+        if best < reached:
+            reached = best
+            error = limit_error(
+                ik.joint_names[i],
+                'position',
+                path[best, i],
+                chain.lower[i],
+                chain.upper[i],
+                'm' if chain.prismatic[i] else 'rad',
+            )
+            reason = f'{error} on this branch, and no better branch exists'
+        np.clip(path[:reached, i], chain.lower[i], chain.upper[i], out=path[:reached, i])
+    return reached, reason
+
+
+def _residuals(
+    model: RobotModel, frame: str | None, q: Array, targets: Array, task: IkTask
+) -> tuple[float, float]:
+    """Return the largest errors of a path by Pinocchio, not by the code that solved it."""
+    if not len(q):
+        return float('inf'), float('inf')
+    poses = np.array([flatten_pose(model.forward_kinematics(each, frame)) for each in q])
+    return ik_tracking.largest_residuals(poses, targets, task.dead_zone)

@@ -1,0 +1,106 @@
+"""Jacobians, three independent ways, and what they say of an arm's mobility."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.kinematics.chain import chain_to
+from arm_dynamics.kinematics.compiled_kinematics import chain_pose
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+
+def geometric_jacobian(model: RobotModel, q: ArrayLike, frame: str | None = None) -> Array:
+    """Return J (6 x nv) from joint axes: a column (z x (p - o); z), or (z; 0) for a slide.
+
+    z is the joint's axis, o its origin, p the frame's origin; all in the base frame. The same
+    matrix as `RobotModel.jacobian`, which is Pinocchio's, without Pinocchio.
+    """
+    chain = chain_to(model, frame)
+    pose, axes = np.empty(12), np.empty((chain.n, 6))
+    chain_pose(chain.fixed, chain.prismatic, np.asarray(q, dtype=float)[chain.joints], pose, axes)
+    jacobian = np.zeros((6, model.nv))
+    for index, prismatic, axis in zip(chain.joints, chain.prismatic, axes, strict=True):
+        z, origin = axis[:3], axis[3:]
+        if prismatic:
+            jacobian[:3, index] = z
+        else:
+            jacobian[:3, index] = np.cross(z, pose[9:] - origin)
+            jacobian[3:, index] = z
+    return jacobian
+
+
+def numerical_jacobian(
+    model: RobotModel, q: ArrayLike, frame: str | None = None, step: float = 1e-5
+) -> Array:
+    """Return J (6 x nv) by central differences of the pose: log6(T(q - h)^-1 T(q + h)) / 2h.
+
+    In world-aligned axes, accurate to about step^2 + 1e-16 / step.
+    """
+    q = np.asarray(q, dtype=float)
+    rotation = model.forward_kinematics(q, frame).rotation.copy()
+    jacobian = np.empty((6, model.nv))
+    for i in range(model.nv):
+        change = step * np.eye(model.nv)[i]
+        before = pin.SE3(model.forward_kinematics(q - change, frame))
+        after = pin.SE3(model.forward_kinematics(q + change, frame))
+        jacobian[:3, i] = (after.translation - before.translation) / (2.0 * step)
+        turn = pin.log6(before.inverse() * after).angular
+        jacobian[3:, i] = rotation @ turn / (2.0 * step)
+    return jacobian
+
+
+def manipulability(jacobian: ArrayLike) -> float:
+    """Return Yoshikawa's w = sqrt(det(J J^T)), the product of the singular values.
+
+    J is (m, n), any rows of a Jacobian; where m > n, sqrt(det(J^T J)): what n joints can do.
+    """
+    return float(np.prod(np.linalg.svd(np.asarray(jacobian), compute_uv=False)))
+
+
+def condition_number(jacobian: ArrayLike) -> float:
+    """Return sigma_max / sigma_min of J (m, n); infinite at a singularity.
+
+    Metres and radians are mixed in a 6-row J: compare only values of one arm.
+    """
+    values = np.linalg.svd(np.asarray(jacobian), compute_uv=False)
+    return float(values[0] / values[-1]) if values[-1] > 0.0 else float('inf')
+
+
+def smallest_singular_value(jacobian: ArrayLike) -> float:
+    """Return sigma_min of J (m, n): tool speed per joint speed in the slowest direction."""
+    return float(np.linalg.svd(np.asarray(jacobian), compute_uv=False)[-1])
+
+
+class Ellipsoid(NamedTuple):
+    """Ellipsoid of attainable velocities or forces.
+
+    Attributes:
+        radii: (m,) half axes, largest first for velocities.
+        axes: (m, m) their directions, one a column.
+    """
+
+    radii: Array
+    axes: Array
+
+
+def velocity_ellipsoid(jacobian: ArrayLike) -> Ellipsoid:
+    """Return the velocities J qdot, |qdot| <= 1, of J (m, n): m = 3 rows of one unit."""
+    jacobian = np.asarray(jacobian, dtype=float)
+    axes, values, _ = np.linalg.svd(jacobian)
+    radii = np.zeros(len(jacobian))
+    radii[: len(values)] = values
+    return Ellipsoid(radii, axes)
+
+
+def force_ellipsoid(jacobian: ArrayLike) -> Ellipsoid:
+    """Return the forces f with |J^T f| <= 1: the velocity ellipsoid's axes, inverse radii.
+
+    Infinite where the structure carries the force and no joint has to.
+    """
+    radii, axes = velocity_ellipsoid(jacobian)
+    with np.errstate(divide='ignore'):
+        return Ellipsoid(1.0 / radii, axes)

@@ -1,0 +1,157 @@
+"""Where an arm loses a direction of motion, and how far it is from there."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.errors import ArmError
+from arm_dynamics.kinematics.chain import Chain, chain_to
+from arm_dynamics.kinematics.compiled_kinematics import chain_pose
+from arm_dynamics.model import RobotModel
+
+Array = NDArray[np.float64]
+
+# Closer than this counts as singular.
+WRIST_ANGLE = 0.05  # [rad]
+ELBOW_ANGLE = 0.05  # [rad]
+SHOULDER_DISTANCE = 0.02  # [m]
+SMALLEST_SINGULAR_VALUE = 0.01  # [m/rad, rad/rad]
+
+_GEOMETRY = 1e-6
+
+
+class Singularity(NamedTuple):
+    """How near any arm is to a singularity.
+
+    Attributes:
+        singular: the smallest singular value is below the limit.
+        smallest_singular_value: of J: tool speed per unit joint speed in the lost direction.
+        lost_direction: (6,) unit twist [v; omega] the tool can hardly make, base frame axes.
+        idle_motion: (nv,) unit joint velocity that hardly moves the tool.
+    """
+
+    singular: bool
+    smallest_singular_value: float
+    lost_direction: Array
+    idle_motion: Array
+
+
+class URSingularities(NamedTuple):
+    """Distances of a UR-type arm to its three singularities.
+
+    det J is, up to sign, the product of both link lengths, sin(elbow_angle),
+    sin(wrist_angle) and shoulder_distance.
+
+    Attributes:
+        wrist_angle: [rad] 0 to pi/2, between the lines of axes 4 and 6; 0: they are parallel.
+        elbow_angle: [rad] 0 to pi/2, between the lines of upper arm and forearm; 0: stretched
+            or folded.
+        shoulder_distance: [m] of the point where axes 5 and 6 meet from the plane that holds
+            axis 1 and the direction of axis 2; 0: base rotation no longer moves it sideways.
+        names: those of 'wrist', 'elbow', 'shoulder' that are closer than their limit.
+    """
+
+    wrist_angle: float
+    elbow_angle: float
+    shoulder_distance: float
+    names: tuple[str, ...]
+
+
+def singularity(
+    model: RobotModel,
+    q: ArrayLike,
+    frame: str | None = None,
+    limit: float = SMALLEST_SINGULAR_VALUE,
+) -> Singularity:
+    """Return how near any arm is to a singularity, from its Jacobian.
+
+    For a chain of fewer than six joints: to losing one of the directions it has.
+    """
+    chain = chain_to(model, frame)
+    jacobian = model.jacobian(q, frame)[:, chain.joints]
+    left, values, right = np.linalg.svd(jacobian)
+    last = len(values) - 1
+    idle = np.zeros(model.nv)
+    idle[chain.joints] = right[last]
+    return Singularity(bool(values[last] < limit), float(values[last]), left[:, last], idle)
+
+
+def ur_singularities(
+    model: RobotModel,
+    q: ArrayLike,
+    frame: str | None = None,
+    wrist_angle: float = WRIST_ANGLE,
+    elbow_angle: float = ELBOW_ANGLE,
+    shoulder_distance: float = SHOULDER_DISTANCE,
+) -> URSingularities:
+    """Return the distances of a UR-type arm to its wrist, elbow and shoulder singularity.
+
+    UR-type: six revolute joints, axes 2, 3 and 4 parallel and square to axes 1 and 5, axes 5 and
+    6 square and meeting in a point.
+
+    Args:
+        model, q, frame: the arm, where it is (nq,), and the frame at the end of its six joints.
+        wrist_angle, elbow_angle, shoulder_distance: limits [rad], [rad], [m] for `names`.
+
+    Raises:
+        ArmError: the arm is not of that type.
+    """
+    chain = chain_to(model, frame)
+    axes, origins = _joint_lines(chain, np.asarray(q, dtype=float)[chain.joints])
+    _check_ur_type(model, chain, axes, origins)
+    z = axes
+    wrist = _angle_between_lines(z[3], z[5])
+    # The three parallel axes, seen along themselves, are points: shoulder, elbow, wrist.
+    upper_arm = _across(origins[2] - origins[1], z[1])
+    forearm = _across(origins[3] - origins[2], z[1])
+    elbow = _angle_between_lines(upper_arm, forearm)
+    meeting = _nearest_point_on_first(origins[4], z[4], origins[5], z[5])
+    plane = np.cross(z[0], z[1])
+    shoulder = abs(float(plane @ (meeting - origins[0])))
+    distances = {
+        'wrist': (wrist, wrist_angle),
+        'elbow': (elbow, elbow_angle),
+        'shoulder': (shoulder, shoulder_distance),
+    }
+    names = tuple(name for name, (value, limit) in distances.items() if value < limit)
+    return URSingularities(wrist, elbow, shoulder, names)
+
+
+def _joint_lines(chain: Chain, q: Array) -> tuple[Array, Array]:
+    """Return each joint's axis (n, 3) and a point on it (n, 3), base frame."""
+    lines = np.empty((chain.n, 6))
+    chain_pose(chain.fixed, chain.prismatic, q, np.empty(12), lines)
+    return lines[:, :3], lines[:, 3:]
+
+
+def _check_ur_type(model: RobotModel, chain: Chain, z: Array, origins: Array) -> None:
+    if chain.n != 6 or chain.prismatic.any():
+        raise ArmError(f'{model.name!r} is no UR-type arm: it needs six revolute joints')
+    meeting = _nearest_point_on_first(origins[4], z[4], origins[5], z[5])
+    conditions = {
+        'axes 2 and 3 are not parallel': np.linalg.norm(np.cross(z[1], z[2])),
+        'axes 3 and 4 are not parallel': np.linalg.norm(np.cross(z[2], z[3])),
+        'axes 1 and 2 are not square': z[0] @ z[1],
+        'axes 4 and 5 are not square': z[3] @ z[4],
+        'axes 5 and 6 are not square': z[4] @ z[5],
+        'axes 5 and 6 do not meet': np.linalg.norm(np.cross(meeting - origins[5], z[5])),
+    }
+    for what, amount in conditions.items():
+        if abs(amount) > _GEOMETRY:
+            raise ArmError(f'{model.name!r} is no UR-type arm: {what} ({abs(amount):.2g})')
+
+
+def _across(vector: Array, axis: Array) -> Array:
+    """Return the part of a vector (3,) that is square to a unit axis."""
+    return vector - (vector @ axis) * axis
+
+
+def _angle_between_lines(a: Array, b: Array) -> float:
+    """Return the angle [rad] between two directions without a sense, 0 to pi/2."""
+    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), abs(a @ b)))
+
+
+def _nearest_point_on_first(p: Array, u: Array, r: Array, v: Array) -> Array:
+    """Return the point of the line p + s u that is nearest to the line r + t v, u square to v."""
+    return p + u * float((r - p) @ u)

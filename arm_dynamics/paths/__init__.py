@@ -1,0 +1,1 @@
+"""Cartesian paths, and their timing within limits."""

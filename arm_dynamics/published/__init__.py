@@ -1,0 +1,1 @@
+"""Models of published systems, with their conventions."""

@@ -1,0 +1,298 @@
+"""compare_controllers: one goal, every law, every engine, one table."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import Array
+from arm_sim.comparison import report as report
+from arm_sim.comparison.cases import Case, Measures, cases, observe_case, run_case, run_parallel
+from arm_sim.comparison.laws import COMPARED_LAWS
+from arm_sim.comparison.monte_carlo import run_monte_carlo
+from arm_sim.comparison.over_topics import run_over_topics
+from arm_sim.comparison.sweeps import SWEEPS, run_sweep
+from arm_sim.output_folder import writable_folder
+from arm_sim.plants.engines import RIGID_BODY_ENGINES
+from arm_sim.tasks.comparison_tasks import TASKS, Robot, make_task
+
+# What runs a case; launches follow one another.
+RUNNERS = {'loop': run_case, 'topics': run_over_topics}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    result = argparse.ArgumentParser(
+        'compare_controllers',
+        description='Run the same tasks under every control law, in lock-step and without ROS; '
+        'write a table (terminal, Markdown, JSON) and a picture.',
+    )
+    many = 'one or more, separated by commas'
+    add = result.add_argument
+    add('--robots', default='ur5e', help=f'names of shipped robots or URDF files, {many}')
+    add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(TASKS)}')
+    add('--laws', default='all', help=f'{many}, or "all": {", ".join(COMPARED_LAWS)}')
+    add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(RIGID_BODY_ENGINES)}')
+    add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
+    add(
+        '--natural-frequency',
+        type=float,
+        default=20.0,
+        help='error dynamics that every law is designed for [rad/s] (20)',
+    )
+    add('--law-pictures', action='store_true', help='a picture a law as well: error over time')
+    add('--samples', type=int, default=0, help='Monte Carlo: so many drawn arms a law')
+    add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
+    add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
+    add('--values', default='', help='of the sweep, separated by commas')
+    add(
+        '--over',
+        choices=sorted(RUNNERS),
+        default='loop',
+        help='loop: lock-step without ROS, in seconds; topics: real nodes, a launch a run',
+    )
+    add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
+    add('--output-dir', default='comparison', help='where table and picture go (comparison)')
+    return result
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser().parse_args(_without_ros_arguments(given))
+    command = ' '.join(['compare_controllers', *_without_ros_arguments(given)])
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    try:
+        run(options, command, console)
+    except ArmError as error:
+        print(f'compare_controllers: {error}', file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def run(options: argparse.Namespace, command: str, console: Console) -> None:
+    """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
+    robots = _names(options.robots, ())
+    tasks = _names(options.tasks, TASKS)
+    laws = _names(options.laws, COMPARED_LAWS)
+    engines = _names(options.engines, tuple(RIGID_BODY_ENGINES))
+    for what, names, allowed in (
+        ('task', tasks, TASKS),
+        ('law', laws, COMPARED_LAWS),
+        ('engine', engines, tuple(RIGID_BODY_ENGINES)),
+    ):
+        for name in names:
+            one_of(what, name, allowed)
+    in_range('workers', options.workers, 1, 1024)
+    if options.over == 'topics':
+        options.workers = 1
+    settings = {'timestep': options.timestep, 'natural_frequency': options.natural_frequency}
+    in_range('natural_frequency', options.natural_frequency, 0.0, 1e4, exclusive=True)
+    folder = writable_folder(options.output_dir)
+    all_cases = cases(robots, tasks, laws, engines, **settings)
+    if options.samples and options.over == 'topics':
+        raise ArmError("a Monte Carlo runs over 'loop' only")
+    if options.sweep or options.samples:
+        if len(robots) * len(tasks) * len(engines) > 1:
+            raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
+        if options.sweep:
+            _sweep(options, all_cases[0], laws, folder, command, console)
+        else:
+            _monte_carlo(options, all_cases[0], laws, folder, command, console)
+        return
+    if options.tasks == 'all':
+        all_cases = [case for case in all_cases if _possible(case)]
+    _compare(all_cases, options, folder, command, console)
+
+
+def _compare(
+    all_cases: list[Case],
+    options: argparse.Namespace,
+    folder: Path,
+    command: str,
+    console: Console,
+) -> None:
+    answers: dict[int, tuple[Measures, Array]] = {}
+    observe = partial(observe_case, run=RUNNERS[options.over])
+    with _progress(console, 'runs', len(all_cases)) as advance:
+        for index, answer in run_parallel(observe, all_cases, options.workers):
+            answers[index] = answer
+            advance(len(answers))
+    measures, courses = zip(*(answers[i] for i in range(len(all_cases))), strict=True)
+    for title, indices in report.groups(all_cases).items():
+        group = [all_cases[i] for i in indices], [measures[i] for i in indices]
+        console.print(report.terminal_table(title, *group))
+    report.write_json(
+        folder / 'comparison.json', command, report.comparison_rows(all_cases, measures)
+    )
+    text = report.comparison_markdown(all_cases, measures, command)
+    (folder / 'comparison.md').write_text(text)
+    report.comparison_figure(all_cases, measures).savefig(folder / 'comparison.png', dpi=130)
+    _tell(console, folder, 'comparison')
+    if options.law_pictures:
+        for law in dict.fromkeys(case.law for case in all_cases):
+            figure = report.law_figure(law, all_cases, courses)
+            figure.savefig(folder / f'law_{law}.png', dpi=90)
+        console.print(f'wrote law_<law>.png to {folder.resolve()}')
+
+
+def _sweep(
+    options: argparse.Namespace,
+    case: Case,
+    laws: Sequence[str],
+    folder: Path,
+    command: str,
+    console: Console,
+) -> None:
+    try:
+        values = tuple(float(text) for text in options.values.split(',') if text)
+    except ValueError:
+        raise ArmError(f'values is {options.values!r}; it must be numbers and commas') from None
+    run = RUNNERS[options.over]
+    count = len(laws) * len(values or SWEEPS[options.sweep][0])
+    with _progress(console, 'runs', count) as advance:
+        sweep = run_sweep(options.sweep, case, laws, values, options.workers, advance, run)
+    task = 'sinusoid' if options.sweep == 'frequency' else case.task
+    title = f'{case.robot}, {task}, {case.engine}: tracking error over {options.sweep}'
+    headings, rows = report.sweep_table(sweep)
+    name = f'sweep_{options.sweep}'
+    _print(console, f'{title}, RMS [mm]', headings, rows)
+    _write(folder / f'{name}.md', command, f'{title}, RMS [mm]', headings, rows)
+    report.write_json(
+        folder / f'{name}.json',
+        command,
+        [
+            {'law': law, options.sweep: sweep.values, 'tracking_rms_mm': row.tolist()}
+            for law, row in zip(sweep.laws, sweep.tracking_rms_mm(), strict=True)
+        ],
+    )
+    report.sweep_figure(sweep, title).savefig(folder / f'{name}.png', dpi=130)
+    _tell(console, folder, name)
+
+
+def _monte_carlo(
+    options: argparse.Namespace,
+    case: Case,
+    laws: Sequence[str],
+    folder: Path,
+    command: str,
+    console: Console,
+) -> None:
+    with _progress(console, 'runs', options.samples * len(laws)) as advance:
+        spreads = run_monte_carlo(
+            case, laws, options.samples, options.seed, None, options.workers, advance
+        )
+    title = f'{case.robot}, {case.task}, {case.engine}: {options.samples} drawn arms a law'
+    headings, rows = report.monte_carlo_table(spreads)
+    _print(console, title, headings, rows)
+    _write(folder / 'monte_carlo.md', command, title, headings, rows)
+    report.write_json(
+        folder / 'monte_carlo.json',
+        command,
+        [
+            {
+                'law': s.law,
+                'median_rms_mm': s.median,
+                'percentile_95_rms_mm': s.percentile_95,
+                'unstable': s.unstable,
+                'tracking_rms_mm': s.rms_mm.tolist(),
+            }
+            for s in spreads
+        ],
+    )
+    report.monte_carlo_figure(spreads, title).savefig(folder / 'monte_carlo.png', dpi=130)
+    _tell(console, folder, 'monte_carlo')
+
+
+def _possible(case: Case) -> bool:
+    """Whether the robot can do the task ('all' leaves out what it cannot)."""
+    try:
+        make_task(case.task, Robot.load(case.robot))
+    except ArmError:
+        if case.task != 'cube':
+            raise
+        return False
+    return True
+
+
+def _names(text: str, every: tuple[str, ...]) -> tuple[str, ...]:
+    if text == 'all' and every:
+        return every
+    names = tuple(name.strip() for name in text.split(',') if name.strip())
+    if not names:
+        raise ArmError('a list of names is empty')
+    return names
+
+
+def _without_ros_arguments(arguments: list[str]) -> list[str]:
+    """Drop what a launch file adds for nodes: --ros-args and all behind it."""
+    return arguments[: arguments.index('--ros-args')] if '--ros-args' in arguments else arguments
+
+
+@contextmanager
+def _progress(console: Console, what: str, total: int):
+    """Give a function that shows how many are done: a bar, in a file or launch file lines."""
+    if not console.is_terminal:
+        yield _progress_lines(what, total)
+        return
+    columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(what, total=total)
+
+        def advance(done: int) -> None:
+            progress.update(task, completed=done)
+
+        report_done: Callable[[int], None] = advance
+        yield report_done
+
+
+def _progress_lines(what: str, total: int) -> Callable[[int], None]:
+    """Return what prints a line at every tenth."""
+    shown = 0
+
+    def advance(done: int) -> None:
+        nonlocal shown
+        if 10 * done // total > shown:
+            shown = 10 * done // total
+            print(f'{what}: {done} of {total}', flush=True)
+
+    return advance
+
+
+def _print(
+    console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    table = Table(title=escape(title), title_justify='left')
+    for i, heading in enumerate(headings):
+        table.add_column(escape(heading), justify='right' if i else 'left', no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _write(
+    path: Path, command: str, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    table = report.markdown_table(headings, rows)
+    path.write_text(f'Made by `{command}`.\n\n### {title}\n\n{table}')
+
+
+def _tell(console: Console, folder: Path, name: str) -> None:
+    files = ', '.join(f'{name}.{suffix}' for suffix in ('md', 'json', 'png'))
+    console.print(f'wrote {files} to {folder.resolve()}')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

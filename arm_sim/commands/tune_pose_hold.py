@@ -1,0 +1,221 @@
+"""`ros2 run arm_sim tune_pose_hold`: find gains that hold the five-joint arm's pose. No ROS."""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from arm_dynamics.errors import ArmError
+from arm_sim.tasks.pose_hold_objective import (
+    BLOW_UP_COST,
+    OFF_BY,
+    PUBLISHED_I,
+    PUBLISHED_P,
+    TARGET,
+    TERMS,
+    PoseHold,
+    PoseHoldObjective,
+    gain_count,
+    perturbed,
+)
+from arm_sim.tasks.pose_tuning import (
+    Search,
+    evolution_search,
+    published_search,
+)
+
+Array = NDArray[np.float64]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except ArmError as error:
+        print(f'tune_pose_hold: {error}', file=sys.stderr)
+        return 1
+
+
+def _run(options: argparse.Namespace) -> int:
+    console = Console(stderr=False)
+    output = _writable(options.json)
+    target = _numbers('--target', options.target) if options.target else TARGET
+    objective = PoseHoldObjective(PoseHold(target=tuple(target)))
+    if options.evaluate is not None:
+        gains = np.array(_numbers('--evaluate', options.evaluate))
+        rows = {'given': _assessment(objective, gains)}
+        print(f'J = {rows["given"]["cost"]:.10f}')
+    else:
+        with _Interrupt() as interrupted:
+            rows = _search_all(objective, options, console, interrupted)
+    console.print(_table(rows))
+    for name, row in rows.items():
+        # One line, for --evaluate: all P, then all I, then all D, of R2, R3, R5.
+        print(f'{name}: {",".join(repr(gain) for gain in row["gains"])}')
+    if output is not None:
+        output.write_text(json.dumps({'target': list(target), 'gains': rows}, indent=2) + '\n')
+        console.print(f'written: {output}')
+    return 0
+
+
+def _search_all(
+    objective: PoseHoldObjective,
+    options: argparse.Namespace,
+    console: Console,
+    interrupted: '_Interrupt',
+) -> dict[str, dict]:
+    """Return an assessment of the published gains and of each search's best."""
+    if not options.seconds > 0.0:
+        raise ArmError(f'--seconds is {options.seconds:g}; it must be > 0')
+    terms = options.terms
+    rows = {}
+    if terms != 'pid' and objective.problem.target == TARGET:
+        published = PUBLISHED_P + (PUBLISHED_I if terms == 'pi' else ())
+        rows['published'] = _assessment(objective, np.array(published))
+    if options.method in ('published', 'both'):
+        search = _searching(
+            'Nelder-Mead, as published', console, interrupted, options.seconds, terms,
+            lambda search: published_search(objective, terms, search),
+        )  # fmt: skip
+        rows['nelder-mead'] = _assessment(objective, search.best)
+    for robust in (True, False) if options.method in ('evolution', 'both') else ():
+        if interrupted.happened:
+            break
+        name = 'robust' if robust else 'best'
+
+        def evolve(search: Search, robust: bool = robust) -> None:
+            evolution_search(objective, terms, robust, search, options.seed)
+
+        search = _searching(
+            f'CMA-ES, {name} gains', console, interrupted, options.seconds, terms, evolve
+        )
+        rows[name] = _assessment(objective, search.best)
+    if interrupted.happened:
+        console.print('interrupted: the best so far')
+    return rows
+
+
+def _searching(
+    name: str,
+    console: Console,
+    interrupted: '_Interrupt',
+    seconds: float,
+    terms: str,
+    run: Callable[[Search], None],
+) -> Search:
+    """Run a search with a line of progress, until it ends, time is up or Ctrl-C."""
+    console.print(f'searching: {name}')
+    start = time.monotonic()
+    search = Search(np.ones(gain_count(terms)))
+    search.stop = lambda: interrupted.happened or time.monotonic() - start > seconds
+    with Live(console=console, refresh_per_second=4) as live:
+
+        def report(found: Search) -> None:
+            live.update(
+                f'best {found.cost:.6g}, {found.evaluations} rollouts, '
+                f'{time.monotonic() - start:.0f} of at most {seconds:.0f} s  (Ctrl-C: take it)'
+            )
+
+        search.report = report
+        run(search)
+        report(search)
+    return search
+
+
+class _Interrupt:
+    """Remembers a Ctrl-C, so that a search can end with what it has; the second one kills."""
+
+    def __init__(self):
+        self.happened = False
+
+    def __enter__(self) -> '_Interrupt':
+        self._before = signal.signal(signal.SIGINT, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _on_signal(self, *_: object) -> None:
+        self.happened = True
+        signal.signal(signal.SIGINT, self._before)
+
+
+def _assessment(objective: PoseHoldObjective, gains: Array) -> dict:
+    """Return J of gains as they are and off by +-10 %, ready for JSON."""
+    together = objective.costs(np.outer((1.0, 1.0 + OFF_BY, 1.0 - OFF_BY), gains))
+    return {
+        'gains': gains.tolist(),
+        'cost': float(together[0]),
+        'cost_all_10_percent_up': float(together[1]),
+        'cost_all_10_percent_down': float(together[2]),
+        'worst_cost_any_10_percent_off': float(objective.costs(perturbed(gains)).max()),
+    }
+
+
+def _table(rows: dict[str, dict]) -> Table:
+    table = Table(title='J = sum over 30 000 steps and R2, R3, R5 of |error| [rad]')
+    table.add_column('gains')
+    for heading in ('J', 'all +10 %', 'all -10 %', 'worst: any +-10 %'):
+        table.add_column(heading, justify='right')
+    for name, row in rows.items():
+        costs = [
+            'blows up' if value >= BLOW_UP_COST else f'{value:.6g}'
+            for key, value in row.items()
+            if key != 'gains'
+        ]
+        table.add_row(name, *costs)
+    return table
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(',')]
+    except ValueError:
+        raise ArmError(f'{option} is {text!r}; it must be numbers with commas between') from None
+
+
+def _writable(name: str | None) -> Path | None:
+    """Return the path of the JSON file, known to be writable. Raises ArmError."""
+    if name is None:
+        return None
+    path = Path(name).expanduser()
+    try:
+        path.touch()
+    except OSError as error:
+        raise ArmError(f'--json {name}: {error.strerror}') from None
+    return path
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog='tune_pose_hold', description=__doc__)
+    parser.add_argument('--terms', choices=TERMS, default='pi', help='default: pi')
+    parser.add_argument(
+        '--method',
+        choices=('published', 'evolution', 'both'),
+        default='both',
+        help='Nelder-Mead as published, an evolution strategy (CMA-ES), or both (default)',
+    )
+    parser.add_argument(
+        '--seconds', type=float, default=90.0, help='at most, a search (default: 90)'
+    )
+    parser.add_argument('--seed', type=int, default=1, help='of the random numbers (default: 1)')
+    parser.add_argument(
+        '--evaluate', metavar='G1,G2,...', help='only print J of these gains: all P, all I, all D'
+    )
+    parser.add_argument('--target', metavar='Q1,...,Q5', help='another pose to hold [rad]')
+    parser.add_argument('--json', metavar='FILE', help='write the table there as well')
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())

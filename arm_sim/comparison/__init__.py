@@ -1,0 +1,1 @@
+"""The same tasks under every law: cases, sweeps, Monte Carlo, report."""

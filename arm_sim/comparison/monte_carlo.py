@@ -1,0 +1,181 @@
+"""The same task on many arms that are not quite the one the laws know."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import in_range
+from arm_dynamics.model import Array
+from arm_dynamics.model_error import ModelError
+from arm_sim.comparison.cases import (
+    Case,
+    Plants,
+    make_plants,
+    measure,
+    run_parallel,
+    run_task,
+    tips,
+)
+from arm_sim.comparison.laws import ACTUATOR, make_law
+from arm_sim.tasks.closed_loop import Imperfections, ReferenceFunction
+from arm_sim.tasks.comparison_tasks import Robot, Task, make_task
+
+_CHUNK = 10  # samples a job, each under every law
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """What is drawn, evenly, for every sample.
+
+    Attributes:
+        mass: each link's mass and inertia within 1 +- this.
+        friction: Coulomb friction of each joint, up to this share of its effort limit.
+        delay: up to so many control periods.
+        position_noise: standard deviation up to this [rad | m].
+        velocity_noise: standard deviation up to this [rad/s | m/s].
+        effort: the effort limits' share, from this to 1.
+    """
+
+    mass: float = 0.2
+    friction: float = 0.005
+    delay: int = 2
+    position_noise: float = 1e-5
+    velocity_noise: float = 1e-3
+    effort: float = 0.6
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        in_range('mass range', self.mass, 0.0, 0.99)
+        in_range('friction range', self.friction, 0.0, 1.0)
+        in_range('delay range', self.delay, 0, 100)
+        in_range('position_noise range', self.position_noise, 0.0)
+        in_range('velocity_noise range', self.velocity_noise, 0.0)
+        in_range('effort range', self.effort, 0.0, 1.0, exclusive=True)
+
+    def draw(self, robot: Robot, seed: int, index: int) -> tuple[ModelError, Imperfections]:
+        """Return sample `index`; it depends on nothing but these arguments."""
+        rng = np.random.default_rng([seed, index])
+        n = robot.model.nv
+        limit = np.where(np.isfinite(robot.model.effort_limit), robot.model.effort_limit, 0.0)
+        error = ModelError(
+            mass_scale=tuple(rng.uniform(1 - self.mass, 1 + self.mass, n)),
+            friction=tuple(rng.uniform(0.0, self.friction, n) * limit),
+            effort_scale=float(rng.uniform(self.effort, 1.0)),
+        )
+        imperfections = Imperfections(
+            delay=int(rng.integers(0, self.delay + 1)),
+            position_noise=float(rng.uniform(0.0, self.position_noise)),
+            velocity_noise=float(rng.uniform(0.0, self.velocity_noise)),
+            seed=int(rng.integers(2**31)),
+        )
+        return error, imperfections
+
+
+class Spread(NamedTuple):
+    """One law over all samples."""
+
+    law: str
+    rms_mm: Array  # (N,) tracking RMS of the tip [mm]; inf where the loop was unstable
+    joint_rms_rad: Array  # (N,) over all joints [rad | m]; likewise
+
+    @property
+    def median(self) -> float:
+        """Median tracking RMS [mm]."""
+        return float(np.median(self.rms_mm))
+
+    @property
+    def percentile_95(self) -> float:
+        """95th percentile of the tracking RMS [mm]; the nearest sample, so inf is allowed."""
+        return float(np.percentile(self.rms_mm, 95, method='nearest'))
+
+    @property
+    def unstable(self) -> int:
+        """How many samples left the finite numbers."""
+        return int(np.sum(~np.isfinite(self.rms_mm)))
+
+
+class _Chunk(NamedTuple):
+    case: Case
+    laws: tuple[str, ...]
+    ranges: Ranges
+    seed: int
+    indices: range
+
+
+def run_monte_carlo(
+    case: Case,
+    laws: Sequence[str],
+    samples: int,
+    seed: int = 0,
+    ranges: Ranges | None = None,
+    workers: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Spread]:
+    """Run `samples` drawn arms under every law; each law meets the same arms.
+
+    Args:
+        case: robot, task, engine and step; its law, error and imperfections are replaced.
+        laws: by name.
+        samples: N, at least 1.
+        seed: of the draws; the results do not depend on `workers`.
+        ranges: what is drawn.
+        workers: processes.
+        progress: told how many runs are done, now and then.
+    """
+    in_range('samples', samples, 1, 1_000_000)
+    in_range('seed', seed, 0)
+    ranges = ranges or Ranges()
+    chunks = [
+        _Chunk(case, tuple(laws), ranges, seed, range(i, min(i + _CHUNK, samples)))
+        for i in range(0, samples, _CHUNK)
+    ]
+    results = np.empty((len(laws), 2, samples))
+    done = 0
+    for index, answer in run_parallel(_run_chunk, chunks, workers):
+        indices = chunks[index].indices
+        results[:, :, indices.start : indices.stop] = answer
+        done += len(indices) * len(laws)
+        progress(done)
+    return [Spread(law, *result) for law, result in zip(laws, results, strict=True)]
+
+
+def tabulated(task: Task, period: float) -> ReferenceFunction:
+    """Return the task's reference, computed once at every control period and at the end."""
+    rows: list[Array] = []
+
+    def reference(t: float, reference: Reference) -> None:
+        index = round(t / period)
+        while len(rows) <= index:
+            task.reference(len(rows) * round(period * 1e9) * 1e-9, reference)
+            rows.append(reference.row.copy())
+        reference.row[:] = rows[index]
+
+    return reference
+
+
+def _run_chunk(chunk: _Chunk) -> Array:
+    """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k)."""
+    case, robot = chunk.case, Robot.load(chunk.case.robot)
+    task = make_task(case.task, robot, case.frequency)
+    task = replace(task, reference=tabulated(task, case.timestep))
+    laws = {name: make_law(name, robot, case.natural_frequency) for name in chunk.laws}
+    answers = np.empty((len(laws), 2, len(chunk.indices)))
+    reference_tips = None
+    for k, index in enumerate(chunk.indices):
+        error, imperfections = chunk.ranges.draw(robot, chunk.seed, index)
+        drawn = replace(case, error=error, imperfections=imperfections)
+        plants: dict[str, Plants] = {}  # one arm serves all laws
+        for i, (name, law) in enumerate(laws.items()):
+            actuator = ACTUATOR[name]
+            if actuator not in plants:
+                plants[actuator] = make_plants(robot, task, drawn, actuator)
+            record = run_task(law, plants[actuator], task, imperfections)
+            if reference_tips is None and record.completed:
+                reference_tips = tips(robot.model, record.q_reference)  # the same for all
+            found = measure(robot.model, record, None, reference_tips)
+            failed = np.inf if not found.completed else 0.0
+            answers[i, :, k] = found.tracking_rms_mm + failed, found.joint_rms_rad + failed
+    return np.nan_to_num(answers, nan=np.inf, posinf=np.inf)

@@ -1,0 +1,137 @@
+"""A case of the comparison over the real nodes: what they are told, and what came of it."""
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import yaml
+
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.comparison.cases import Case, plant_parameters
+from arm_sim.comparison.laws import ACTUATOR, law_parameters, registered_name
+from arm_sim.plants.plant import JointSide
+from arm_sim.plants.wrong_arm import wrong_arm_parameters
+from arm_sim.tasks.closed_loop import ClosedLoopRecord, Imperfections
+from arm_sim.tasks.comparison_tasks import Robot, Task, start_of
+
+# The file that the task's node leaves in its folder.
+RECORD = 'record.npz'
+TIMEOUT = 600.0  # [s] a launch
+
+
+def run_over_topics(case: Case) -> ClosedLoopRecord:
+    """Run one case by `task.launch.py`.
+
+    Raises:
+        ArmError: the launch failed (holds what it said last), or a case that nodes cannot run.
+    """
+    if case.imperfections != Imperfections():
+        raise ArmError('delay and noise are not to be had over the nodes')
+    with TemporaryDirectory() as output:
+        command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', f'output_dir:={output}']
+        command += [f'{name}:={value}' for name, value in launch_arguments(case).items()]
+        try:
+            answer = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            raise ArmError(f'{case.law}: no end of the launch within {TIMEOUT:g} s') from None
+        file = Path(output) / RECORD
+        if file.is_file():
+            with np.load(file) as arrays:
+                return ClosedLoopRecord(**arrays, completed=True)
+        said = [line for line in (answer.stdout + answer.stderr).splitlines() if line.strip()]
+        reasons = [line for line in said if 'comparison_task:' in line or 'refused' in line]
+        reason = (reasons or said or ['it said nothing'])[-1]
+        raise ArmError(f'{case.law}, {case.task}, {case.engine}: the launch failed: {reason}')
+
+
+def launch_arguments(case: Case) -> dict[str, str]:
+    """Return the arguments of `task.launch.py` for a case."""
+    values = {f.name: getattr(case, f.name) for f in fields(Case) if f.name in ARGUMENTS}
+    usual = ModelError()
+    error = {k: v for k, v in asdict(case.error).items() if v != getattr(usual, k)}
+    plain = {k: list(v) if isinstance(v, tuple) else v for k, v in error.items()}
+    text = yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
+    return {name: str(value) for name, value in values.items()} | {'error': text}
+
+
+ARGUMENTS = ('robot', 'task', 'law', 'engine', 'timestep', 'natural_frequency', 'frequency')
+
+
+def case_of(arguments: Mapping[str, str]) -> Case:
+    """Return the case that `launch_arguments` told.
+
+    Raises:
+        ArmError: a value that a case cannot have.
+    """
+    texts = ('robot', 'task', 'law', 'engine')
+    values: dict[str, Any] = {name: arguments[name] for name in texts}
+    for name in ARGUMENTS[len(texts) :]:
+        try:
+            values[name] = float(arguments[name])
+        except ValueError:
+            raise ArmError(f'{name} is {arguments[name]!r}; it must be a number') from None
+    return Case(**values, error=model_error_of(arguments['error']))
+
+
+def model_error_of(text: str) -> ModelError:
+    """Return the model error that YAML tells, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
+
+    Raises:
+        ArmError: not a mapping, an unknown field, or a value that is not allowed.
+    """
+    told = yaml.safe_load(text) or {}
+    allowed = ModelError.__dataclass_fields__
+    if not isinstance(told, dict) or set(told) - set(allowed):
+        raise ArmError(
+            f'the error is {text!r}; it must be {{name: value}} of {", ".join(allowed)}'
+        )
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
+    return ModelError(**fields)
+
+
+def simulator_parameters(case: Case, robot: Robot, task: Task) -> dict[str, Any]:
+    """Return what the simulator's node is told for a case."""
+    parameters = plant_parameters(case, robot, ACTUATOR[case.law])
+    side = JointSide.of(with_error(robot.model, case.error), parameters)
+    start = start_of(task, robot)
+    return {
+        'robot': case.robot,
+        'gravity': robot.model.gravity.tolist(),
+        'engine': case.engine,
+        **_ros(parameters),
+        **wrong_arm_parameters(robot.model, case.error, robot.armature),
+        'friction': side.friction.tolist(),
+        'damping': side.damping.tolist(),
+        'initial_positions': start.q.tolist(),
+        'initial_velocities': start.v.tolist(),
+        'payload': task.payload,
+        'payload_end': task.drop_at or 0.0,
+        'start_paused': True,
+    }
+
+
+def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
+    """Return what the law's node is told for a case."""
+    return _ros(law_parameters(case.law, robot, case.natural_frequency)) | {
+        'robot': case.robot,
+        'gravity': robot.model.gravity.tolist(),
+        'timestep': case.timestep,
+        'control_decimation': 1,
+        'autostart': True,
+    }
+
+
+def controller_of(case: Case) -> str:
+    """Return the name of the law's node."""
+    return f'{registered_name(case.law)}_controller'
+
+
+def _ros(parameters: Any) -> dict[str, Any]:
+    """Return a dataclass as ROS takes it; what is empty is left out."""
+    values = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(parameters).items()}
+    return {name: value for name, value in values.items() if value != []}

@@ -1,0 +1,105 @@
+"""One number varied, every law: error over frequency, error over model mismatch."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from arm_dynamics.checks import one_of
+from arm_dynamics.model import Array
+from arm_dynamics.model_error import ModelError
+from arm_sim.comparison.cases import Case, Measures, measure_case, run_case, run_parallel
+from arm_sim.tasks.closed_loop import ClosedLoopRecord
+
+# What can be swept: its values where none are given, and its axis in the plot.
+SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
+    'frequency': (
+        tuple(float(f) for f in np.geomspace(0.1, 5.0, 12)),
+        'frequency [Hz] (amplitude shrinks where acceleration would exceed that at the own one)',
+    ),
+    'mass_scale': ((0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3), "the arm's masses over the model's"),
+    'inertia_scale': ((0.5, 0.75, 1.0, 1.5, 2.0), "the arm's inertias over the model's"),
+    'payload': ((0.0, 0.5, 1.0, 1.5, 2.0), 'unknown payload [kg]'),
+    'gravity': ((9.31, 9.56, 9.81, 10.06, 10.31), 'gravity along -z [m/s$^2$]'),
+    'com_shift': ((-0.02, -0.01, 0.0, 0.01, 0.02), 'shift of the centres of mass along z [m]'),
+    'friction': ((0.0, 0.25, 0.5, 1.0, 2.0), 'unknown Coulomb friction [N.m]'),
+    'damping': ((0.0, 0.5, 1.0, 2.0, 5.0), 'unknown viscous friction [N.m.s/rad]'),
+    'armature': ((0.0, 0.05, 0.1, 0.2), 'unknown rotor inertia [kg m$^2$]'),
+}
+
+
+class Sweep(NamedTuple):
+    """Measures of every law at every value."""
+
+    parameter: str
+    values: tuple[float, ...]
+    laws: tuple[str, ...]
+    measures: list[list[Measures]]  # by law, by value
+
+    def tracking_rms_mm(self) -> Array:
+        """Return (laws, values) [mm]; nan where the loop was unstable."""
+        return np.array(
+            [
+                [m.tracking_rms_mm if m.completed else np.nan for m in by_value]
+                for by_value in self.measures
+            ]
+        )
+
+
+def error_of(parameter: str, value: float) -> ModelError:
+    """Return how the arm differs from the laws' model at this value of a swept parameter."""
+    if parameter == 'payload':
+        return ModelError(payload=value)
+    if parameter == 'gravity':
+        return ModelError(gravity=(0.0, 0.0, -value))
+    if parameter == 'com_shift':
+        return ModelError(com_shift=(0.0, 0.0, value))
+    if parameter in ('mass_scale', 'inertia_scale', 'friction', 'damping', 'armature'):
+        return ModelError(**{parameter: (value,)})  # type: ignore[arg-type]
+    return ModelError()
+
+
+def case_at(parameter: str, value: float, case: Case) -> Case:
+    """Return the case at one value of a swept parameter."""
+    if parameter == 'frequency':
+        return replace(case, task='sinusoid', frequency=value)
+    return replace(case, error=error_of(parameter, value))
+
+
+def run_sweep(
+    parameter: str,
+    case: Case,
+    laws: Sequence[str],
+    values: Sequence[float] = (),
+    workers: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
+    run: Callable[[Case], ClosedLoopRecord] = run_case,
+) -> Sweep:
+    """Run every law at every value.
+
+    Args:
+        parameter: one of SWEEPS. `frequency` varies the sinusoid, the others the arm; the laws
+            know the URDF.
+        case: robot, task, engine and step; its law is replaced.
+        laws: by name.
+        values: of the parameter; SWEEPS' own if none are given.
+        workers: processes.
+        progress: told how many runs are done.
+        run: what runs a case.
+
+    Raises:
+        ArmError: no such parameter, or a value that an arm cannot have.
+    """
+    one_of('sweep', parameter, tuple(SWEEPS))
+    chosen = tuple(values) or SWEEPS[parameter][0]
+    jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
+    answers: list[Measures | None] = [None] * len(jobs)
+    measure = partial(measure_case, run=run)
+    for done, (index, answer) in enumerate(run_parallel(measure, jobs, workers), start=1):
+        answers[index] = answer
+        progress(done)
+    found = [answer for answer in answers if answer is not None]
+    by_law = [found[i : i + len(chosen)] for i in range(0, len(found), len(chosen))]
+    return Sweep(parameter, chosen, tuple(laws), by_law)

@@ -1,0 +1,1 @@
+"""The simulated arm: engines, brake, recording of inputs, viewer."""

@@ -1,0 +1,141 @@
+"""The arm as compiled analytical dynamics: the second engine beside MuJoCo."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled.joint_table import ARMATURE
+from arm_dynamics.compiled.motors import DCMotors
+from arm_dynamics.compiled.stability import check_step
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.plant import COMMAND_INTERFACE, JointSide, PlantParameters
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AnalyticalParameters(PlantParameters):
+    """What this engine has beside every plant's parameters.
+
+    `integrator` is explicit_euler, semi_implicit_euler, velocity_verlet, rk4, implicitfast (as
+    MuJoCo's) or lagged_euler (the published five-joint arm's; actuator voltage only).
+
+    Attributes:
+        torque_constant, back_emf_constant, armature_resistance, brush_drop, half_drop_voltage: of
+            the DC motors, see compiled.motors.DCMotors; an empty back_emf_constant is the
+            torque constant.
+        limit_stiffness, limit_damping: spring and damper beyond the position limits [N.m/rad],
+            [N.m.s/rad].
+    """
+
+    torque_constant: tuple[float, ...] = (10.0,)
+    back_emf_constant: tuple[float, ...] = ()
+    armature_resistance: tuple[float, ...] = (1.0,)
+    brush_drop: tuple[float, ...] = (0.0,)
+    half_drop_voltage: tuple[float, ...] = (1.0,)
+    limit_stiffness: tuple[float, ...] = (1000.0,)
+    limit_damping: tuple[float, ...] = (10.0,)
+
+    @property
+    def motors(self) -> DCMotors:
+        """The DC motors."""
+        return DCMotors(
+            torque_constant=tuple(self.torque_constant),
+            back_emf_constant=tuple(self.back_emf_constant),
+            armature_resistance=tuple(self.armature_resistance),
+            brush_drop=tuple(self.brush_drop),
+            half_drop_voltage=tuple(self.half_drop_voltage),
+        )
+
+    def forward_model_parameters(self, model: RobotModel) -> ForwardModelParameters:
+        """Return what the forward model of `model` takes. Raises ArmError."""
+        side = JointSide.of(model, self)
+        return ForwardModelParameters(
+            actuator=self.actuator,
+            integrator=self.integrator,
+            servo_kp=tuple(side.servo_kp.tolist()),
+            servo_kd=tuple(side.servo_kd.tolist()),
+            motors=self.motors,
+            armature=tuple(side.armature.tolist()),
+            damping=tuple(side.damping.tolist()),
+            friction=tuple(side.friction.tolist()),
+            limit_stiffness=tuple(self.limit_stiffness),
+            limit_damping=tuple(self.limit_damping),
+            effort_limits=self.effort_limits,
+        )
+
+
+class AnalyticalPlant:
+    """See `arm_sim.plants.plant.Plant`. Stepping is compiled from the URDF; no contacts.
+
+    Attributes:
+        forward_model: the function that it applies to its state.
+        state: the present state, as `forward_model` takes it; a view.
+    """
+
+    Parameters = AnalyticalParameters
+    takes_goals = False
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters):
+        """Compile, or load what was compiled.
+
+        Args:
+            model: the arm.
+            parameters: AnalyticalParameters, or any plant's.
+
+        Raises:
+            ArmError: parameters that are not allowed, or a time step that is not stable.
+        """
+        if not isinstance(parameters, AnalyticalParameters):
+            parameters = AnalyticalParameters(**vars(parameters))
+        self.parameters: PlantParameters = parameters
+        self.joint_names = model.joint_names
+        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        self.forward_model = ForwardModel(model, parameters.forward_model_parameters(model))
+        check_step(parameters.timestep, self.forward_model.largest_step, parameters.integrator)
+        self.forward_model.compile()
+        self._wrenches: dict[str, Array] = {}
+        self.state = np.zeros(self.forward_model.state_size)
+        self.effort = self.forward_model.effort
+        self.q, self.v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
+        self._armature = np.diag(self.forward_model.table[ARMATURE])
+        self.reset(model.neutral())
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Go to q, v (rest by default); wrenches end."""
+        self._wrenches.clear()
+        self.forward_model.set_wrenches({})
+        self.state[:] = self.forward_model.initial_state(q, v)
+        self.effort[:] = 0.0
+
+    def step(self, command: Array) -> None:
+        """Hold `command` (n,) over one control period."""
+        parameters = self.parameters
+        self.forward_model.advance(
+            self.state, command, parameters.timestep, parameters.control_decimation
+        )
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame: (6,) at its origin, base-aligned axes; zeros end it."""
+        wrench = np.array(wrench, dtype=float)
+        wrenches = {**self._wrenches, frame: wrench}
+        if not wrench.any():
+            del wrenches[frame]
+        self.forward_model.compiled.model.frame_id(frame)
+        try:
+            self.forward_model.set_wrenches(wrenches)
+        except ArmError:
+            self.forward_model.set_wrenches(self._wrenches)
+            raise
+        self._wrenches = wrenches
+
+    def mass_matrix(self) -> Array:
+        """Return M(q) + armature (n x n)."""
+        return self.forward_model.compiled.mass_matrix(self.q) + self._armature
+
+    def bias_torque(self) -> Array:
+        """Return C(q, v) v + g(q) (n,)."""
+        return self.forward_model.compiled.inverse_dynamics(self.q, self.v, 0.0)

@@ -1,0 +1,62 @@
+"""Bringing an arm to rest and holding it, with nobody in command."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.plant import JointSide, PlantParameters
+
+Array = NDArray[np.float64]
+
+
+class Brake:
+    """The plant's own brake: speed decays as v(t) = v(0) exp(-rate t), then the arm is held.
+
+    The hold point is where that decay ends, q + v/rate, and the demanded acceleration is
+    a = rate^2 (hold - q) - 2 rate v, the critically damped law whose free motion from q, v is just
+    that decay. The torque is inverse dynamics of a, within the effort limits; a servo gets the
+    position command with that torque, drive damping at the step's end included.
+    """
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
+        """`rate` [1/s] of the speed's decay."""
+        self._model = model
+        self._actuator = parameters.actuator
+        self._side = JointSide.of(model, parameters)
+        self._step = parameters.timestep
+        self._rate = rate
+        self._hold = model.neutral()
+        self._motors = _motors(model, parameters) if parameters.actuator == 'voltage' else None
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin to brake from the state q, v."""
+        hold = q + v / self._rate
+        self._hold = np.clip(hold, self._model.position_lower, self._model.position_upper)
+
+    def torque(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return the braking torque (n,) and the acceleration (n,) that it is for."""
+        side = self._side
+        a = self._rate**2 * self._model.difference(q, self._hold) - 2.0 * self._rate * v
+        tau = self._model.inverse_dynamics(q, v, a) + side.armature * a + side.damping * v
+        return np.clip(tau, -side.effort_limit, side.effort_limit), a
+
+    def command(self, q: Array, v: Array) -> Array:
+        """Return the plant command (n,): torque, or the servo position that gives it."""
+        tau, a = self.torque(q, v)
+        if self._actuator == 'torque':
+            return tau
+        if self._motors is not None:
+            return self._motors.voltage(tau, v)
+        side = self._side
+        return q + (tau + side.servo_kd * (v + self._step * a)) / side.servo_kp
+
+
+def _motors(model: RobotModel, parameters: Any) -> Any:
+    """Return the motors of an analytical plant's parameters."""
+    from arm_dynamics.compiled.motors import (
+        MotorModel,  # brings numba, which other actuators do without
+    )
+
+    return MotorModel(parameters.motors, model.joint_names)

@@ -1,0 +1,193 @@
+"""Recordings of a plant's start state and inputs, and their replay by the forward model.
+
+A recording is a NumPy archive (.npz): the arm's URDF, the plant's parameters, the start state,
+every command, every wrench, and the end state. A replay needs nothing else, and ends in the same
+bits. An archive's directory stands at its end and each part has a checksum, so that a file that
+is cut off or damaged is known as such.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.compiled.forward_model import ForwardModel
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.plants.plant import PlantParameters
+
+Array = NDArray[np.float64]
+
+_FORMAT = 'arm_sim inputs 1'
+_PARTS = (
+    'urdf', 'gravity', 'tip_frame', 'parameters', 'start_state', 'commands',
+    'wrench_step', 'wrench_frame', 'wrench', 'end_state',
+)  # fmt: skip
+
+
+class InputRecorder:
+    """An analytical plant that remembers what it was given since its last reset.
+
+    See `arm_sim.plants.plant.Plant`; everything is handed on to `plant`.
+    """
+
+    def __init__(self, plant: AnalyticalPlant, model: RobotModel):
+        """Record from now on. Raises ArmError for a plant that cannot be replayed."""
+        if not isinstance(plant, AnalyticalPlant):
+            raise ArmError('inputs are recorded for replay: that needs engine analytical')
+        self.plant = plant
+        self._model = model
+        self.q, self.v, self.effort = plant.q, plant.v, plant.effort
+        self.joint_names = plant.joint_names
+        self.command_interface = plant.command_interface
+        self.parameters: PlantParameters = plant.parameters
+        self._start()
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Reset the plant; the recording starts anew."""
+        self.plant.reset(q, v)
+        self._start()
+
+    def step(self, command: Array) -> None:
+        """Step the plant."""
+        self._commands.append(np.array(command, dtype=float))
+        self.plant.step(command)
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on the plant."""
+        self.plant.apply_wrench(frame, wrench)
+        self._wrenches.append((len(self._commands), frame, np.array(wrench, dtype=float)))
+
+    def mass_matrix(self) -> Array:
+        """Return the plant's."""
+        return self.plant.mass_matrix()
+
+    def bias_torque(self) -> Array:
+        """Return the plant's."""
+        return self.plant.bias_torque()
+
+    def save(self, path: str | Path) -> None:
+        """Write the recording. Raises ArmError where that is not possible."""
+        model = self._model
+        content: dict[str, Any] = {
+            'format': _FORMAT,
+            'urdf': model.urdf,
+            'gravity': model.gravity,
+            'tip_frame': model.tip_frame,
+            'parameters': json.dumps(asdict(self.parameters)),
+            'start_state': self._start_state,
+            'commands': np.array(self._commands).reshape(-1, model.nv),
+            'wrench_step': np.array([step for step, _, _ in self._wrenches], dtype=np.int64),
+            'wrench_frame': np.array([frame for _, frame, _ in self._wrenches], dtype=str),
+            'wrench': np.array([wrench for _, _, wrench in self._wrenches]).reshape(-1, 6),
+            'end_state': self.plant.state,
+        }
+        try:
+            with Path(path).expanduser().open('wb') as file:
+                np.savez_compressed(file, allow_pickle=False, **content)
+        except OSError as error:
+            raise ArmError(f'cannot write the recording {str(path)!r}: {error.strerror}') from None
+
+    def _start(self) -> None:
+        self._start_state = self.plant.state.copy()
+        self._commands: list[Array] = []
+        self._wrenches: list[tuple[int, str, Array]] = []
+
+
+@dataclass(frozen=True)
+class InputRecording:
+    """What a recording file holds.
+
+    Attributes:
+        model: the arm.
+        parameters: the plant's.
+        start_state, end_state: as arm_dynamics.ForwardModel takes them.
+        commands: (periods, n) one row a control period.
+        wrenches: (period from which on, frame, (6,) wrench).
+    """
+
+    model: RobotModel
+    parameters: AnalyticalParameters
+    start_state: Array
+    commands: Array
+    wrenches: tuple[tuple[int, str, Array], ...]
+    end_state: Array
+
+    @classmethod
+    def load(cls, path: str | Path) -> 'InputRecording':
+        """Read a file.
+
+        Raises:
+            ArmError: no such file, not a recording, cut off or damaged.
+        """
+        try:
+            with np.load(Path(path).expanduser(), allow_pickle=False) as archive:
+                parts = {name: archive[name] for name in archive.files}
+        except OSError as error:
+            raise ArmError(f'cannot read the recording {str(path)!r}: {error}') from None
+        except (zipfile.BadZipFile, EOFError, ValueError):
+            raise ArmError(
+                f'{str(path)!r} is not a recording of inputs, or it is cut off or damaged'
+            ) from None
+        if str(parts.get('format')) != _FORMAT:
+            raise ArmError(f'{str(path)!r} is not a recording of format {_FORMAT!r}')
+        missing = [name for name in _PARTS if name not in parts]
+        if missing:
+            raise ArmError(f'{str(path)!r} lacks {", ".join(missing)} of a recording of inputs')
+        model = RobotModel.from_urdf(
+            str(parts['urdf']), str(parts['tip_frame']), parts['gravity'].tolist()
+        )
+        values: dict[str, Any] = json.loads(str(parts['parameters']))
+        for name, value in values.items():
+            values[name] = tuple(value) if isinstance(value, list) else value
+        parameters = AnalyticalParameters(**values)
+        wrenches = zip(parts['wrench_step'], parts['wrench_frame'], parts['wrench'], strict=True)
+        return cls(
+            model=model,
+            parameters=parameters,
+            start_state=parts['start_state'],
+            commands=parts['commands'],
+            wrenches=tuple((int(step), str(frame), wrench) for step, frame, wrench in wrenches),
+            end_state=parts['end_state'],
+        )
+
+    def check_arm(self, model: RobotModel) -> None:
+        """Raise ArmError unless the recording is of `model`."""
+        if self.model.name != model.name or self.model.joint_names != model.joint_names:
+            raise ArmError(
+                f'the recording is of {self.model.name!r} (joints '
+                f'{", ".join(self.model.joint_names)}), not of {model.name!r}'
+            )
+        if self.model.urdf != model.urdf:
+            raise ArmError(f'the recording is of another version of {model.name!r}: URDFs differ')
+
+    def replay(self) -> Array:
+        """Return the end state that the forward model reaches from the file alone."""
+        end = self.start_state
+        for state in self.states():
+            end = state
+        return end
+
+    def states(self) -> Iterator[Array]:
+        """Yield the state after every control period."""
+        parameters = self.parameters
+        forward_model = ForwardModel(self.model, parameters.forward_model_parameters(self.model))
+        wrenches: dict[str, Array] = {}
+        state = self.start_state
+        waiting = list(self.wrenches)
+        for period, command in enumerate(self.commands):
+            while waiting and waiting[0][0] <= period:
+                _, frame, wrench = waiting.pop(0)
+                wrenches[frame] = wrench
+                if not wrench.any():
+                    del wrenches[frame]
+            state = forward_model.step(
+                state, command, parameters.timestep, parameters.control_decimation, wrenches
+            )
+            yield state

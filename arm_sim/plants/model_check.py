@@ -1,0 +1,47 @@
+"""Do the controller's model and the plant agree? Asked before the first step."""
+
+import numpy as np
+
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.plant import JointSide, Plant
+
+# Two correct implementations differ by rounding alone: some 1e-13 of the largest entry.
+TOLERANCE = 1e-9
+
+
+def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 0) -> float:
+    """Compare mass matrix and bias torque of the plant and the model at random states.
+
+    Leaves the plant in its last compared state: reset it.
+
+    Returns:
+        The largest difference found [N.m | kg m^2], relative to max(1, largest entry).
+
+    Raises:
+        ArmError: they differ; names the joint, the quantity and both values.
+    """
+    if plant.joint_names != model.joint_names:
+        raise ArmError(f'plant has joints {plant.joint_names}, the model {model.joint_names}')
+    rng = np.random.default_rng(seed)
+    armature = np.diag(JointSide.of(model, plant.parameters).armature)
+    worst = 0.0
+    for _ in range(samples):
+        q = model.random_configuration(rng)
+        v = rng.uniform(-1.0, 1.0, model.nv)
+        plant.reset(q, v)
+        pairs = (
+            ('mass matrix [kg m^2]', plant.mass_matrix(), model.mass_matrix(q) + armature),
+            ('bias torque [N.m]', plant.bias_torque(), model.bias_torque(q, v)),
+        )
+        for quantity, of_plant, of_model in pairs:
+            error = np.abs(of_plant - of_model) / max(1.0, np.abs(of_model).max())
+            worst = max(worst, float(error.max()))
+            if error.max() > TOLERANCE:
+                index = np.unravel_index(error.argmax(), error.shape)
+                raise ArmError(
+                    f'joint {model.joint_names[index[0]]!r}: {quantity} of the plant is '
+                    f'{of_plant[index]:.9g}, of the controller model {of_model[index]:.9g}; '
+                    f'they must agree to {TOLERANCE:g}'
+                )
+    return worst

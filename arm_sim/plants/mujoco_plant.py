@@ -1,0 +1,193 @@
+"""The arm in MuJoCo, built from the URDF in code."""
+
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.checks import one_of
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.plant import COMMAND_INTERFACE, JointSide, PlantParameters
+
+Array = NDArray[np.float64]
+
+INTEGRATORS = {
+    'euler': mujoco.mjtIntegrator.mjINT_EULER,
+    'rk4': mujoco.mjtIntegrator.mjINT_RK4,
+    'implicit': mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    'implicitfast': mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+}
+
+
+# Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
+mujoco.set_mju_user_warning(lambda message: None)
+
+
+class MujocoPlant:
+    """See `arm_sim.plants.plant.Plant`. Contacts are off: this plant is an arm in free space.
+
+    Attributes:
+        mj_model, mj_data: MuJoCo's, for viewers and tests.
+    """
+
+    takes_goals = False
+    Parameters = PlantParameters
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters):
+        """Build from the model's URDF.
+
+        Raises:
+            ArmError: an actuator, integrator or joint parameter that MuJoCo cannot have, or a
+                URDF that it does not load.
+        """
+        one_of('integrator (engine mujoco)', parameters.integrator, tuple(INTEGRATORS))
+        one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
+        self.parameters = parameters
+        self.joint_names = model.joint_names
+        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        try:
+            self.mj_model = _build(model, parameters, JointSide.of(model, parameters))
+        except ArmError:
+            raise
+        except ValueError as error:
+            raise ArmError(f'MuJoCo does not build {model.name!r}: {error}') from None
+        self.mj_data = mujoco.MjData(self.mj_model)
+
+        order = [self.mj_model.joint(name).id for name in self.joint_names]
+        if order != list(range(len(order))):
+            raise ArmError(f'MuJoCo orders the joints {order}: branched arms are not supported')
+        data = self.mj_data
+        self.q, self.v, self.effort = data.qpos, data.qvel, data.qfrc_actuator
+        self._ctrl = data.ctrl
+        self._wrenches: dict[int, Array] = {}
+        self.reset(model.neutral())
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Go to q, v (rest by default); wrenches end."""
+        mujoco.mj_resetData(self.mj_model, self.mj_data)
+        self._wrenches.clear()
+        self.q[:] = q
+        self.v[:] = 0.0 if v is None else v
+        if self.parameters.actuator == 'servo':
+            self._ctrl[:] = self.q
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        self.effort[:] = 0.0
+
+    def step(self, command: Array) -> None:
+        """Hold `command` (n,) over one control period."""
+        self._ctrl[:] = command
+        if not self._wrenches:
+            mujoco.mj_step(self.mj_model, self.mj_data, self.parameters.control_decimation)
+            return
+        for _ in range(self.parameters.control_decimation):
+            mujoco.mj_kinematics(self.mj_model, self.mj_data)
+            for body, wrench in self._wrenches.items():
+                arm = self.mj_data.xpos[body] - self.mj_data.xipos[body]
+                self.mj_data.xfrc_applied[body, :3] = wrench[:3]
+                self.mj_data.xfrc_applied[body, 3:] = wrench[3:] + np.cross(arm, wrench[:3])
+            mujoco.mj_step(self.mj_model, self.mj_data)
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame: (6,) at its origin, base-aligned axes; zeros end it."""
+        body = mujoco.mj_name2id(self.mj_model, mujoco.mjtObj.mjOBJ_BODY, frame)
+        if body < 0:
+            raise ArmError(f'no frame {frame!r} to push on')
+        self.mj_data.xfrc_applied[body] = 0.0
+        wrench = np.array(wrench, dtype=float)
+        if wrench.any():
+            self._wrenches[body] = wrench
+        else:
+            self._wrenches.pop(body, None)
+
+    def mass_matrix(self) -> Array:
+        """Return M(q) + armature (n x n)."""
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        full = np.zeros((self.mj_model.nv, self.mj_model.nv))
+        mujoco.mj_fullM(self.mj_model, self.mj_data, full)
+        return full
+
+    def bias_torque(self) -> Array:
+        """Return C(q, v) v + g(q) (n,)."""
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        return self.mj_data.qfrc_bias.copy()
+
+
+def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> mujoco.MjModel:
+    """Return the MuJoCo model: the URDF's bodies, our actuators, floor and light."""
+    spec = mujoco.MjSpec.from_string(_for_mujoco(model.urdf))
+    spec.compiler.fusestatic = False
+    spec.compiler.boundmass = 0.0
+    spec.option.timestep = parameters.timestep
+    spec.option.integrator = INTEGRATORS[parameters.integrator]
+    spec.option.gravity = model.gravity
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    # A state that is not finite is ours to report, not MuJoCo's to reset.
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+
+    for i, name in enumerate(model.joint_names):
+        joint = spec.joint(name)
+        joint.armature = side.armature[i]
+        joint.damping[0] = side.damping[i]
+        joint.frictionloss = side.friction[i]
+        joint.actfrclimited = False
+        actuator = spec.add_actuator(
+            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=_AFFINE
+        )
+        if parameters.actuator == 'servo':
+            actuator.gainprm[0] = side.servo_kp[i]
+            actuator.biasprm[:3] = (0.0, -side.servo_kp[i], -side.servo_kd[i])
+        else:
+            actuator.gainprm[0] = 1.0
+        if np.isfinite(side.effort_limit[i]):
+            actuator.forcelimited = True
+            actuator.forcerange = (-side.effort_limit[i], side.effort_limit[i])
+
+    spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
+    resolution = {'width': 64, 'height': 64}
+    spec.add_texture(
+        name='sky',
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=(0.75, 0.83, 0.92),
+        rgb2=(0.95, 0.97, 1.0),
+        **resolution,
+    )
+    spec.add_texture(
+        name='tiles',
+        type=mujoco.mjtTexture.mjTEXTURE_2D,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=(0.86, 0.88, 0.9),
+        rgb2=(0.8, 0.82, 0.85),
+        **resolution,
+    )
+    tiles = spec.add_material(name='tiles', texrepeat=(2, 2), texuniform=True)
+    tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
+    spec.worldbody.add_geom(
+        name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles'
+    )
+    spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
+    return spec.compile()
+
+
+_AFFINE = mujoco.mjtBias.mjBIAS_AFFINE
+
+
+def _for_mujoco(urdf: str) -> str:
+    """Return the URDF without shapes that need mesh files: masses do not come from them.
+
+    The other visible shapes are kept, which MuJoCo's reader has to be told in the file.
+    """
+    tree = ElementTree.fromstring(urdf)
+    for element in tree.findall('mujoco'):
+        tree.remove(element)
+    told = ElementTree.SubElement(tree, 'mujoco')
+    ElementTree.SubElement(told, 'compiler', discardvisual='false')
+    for link in tree.findall('link'):
+        for kind in ('visual', 'collision'):
+            for shape in link.findall(kind):
+                if kind == 'collision' or shape.find('geometry/mesh') is not None:
+                    link.remove(shape)
+    return ElementTree.tostring(tree, encoding='unicode')

@@ -1,0 +1,178 @@
+"""One arm, its time and its brake: what the simulator node runs."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.checks import all_finite
+from arm_dynamics.errors import ArmError, limit_error
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.brake import Brake
+from arm_sim.plants.plant import JointSide, Plant
+
+Array = NDArray[np.float64]
+
+# An arm slower than this is at rest [rad/s | m/s].
+REST_SPEED = 1e-3
+# How far ahead of simulated time a wrench may be stamped [s].
+LATEST_PUSH = 3600.0
+
+
+class PhysicsDivergedError(ArmError):
+    """The integration left the finite numbers: step too long or gains too high for it."""
+
+
+class Simulation:
+    """A plant that is always under somebody's command: a controller's or its own brake's.
+
+    Attributes:
+        plant: the arm.
+        time_ns: simulated time of the present state [ns].
+        steps: control periods since the last reset.
+        braking: True while nobody commands.
+        saturated_samples: control periods in which some joint was at its effort limit.
+    """
+
+    def __init__(
+        self,
+        plant: Plant,
+        model: RobotModel,
+        initial_q: ArrayLike,
+        initial_v: ArrayLike | None = None,
+        swap: tuple[int, Plant] | None = None,
+    ):
+        """Put the arm at its initial state, braked.
+
+        Args:
+            plant: the arm.
+            model: of the arm.
+            initial_q, initial_v: (n,) [rad | m], [rad/s | m/s]; at rest by default.
+            swap: (time [ns], another plant) that goes on from the state at that time, as when a
+                payload falls off.
+
+        Raises:
+            ArmError: an initial value has the wrong length or is beyond the limits.
+        """
+        self.plant = self._first_plant = plant
+        self.model = model
+        self.period_ns = plant.parameters.period_ns
+        self._brake = Brake(model, plant.parameters)
+        self._effort_limit = JointSide.of(model, plant.parameters).effort_limit
+        self._zeros = np.zeros(len(self._effort_limit))
+        self._initial_q = model.check_configuration(initial_q, 'initial_positions')
+        self._initial_v = _velocities(model, initial_v)
+        self._swap = swap
+        self._pushes: list[tuple[int, str, Array]] = []
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the initial state at time zero, braked; all wrenches end."""
+        self.plant = self._first_plant
+        self.plant.reset(self._initial_q, self._initial_v)
+        self._pushes.clear()
+        self.time_ns = 0
+        self.steps = 0
+        self.saturated_samples = 0
+        self.brake()
+
+    def brake(self) -> None:
+        """Take the arm from whoever commanded it; `advance(None)` then brings it to rest."""
+        self.braking = True
+        self._brake.start(self.plant.q, self.plant.v)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no joint moves faster than REST_SPEED."""
+        return bool(np.abs(self.plant.v).max() < REST_SPEED)
+
+    def push(self, frame: str, wrench: ArrayLike, from_ns: int = 0) -> None:
+        """Push on a frame, now or from a time to come, until told otherwise.
+
+        Args:
+            frame: name of a link.
+            wrench: (6,) force [N] and torque [N.m] at the frame's origin, in axes that the frame
+                has then; zeros end it.
+            from_ns: simulated time [ns]; what has passed is now.
+
+        Raises:
+            ArmError: no such frame, not finite, or a time more than LATEST_PUSH ahead.
+        """
+        self.model.frame_id(frame)
+        wrench = np.array(wrench, dtype=float)
+        if not np.isfinite(wrench).all():
+            raise ArmError(f'external_wrench {wrench} is not finite; it is dropped')
+        ahead = (from_ns - self.time_ns) * 1e-9
+        if ahead > LATEST_PUSH:
+            raise ArmError(
+                f'external_wrench is stamped {ahead:.6g} s ahead of simulated time; allowed: '
+                f'{LATEST_PUSH:g} s, or no stamp for now'
+            )
+        if ahead <= 0.0:
+            self._apply(frame, wrench)
+            return
+        self._pushes.append((from_ns, frame, wrench))
+        self._pushes.sort(key=lambda each: each[0])
+
+    def _apply(self, frame: str, wrench: Array) -> None:
+        rotation = self.model.forward_kinematics(self.plant.q, frame).rotation
+        self.plant.apply_wrench(frame, (rotation @ wrench.reshape(2, 3).T).T.ravel())
+
+    def _happen(self) -> None:
+        """Let begin what is due at the present time."""
+        while self._pushes and self._pushes[0][0] <= self.time_ns:
+            _, frame, wrench = self._pushes.pop(0)
+            self._apply(frame, wrench)
+        if self._swap is not None and self.time_ns == self._swap[0]:
+            before, self.plant = self.plant, self._swap[1]
+            self.plant.reset(before.q, before.v)
+
+    def advance(self, command: Array | None) -> None:
+        """Go on by one control period under `command` (n,), or braked (None).
+
+        Raises:
+            ArmError: the command is not finite; nothing has moved.
+            PhysicsDivergedError: the new state is not finite; only `reset` helps.
+        """
+        if self._pushes or self._swap is not None:
+            self._happen()
+        plant = self.plant
+        if command is None:
+            if not self.braking:
+                self.brake()
+            command = self._brake.command(plant.q, plant.v)
+        else:
+            if not all_finite(command, self._zeros):
+                joint = int(np.flatnonzero(~np.isfinite(command))[0])
+                raise ArmError(
+                    f'joint {plant.joint_names[joint]!r}: {plant.command_interface} command '
+                    f'{command[joint]} is not a finite number; the command is dropped'
+                )
+            self.braking = False
+        plant.step(command)
+        self.time_ns += self.period_ns
+        self.steps += 1
+        if np.count_nonzero(np.abs(plant.effort) >= self._effort_limit):
+            self.saturated_samples += 1
+        if not (all_finite(plant.q, self._zeros) and all_finite(plant.v, self._zeros)):
+            bad = ~(np.isfinite(plant.q) & np.isfinite(plant.v))
+            name = plant.joint_names[int(np.flatnonzero(bad)[0])]
+            raise PhysicsDivergedError(
+                f'joint {name!r}: physics diverged at t = {self.time_ns * 1e-9:.4f} s; reduce '
+                f'timestep ({plant.parameters.timestep:g} s) or the gains, then reset'
+            )
+
+
+def _velocities(model: RobotModel, v: ArrayLike | None) -> Array:
+    """Return initial velocities (n,), zero by default. Raises ArmError."""
+    if v is None:
+        return np.zeros(model.nv)
+    array = np.array(v, dtype=float)
+    if array.shape != (model.nv,) or not np.isfinite(array).all():
+        raise ArmError(f'initial_velocities must be {model.nv} finite numbers, one a joint')
+    beyond = np.flatnonzero(np.abs(array) > model.velocity_limit)
+    if len(beyond):
+        i = int(beyond[0])
+        limit = model.velocity_limit[i]
+        unit = 'm/s' if model.prismatic[i] else 'rad/s'
+        name = 'initial_velocities'
+        raise limit_error(model.joint_names[i], 'velocity', array[i], -limit, limit, unit, name)
+    return array

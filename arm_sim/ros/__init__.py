@@ -1,0 +1,1 @@
+"""What knows ROS: the nodes of simulator, inverse kinematics and tasks."""

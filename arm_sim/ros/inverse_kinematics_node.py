@@ -1,0 +1,264 @@
+"""The inverse kinematics services: poses in, joint positions out, always with an answer."""
+
+import math
+import sys
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, get_args
+
+import numpy as np
+import pinocchio as pin
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+
+from arm_controllers.ros.messages import (
+    JointReader,
+    pose_from_message,
+    pose_to_message,
+    poses_from_message,
+)
+from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
+from arm_controllers.ros.running import run_node
+from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.errors import ArmError
+from arm_dynamics.inverse_kinematics.path import solve_path_ik
+from arm_dynamics.inverse_kinematics.solve import Solver, inverse_kinematics, solve_ik
+from arm_dynamics.inverse_kinematics.warm_up import warm_up
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
+
+_DIAGNOSTICS_PERIOD = 1.0
+
+
+@dataclass(frozen=True)
+class InverseKinematicsParameters:
+    """Parameters of the node.
+
+    Attributes:
+        robot: name of a shipped robot, or path of a URDF file.
+        tip_frame: frame that requests without one are about; empty: the model's tool frame.
+        position_tolerance: of requests that give none [m].
+        orientation_tolerance: of requests that give none [rad].
+        solver: of requests that give none.
+        restarts: random starts of the iterative solvers after the seed.
+        random_seed: of those starts; equal requests give equal answers.
+    """
+
+    robot: str = 'ur5e'
+    tip_frame: str = ''
+    position_tolerance: float = 1e-6
+    orientation_tolerance: float = 1e-6
+    solver: str = 'auto'
+    restarts: int = 60
+    random_seed: int = 0
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        in_range('position_tolerance', self.position_tolerance, 0.0, 1.0, exclusive=True)
+        in_range('orientation_tolerance', self.orientation_tolerance, 0.0, 3.2, exclusive=True)
+        in_range('restarts', self.restarts, 0, 10_000)
+        in_range('random_seed', self.random_seed, 0)
+        one_of('solver', self.solver, get_args(Solver))
+
+
+def answered(callback: Callable) -> Callable:
+    """Let a service callback answer a malformed request with the reason instead of raising."""
+
+    @wraps(callback)
+    def answer(self: 'InverseKinematicsNode', request: Any, response: Any) -> Any:
+        self.requests += 1
+        try:
+            callback(self, request, response)
+        except ArmError as error:
+            response.success, response.reason = False, str(error)
+        if not response.success:
+            self.failures += 1
+            self.last_failure = response.reason
+        return response
+
+    return answer
+
+
+class InverseKinematicsNode(Node):
+    """Answers `compute_ik`, `compute_fk` and `compute_ik_path` for one arm."""
+
+    def __init__(self):
+        """Load the model and the solvers, compiled, then open the services."""
+        super().__init__('inverse_kinematics')
+        self.parameters = p = declare_parameters(self, InverseKinematicsParameters)
+        self.model = RobotModel.from_urdf(find_urdf(p.robot), p.tip_frame or None)
+        self.requests = self.failures = 0
+        self.last_failure = ''
+        self._reader = JointReader(self.model.joint_names)
+        self._joint_state: bytes | None = None
+        warm_up(self.model)  # no request has to wait for the compiler
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self.create_subscription(
+            JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
+        )
+        self.create_service(ComputeIK, 'compute_ik', self.compute_ik, qos_profile=SERVICE_QOS)
+        self.create_service(ComputeFK, 'compute_fk', self.compute_fk, qos_profile=SERVICE_QOS)
+        self.create_service(
+            ComputeIKPath, 'compute_ik_path', self.compute_ik_path, qos_profile=SERVICE_QOS
+        )
+        self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
+        analytic = inverse_kinematics(self.model).analytic
+        self.get_logger().info(
+            f'{p.robot}: {self.model.nq} joints, tip {self.model.tip_frame!r}, '
+            f'solver {p.solver!r}, '
+            + (f'closed form {analytic.family}' if analytic else 'no closed form: iterative')
+        )
+
+    @answered
+    def compute_ik(self, request: ComputeIK.Request, response: ComputeIK.Response) -> None:
+        """Solve one pose."""
+        p, model = self.parameters, self.model
+        response.joint_names = list(model.joint_names)
+        seed = self._seed(request.seed)
+        target = pose_from_message(request.target.pose, 'the target pose')
+        base = self._frame_pose(request.target.header.frame_id, seed)
+        if base is not None:
+            target = base * target
+        position, orientation = self._tolerances(request)
+        result = solve_ik(
+            model,
+            target,
+            seed,
+            frame=request.tip_frame or None,
+            position_tolerance=position,
+            orientation_tolerance=orientation,
+            position_only=request.position_only,
+            axis_tolerances=request.axis_tolerances or None,
+            solver=request.solver or p.solver,
+            restarts=p.restarts,
+            random_seed=p.random_seed,
+        )
+        response.success = result.success
+        response.reason = result.reason
+        response.position = array('d', result.q)
+        response.position_error = result.position_error
+        response.orientation_error = result.orientation_error
+        response.iterations = result.iterations
+        response.restarts = result.restarts
+        response.solver = result.solver
+        response.condition_number = result.condition_number
+
+    @answered
+    def compute_fk(self, request: ComputeFK.Request, response: ComputeFK.Response) -> None:
+        """Give the pose of a frame."""
+        model = self.model
+        names = list(request.joint_names) or list(model.joint_names)
+        q = self._reader.read(names, request.position, 'position')
+        pose = model.forward_kinematics(q, request.frame or None)
+        response.pose = pose_to_message(pose, model.base_frame)
+        response.success = True
+
+    @answered
+    def compute_ik_path(
+        self, request: ComputeIKPath.Request, response: ComputeIKPath.Response
+    ) -> None:
+        """Solve a whole path on one branch."""
+        model = self.model
+        response.joint_names = list(model.joint_names)
+        response.first_failure = 0
+        seed = self._seed(request.seed)
+        poses = poses_from_message(request.path)
+        base = self._frame_pose(request.path.header.frame_id, seed)
+        if base is not None:
+            poses = base.homogeneous @ poses
+        position, orientation = self._tolerances(request)
+        result = solve_path_ik(
+            model,
+            poses,
+            seed,
+            frame=request.tip_frame or None,
+            position_tolerance=position,
+            orientation_tolerance=orientation,
+            position_only=request.position_only,
+            axis_tolerances=request.axis_tolerances or None,
+            restarts=self.parameters.restarts,
+            random_seed=self.parameters.random_seed,
+        )
+        response.success = result.success
+        response.reason = result.reason
+        response.first_failure = result.first_failure
+        response.positions = array('d', result.q.tobytes())
+        response.max_position_error = result.max_position_error
+        response.max_orientation_error = result.max_orientation_error
+        response.max_joint_step = result.max_joint_step
+
+    def _seed(self, values: Any) -> np.ndarray | None:
+        """Return the request's seed, else the last joint state, else None."""
+        if len(values):
+            return np.array(values)
+        if self._joint_state is None:
+            return None
+        message = deserialize_message(self._joint_state, JointState)
+        try:
+            return self._reader.read(message.name, message.position, 'position').copy()
+        except ArmError:
+            return None  # another arm's joint_states
+
+    def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3 | None:
+        """Return a frame's pose in the base frame (None: it is the base frame itself).
+
+        A moving frame is where the seed has it.
+        """
+        model = self.model
+        if frame in ('', model.base_frame):
+            return None
+        moves = model.pin_model.frames[model.frame_id(frame)].parentJoint > 0
+        if moves and seed is None:
+            raise ArmError(
+                f'the pose is in {frame!r}, which moves with the arm: that needs a seed or '
+                'joint_states'
+            )
+        q = model.neutral() if seed is None else seed
+        if len(q) != model.nq:
+            raise ArmError(f'seed has {len(q)} values, {model.name!r} has {model.nq} joints')
+        return pin.SE3(model.forward_kinematics(q, frame))
+
+    def _tolerances(self, request: Any) -> tuple[float, float]:
+        """Return the request's tolerances, the node's where it gives none (0)."""
+        p = self.parameters
+        for name in ('position_tolerance', 'orientation_tolerance'):
+            if not math.isfinite(getattr(request, name)) or getattr(request, name) < 0.0:
+                raise ArmError(f'{name} is {getattr(request, name)}; it must be positive or 0')
+        return (
+            request.position_tolerance or p.position_tolerance,
+            request.orientation_tolerance or p.orientation_tolerance,
+        )
+
+    def _on_joint_state(self, data: bytes) -> None:
+        self._joint_state = data
+
+    def _report(self) -> None:
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.OK,
+            name='inverse_kinematics',
+            message='answering requests',
+            hardware_id=self.model.name,
+            values=[
+                KeyValue(key='requests', value=str(self.requests)),
+                KeyValue(key='failures', value=str(self.failures)),
+                KeyValue(key='last failure', value=self.last_failure),
+            ],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node('inverse_kinematics', InverseKinematicsNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What an arm is to do, and how well it did it."""

@@ -1,0 +1,152 @@
+"""How well gains hold the five-joint arm's pose, as published: the objective of the tuning."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.compiled.compiled_model import building
+from arm_dynamics.compiled.plant_context import MotorScratch, PoseControl
+from arm_dynamics.compiled.stability import check_step
+from arm_dynamics.errors import ArmError
+from arm_dynamics.published.five_joint_arm import JOINTS, FiveJointArm
+
+Array = NDArray[np.float64]
+
+# Gains are listed as all P, then all I, then all D, each for the controlled joints R2, R3, R5.
+TERMS = ('p', 'pi', 'pid')
+CONTROLLED = np.array([1, 2, 4])
+
+TARGET = (0.0, -1.1, 0.3, 0.0, 0.0)  # [rad]
+TIME_STEP = 1e-4  # [s]
+DURATION = 3.0  # [s]
+
+PUBLISHED_P = (1688.61035631972, 5529.51939064412, 5578.2466209947)
+PUBLISHED_I = (11.7143467458887, 4.57248153380727, 0.451883276796821)
+PUBLISHED_P_COST = 16.3888758427019
+PUBLISHED_PI_COST = 0.305710199012247
+
+# A rollout whose summed error of one step exceeds this has blown up [rad]; its cost is the latter.
+BLOW_UP_ERROR = 100.0
+BLOW_UP_COST = 9999999.0
+
+# The gains' relative errors against which a robust choice is tested.
+OFF_BY = 0.1
+
+
+@dataclass(frozen=True)
+class PoseHold:
+    """Hold `target` for `duration` from `start` at rest under gravity, motors off at first.
+
+    J = sum over steps and R2, R3, R5 of |target - q| [rad]; 9999999 where the arm blows up.
+
+    Attributes:
+        target: (5,) pose to hold [rad].
+        start: (5,) pose at the start [rad]; None: the target.
+        duration: [s].
+        time_step: [s].
+    """
+
+    target: tuple[float, ...] = TARGET
+    start: tuple[float, ...] | None = None
+    duration: float = DURATION
+    time_step: float = TIME_STEP
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        for name, pose in (('target', self.target), ('start', self.start)):
+            if pose is not None and (len(pose) != JOINTS or not np.isfinite(pose).all()):
+                raise ArmError(f'{name} is {pose}; it must be {JOINTS} finite angles [rad]')
+        in_range('duration', self.duration, self.time_step, 3600.0)
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps."""
+        return round(self.duration / self.time_step)
+
+
+class PoseHoldObjective:
+    """J of any gains, compiled; many at once on all cores."""
+
+    def __init__(self, problem: PoseHold | None = None):
+        """Load the arm. Raises ArmError for a time step that is not stable."""
+        self.problem = problem or PoseHold()
+        self.arm = FiveJointArm()
+        check_step(self.problem.time_step, self.arm.largest_step, 'the five-joint arm')
+        self._target = np.array(self.problem.target, dtype=float)
+        self._start = np.array(self.problem.start or self.problem.target, dtype=float)
+        self.workers = os.cpu_count() or 1
+        with building(self.arm.model.name):
+            self._cost(np.zeros(3), np.zeros((0, JOINTS)), steps=1)
+
+    def cost(self, gains: ArrayLike, trace: Array | None = None) -> float:
+        """Return J of `gains`: 3 (P), 6 (P, I) or 9 (P, I, D) numbers.
+
+        Args:
+            gains: all P, then all I, then all D, for R2, R3, R5 [V/rad].
+            trace: (rows, 5) gets q at evenly spread steps [rad].
+
+        Raises:
+            ArmError: another count of gains, or one that is not finite.
+        """
+        trace = np.zeros((0, JOINTS)) if trace is None else trace
+        return self._cost(gains, trace, self.problem.steps)
+
+    def _cost(self, gains: ArrayLike, trace: Array, steps: int) -> float:
+        start = self._start
+        control = PoseControl.of(gain_matrix(gains), self._target, CONTROLLED, start)
+        state = np.zeros((6, JOINTS))
+        state[0] = start
+        work = MotorScratch.of(np.zeros(JOINTS))
+        q, v, a, stuck, previous, voltage = state
+        return self.arm.compiled.module.motor_rollout(
+            q, v, a, stuck, previous, voltage, self.problem.time_step, steps,
+            self.arm.table, work, control, trace,
+        )  # fmt: skip
+
+    def costs(self, batch: ArrayLike) -> Array:
+        """Return J of every row of gains (count, 3 | 6 | 9), on all cores."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            return np.array(list(pool.map(self.cost, np.asarray(batch, dtype=float))))
+
+    def costs_when_off(self, gains: ArrayLike, by: float = OFF_BY) -> Array:
+        """Return J (2 + 2 n,) with all gains, and each one alone, `by` too large and too small."""
+        return self.costs(perturbed(gains, by))
+
+
+def perturbed(gains: ArrayLike, by: float = OFF_BY) -> Array:
+    """Return gains off by +-by: all of them, all P, I or D of them, and each alone (rows)."""
+    gains = np.asarray(gains, dtype=float)
+    groups = [np.ones(gains.size)]
+    if gains.size > 3:
+        groups += list(np.repeat(np.eye(gains.size // 3), 3, axis=1))
+    groups += list(np.eye(gains.size))
+    return np.array([gains * (1.0 + sign * by * group) for group in groups for sign in (1, -1)])
+
+
+def gain_matrix(gains: ArrayLike) -> Array:
+    """Return gains (3 | 6 | 9,) as a matrix (3, 5): rows P, I, D, columns the joints.
+
+    Raises:
+        ArmError: another count, or a gain that is not finite.
+    """
+    gains = np.asarray(gains, dtype=float)
+    if gains.shape not in ((3,), (6,), (9,)):
+        raise ArmError(
+            f'{gains.size} gains given; allowed: 3 (P of R2, R3, R5), 6 (and I) or 9 (and D)'
+        )
+    bad = np.flatnonzero(~np.isfinite(gains))
+    if bad.size:
+        raise ArmError(f'gain {bad[0] + 1} is {gains[bad[0]]}; it must be finite')
+    matrix = np.zeros((3, JOINTS))
+    matrix[: gains.size // 3, CONTROLLED] = gains.reshape(-1, 3)
+    return matrix
+
+
+def gain_count(terms: str) -> int:
+    """Return how many gains `terms` has. Raises ArmError unless it is one of TERMS."""
+    one_of('terms', terms, TERMS)
+    return 3 * len(terms)

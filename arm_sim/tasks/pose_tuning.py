@@ -1,0 +1,209 @@
+"""Searching gains that hold a pose: Nelder-Mead as published, and an evolution strategy."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+
+from arm_sim.tasks.cma_es import minimise
+from arm_sim.tasks.pose_hold_objective import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
+
+Array = NDArray[np.float64]
+
+# The published searches: guess, size of the first simplex, tolerance, most iterations.
+PUBLISHED_SEARCH_P = ((6.0, 5.0, 1.0), 0.1, 1e-4, 250)
+PUBLISHED_SEARCH_I = ((0.1, 0.1, 0.1), 0.01, 1e-5, 250)
+
+# Decades in which the evolution strategy starts, a term (P, I, D), [V/rad]. It may leave them.
+DECADES = ((3.0, 5.5), (0.5, 4.0), (3.5, 6.5))
+
+
+class Stage(NamedTuple):
+    """A leg of the evolution: its rollouts' length [s], first deviation [decades], population."""
+
+    duration: float
+    deviation: float
+    population: int
+
+
+STAGES = (Stage(0.1, 0.2, 40), Stage(0.5, 0.02, 20), Stage(np.inf, 0.003, 12))
+
+# Random points of which the best one is a start; deviation [decades] at which a leg has ended.
+_DRAWS = 400
+_TOLERANCE = 1e-6
+
+# Shares of the search's best J: a candidate of more than the first is not tested further, a start
+# whose leg ends above the second is given up, a shorter rollout's below the third is run in full.
+_HOPELESS, _WORTH_GOING_ON, _WORTH_A_LOOK = 10.0, 1.1, 0.95
+
+
+@dataclass
+class Search:
+    """A search under way: the best gains so far, and how many it has tried.
+
+    Attributes:
+        best: the best gains so far.
+        cost: what was minimised, at them.
+        evaluations: rollouts so far.
+        report: called after every improvement and every generation.
+        stop: asked between rollouts; True ends the search.
+    """
+
+    best: Array
+    cost: float = np.inf
+    evaluations: int = 0
+    report: Callable[['Search'], None] = lambda search: None
+    stop: Callable[[], bool] = lambda: False
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def take(self, gains: Array, cost: float) -> None:
+        """Note a candidate; from any thread."""
+        with self._lock:
+            if cost < self.cost:
+                self.best, self.cost = gains.copy(), cost
+                self.report(self)
+
+
+class _Stopped(Exception):  # noqa: N818  (no error: the way out of a library's loop)
+    pass
+
+
+def nelder_mead(
+    search: Search, objective: Callable[[Array], float], start: ArrayLike, scale: ArrayLike,
+    tolerance: float, iterations: int,
+) -> None:  # fmt: skip
+    """Minimise by SciPy's Nelder-Mead from the simplex start, start + scale_i e_i.
+
+    Args:
+        search: gets the result.
+        objective: of gains (n,).
+        start, scale: (n,) guess and size of the first simplex.
+        tolerance: relative spread of the simplex' values at which it has converged.
+        iterations: at most.
+    """
+    start = np.asarray(start, dtype=float)
+    corners = np.diag(np.broadcast_to(scale, start.size))
+    simplex = start + np.vstack([np.zeros(start.size), corners])
+
+    def counted(gains: Array) -> float:
+        if search.stop():
+            raise _Stopped
+        search.evaluations += 1
+        cost = objective(gains)
+        search.take(gains, cost)
+        return cost
+
+    try:
+        options = {
+            'initial_simplex': simplex,
+            'maxiter': iterations,
+            'xatol': np.inf,
+            'fatol': tolerance * min(counted(start), 1.0),
+        }
+        minimize(counted, start, method='Nelder-Mead', options=options)
+    except _Stopped:
+        return
+
+
+def published_search(objective: PoseHoldObjective, terms: str, search: Search) -> None:
+    """Search as published: P first, then I on top of the P found (`terms` 'p' or 'pi').
+
+    For 'pid' the D gains follow in the same way, from 100 with a first simplex of 10.
+    """
+    stages = [PUBLISHED_SEARCH_P, PUBLISHED_SEARCH_I, ((100.0,) * 3, 10.0, 1e-5, 250)]
+    found = np.zeros(0)
+    for guess, scale, tolerance, iterations in stages[: len(terms)]:
+        before = found
+        stage = Search(np.asarray(guess), stop=search.stop)
+
+        def cost(gains: Array, before: Array = before) -> float:
+            search.evaluations += 1
+            return objective.cost(np.concatenate([before, gains]))
+
+        def report(stage: Search, before: Array = before) -> None:
+            # Terms of later stages are zero as yet.
+            later = np.zeros(gain_count(terms) - before.size - stage.best.size)
+            search.best, search.cost = np.concatenate([before, stage.best, later]), stage.cost
+            search.report(search)
+
+        stage.report = report
+        nelder_mead(stage, cost, guess, scale, tolerance, iterations)
+        found = np.concatenate([before, stage.best])
+
+
+def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search: Search) -> float:
+    """Return J of `gains`, or with `robust` the worst of J with them right and off by +-10 %.
+
+    Off are all gains, those of one term, or one alone. What is already far worse than the search's
+    best is not looked at further.
+    """
+    rows = np.vstack([gains[None], perturbed(gains)]) if robust else gains[None]
+    worst = 0.0
+    for row in rows:
+        search.evaluations += 1
+        worst = max(worst, objective.cost(row))
+        if worst > _HOPELESS * search.cost:
+            break
+    return worst
+
+
+def evolution_search(
+    objective: PoseHoldObjective, terms: str, robust: bool, search: Search, seed: int = 1
+) -> None:
+    """Search all gains' decades by CMA-ES with restarts until search.stop(), on all cores.
+
+    Errors are over after a tenth of a second where the gains are good. A rollout that long costs
+    little and bounds J from below, so that is where the search begins; what looks best goes on to
+    longer ones, which tell slow instability, and counts with its full J alone.
+
+    Args:
+        objective: of the pose to hold.
+        terms: 'p', 'pi' or 'pid'.
+        robust: minimise the worst J with gains right, and off by +-10 %: all, one term, one alone.
+        search: gets the result.
+        seed: of the random numbers.
+    """
+    low, high = np.repeat(np.array(DECADES[: len(terms)]).T, 3, axis=1)
+    rng = np.random.default_rng(seed)
+    problem = objective.problem
+    stages = [
+        PoseHoldObjective(replace(problem, duration=min(stage.duration, problem.duration)))
+        for stage in STAGES
+    ]
+    first = np.concatenate([PUBLISHED_P, np.full(gain_count(terms) - 3, 10.0)])
+    # There is a best from the start, however early the end.
+    search.take(first, worst_cost(objective, first, robust, search))
+    with ThreadPoolExecutor(objective.workers) as pool:
+
+        def costs(rollouts: PoseHoldObjective, points: Array) -> Array:
+            def cost(exponents: Array) -> float:
+                if search.stop():
+                    return np.inf
+                return worst_cost(rollouts, 10.0**exponents, robust, search)
+
+            found = np.array(list(pool.map(cost, points)))
+            leader = int(np.argmin(found))
+            if found[leader] < _WORTH_A_LOOK * search.cost:
+                gains = 10.0 ** points[leader]
+                search.take(gains, worst_cost(objective, gains, robust, search))
+            search.report(search)
+            return found
+
+        while not search.stop():
+            draws = rng.uniform(low, high, (_DRAWS, low.size))
+            point = draws[int(np.argmin(costs(stages[0], draws)))]
+            for stage, rollouts in zip(STAGES, stages, strict=True):
+                point, cost = minimise(
+                    partial(costs, rollouts), point, stage.deviation, rng, stage.population,
+                    _TOLERANCE, stop=search.stop,
+                )  # fmt: skip
+                if not np.isfinite(cost) or cost > _WORTH_GOING_ON * search.cost:
+                    break
+                gains = 10.0**point
+                search.take(gains, worst_cost(objective, gains, robust, search))
