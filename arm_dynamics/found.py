@@ -1,0 +1,85 @@
+"""Things that are found by name, not listed: modules of a folder, and plugins of other packages.
+
+A module `computed_torque.py` of the folder brings the thing of that name: the class
+`ComputedTorque` in it, or whatever else there is called so but for case and underscores. A name
+that begins with an underscore is a helper. An installed package brings more by entry points:
+
+    [project.entry-points.'arm_sim.laws']
+    my_law = 'my_package.my_module:MyLaw'
+"""
+
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
+from typing import Any
+
+from arm_dynamics.checks import one_of
+from arm_dynamics.errors import ArmError
+
+
+class Found:
+    """What a folder and the plugins bring; nothing is imported before it is asked for."""
+
+    def __init__(self, kind: str, folder: str, group: str, needs: tuple[str, ...] = ()):
+        """Take where to look.
+
+        Args:
+            kind: what is found, for messages: 'law'.
+            folder: a package, by its dotted name; each of its modules brings one.
+            group: of entry points, each of which is one.
+            needs: attributes that each has.
+        """
+        self._kind = kind
+        self._folder = folder
+        self._group = group
+        self._needs = needs
+
+    @cached_property
+    def _modules(self) -> frozenset[str]:
+        modules = iter_modules(import_module(self._folder).__path__)
+        return frozenset(module.name for module in modules if not module.name.startswith('_'))
+
+    @cached_property
+    def _plugins(self) -> dict[str, EntryPoint]:
+        return {entry.name: entry for entry in entry_points(group=self._group)}
+
+    def names(self) -> tuple[str, ...]:
+        """Return all names, sorted."""
+        return tuple(sorted(self._modules | self._plugins.keys()))
+
+    def load(self, name: str) -> Any:
+        """Return the thing of that name.
+
+        Raises:
+            ArmError: no such name; a plugin that has the name of a module of the folder, or cannot
+                be imported.
+        """
+        one_of(self._kind, name, self.names())
+        if name not in self._plugins:
+            return self._in_folder(name)
+        plugin = self._plugins[name]
+        package = '' if plugin.dist is None else f' of package {plugin.dist.name!r}'
+        where = f'{self._kind} {name!r} ({plugin.value}{package})'
+        if name in self._modules:
+            raise ArmError(f'{where} has the name of {self._folder}.{name}; it needs another one')
+        if not (name.isidentifier() and name.isascii()):
+            raise ArmError(f'{where}: a name is made of letters, digits and underscores')
+        try:
+            thing = plugin.load()
+        except Exception as error:  # somebody else's module may raise anything
+            raise ArmError(
+                f'{where} cannot be imported: {type(error).__name__}: {error}'
+            ) from error
+        missing = [need for need in self._needs if not hasattr(thing, need)]
+        if missing:
+            raise ArmError(f'{where} has no {", ".join(missing)}')
+        return thing
+
+    def _in_folder(self, name: str) -> Any:
+        module = import_module(f'{self._folder}.{name}')
+        wanted = name.replace('_', '')
+        for attribute, thing in vars(module).items():
+            if attribute.replace('_', '').lower() == wanted:
+                return thing
+        raise ArmError(f'{self._kind} {name!r}: {module.__file__} has no class of that name')

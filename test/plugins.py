@@ -1,0 +1,32 @@
+"""A package outside the repository that brings laws, tasks or solvers by entry points."""
+
+import textwrap
+from pathlib import Path
+
+
+def write_plugins(
+    folder: Path, modules: dict[str, str], entry_points: dict[str, dict[str, str]]
+) -> Path:
+    """Write what `pip install` leaves of a package; return the folder that is to be on the path.
+
+    Args:
+        folder: an empty or missing folder.
+        modules: text by name of module.
+        entry_points: 'module:Class' by name, by group.
+    """
+    package = 'plugins_of_a_user'
+    (folder / package).mkdir(parents=True)
+    (folder / package / '__init__.py').touch()
+    for name, text in modules.items():
+        (folder / package / f'{name}.py').write_text(textwrap.dedent(text))
+    info = folder / f'{package}-1.0.dist-info'
+    info.mkdir()
+    (info / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n')
+    groups = (
+        '\n'.join(
+            [f'[{group}]', *(f'{name} = {package}.{value}' for name, value in given.items())]
+        )
+        for group, given in entry_points.items()
+    )
+    (info / 'entry_points.txt').write_text('\n'.join(groups) + '\n')
+    return folder
