@@ -1,0 +1,88 @@
+"""How every picture looks: quiet axes, one set of colours, names beside curves.
+
+Figures are matplotlib's `Figure`, which opens no window and reads no global settings of a script.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from scipy.optimize import isotonic_regression
+
+# What a picture is about, what it is held against, and the rest. Many curves take COLORS in turn.
+BLUE, ORANGE, QUIET = '#1b6ca8', '#d95f02', '0.72'
+COLORS = (
+    BLUE, ORANGE, '#1b9e77', '#7570b3', '#e7298a', '#66a61e',
+    '#e6ab02', '#8c510a', '#17a2b8', '#8c1c13', '#4d4d4d', '#9e9ac8',
+)  # fmt: skip
+
+TITLE, TEXT, SMALL = 12, 9, 8  # font sizes [pt]
+_LINE_HEIGHT = 1.35  # of a curve's name, in font sizes
+
+
+def new_figure(width: float, height: float, title: str = '') -> Figure:
+    """Return an empty figure of width x height [inch] with its title in bold."""
+    figure = Figure(figsize=(width, height), layout='constrained')
+    if title:
+        figure.suptitle(title, fontsize=TITLE, fontweight='bold')
+    return figure
+
+
+def panels(figure: Figure, count: int, columns: int = 3, **options: Any) -> list[Axes]:
+    """Return `count` axes in rows of at most `columns`."""
+    columns = min(columns, count)
+    axes = figure.subplots(-(-count // columns), columns, squeeze=False, **options)
+    for axis in axes.flat[count:]:
+        axis.set_axis_off()
+    return list(axes.flat[:count])
+
+
+def style(axis: Axes, title: str = '', x: str = '', y: str = '', grid: str = 'y') -> None:
+    """Give an axis its title, labels and look; `grid` is 'x', 'y', 'both' or '' for none."""
+    if title:
+        axis.set_title(title, fontsize=TEXT + 1)
+    axis.set_xlabel(x, fontsize=TEXT)
+    axis.set_ylabel(y, fontsize=TEXT)
+    axis.tick_params(labelsize=SMALL)
+    axis.tick_params(which='minor', labelsize=SMALL - 1)
+    axis.spines[['top', 'right']].set_visible(False)
+    axis.set_axisbelow(True)
+    if grid:
+        axis.grid(axis=grid, color='0.9')  # type: ignore[arg-type]
+
+
+def legend(owner: Axes | Figure | SubFigure, **options: Any) -> None:
+    """Add a legend without a frame."""
+    owner.legend(**{'fontsize': SMALL + 0.5, 'frameon': False, **options})
+
+
+def name_ends(axis: Axes) -> None:
+    """Write each line's label beside its last point, in its colour; names do not overlap.
+
+    Call it when the axis has its limits and scale. Lines whose label begins with '_' have none.
+    """
+    figure = axis.get_figure()
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()  # only now the axis has its height
+    lines = [line for line in axis.get_lines() if not str(line.get_label()).startswith('_')]
+    points = [np.asarray(line.get_xydata(), dtype=float) for line in lines]
+    ends = np.array([xy[np.isfinite(xy).all(axis=1)][-1] for xy in points])
+    heights = axis.transAxes.inverted().transform(axis.transData.transform(ends))[:, 1]
+    heights = np.clip(heights, 0.0, 1.0)
+    spacing = _LINE_HEIGHT * SMALL / 72.0 * figure.dpi / axis.get_window_extent().height
+    order, places = np.argsort(heights, kind='stable'), spacing * np.arange(len(lines))
+    # With the spacing taken out, the nearest heights in their order are those that never fall.
+    heights[order] = places + isotonic_regression(heights[order] - places).x
+    for line, end, height in zip(lines, ends, heights, strict=True):
+        arrow = {'arrowstyle': '-', 'color': line.get_color(), 'lw': 0.6, 'shrinkA': 0}
+        axis.annotate(
+            str(line.get_label()), end, (1.04, height), textcoords='axes fraction', va='center',
+            fontsize=SMALL, color=line.get_color(), annotation_clip=False, arrowprops=arrow,
+        )  # fmt: skip
+
+
+def save(figure: Figure, path: Path | str) -> None:
+    """Write a figure as PNG."""
+    figure.savefig(path, dpi=110, bbox_inches='tight', pad_inches=0.12)
