@@ -5,24 +5,10 @@ from setuptools import find_packages, setup
 
 package_name = 'arm_sim'
 
-LAWS = [
-    'adaptive_computed_torque',
-    'computed_torque',
-    'computed_torque_pid',
-    'independent_joint',
-    'joint_impedance',
-    'momentum_observer',
-    'motor_computed_torque',
-    'operational_space',
-    'pd',
-    'pd_feedforward',
-    'pose_p',
-    'pose_pi',
-    'pose_pid',
-    'servo',
-]
+LAWS = sorted(path.stem for path in Path('arm_controllers/laws').glob('[!_]*.py'))
 EXECUTABLES = [
     'simulator',
+    'controller',
     'inverse_kinematics',
     'cube_task',
     'pose_hold_task',

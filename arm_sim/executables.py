@@ -7,6 +7,7 @@ from importlib import import_module
 
 _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
+    'controller': 'arm_controllers.ros.controller_node',
     'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
     'cube_task': 'arm_sim.ros.cube_task_node',
     'pose_hold_task': 'arm_sim.ros.pose_hold_task_node',
@@ -31,5 +32,5 @@ def __getattr__(name: str) -> Callable[[], int]:
         return partial(_run, _MODULES[name])
     if name.endswith(_CONTROLLER):
         law = name.removesuffix(_CONTROLLER)
-        return partial(_run, 'arm_controllers.ros.controller_node', law)
+        return partial(_run, _MODULES['controller'], law)
     raise AttributeError(f'no executable {name!r}')

@@ -9,12 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 import yaml
+from ament_index_python.packages import get_package_prefix
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
-from arm_controllers.laws import LAWS, law_class
+from arm_controllers.laws import law_class, law_names
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.plants.engines import ENGINES, plant_class
@@ -23,7 +24,7 @@ from arm_sim.plants.engines import ENGINES, plant_class
 _ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
 
 # What the argument `controller` may be.
-CONTROLLERS = ['none', *sorted(LAWS)]
+CONTROLLERS = ['none', *law_names()]
 
 ARM_ARGUMENTS = (
     DeclareLaunchArgument(
@@ -132,7 +133,7 @@ def arm_nodes(
     }
     nodes = [arm_node('simulator', [config, shared | core | plant | dict(simulator)])]
     if controller != 'none':
-        nodes.append(arm_node(f'{controller}_controller', [config, shared | core | law]))
+        nodes.append(controller_node(controller, [config, shared | core | law]))
     if inverse_kinematics:
         nodes.append(arm_node('inverse_kinematics', [config, shared]))
     return [*nodes, *_plot(arguments['plot'], controller)]
@@ -149,6 +150,15 @@ def turns() -> dict[str, Any]:
 def arm_node(executable: str, parameters: list[Any]) -> Node:
     """Return a node of this package whose end, whatever it is, is a failure of the launch."""
     return _node(executable, parameters, succeeds=False)
+
+
+def controller_node(law: str, parameters: list[Any]) -> Node:
+    """Return the controller of a law, which has no executable of its own if it is a plugin."""
+    name = f'{law}_controller'
+    if Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', name).is_file():
+        return arm_node(name, parameters)
+    options = {'name': name, 'exec_name': name, 'arguments': [law]}
+    return _node('controller', parameters, succeeds=False, **options)
 
 
 def task_node(executable: str, parameters: list[Any]) -> Node:
@@ -176,11 +186,10 @@ def _node(executable: str, parameters: list[Any], succeeds: bool, **options: Any
     return Node(
         package='arm_sim',
         executable=executable,
-        name=executable,
-        namespace='/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
+        namespace='/',  # so that parameters given here are stronger than a file's section
+        **{'name': executable, **options},
         **_ending(executable, succeeds),
-        **options,
     )
 
 

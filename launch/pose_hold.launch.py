@@ -4,7 +4,7 @@ import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_sim.launching import arm_node, config_file, task_node
+from arm_sim.launching import arm_node, config_file, controller_node, task_node
 
 ARGUMENTS = (
     DeclareLaunchArgument(
@@ -46,7 +46,7 @@ def pose_hold(context: LaunchContext) -> list:
     }
     return [
         arm_node('simulator', [config, simulator]),
-        arm_node(f'{controller}_controller', [config, {'autostart': True}]),
+        controller_node(controller, [config, {'autostart': True}]),
         task_node('pose_hold_task', [config, task]),
     ]
 

@@ -8,7 +8,7 @@ import yaml
 
 from arm_controllers.follower.parameter_names import parameter_names
 from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.laws import LAWS, law_class
+from arm_controllers.laws import law_class, law_names
 from arm_controllers.ros.controller_node import ControllerParameters
 from arm_controllers.ros.parameters import from_ros_value
 from arm_dynamics.model import RobotModel
@@ -32,7 +32,7 @@ NODES = {
     'simulator': (SimulatorParameters, PlantParameters),
     **{
         f'{law}_controller': (ControllerParameters, law_class(law).Parameters)
-        for law in LAWS
+        for law in law_names()
         if law_class(law).command_interface != 'voltage'
     },
     'inverse_kinematics': (InverseKinematicsParameters,),

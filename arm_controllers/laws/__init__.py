@@ -1,13 +1,16 @@
-"""The control laws by name. A new law is one file, one line here, one word in setup.py."""
+"""The control laws by name: one file each in this folder, or a plugin of the group `arm_sim.laws`.
 
-from importlib import import_module
+A file `my_law.py` with a class `MyLaw` is a law of that name; the class is what `Law` says. Its
+executable is `my_law_controller`, a plugin's is `controller my_law`.
+"""
+
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import one_of
+from arm_dynamics.found import Found
 
 Array = NDArray[np.float64]
 
@@ -32,32 +35,18 @@ class Law(Protocol):
         """Return the command (n,) for the control period dt [s] that starts at state q, v."""
 
 
-# Module and class; imported when asked for, since some bring libraries that the others do without.
-# The executable of a law is `<name>_controller`.
-LAWS = {
-    'adaptive_computed_torque': 'adaptive_computed_torque:AdaptiveComputedTorque',
-    'computed_torque': 'computed_torque:ComputedTorque',
-    'computed_torque_pid': 'computed_torque_pid:ComputedTorquePid',
-    'independent_joint': 'independent_joint:IndependentJoint',
-    'joint_impedance': 'joint_impedance:JointImpedance',
-    'momentum_observer': 'momentum_observer:MomentumObserver',
-    'motor_computed_torque': 'motor_computed_torque:MotorComputedTorque',
-    'operational_space': 'operational_space:OperationalSpace',
-    'pd': 'pd:PD',
-    'pd_feedforward': 'pd_feedforward:PDFeedforward',
-    'pose_p': 'pose_pid:PoseP',
-    'pose_pi': 'pose_pid:PosePI',
-    'pose_pid': 'pose_pid:PosePID',
-    'servo': 'servo:Servo',
-}
+_FOUND = Found('law', __name__, 'arm_sim.laws', ('Parameters', 'command_interface', 'lookahead'))
+
+
+def law_names() -> tuple[str, ...]:
+    """Return the names of all laws, sorted; no law is imported."""
+    return _FOUND.names()
 
 
 def law_class(name: str) -> Any:
     """Return a law's class, to be built as law(model, law.Parameters(...)).
 
     Raises:
-        ArmError: the name is not in LAWS.
+        ArmError: no such law, or a plugin that cannot be imported.
     """
-    one_of('law', name, tuple(LAWS))
-    module, law = LAWS[name].split(':')
-    return getattr(import_module(f'arm_controllers.laws.{module}'), law)
+    return _FOUND.load(name)

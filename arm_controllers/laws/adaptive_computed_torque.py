@@ -64,7 +64,6 @@ class AdaptiveComputedTorque:
     while a joint is at its effort limit.
     """
 
-    name = 'adaptive_computed_torque'
     command_interface = 'effort'
     lookahead = 0
     gains_act_on = 'sliding_variable'

@@ -38,7 +38,6 @@ class ComputedTorque:
     (Siciliano et al., Robotics, section 8.5.2; Lynch and Park, Modern Robotics, eq. 11.35).
     """
 
-    name = 'computed_torque'
     command_interface = 'effort'
     lookahead = 0
     gains_act_on = 'acceleration'

@@ -48,7 +48,6 @@ class ComputedTorquePid:
     beyond the model's effort limit, unless the error would bring it back.
     """
 
-    name = 'computed_torque_pid'
     command_interface = 'effort'
     lookahead = 0
     gains_act_on = 'acceleration'

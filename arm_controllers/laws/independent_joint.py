@@ -47,7 +47,6 @@ class IndependentJoint:
     8.3). tau_0 is the torque that holds the arm where the controller took over.
     """
 
-    name = 'independent_joint'
     command_interface = 'effort'
     lookahead = 0
     Parameters = IndependentJointParameters

@@ -45,7 +45,6 @@ class JointImpedance:
     D = 2 zeta M X S X^T M (Albu-Schaeffer et al., ICRA 2003, double diagonalisation).
     """
 
-    name = 'joint_impedance'
     command_interface = 'effort'
     lookahead = 0
     Parameters = JointImpedanceParameters

@@ -42,7 +42,6 @@ class MomentumObserver:
     The torque that counts is the one within the model's effort limits.
     """
 
-    name = 'momentum_observer'
     command_interface = 'effort'
     lookahead = 0
     gains_act_on = 'acceleration'

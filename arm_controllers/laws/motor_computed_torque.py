@@ -42,7 +42,6 @@ class MotorComputedTorque:
     V = Ra tau / Kt + Ke v, brush drop added, cancels back-EMF and load.
     """
 
-    name = 'motor_computed_torque'
     command_interface = 'voltage'
     lookahead = 0
     gains_act_on = 'acceleration'

@@ -62,7 +62,6 @@ class OperationalSpace:
     (Nakamura), which gives the direction up without a jump; the posture holds it.
     """
 
-    name = 'operational_space'
     command_interface = 'effort'
     lookahead = 0
     Parameters = OperationalSpaceParameters

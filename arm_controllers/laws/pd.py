@@ -34,7 +34,6 @@ class PD:
     8.5.1). Without the gravity term the arm droops by g/kp.
     """
 
-    name = 'pd'
     command_interface = 'effort'
     lookahead = 0
     gains_act_on = 'torque'

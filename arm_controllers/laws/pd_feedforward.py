@@ -42,7 +42,6 @@ class PDFeedforward:
     edition, which the planar sinusoid benchmark uses.
     """
 
-    name = 'pd_feedforward'
     command_interface = 'effort'
     lookahead = 0
     gains_act_on = 'torque'

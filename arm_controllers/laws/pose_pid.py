@@ -32,7 +32,6 @@ class PosePIDParameters:
 class PosePID:
     """V = p e + i sum(e) + d (e - previous e), with e = q_r - q."""
 
-    name = 'pose_pid'
     command_interface = 'voltage'
     lookahead = 0
     Parameters = PosePIDParameters
@@ -59,15 +58,3 @@ class PosePID:
         self._total += error
         self._last = error
         return self._p * error + self._i * self._total + self._d * (error - last)
-
-
-class PoseP(PosePID):
-    """PosePID under the name of its published first stage; with `i` and `d` zero."""
-
-    name = 'pose_p'
-
-
-class PosePI(PosePID):
-    """PosePID under the name of its published second stage; with `d` zero."""
-
-    name = 'pose_pi'

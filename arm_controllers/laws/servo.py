@@ -70,8 +70,8 @@ class Servo:
     whatever torque that takes: for exact models and lock-step.
     """
 
-    name = 'servo'
     command_interface = 'position'
+    lookahead = 0  # unless the feedforward is discrete
     Parameters = ServoParameters
 
     def __init__(self, model: RobotModel, parameters: ServoParameters):

@@ -7,6 +7,7 @@ from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 
 from arm_controllers.follower.follower import TrajectoryFollower
@@ -78,8 +79,8 @@ class ControllerNode(LifecycleNode):
 
     def __init__(self, law_name: str):
         """Declare the parameters; with `autostart` also configure and activate."""
-        super().__init__(f'{law_name}_controller')
         self._law_class = law_class(law_name)
+        super().__init__(f'{law_name}_controller')
         self._active = False
         self._taken_over = False
         self.parameters = declare_parameters(self, ControllerParameters)
@@ -277,10 +278,13 @@ class ControllerNode(LifecycleNode):
             self._taken_over = self._diagnostics.taken_over = False
 
 
-def main(law_name: str) -> int:
-    """Run the controller node of a law."""
-    return run_node(f'{law_name}_controller', lambda: ControllerNode(law_name))
+def main(law_name: str = '') -> int:
+    """Run the controller node of a law; without its name, of the one on the command line."""
+    if not law_name:
+        law_name = next(iter(remove_ros_args(sys.argv)[1:]), '')
+    node_name = f'{law_name}_controller' if law_name else 'controller'
+    return run_node(node_name, lambda: ControllerNode(law_name))
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

@@ -15,7 +15,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
-from arm_controllers.laws import LAWS, law_class
+from arm_controllers.laws import law_class, law_names
 from arm_controllers.ros.messages import JointReader, to_ns
 from arm_controllers.ros.parameters import declare_parameters, from_ros_value
 from arm_controllers.ros.qos import RECORD_QOS
@@ -51,7 +51,7 @@ class PoseHoldTaskParameters:
 
     def __post_init__(self):
         """Raises ArmError."""
-        one_of('controller', self.controller, tuple(LAWS))
+        one_of('controller', self.controller, law_names())
         in_range('duration', self.duration, 0.001, 3600.0)
         in_range('timeout', self.timeout, 0.1, 1000.0)
 
