@@ -11,7 +11,7 @@ __all__ = ['ArmError', 'JointLimitError', 'RobotModel']
 # Imported when asked for: they bring compilers and solvers that a node may do without.
 _ON_DEMAND = {
     'FiveJointArm': 'published.five_joint_arm',
-    'ForwardModel': 'compiled.forward_model',
+    'ForwardModel': 'compiled',
     'JointSpaceMotionModel': 'published.motion_models',
     'TaskSpaceMotionModel': 'published.motion_models',
     'solve_ik': 'inverse_kinematics.solve',

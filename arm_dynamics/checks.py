@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
 
 
@@ -14,7 +15,7 @@ def per_joint(
     joint_names: Sequence[str],
     minimum: float = -np.inf,
     exclusive: bool = False,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return `values` as a read-only (n,) array, one number a joint; one number serves all joints.
 
     Args:
@@ -60,7 +61,7 @@ def in_range(
     raise ArmError(f'{name} is {value:g}; it must be finite, {low}{high}')
 
 
-def all_finite(values: NDArray[np.float64], zeros: NDArray[np.float64]) -> bool:
+def all_finite(values: Array, zeros: Array) -> bool:
     """Whether no number (n,) is NaN or infinite, for control loops.
 
     Infinity and NaN times zero are NaN. A third of the cost of `np.isfinite(values).all()`.

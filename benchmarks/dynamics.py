@@ -17,8 +17,7 @@ import pinocchio as pin
 from numba import njit
 
 from arm_dynamics import RobotModel
-from arm_dynamics.compiled.compiled_model import CompiledModel
-from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled import CompiledModel, ForwardModel, ForwardModelParameters
 from arm_dynamics.published.five_joint_arm import MOTORS
 from arm_dynamics.robots import find_urdf
 from arm_sim.tasks.pose_hold_objective import PUBLISHED_I, PUBLISHED_P, TARGET, PoseHoldObjective

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from arm_dynamics import RobotModel
-from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.compiled.integrators import INTEGRATORS, ORDER
 from arm_dynamics.published.five_joint_arm import MOTORS
 from arm_dynamics.robots import find_urdf

@@ -22,13 +22,13 @@ from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MO
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.tasks.pose_hold_objective import (
-    BLOW_UP_COST,
     PUBLISHED_I,
     PUBLISHED_P,
     TARGET,
     TIME_STEP,
     gain_matrix,
 )
+from arm_sim.tasks.pose_hold_rollout import BLOW_UP_COST
 from arm_sim.tasks.pose_hold_run import hold
 
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)

@@ -5,9 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
-from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
-from arm_dynamics.compiled.motors import DCMotors, MotorModel
+from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled.joint_torques import motor_torque
 from arm_dynamics.errors import ArmError
+from arm_dynamics.motors import DCMotors
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.plants.model_check import check_model
@@ -178,13 +179,19 @@ def test_dc_motor_runs_up_to_the_speed_where_back_emf_takes_the_voltage():
     assert_allclose(plant.v[0], final * (1.0 - np.exp(-1.0)), rtol=1e-3)
 
 
-def test_motor_model_finds_the_voltage_of_a_torque():
-    names = ('a', 'b', 'c')
-    motors = MotorModel(DCMotors((10.0, 1.0, 0.3), (9.0,), (1.5,), (0.5, 0.0, 0.9), (0.8,)), names)
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        torque, v = rng.normal(0.0, 3.0, (2, 3))
-        assert_allclose(motors.torque(motors.voltage(torque, v), v), torque, atol=1e-11)
+def test_motors_find_the_voltage_of_a_torque(ur5e):
+    motors = DCMotors(
+        (10.0, 1.0, 0.3, 2.0, 3.0, 4.0), (9.0,), (1.5,), (0.5, 0.0, 0.9, 0.1, 0.2, 0.0), (0.8,)
+    )
+    constants = motors.constants(ur5e.joint_names)
+    table = ForwardModelParameters('voltage', motors=motors).table(ur5e)
+    torque, v = np.random.default_rng(0).normal(0.0, 3.0, (2, 50, 6))
+    voltage = constants.voltage(torque, v)
+    found = [
+        [motor_torque(*each, table, i) for i, each in enumerate(zip(*rows, strict=True))]
+        for rows in zip(voltage, v, strict=True)
+    ]
+    assert_allclose(found, torque, atol=1e-11)
 
 
 def test_forward_model_remembers_nothing(ur5e):

@@ -8,11 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
+from arm_dynamics.compiled import CompiledModel
 from arm_dynamics.compiled.codegen import algorithms, source
 from arm_dynamics.compiled.codegen.expressions import Program
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.sincos import sincos
-from arm_dynamics.compiled.compiled_model import CompiledModel, cache_folder
+from arm_dynamics.compiled.compiled_model import cache_folder
 from arm_dynamics.robots import find_urdf
 
 AXES = ('1 0 0', '0 1 0', '0 0 -1', '0.6 0 0.8', '0 -1 0')
@@ -148,8 +149,8 @@ def test_an_output_may_overwrite_an_input():
 def test_building_is_said_once_and_the_next_process_loads_from_the_cache(tmp_path):
     code = (
         'from arm_dynamics import RobotModel; from arm_dynamics.robots import find_urdf\n'
-        'from arm_dynamics import compiled_model\n'
-        "c = compiled_model.CompiledModel(RobotModel.from_urdf(find_urdf('planar_3r')))\n"
+        'from arm_dynamics.compiled import CompiledModel\n'
+        "c = CompiledModel(RobotModel.from_urdf(find_urdf('planar_3r')))\n"
         'c.forward_dynamics([0, 0, 0], [0, 0, 0], [0, 0, 0]); c.mass_matrix([0, 0, 0])\n'
         'print(c.module.forward_dynamics.stats.cache_hits.total())\n'
     )

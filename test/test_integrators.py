@@ -6,8 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
-from arm_dynamics.compiled.compiled_model import CompiledModel
-from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled import CompiledModel, ForwardModel, ForwardModelParameters
 from arm_dynamics.compiled.integrators import INTEGRATORS, ORDER, integrate
 from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.errors import ArmError

@@ -7,6 +7,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from xml.etree import ElementTree
 
+import arm_dynamics.compiled
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to the left
 ROOMS = {  # and so they do between the folders of a package; '' is its top
@@ -69,6 +71,19 @@ def test_imports_between_the_folders_of_a_package_go_in_one_direction():
             owner, *parts = name.split('.')
             if owner == package and rooms.index(room(package, parts)) > here:
                 wrong.append(f'{module_name(path)} imports {name}')
+    assert wrong == []
+
+
+def test_only_the_compiled_and_the_forward_model_are_seen_from_outside_the_compiled_room():
+    room = 'arm_dynamics.compiled'
+    seen = {f'{room}.{name}' for name in arm_dynamics.compiled.__all__}
+    wrong = [
+        f'{module_name(path)} imports {name}'
+        for path in MODULES
+        if not module_name(path).startswith(room)
+        for name in imported_modules(path)
+        if name.startswith(f'{room}.') and name not in seen
+    ]
     assert wrong == []
 
 

@@ -17,7 +17,6 @@ from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MO
 from arm_dynamics.robots import share_folder
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.tasks.pose_hold_objective import (
-    BLOW_UP_COST,
     CONTROLLED,
     PUBLISHED_I,
     PUBLISHED_P,
@@ -29,6 +28,7 @@ from arm_sim.tasks.pose_hold_objective import (
     gain_matrix,
     perturbed,
 )
+from arm_sim.tasks.pose_hold_rollout import BLOW_UP_COST
 from arm_sim.tasks.pose_hold_run import PoseHoldRun, draw, hold
 
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)

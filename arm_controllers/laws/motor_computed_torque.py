@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import per_joint
-from arm_dynamics.compiled.motors import DCMotors, MotorModel
 from arm_dynamics.model import RobotModel
+from arm_dynamics.motors import DCMotors
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ class MotorComputedTorqueParameters:
         torque_constant: Kt [N.m/A].
         back_emf_constant: Ke [V.s/rad]; empty: equal to Kt.
         armature_resistance: Ra [Ohm].
-        brush_drop, half_drop_voltage: [V], see arm_dynamics.compiled.motors.DCMotors.
+        brush_drop, half_drop_voltage: [V], see arm_dynamics.motors.
     """
 
     kp: tuple[float, ...] = (400.0,)
@@ -54,14 +54,7 @@ class MotorComputedTorque:
         self._kp = per_joint('kp', parameters.kp, names, minimum=0.0)
         self._kd = per_joint('kd', parameters.kd, names, minimum=0.0)
         per_joint('torque_constant', parameters.torque_constant, names, 0.0, exclusive=True)
-        motors = DCMotors(
-            torque_constant=tuple(parameters.torque_constant),
-            back_emf_constant=tuple(parameters.back_emf_constant),
-            armature_resistance=tuple(parameters.armature_resistance),
-            brush_drop=tuple(parameters.brush_drop),
-            half_drop_voltage=tuple(parameters.half_drop_voltage),
-        )
-        self._motors = MotorModel(motors, names)
+        self._motors = DCMotors.of(parameters).constants(names)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: this law has none."""

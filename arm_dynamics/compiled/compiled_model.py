@@ -6,19 +6,18 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 from numba.core import event
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.source import module_source
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 _announced: set[str] = set()
 
@@ -36,12 +35,21 @@ class CompiledModel:
             arrays contiguous float64, results written to the last arguments.
     """
 
-    def __init__(self, model: RobotModel):
-        """Generate (or find) the module of `model`."""
+    def __init__(self, model: RobotModel, loops: str = ''):
+        """Generate (or find) the module of `model`.
+
+        Args:
+            model: the arm.
+            loops: text of compiled functions around the dynamics that the module shall have too.
+        """
         self.model = model
         self.links = links_of(model)
-        self.module = _load(module_source(model), model.name)
+        self.module = _load(module_source(model, loops), model.name)
         self._trig = (np.zeros(model.nv), np.zeros(model.nv))
+
+    def building(self) -> AbstractContextManager[None]:
+        """Say so on stderr where numba compiles the module's functions in what happens inside."""
+        return building(self.model.name)
 
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, armature: ArrayLike = 0.0
@@ -49,7 +57,7 @@ class CompiledModel:
         """Return a (n,) of (M(q) + diag(armature)) a + C(q, v) v + g(q) = tau."""
         a = np.empty(self.model.nv)
         arguments = [self._vector(x) for x in (q, v, tau, armature)]
-        with building(self.model.name):
+        with self.building():
             self.module.forward_dynamics(*arguments, *self._trig, a)
         return a
 
@@ -57,21 +65,21 @@ class CompiledModel:
         """Return tau (n,) = M(q) a + C(q, v) v + g(q)."""
         tau = np.empty(self.model.nv)
         arguments = [self._vector(x) for x in (q, v, a)]
-        with building(self.model.name):
+        with self.building():
             self.module.inverse_dynamics(*arguments, *self._trig, tau)
         return tau
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) (n x n)."""
         m = np.empty((self.model.nv, self.model.nv))
-        with building(self.model.name):
+        with self.building():
             self.module.mass_matrix(self._vector(q), *self._trig, m)
         return m
 
     def placements(self, q: ArrayLike) -> tuple[Array, Array]:
         """Return rotations (n, 3, 3) and origins (n, 3) of the `links`' frames in the base's."""
         rotation, translation = np.empty((self.model.nv, 3, 3)), np.empty((self.model.nv, 3))
-        with building(self.model.name):
+        with self.building():
             self.module.placements(self._vector(q), *self._trig, rotation, translation)
         return rotation, translation
 
@@ -149,18 +157,8 @@ def _load(source: str, name: str) -> ModuleType:
 
 
 def _digest(source: str) -> str:
-    """Return a hash of the generated source and of the compiled code that it calls."""
-    folder = Path(__file__).parent
-    called = [
-        (folder / name).read_bytes()
-        for name in (
-            'integrators.py',
-            'joint_table.py',
-            'joint_torques.py',
-            'plant_context.py',
-            'codegen/sincos.py',
-        )
-    ]
+    """Return a hash of the generated source and of this folder, whose functions it calls."""
+    called = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
     return hashlib.sha256(b'\0'.join([source.encode(), *called])).hexdigest()[:16]
 
 

@@ -5,18 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import one_of, per_joint
 from arm_dynamics.compiled import integrators
-from arm_dynamics.compiled.compiled_model import CompiledModel, building
+from arm_dynamics.compiled.compiled_model import CompiledModel
 from arm_dynamics.compiled.joint_table import (
     ARMATURE,
     ARMATURE_CONDUCTANCE,
     BACK_EMF_CONSTANT,
+    BRUSH_DROP,
     DAMPING,
     EFFORT_LIMIT,
     FRICTION,
+    HALF_DROP_VOLTAGE,
     LIMIT_DAMPING,
     LIMIT_STIFFNESS,
     LOWER,
@@ -26,13 +29,11 @@ from arm_dynamics.compiled.joint_table import (
     UPPER,
     joint_table,
 )
-from arm_dynamics.compiled.motors import DCMotors
-from arm_dynamics.compiled.plant_context import MotorScratch, PlantContext, PoseControl
+from arm_dynamics.compiled.plant_context import MotorScratch, PlantContext
 from arm_dynamics.compiled.stability import check_step, largest_stable_step
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
+from arm_dynamics.motors import DCMotors
 
 ACTUATORS = ('servo', 'torque', 'voltage')
 
@@ -44,7 +45,7 @@ INTEGRATORS = (*integrators.INTEGRATORS, 'implicitfast', 'lagged_euler')
 
 @dataclass(frozen=True)
 class ForwardModelParameters:
-    """Actuators, frictions and limits of the joints; one number for all joints or one a joint.
+    """Actuators, frictions and limits of the joints; one number for all joints or one per joint.
 
     Attributes:
         actuator: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor).
@@ -95,10 +96,19 @@ class ForwardModelParameters:
                 ('limit_damping', LIMIT_DAMPING),
             )
         }
-        limits = {LOWER: model.position_lower, UPPER: model.position_upper}
+        motors = self.motors.constants(names)
+        rows |= {
+            TORQUE_CONSTANT: motors.torque_constant,
+            BACK_EMF_CONSTANT: motors.back_emf_constant,
+            ARMATURE_CONDUCTANCE: motors.armature_conductance,
+            BRUSH_DROP: motors.brush_drop,
+            HALF_DROP_VOLTAGE: motors.half_drop_voltage,
+            LOWER: model.position_lower,
+            UPPER: model.position_upper,
+        }
         if self.effort_limits:
-            limits[EFFORT_LIMIT] = model.effort_limit
-        return joint_table(model.nv, {**rows, **limits, **self.motors.rows(names)})
+            rows[EFFORT_LIMIT] = model.effort_limit
+        return joint_table(model.nv, rows)
 
 
 class ForwardModel:
@@ -111,15 +121,21 @@ class ForwardModel:
         model, parameters: as given.
         compiled: the arm's generated code.
         table: joint numbers.
+        armature: (n,) rotor inertias at the joints [kg m^2 | kg].
         state_size: length of a state.
         effort: (n,) actuator torque in the last step of the last call [N.m | N].
     """
 
-    def __init__(self, model: RobotModel, parameters: ForwardModelParameters):
-        """Generate (or find) the arm's code. Raises ArmError for parameters not allowed."""
+    def __init__(self, model: RobotModel, parameters: ForwardModelParameters, loops: str = ''):
+        """Generate (or find) the arm's code, with `loops` as CompiledModel takes them.
+
+        Raises:
+            ArmError: parameters that are not allowed.
+        """
         self.model, self.parameters = model, parameters
-        self.compiled = CompiledModel(model)
+        self.compiled = CompiledModel(model, loops)
         self.table = parameters.table(model)
+        self.armature = self.table[ARMATURE]
         self._lagged = parameters.integrator == 'lagged_euler'
         implicit = parameters.integrator == 'implicitfast'
         method = 'semi_implicit_euler' if implicit else parameters.integrator
@@ -130,10 +146,9 @@ class ForwardModel:
         parents = np.array([link.parent for link in self.compiled.links])
         self._context = PlantContext.of(self.table, parents, model.prismatic.copy())
         self.effort = self._context.effort
-        self._rubbing = bool((self.table[FRICTION] > 0.0).any())
+        self._has_friction = bool((self.table[FRICTION] > 0.0).any())
         self._actuator = ACTUATORS.index(parameters.actuator)
-        self._motor_scratch = MotorScratch.of(self.table[ARMATURE])
-        self._no_control, self._no_trace = PoseControl.none(n), np.zeros((0, n))
+        self._motor_scratch = self.new_scratch()
 
     @functools.cached_property
     def largest_step(self) -> float:
@@ -146,8 +161,16 @@ class ForwardModel:
             slope = table[TORQUE_CONSTANT] * table[BACK_EMF_CONSTANT]
             damping = damping + slope * table[ARMATURE_CONDUCTANCE]
         return largest_stable_step(
-            self.model, self.parameters.integrator, stiffness, damping, table[ARMATURE]
+            self.model, self.parameters.integrator, stiffness, damping, self.armature
         )
+
+    def check_step(self, dt: float) -> None:
+        """Refuse a time step [s] that is not > 0 or not stable, with an ArmError."""
+        check_step(dt, self.largest_step, self.parameters.integrator)
+
+    def new_scratch(self) -> MotorScratch:
+        """Return a work space of 'lagged_euler' for functions of the generated module."""
+        return MotorScratch.of(self.armature)
 
     def initial_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Return the state at q (n,) and v (n,), rest by default."""
@@ -183,7 +206,7 @@ class ForwardModel:
         """
         state = _checked('state', state, self.state_size)
         command = _checked('command', command, self.model.nv)
-        check_step(dt, self.largest_step, self.parameters.integrator)
+        self.check_step(dt)
         self.set_wrenches(wrenches or {})
         self.advance(state, command, dt, count)
         self.set_wrenches({})
@@ -210,23 +233,19 @@ class ForwardModel:
         n, module = self.model.nv, self.compiled.module
         if self._lagged:
             scratch = self._motor_scratch
-            q, v, a, stuck, previous = state.reshape(5, n)
-            module.motor_rollout(
-                q, v, a, stuck, previous, command, dt, count,
-                self.table, scratch, self._no_control, self._no_trace,
-            )  # fmt: skip
+            module.motor_advance(*state.reshape(5, n), command, dt, count, self.table, scratch)
             np.subtract(scratch.torque, 2.0 * scratch.limits, out=self.effort)
             return
         context = self._context
         context.command[:] = command
         module.advance(
             self._actuator, self._integrator, dt, dt if self._implicit else 0.0, count,
-            self._rubbing, state[:n], state[n:], context,
+            self._has_friction, state[:n], state[n:], context,
         )  # fmt: skip
 
     def compile(self) -> None:
         """Compile now what `advance` needs (or load it), with a message where it takes long."""
-        with building(self.model.name):
+        with self.compiled.building():
             self.advance(self.initial_state(self.model.neutral()), np.zeros(self.model.nv), 0.0, 1)
         self.effort[:] = 0.0
 

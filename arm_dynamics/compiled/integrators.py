@@ -8,11 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import one_of
-
-Array = NDArray[np.float64]
 
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'velocity_verlet', 'rk4')
 ORDER = {'explicit_euler': 1, 'semi_implicit_euler': 1, 'velocity_verlet': 2, 'rk4': 4}

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from arm_dynamics.arrays import Array
 
 SERVO_KP = 0  # [N.m/rad]
 SERVO_KD = 1  # [N.m.s/rad]
@@ -31,7 +33,7 @@ _NEUTRAL = {
 }
 
 
-def joint_table(count: int, rows: Mapping[int, ArrayLike]) -> NDArray[np.float64]:
+def joint_table(count: int, rows: Mapping[int, ArrayLike]) -> Array:
     """Return the (ROWS, count) table with `rows`; what is not given has no effect."""
     table = np.zeros((ROWS, count))
     for row, values in {**_NEUTRAL, **rows}.items():

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.compiled.integrators import SCRATCH
-
-Array = NDArray[np.float64]
 
 # Actuators.
 SERVO, TORQUE, VOLTAGE = 0, 1, 2
@@ -89,24 +88,3 @@ class MotorScratch(NamedTuple):
         """Return a work space for motors with these rotor inertias (n,)."""
         torque, limits, sine, cosine, free, load, a = np.zeros((7, armature.size))
         return cls(torque, limits, armature.copy(), sine, cosine, free, load, a)
-
-
-class PoseControl(NamedTuple):
-    """PID voltages that hold a pose, and their memory."""
-
-    gains: Array  # (3, n) rows P, I, D
-    target: Array  # (n,) [rad]
-    active: NDArray[np.int64]  # joints that are controlled
-    total: Array  # (n,) sum of errors
-    last: Array  # (n,) previous error
-
-    @classmethod
-    def of(cls, gains: Array, target: Array, active: NDArray[np.int64], start: Array) -> Self:
-        """Return the controller as it is before the first step from `start` (n,)."""
-        return cls(gains, target, active, np.zeros(target.size), target - start)
-
-    @classmethod
-    def none(cls, count: int) -> Self:
-        """Return a controller of none of `count` joints."""
-        zeros = np.zeros(count)
-        return cls(np.zeros((3, count)), zeros, np.zeros(0, dtype=np.int64), zeros, zeros)

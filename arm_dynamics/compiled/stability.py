@@ -1,12 +1,10 @@
 """The largest step at which an integrator is stable for an arm with its actuators."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 # A step map that grows faster than this is unstable; rounding of marginal modes stays below.
 _GROWTH = 1.0 + 1e-6

@@ -16,29 +16,15 @@ The original's 0.3 joint friction has no effect where a joint has a motor, and i
 limits of R5: neither is here.
 """
 
-import functools
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from arm_dynamics.compiled.compiled_model import CompiledModel, building
-from arm_dynamics.compiled.joint_table import (
-    BACK_EMF_CONSTANT,
-    LIMIT_DAMPING,
-    LIMIT_STIFFNESS,
-    LOWER,
-    TORQUE_CONSTANT,
-    UPPER,
-    joint_table,
-)
-from arm_dynamics.compiled.motors import DCMotors
-from arm_dynamics.compiled.plant_context import MotorScratch, PoseControl
-from arm_dynamics.compiled.stability import check_step, largest_stable_step
+from arm_dynamics.arrays import Array
+from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.motors import DCMotors
 from arm_dynamics.robots import find_urdf
-
-Array = NDArray[np.float64]
 
 JOINTS = 5
 STATE_SIZE = 28
@@ -50,6 +36,7 @@ ACCELERATION = slice(10, 15)  # [rad/s^2]
 TIP = slice(15, 18)  # position in the base frame [m]
 STICTION = slice(18, 28, 2)  # flag of each joint, 0 or 1
 PREVIOUS_VELOCITY = slice(19, 28, 2)  # [rad/s]
+_MOVING = (POSITION, VELOCITY, ACCELERATION, STICTION, PREVIOUS_VELOCITY)  # ForwardModel's state
 
 MOTORS = DCMotors(torque_constant=(10.0, 10.0, 10.0, 1.0, 1.0))
 LIMIT_SPRING = (50.0, 50.0, 50.0, 50.0, 0.0)  # [N.m/rad]
@@ -61,34 +48,23 @@ class FiveJointArm:
 
     Attributes:
         model: its rigid bodies.
-        compiled: their generated code.
-        table: joint numbers: motors and limit springs.
+        forward_model: the same arm as a ForwardModel, without the tip in its state.
         largest_step: the largest stable time step [s], set by the motors' back-EMF damping.
     """
 
-    def __init__(self):
-        """Load the URDF and its compiled code."""
+    def __init__(self, loops: str = ''):
+        """Load the URDF and its compiled code, with `loops` as CompiledModel takes them."""
         self.model = RobotModel.from_urdf(find_urdf('five_joint_arm'), tip_frame='tip')
-        self.compiled = CompiledModel(self.model)
-        self.table = joint_table(
-            JOINTS,
-            {
-                **MOTORS.rows(self.model.joint_names),
-                LOWER: self.model.position_lower,
-                UPPER: self.model.position_upper,
-                LIMIT_STIFFNESS: LIMIT_SPRING,
-                LIMIT_DAMPING: LIMIT_DAMPER,
-            },
-        )
-        self._no_control = PoseControl.none(JOINTS)
-        self._no_trace = np.zeros((0, JOINTS))
+        parameters = ForwardModelParameters(
+            actuator='voltage', integrator='lagged_euler', motors=MOTORS, effort_limits=False,
+            limit_stiffness=LIMIT_SPRING, limit_damping=LIMIT_DAMPER,
+        )  # fmt: skip
+        self.forward_model = ForwardModel(self.model, parameters, loops)
 
-    @functools.cached_property
+    @property
     def largest_step(self) -> float:
         """The largest stable time step [s]."""
-        damping = self.table[TORQUE_CONSTANT] * self.table[BACK_EMF_CONSTANT]
-        zeros = np.zeros(JOINTS)
-        return largest_stable_step(self.model, 'lagged_euler', zeros, damping, zeros)
+        return self.forward_model.largest_step
 
     def initial_state(self, q: ArrayLike) -> Array:
         """Return the state (28,) at rest at q (5,) [rad], with no acceleration yet."""
@@ -123,21 +99,15 @@ class FiveJointArm:
         voltages = _checked('voltages', voltages, (voltages.shape[0], JOINTS))
         if not np.isin(state[STICTION], (0.0, 1.0)).all():
             raise ArmError(f'stiction flags are {state[STICTION].tolist()}; allowed: 0 and 1')
-        check_step(dt, self.largest_step, 'the five-joint arm')
-        q, v, a = (state[part].copy() for part in (POSITION, VELOCITY, ACCELERATION))
-        stuck, previous = state[STICTION].copy(), state[PREVIOUS_VELOCITY].copy()
-        work = MotorScratch.of(np.zeros(JOINTS))
-        rollout = self.compiled.module.motor_rollout
-        with building(self.model.name):
-            for voltage in np.ascontiguousarray(voltages):
-                rollout(
-                    q, v, a, stuck, previous, voltage, dt, 1,
-                    self.table, work, self._no_control, self._no_trace,
-                )  # fmt: skip
+        self.forward_model.check_step(dt)
+        moving = np.concatenate([state[part] for part in _MOVING])
+        with self.forward_model.compiled.building():
+            for row in np.ascontiguousarray(voltages):
+                self.forward_model.advance(moving, row, dt, 1)
         result = np.empty(STATE_SIZE)
-        result[POSITION], result[VELOCITY], result[ACCELERATION] = q, v, a
-        result[TIP] = self.tip_position(q)
-        result[STICTION], result[PREVIOUS_VELOCITY] = stuck, previous
+        for part, values in zip(_MOVING, moving.reshape(-1, JOINTS), strict=True):
+            result[part] = values
+        result[TIP] = self.tip_position(result[POSITION])
         return result
 
 

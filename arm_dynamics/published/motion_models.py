@@ -6,9 +6,10 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import one_of, per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.model import RobotModel
 from arm_dynamics.published.second_order import design_from_step
 
 MOTION_TYPES = ('computed_torque', 'pd', 'independent_joint')

@@ -7,8 +7,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.model import RobotModel
 
 
 @dataclass(frozen=True)

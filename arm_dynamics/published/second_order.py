@@ -1,12 +1,11 @@
 """The unit step response of wn^2 / (s^2 + 2 zeta wn s + wn^2), and the design from it."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
-
-Array = NDArray[np.float64]
 
 TOLERANCE_BAND = 0.02  # "settled" means within 2 % of the step for good
 

@@ -16,7 +16,6 @@ from rich.table import Table
 
 from arm_dynamics.errors import ArmError
 from arm_sim.tasks.pose_hold_objective import (
-    BLOW_UP_COST,
     OFF_BY,
     PUBLISHED_I,
     PUBLISHED_P,
@@ -27,6 +26,7 @@ from arm_sim.tasks.pose_hold_objective import (
     gain_count,
     perturbed,
 )
+from arm_sim.tasks.pose_hold_rollout import BLOW_UP_COST
 from arm_sim.tasks.pose_tuning import (
     Search,
     evolution_search,

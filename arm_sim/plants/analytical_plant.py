@@ -5,12 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
-from arm_dynamics.compiled.joint_table import ARMATURE
-from arm_dynamics.compiled.motors import DCMotors
-from arm_dynamics.compiled.stability import check_step
+from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.motors import DCMotors
 from arm_sim.plants.plant import COMMAND_INTERFACE, JointSide, PlantParameters
 
 Array = NDArray[np.float64]
@@ -25,7 +23,7 @@ class AnalyticalParameters(PlantParameters):
 
     Attributes:
         torque_constant, back_emf_constant, armature_resistance, brush_drop, half_drop_voltage: of
-            the DC motors, see compiled.motors.DCMotors; an empty back_emf_constant is the
+            the DC motors, see arm_dynamics.motors; an empty back_emf_constant is the
             torque constant.
         limit_stiffness, limit_damping: spring and damper beyond the position limits [N.m/rad],
             [N.m.s/rad].
@@ -42,13 +40,7 @@ class AnalyticalParameters(PlantParameters):
     @property
     def motors(self) -> DCMotors:
         """The DC motors."""
-        return DCMotors(
-            torque_constant=tuple(self.torque_constant),
-            back_emf_constant=tuple(self.back_emf_constant),
-            armature_resistance=tuple(self.armature_resistance),
-            brush_drop=tuple(self.brush_drop),
-            half_drop_voltage=tuple(self.half_drop_voltage),
-        )
+        return DCMotors.of(self)
 
     def forward_model_parameters(self, model: RobotModel) -> ForwardModelParameters:
         """Return what the forward model of `model` takes. Raises ArmError."""
@@ -95,13 +87,13 @@ class AnalyticalPlant:
         self.joint_names = model.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]
         self.forward_model = ForwardModel(model, parameters.forward_model_parameters(model))
-        check_step(parameters.timestep, self.forward_model.largest_step, parameters.integrator)
+        self.forward_model.check_step(parameters.timestep)
         self.forward_model.compile()
         self._wrenches: dict[str, Array] = {}
         self.state = np.zeros(self.forward_model.state_size)
         self.effort = self.forward_model.effort
         self.q, self.v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
-        self._armature = np.diag(self.forward_model.table[ARMATURE])
+        self._armature = np.diag(self.forward_model.armature)
         self.reset(model.neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:

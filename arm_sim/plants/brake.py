@@ -1,11 +1,10 @@
 """Bringing an arm to rest and holding it, with nobody in command."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from arm_dynamics.model import RobotModel
+from arm_dynamics.motors import MotorConstants
 from arm_sim.plants.plant import JointSide, PlantParameters
 
 Array = NDArray[np.float64]
@@ -28,7 +27,9 @@ class Brake:
         self._step = parameters.timestep
         self._rate = rate
         self._hold = model.neutral()
-        self._motors = _motors(model, parameters) if parameters.actuator == 'voltage' else None
+        self._motors: MotorConstants | None = None
+        if parameters.actuator == 'voltage':
+            self._motors = parameters.motors.constants(model.joint_names)  # type: ignore[attr-defined]
 
     def start(self, q: Array, v: Array) -> None:
         """Begin to brake from the state q, v."""
@@ -51,12 +52,3 @@ class Brake:
             return self._motors.voltage(tau, v)
         side = self._side
         return q + (tau + side.servo_kd * (v + self._step * a)) / side.servo_kp
-
-
-def _motors(model: RobotModel, parameters: Any) -> Any:
-    """Return the motors of an analytical plant's parameters."""
-    from arm_dynamics.compiled.motors import (
-        MotorModel,  # brings numba, which other actuators do without
-    )
-
-    return MotorModel(parameters.motors, model.joint_names)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arm_dynamics.compiled.forward_model import ForwardModel
+from arm_dynamics.compiled import ForwardModel
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant

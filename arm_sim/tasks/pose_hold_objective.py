@@ -3,16 +3,15 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arm_dynamics.checks import in_range, one_of
-from arm_dynamics.compiled.compiled_model import building
-from arm_dynamics.compiled.plant_context import MotorScratch, PoseControl
-from arm_dynamics.compiled.stability import check_step
 from arm_dynamics.errors import ArmError
 from arm_dynamics.published.five_joint_arm import JOINTS, FiveJointArm
+from arm_sim.tasks import pose_hold_rollout
 
 Array = NDArray[np.float64]
 
@@ -28,10 +27,6 @@ PUBLISHED_P = (1688.61035631972, 5529.51939064412, 5578.2466209947)
 PUBLISHED_I = (11.7143467458887, 4.57248153380727, 0.451883276796821)
 PUBLISHED_P_COST = 16.3888758427019
 PUBLISHED_PI_COST = 0.305710199012247
-
-# A rollout whose summed error of one step exceeds this has blown up [rad]; its cost is the latter.
-BLOW_UP_ERROR = 100.0
-BLOW_UP_COST = 9999999.0
 
 # The gains' relative errors against which a robust choice is tested.
 OFF_BY = 0.1
@@ -74,37 +69,32 @@ class PoseHoldObjective:
     def __init__(self, problem: PoseHold | None = None):
         """Load the arm. Raises ArmError for a time step that is not stable."""
         self.problem = problem or PoseHold()
-        self.arm = FiveJointArm()
-        check_step(self.problem.time_step, self.arm.largest_step, 'the five-joint arm')
+        self.arm = FiveJointArm(Path(pose_hold_rollout.__file__).read_text())
+        self.arm.forward_model.check_step(self.problem.time_step)
         self._target = np.array(self.problem.target, dtype=float)
         self._start = np.array(self.problem.start or self.problem.target, dtype=float)
         self.workers = os.cpu_count() or 1
-        with building(self.arm.model.name):
-            self._cost(np.zeros(3), np.zeros((0, JOINTS)), steps=1)
+        with self.arm.forward_model.compiled.building():
+            self._cost(np.zeros(3), steps=1)
 
-    def cost(self, gains: ArrayLike, trace: Array | None = None) -> float:
+    def cost(self, gains: ArrayLike) -> float:
         """Return J of `gains`: 3 (P), 6 (P, I) or 9 (P, I, D) numbers.
 
         Args:
             gains: all P, then all I, then all D, for R2, R3, R5 [V/rad].
-            trace: (rows, 5) gets q at evenly spread steps [rad].
 
         Raises:
             ArmError: another count of gains, or one that is not finite.
         """
-        trace = np.zeros((0, JOINTS)) if trace is None else trace
-        return self._cost(gains, trace, self.problem.steps)
+        return self._cost(gains, self.problem.steps)
 
-    def _cost(self, gains: ArrayLike, trace: Array, steps: int) -> float:
-        start = self._start
-        control = PoseControl.of(gain_matrix(gains), self._target, CONTROLLED, start)
-        state = np.zeros((6, JOINTS))
-        state[0] = start
-        work = MotorScratch.of(np.zeros(JOINTS))
-        q, v, a, stuck, previous, voltage = state
-        return self.arm.compiled.module.motor_rollout(
-            q, v, a, stuck, previous, voltage, self.problem.time_step, steps,
-            self.arm.table, work, control, trace,
+    def _cost(self, gains: ArrayLike, steps: int) -> float:
+        forward, target = self.arm.forward_model, self._target
+        state = forward.initial_state(self._start).reshape(-1, JOINTS)
+        voltage, memory = np.zeros(JOINTS), np.array([np.zeros(JOINTS), target - self._start])
+        return forward.compiled.module.pose_hold_rollout(
+            *state, voltage, self.problem.time_step, steps, forward.table, forward.new_scratch(),
+            gain_matrix(gains), target, CONTROLLED, memory,
         )  # fmt: skip
 
     def costs(self, batch: ArrayLike) -> Array:

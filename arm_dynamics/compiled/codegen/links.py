@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Compiled loops around an arm's generated dynamics: plant steps, motor steps, pose holding.
+"""Compiled loops around an arm's generated dynamics: plant steps and motor steps.
 
 This text ends every generated module, where the functions of `arm_functions` come before it.
-Arrays are (n,) or have one column a joint; `table` is arm_dynamics.compiled.joint_table's.
+Arrays are (n,) or have one column per joint; `table` is arm_dynamics.compiled.joint_table's.
 """
 
 from typing import TYPE_CHECKING
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
         mass_matrix,
         placements,
     )
-
-# A rollout whose summed error of one step exceeds this has blown up [rad]; its cost is the latter.
-BLOW_UP_ERROR = 100.0
-BLOW_UP_COST = 9999999.0
 
 _FRICTION_SWEEPS = 100
 
@@ -144,7 +140,7 @@ def dry_friction(h, a, v, context):
 
 
 @njit(cache=True, error_model='numpy', nogil=True)
-def advance(actuator, integrator, h, implicit_step, count, rubbing, q, v, context):
+def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, context):
     """Move the plant's q and v on by `count` steps h, in place.
 
     Args:
@@ -153,7 +149,7 @@ def advance(actuator, integrator, h, implicit_step, count, rubbing, q, v, contex
         h: step [s].
         implicit_step: h for implicit damping, else 0.
         count: number of steps.
-        rubbing: whether there is Coulomb friction.
+        has_friction: whether there is Coulomb friction.
         q, v: (n,) state.
         context: PlantContext.
     """
@@ -162,13 +158,13 @@ def advance(actuator, integrator, h, implicit_step, count, rubbing, q, v, contex
     scratch, extra = context.scratch, context.extra
     point_q, point_v, a = scratch[POINT_Q], scratch[POINT_V], scratch[A]
     pushed = context.wrench_link.size > 0
-    first = -1 if rubbing else 0  # the free acceleration first, from which the friction follows
+    first = -1 if has_friction else 0  # first the free acceleration, for friction
     for _ in range(count):
         for stage in range(first, STAGES[integrator]):
             begin_stage(integrator, max(stage, 0), q, v, h, scratch)
             if pushed:
                 wrench_torques(point_q, context)
-            if pushed or rubbing:
+            if pushed or has_friction:
                 for i in range(q.size):
                     rub = context.friction[i] if stage >= 0 else 0.0
                     extra[i] = rub + context.wrench_torque[i]
@@ -204,73 +200,47 @@ def _hold_stuck(q, v, a, stuck, torque, limits, sine, cosine, free, load, held):
             a[i] = held[i]
 
 
-@njit(cache=True, error_model='numpy', nogil=True, _nrt=False)
-def motor_rollout(q, v, a, stuck, previous, voltage, h, count, table, work, control, trace):
-    """Move the published arm's state on by `count` steps h, in place; return the summed error J.
+@njit(error_model='numpy', nogil=True, _nrt=False, forceinline=True)
+def motor_step(q, v, a, stuck, previous, voltage, h, table, work):
+    """Move the published arm's state on by one step h [s], in place.
 
-    A step is explicit Euler with the acceleration carried in the state, then stiction, then the
-    acceleration at the new state under `voltage`: published/five_joint_arm.py says it in full.
-    After it the error e = target - q of the controlled joints is summed up, and their next
-    voltages are V = P e + I sum(e) + D (e - previous e); sums and differences carry no step.
-
-    One loop for both, with the step written out and no reference counts (`_nrt`): calls that hand
-    arrays on would cost as much as the dynamics.
+    Explicit Euler with the acceleration carried in the state, then stiction, then the acceleration
+    at the new state under `voltage`: published/five_joint_arm.py says it in full. Loops that call
+    it are compiled without reference counts (`_nrt`), which would cost as much as the dynamics.
 
     Args:
-        q, v, a, stuck, previous, voltage: (n,) the state; `stuck` is 0 or 1, voltage in [V].
-        h, count: step [s] and number of steps.
+        q, v, a, stuck, previous: (n,) the state; `stuck` is 0 or 1.
+        voltage: (n,) [V].
+        h: step [s].
         table: joint numbers.
         work: MotorScratch.
-        control: PoseControl; with no controlled joints the voltages stay as they are.
-        trace: (rows, n) gets q at evenly spread steps; no rows for none.
     """
-    torque, limits, armature = work.torque, work.limits, work.armature
-    sine, cosine = work.sine, work.cosine
-    free, load, held = work.free, work.load, work.a
-    gains, target, total, last = control.gains, control.target, control.total, control.last
-    active = control.active
-    rows = trace.shape[0]
-    every = count // rows if rows else 0
-    row, until_row = 0, every
-    cost = 0.0
-    for _ in range(count):
-        any_stuck = False
-        for i in range(q.size):
-            q[i] += h * v[i]
-            velocity = v[i] + h * a[i]
-            if (velocity > 0.0 and previous[i] < 0.0) or (velocity < 0.0 and previous[i] > 0.0):
-                velocity = 0.0
-                stuck[i] = 1.0
-            v[i] = velocity
-            previous[i] = velocity
-            limits[i] = limit_torque(q[i], velocity, table, i)
-            torque[i] = motor_torque(voltage[i], velocity, table, i) + 2.0 * limits[i]
-            # Where its own torque is not zero, the net one could be zero by rounding alone.
-            if velocity != 0.0 or torque[i] != 0.0:
-                stuck[i] = 0.0
-            elif stuck[i] != 0.0:
-                any_stuck = True
-        forward_dynamics(q, v, torque, armature, sine, cosine, a)
-        if any_stuck:
-            _hold_stuck(q, v, a, stuck, torque, limits, sine, cosine, free, load, held)
+    torque, limits = work.torque, work.limits
+    any_stuck = False
+    for i in range(q.size):
+        q[i] += h * v[i]
+        velocity = v[i] + h * a[i]
+        if (velocity > 0.0 and previous[i] < 0.0) or (velocity < 0.0 and previous[i] > 0.0):
+            velocity = 0.0
+            stuck[i] = 1.0
+        v[i] = velocity
+        previous[i] = velocity
+        limits[i] = limit_torque(q[i], velocity, table, i)
+        torque[i] = motor_torque(voltage[i], velocity, table, i) + 2.0 * limits[i]
+        # Where its own torque is not zero, the net one could be zero by rounding alone.
+        if velocity != 0.0 or torque[i] != 0.0:
+            stuck[i] = 0.0
+        elif stuck[i] != 0.0:
+            any_stuck = True
+    forward_dynamics(q, v, torque, work.armature, work.sine, work.cosine, a)
+    if any_stuck:
+        _hold_stuck(
+            q, v, a, stuck, torque, limits, work.sine, work.cosine, work.free, work.load, work.a
+        )
 
-        step_error = 0.0
-        for k in range(active.size):
-            i = active[k]
-            error = target[i] - q[i]
-            step_error += abs(error)
-            total[i] += error
-            voltage[i] = (
-                gains[0, i] * error + gains[1, i] * total[i] + gains[2, i] * (error - last[i])
-            )
-            last[i] = error
-        if rows:
-            until_row -= 1
-            if until_row == 0 and row < rows:
-                for i in range(q.size):
-                    trace[row, i] = q[i]
-                row, until_row = row + 1, every
-        if not step_error <= BLOW_UP_ERROR:
-            return BLOW_UP_COST
-        cost += step_error
-    return cost
+
+@njit(cache=True, error_model='numpy', nogil=True, _nrt=False)
+def motor_advance(q, v, a, stuck, previous, voltage, h, count, table, work):
+    """Move the published arm's state on by `count` steps; see `motor_step`."""
+    for _ in range(count):
+        motor_step(q, v, a, stuck, previous, voltage, h, table, work)

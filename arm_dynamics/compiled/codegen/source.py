@@ -26,8 +26,8 @@ _IN_LOOPS = (
 )
 
 
-def module_source(model: RobotModel) -> str:
-    """Return the module's source; the same text for the same arm and gravity."""
+def module_source(model: RobotModel, loops: str = '') -> str:
+    """Return the module's source, with the text `loops` at its end; the same for the same arm."""
     links = links_of(model)
     parts = [
         _HEAD.format(name=model.name),
@@ -37,6 +37,7 @@ def module_source(model: RobotModel) -> str:
         _mass_matrix(links),
         _placements(links),
         Path(__file__).with_name('rollouts.py').read_text(),
+        loops,
     ]
     return '\n'.join(parts)
 
