@@ -13,7 +13,7 @@ from arm_dynamics.compiled.codegen import algorithms, source
 from arm_dynamics.compiled.codegen.expressions import Program
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.sincos import sincos
-from arm_dynamics.compiled.compiled_model import cache_folder
+from arm_dynamics.compiling import cache_folder
 from arm_dynamics.robots import find_urdf
 
 AXES = ('1 0 0', '0 1 0', '0 0 -1', '0.6 0 0.8', '0 -1 0')

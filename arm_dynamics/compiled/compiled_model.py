@@ -1,25 +1,20 @@
 """An arm's dynamics as straight-line machine code, generated from the model and kept on disk."""
 
-import hashlib
 import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-from numba.core import event
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.source import module_source
+from arm_dynamics.compiling import announce, cache_folder, digest
 from arm_dynamics.model import RobotModel
-
-_announced: set[str] = set()
 
 
 class CompiledModel:
@@ -47,40 +42,32 @@ class CompiledModel:
         self.module = _load(module_source(model, loops), model.name)
         self._trig = (np.zeros(model.nv), np.zeros(model.nv))
 
-    def building(self) -> AbstractContextManager[None]:
-        """Say so on stderr where numba compiles the module's functions in what happens inside."""
-        return building(self.model.name)
-
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, armature: ArrayLike = 0.0
     ) -> Array:
         """Return a (n,) of (M(q) + diag(armature)) a + C(q, v) v + g(q) = tau."""
         a = np.empty(self.model.nv)
         arguments = [self._vector(x) for x in (q, v, tau, armature)]
-        with self.building():
-            self.module.forward_dynamics(*arguments, *self._trig, a)
+        self.module.forward_dynamics(*arguments, *self._trig, a)
         return a
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return tau (n,) = M(q) a + C(q, v) v + g(q)."""
         tau = np.empty(self.model.nv)
         arguments = [self._vector(x) for x in (q, v, a)]
-        with self.building():
-            self.module.inverse_dynamics(*arguments, *self._trig, tau)
+        self.module.inverse_dynamics(*arguments, *self._trig, tau)
         return tau
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) (n x n)."""
         m = np.empty((self.model.nv, self.model.nv))
-        with self.building():
-            self.module.mass_matrix(self._vector(q), *self._trig, m)
+        self.module.mass_matrix(self._vector(q), *self._trig, m)
         return m
 
     def placements(self, q: ArrayLike) -> tuple[Array, Array]:
         """Return rotations (n, 3, 3) and origins (n, 3) of the `links`' frames in the base's."""
         rotation, translation = np.empty((self.model.nv, 3, 3)), np.empty((self.model.nv, 3))
-        with self.building():
-            self.module.placements(self._vector(q), *self._trig, rotation, translation)
+        self.module.placements(self._vector(q), *self._trig, rotation, translation)
         return rotation, translation
 
     def point_on_link(self, frame: str) -> tuple[int, Array]:
@@ -95,53 +82,12 @@ class CompiledModel:
         return np.ascontiguousarray(np.broadcast_to(array, (self.model.nv,)))
 
 
-def cache_folder() -> Path:
-    """Return the folder of generated modules: $XDG_CACHE_HOME/arm_sim, else a temporary one."""
-    home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
-    folder = Path(home) / 'arm_sim'
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        fallback = Path(tempfile.gettempdir()) / f'arm_sim_{os.getuid()}'
-        fallback.mkdir(mode=0o700, exist_ok=True)
-        return fallback
-
-
-class _Announcement(event.Listener):
-    """Says on stderr, once for each arm, that numba compiles; loading from the cache is silent."""
-
-    def __init__(self, name: str):
-        self._name = name
-
-    def on_start(self, _: event.Event) -> None:
-        """Speak where this arm's first compilation begins."""
-        if self._name in _announced:
-            return
-        _announced.add(self._name)
-        print(
-            f'arm_sim: compiling the dynamics of {self._name!r}: once, kept in {cache_folder()}',
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def on_end(self, _: event.Event) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def building(name: str) -> Iterator[None]:
-    """Say so on stderr where numba compiles in what happens inside."""
-    with event.install_listener('numba:compile', _Announcement(name)):
-        yield
-
-
 def _load(source: str, name: str) -> ModuleType:
     """Return the module of `source`, from the cache folder, where it is put if it is new."""
     key = f'arm_{_identifier(name)}_{_digest(source)}'
     if key in sys.modules:
         return sys.modules[key]
+    announce(key, f'the dynamics of {name!r}')
     path = cache_folder() / f'{key}.py'
     if not path.is_file():
         with tempfile.NamedTemporaryFile('w', dir=path.parent, delete=False) as file:
@@ -159,7 +105,7 @@ def _load(source: str, name: str) -> ModuleType:
 def _digest(source: str) -> str:
     """Return a hash of the generated source and of this folder, whose functions it calls."""
     called = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
-    return hashlib.sha256(b'\0'.join([source.encode(), *called])).hexdigest()[:16]
+    return digest(source.encode(), *called)
 
 
 def _identifier(name: str) -> str:

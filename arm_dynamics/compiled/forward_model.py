@@ -244,9 +244,8 @@ class ForwardModel:
         )  # fmt: skip
 
     def compile(self) -> None:
-        """Compile now what `advance` needs (or load it), with a message where it takes long."""
-        with self.compiled.building():
-            self.advance(self.initial_state(self.model.neutral()), np.zeros(self.model.nv), 0.0, 1)
+        """Compile now what `advance` needs, or load it."""
+        self.advance(self.initial_state(self.model.neutral()), np.zeros(self.model.nv), 0.0, 1)
         self.effort[:] = 0.0
 
 

@@ -1,38 +1,18 @@
 """Kinematics of a serial chain, compiled: pose, Jacobian, pose error, singular values.
 
 Everything works on plain arrays (see `chain.Chain`) and writes into the caller's arrays. Compiled
-code is kept on disk beside this file, so that only the very first call waits for the compiler.
+code is kept on disk, so that only the very first call waits for the compiler.
 """
 
-import contextlib
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
-from numba import njit
-from numba.core import event
 
-compiled = njit(cache=True, error_model='numpy', no_cfunc_wrapper=True)
+from arm_dynamics.compiling import announce, kept
 
-
-class _SayOnce(event.Listener):
-    """Says in one line why the first call takes long; silent where the disk has the code."""
-
-    said = False
-
-    def on_start(self, event: event.Event) -> None:
-        module = event.data['dispatcher'].py_func.__module__
-        ours = module == __name__ or module.startswith('arm_dynamics.inverse_kinematics.')
-        if ours and not self.said:
-            print('compiling kinematics, once on this machine (about 15 s)', file=sys.stderr)
-            self.said = True
-
-    def on_end(self, event: event.Event) -> None:
-        """Nothing to say."""
-
-
-event.register('numba:compile', _SayOnce())
+compiled = kept
+announce('arm_dynamics.kinematics.', 'kinematics')
+announce('arm_dynamics.inverse_kinematics.', 'kinematics')
 
 
 @compiled
@@ -72,24 +52,6 @@ def chain_pose(fixed, prismatic, q, pose, axes):
     pose[3], pose[4], pose[5] = r10, r11, r12
     pose[6], pose[7], pose[8] = r20, r21, r22
     pose[9], pose[10], pose[11] = x, y, z
-
-
-def _forget_outdated_code() -> None:
-    """Delete cached code that holds an older version of a function from another of our files.
-
-    Numba looks only at the file that a cached function is in, not at those it calls into.
-    """
-    solvers = Path(__file__).parents[1] / 'inverse_kinematics'
-    sources = [Path(__file__), *solvers.glob('*.py')]
-    newest = max(source.stat().st_mtime for source in sources)
-    kept = Path(chain_pose.stats.cache_path).parents[1] / solvers.name / '__pycache__'
-    for code in kept.glob('*.nb?'):
-        with contextlib.suppress(OSError):  # another process may be faster
-            if code.stat().st_mtime < newest:
-                code.unlink()
-
-
-_forget_outdated_code()
 
 
 @compiled

@@ -101,9 +101,8 @@ class FiveJointArm:
             raise ArmError(f'stiction flags are {state[STICTION].tolist()}; allowed: 0 and 1')
         self.forward_model.check_step(dt)
         moving = np.concatenate([state[part] for part in _MOVING])
-        with self.forward_model.compiled.building():
-            for row in np.ascontiguousarray(voltages):
-                self.forward_model.advance(moving, row, dt, 1)
+        for row in np.ascontiguousarray(voltages):
+            self.forward_model.advance(moving, row, dt, 1)
         result = np.empty(STATE_SIZE)
         for part, values in zip(_MOVING, moving.reshape(-1, JOINTS), strict=True):
             result[part] = values

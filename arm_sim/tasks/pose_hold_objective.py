@@ -74,8 +74,7 @@ class PoseHoldObjective:
         self._target = np.array(self.problem.target, dtype=float)
         self._start = np.array(self.problem.start or self.problem.target, dtype=float)
         self.workers = os.cpu_count() or 1
-        with self.arm.forward_model.compiled.building():
-            self._cost(np.zeros(3), steps=1)
+        self._cost(np.zeros(3), steps=1)
 
     def cost(self, gains: ArrayLike) -> float:
         """Return J of `gains`: 3 (P), 6 (P, I) or 9 (P, I, D) numbers.

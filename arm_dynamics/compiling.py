@@ -1,0 +1,103 @@
+"""Compilation by numba: said in one line, kept on disk, done anew where a source changes."""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit
+from numba.core import event
+
+_subjects: dict[str, str] = {}  # what is compiled, by how names of modules begin
+_said: set[str] = set()
+
+
+def announce(modules: str, subject: str) -> None:
+    """Have one line on stderr where numba begins to compile functions of some modules.
+
+    Args:
+        modules: how their names begin.
+        subject: what they compute. It is said once; loading from the disk is silent.
+    """
+    _subjects[modules] = subject
+
+
+class _Announcer(event.Listener):
+    def on_start(self, event: event.Event) -> None:
+        """Say what begins."""
+        module = event.data['dispatcher'].py_func.__module__
+        for beginning, subject in _subjects.items():
+            if module.startswith(beginning) and subject not in _said:
+                _said.add(subject)
+                text = f'arm_sim: compiling {subject}: once, kept in {cache_folder()}'
+                print(text, file=sys.stderr, flush=True)
+
+    def on_end(self, _: event.Event) -> None:
+        """Say nothing."""
+
+
+event.register('numba:compile', _Announcer())
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled code: $XDG_CACHE_HOME/arm_sim, else a temporary one."""
+    home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
+    folder = Path(home) / 'arm_sim'
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        fallback = Path(tempfile.gettempdir()) / f'arm_sim_{os.getuid()}'
+        fallback.mkdir(mode=0o700, exist_ok=True)
+        return fallback
+
+
+def digest(*texts: bytes) -> str:
+    """Return a hash of sources: 16 hexadecimal digits."""
+    return hashlib.sha256(b'\0'.join(texts)).hexdigest()[:16]
+
+
+def kept(function: Callable) -> Any:
+    """Compile a function at its first call, and keep the code on disk.
+
+    Numba looks only at the file that a function is in, though the code of those it calls is in
+    its own. Here the folder's name holds a hash of all those files, so that a change in any of
+    them means another folder. That counts functions the source has by their plain names.
+    """
+    sources = _sources(function)
+    folder = digest(*(_text(source) for source in sorted(sources)))
+    given = config.CACHE_DIR
+    config.CACHE_DIR = str(Path(given or _default_folder()) / folder)
+    try:
+        compiled = njit(cache=True, error_model='numpy', no_cfunc_wrapper=True)(function)
+    finally:
+        config.CACHE_DIR = given
+    compiled.sources = sources
+    return compiled
+
+
+def passed(function: Callable) -> Any:
+    """Compile a function that takes functions: it becomes part of the one that calls it."""
+    compiled = njit(error_model='numpy', no_cfunc_wrapper=True)(function)
+    compiled.sources = _sources(function)
+    return compiled
+
+
+def _sources(function: Callable) -> frozenset[str]:
+    """Return the files of a function and of all compiled ones that it calls."""
+    code = function.__code__
+    called = (function.__globals__.get(name) for name in code.co_names)
+    return frozenset({code.co_filename}).union(*(getattr(f, 'sources', ()) for f in called))
+
+
+@cache
+def _text(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+_default_folder = cache(cache_folder)
