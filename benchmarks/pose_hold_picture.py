@@ -21,15 +21,15 @@ from arm_dynamics import RobotModel
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.tasks.pose_hold_objective import (
+from arm_sim.tasks.pose_hold.objective import (
     PUBLISHED_I,
     PUBLISHED_P,
     TARGET,
     TIME_STEP,
     gain_matrix,
 )
-from arm_sim.tasks.pose_hold_rollout import BLOW_UP_COST
-from arm_sim.tasks.pose_hold_run import hold
+from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
+from arm_sim.tasks.pose_hold.run import hold
 
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
 FLOOR = 1e-16  # [rad], where an error of zero is drawn

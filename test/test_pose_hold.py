@@ -16,7 +16,7 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
 from arm_dynamics.robots import share_folder
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.tasks.pose_hold_objective import (
+from arm_sim.tasks.pose_hold.objective import (
     CONTROLLED,
     PUBLISHED_I,
     PUBLISHED_P,
@@ -28,8 +28,8 @@ from arm_sim.tasks.pose_hold_objective import (
     gain_matrix,
     perturbed,
 )
-from arm_sim.tasks.pose_hold_rollout import BLOW_UP_COST
-from arm_sim.tasks.pose_hold_run import PoseHoldRun, draw, hold
+from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
+from arm_sim.tasks.pose_hold.run import PoseHoldRun, draw, hold
 
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
 

@@ -12,9 +12,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_sim.commands.tune_pose_hold import main
-from arm_sim.tasks.cma_es import minimise
-from arm_sim.tasks.pose_hold_objective import PUBLISHED_I, PUBLISHED_P, PoseHold, PoseHoldObjective
-from arm_sim.tasks.pose_tuning import Search, evolution_search, nelder_mead, published_search
+from arm_sim.tasks.pose_hold.cma_es import minimise
+from arm_sim.tasks.pose_hold.objective import PUBLISHED_I, PUBLISHED_P, PoseHold, PoseHoldObjective
+from arm_sim.tasks.pose_hold.tuning import Search, evolution_search, nelder_mead, published_search
 
 P = ','.join(map(str, PUBLISHED_P))
 PI = ','.join(map(str, PUBLISHED_P + PUBLISHED_I))

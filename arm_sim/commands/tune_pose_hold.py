@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.table import Table
 
 from arm_dynamics.errors import ArmError
-from arm_sim.tasks.pose_hold_objective import (
+from arm_sim.tasks.pose_hold.objective import (
     OFF_BY,
     PUBLISHED_I,
     PUBLISHED_P,
@@ -26,8 +26,8 @@ from arm_sim.tasks.pose_hold_objective import (
     gain_count,
     perturbed,
 )
-from arm_sim.tasks.pose_hold_rollout import BLOW_UP_COST
-from arm_sim.tasks.pose_tuning import (
+from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
+from arm_sim.tasks.pose_hold.tuning import (
     Search,
     evolution_search,
     published_search,

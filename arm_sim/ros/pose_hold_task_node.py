@@ -25,7 +25,7 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.tasks.pose_hold_run import PoseHoldRun, draw, hold
+from arm_sim.tasks.pose_hold.run import PoseHoldRun, draw, hold
 
 # States between two pauses in which the task catches up; the simulator keeps 1000.
 _SLICE_STATES = 300

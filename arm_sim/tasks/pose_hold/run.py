@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference
 from arm_sim.plants.plant import Plant
-from arm_sim.tasks.pose_hold_objective import CONTROLLED
-from arm_sim.tasks.pose_hold_rollout import BLOW_UP_COST, BLOW_UP_ERROR
+from arm_sim.tasks.pose_hold.objective import CONTROLLED
+from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST, BLOW_UP_ERROR
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from arm_sim.tasks.cma_es import minimise
-from arm_sim.tasks.pose_hold_objective import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
+from arm_sim.tasks.pose_hold.cma_es import minimise
+from arm_sim.tasks.pose_hold.objective import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.published.five_joint_arm import JOINTS, FiveJointArm
-from arm_sim.tasks import pose_hold_rollout
+from arm_sim.tasks.pose_hold import rollout
 
 Array = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ class PoseHoldObjective:
     def __init__(self, problem: PoseHold | None = None):
         """Load the arm. Raises ArmError for a time step that is not stable."""
         self.problem = problem or PoseHold()
-        self.arm = FiveJointArm(Path(pose_hold_rollout.__file__).read_text())
+        self.arm = FiveJointArm(Path(rollout.__file__).read_text())
         self.arm.forward_model.check_step(self.problem.time_step)
         self._target = np.array(self.problem.target, dtype=float)
         self._start = np.array(self.problem.start or self.problem.target, dtype=float)
