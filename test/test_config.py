@@ -9,8 +9,8 @@ import yaml
 from arm_controllers.follower.parameter_names import parameter_names
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_values import from_ros_value
 from arm_controllers.ros.controller_node import ControllerParameters
-from arm_controllers.ros.parameters import from_ros_value
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, share_folder

@@ -12,7 +12,7 @@ from rclpy.parameter import Parameter
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameter_names import parameter_names
 from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.ros.parameters import as_ros_value, from_ros_value
+from arm_controllers.parameter_values import as_ros_value, from_ros_value
 from arm_controllers.second_order_gains import GainsByFrequency, gains_by_frequency
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError

@@ -13,7 +13,8 @@ from rclpy.node import Node
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory, hermite
-from arm_controllers.ros.parameters import as_ros_value, declare_parameters, from_ros_value
+from arm_controllers.parameter_values import as_ros_value, from_ros_value
+from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import in_range

@@ -10,8 +10,8 @@ from rclpy.node import Node
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameter_names import parameter_names
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.parameter_values import as_ros_value, from_ros_value
 from arm_controllers.ros.goal_server import GoalServer
-from arm_controllers.ros.parameters import as_ros_value, from_ros_value
 from arm_dynamics.model import Array, RobotModel
 
 # Lock-step: how long time goes on before other callbacks have their turn, and how often [s].

@@ -16,8 +16,9 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_values import from_ros_value
 from arm_controllers.ros.messages import JointReader, to_ns
-from arm_controllers.ros.parameters import declare_parameters, from_ros_value
+from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import run_node, wait_for, wait_until
 from arm_dynamics.checks import in_range, one_of

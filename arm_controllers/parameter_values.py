@@ -1,0 +1,116 @@
+"""Values of parameters: as ROS and files have them, and as fields of dataclasses have them."""
+
+import dataclasses
+import re
+import typing
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from arm_dynamics.errors import ArmError
+
+
+class ParameterField(NamedTuple):
+    """One parameter of a dataclass; the name is dotted where the dataclass is nested in another.
+
+    A field whose kind is a Mapping stands for all parameters below its name: `limit.pd`.
+    """
+
+    name: str
+    default: Any
+    kind: Any
+    description: str
+
+
+def parameter_fields(parameters: type, prefix: str = '') -> Iterator[ParameterField]:
+    """Yield the parameters of a dataclass.
+
+    The description of a field is its line under `Attributes:` in the dataclass's docstring.
+    """
+    kinds, descriptions = typing.get_type_hints(parameters), _descriptions(parameters)
+    for field in dataclasses.fields(parameters):
+        name, kind = prefix + field.name, kinds[field.name]
+        if dataclasses.is_dataclass(kind):
+            yield from parameter_fields(kind, f'{name}.')  # type: ignore[arg-type]
+        else:
+            yield ParameterField(name, field.default, kind, descriptions.get(field.name, ''))
+
+
+def read_fields[T](parameters: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
+    """Return a dataclass with the values that are given for its parameters, by name.
+
+    Raises:
+        ArmError: a value has the wrong type (one line: name, value, what is allowed), or the
+            dataclass refuses it.
+    """
+    found: dict[str, Any] = {}
+    for field, kind in typing.get_type_hints(parameters).items():
+        name = prefix + field
+        if dataclasses.is_dataclass(kind):
+            found[field] = read_fields(kind, values, f'{name}.')  # type: ignore[arg-type]
+        elif is_family(kind):
+            kind = typing.get_args(kind)[1]
+            below = (given for given in values if given.startswith(f'{name}.'))
+            found[field] = {
+                each.removeprefix(f'{name}.'): from_ros_value(each, values[each], kind)
+                for each in below
+            }
+        elif name in values:
+            found[field] = from_ros_value(name, values[name], kind)
+    return parameters(**found)
+
+
+def is_family(kind: Any) -> bool:
+    """Whether a field of this kind stands for all parameters below its name."""
+    return typing.get_origin(kind) is Mapping
+
+
+def as_ros_value(value: Any) -> Any:
+    """Return a dataclass field's value as rclpy takes it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def from_ros_value(name: str, value: Any, kind: Any) -> Any:
+    """Return a parameter's value as the dataclass field has it: 2 is a float where one is due.
+
+    Raises:
+        ArmError: wrong type.
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is float and number:
+        return float(value)
+    if kind in (bool, int, str) and type(value) is kind:
+        return value
+    if typing.get_origin(kind) is tuple:
+        item = typing.get_args(kind)[0]
+        items = (
+            list(value)
+            if isinstance(value, list | tuple | array)
+            else []
+            if value is None
+            else [value]
+        )
+        if item is float and all(type(x) in (int, float) for x in items):
+            return tuple(float(x) for x in items)
+        if item is str and all(isinstance(x, str) for x in items):
+            return tuple(items)
+    raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[str(kind)]}')
+
+
+_WORDS = {
+    str(bool): 'true or false',
+    str(int): 'a whole number',
+    str(float): 'a number',
+    str(str): 'a text',
+    str(tuple[float, ...]): 'a number or a list of numbers',
+    str(tuple[str, ...]): 'a list of texts',
+}
+
+
+def _descriptions(parameters: type) -> dict[str, str]:
+    """Return each field's line in the docstrings: `        a, b: text`."""
+    found: dict[str, str] = {}
+    for kind in reversed(parameters.__mro__):
+        for names, text in re.findall(r'^ {8}([\w, ]+): (.+)$', kind.__doc__ or '', re.MULTILINE):
+            found |= dict.fromkeys(names.split(', '), text)
+    return found
