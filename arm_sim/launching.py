@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +18,9 @@ from launch_ros.actions import Node
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf, share_folder
+from arm_dynamics.robots import find_urdf
+from arm_sim.output_folder import temporary_folder
+from arm_sim.parameter_files import files_of, merged
 from arm_sim.plants.engines import ENGINES, plant_class
 
 # The plant's actuator for what a law commands.
@@ -52,7 +55,7 @@ ARM_ARGUMENTS = (
         description='of the servo controller; best: discrete in lockstep, else inverse_dynamics',
     ),
     DeclareLaunchArgument(
-        'config', default_value='', description='parameter file; by default config/<robot>.yaml'
+        'config', default_value='', description="parameter file, over the robot's own"
     ),
     DeclareLaunchArgument(
         'viewer', default_value='false', choices=['true', 'false'], description="MuJoCo's viewer"
@@ -77,23 +80,19 @@ def actuator_under(controller: str) -> str:
     return 'servo' if controller == 'none' else _ACTUATOR[law_class(controller).command_interface]
 
 
+@cache
 def config_file(robot: str, config: str) -> str:
-    """Return the parameter file: the one asked for, the robot's own, or the default one."""
-    if config:
-        if not Path(config).is_file():
-            raise RuntimeError(f'config {config!r} is not a file')
-        return config
-    own = share_folder() / 'config' / f'{robot}.yaml'
-    return str(own if own.is_file() else share_folder() / 'config' / 'default.yaml')
+    """Return a file with what the robot's parameter files say together, written for its nodes.
 
-
-def parameters_in(config: str, *sections: str) -> dict[str, Any]:
-    """Return what a parameter file says in these sections, the last one strongest."""
-    file = yaml.safe_load(Path(config).read_text()) or {}
-    found: dict[str, Any] = {}
-    for section in sections:
-        found |= file.get(section, {}).get('ros__parameters', {})
-    return found
+    Raises:
+        ArmError: a file that is not there or not as it should be.
+    """
+    file = temporary_folder() / 'parameters.yaml'
+    sections = merged(files_of(robot, config))
+    file.write_text(
+        yaml.safe_dump({name: {'ros__parameters': values} for name, values in sections.items()})
+    )
+    return str(file)
 
 
 def arm_nodes(

@@ -1,6 +1,9 @@
 """Where reports and pictures go."""
 
+import atexit
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 from arm_dynamics.errors import ArmError
 
@@ -18,4 +21,11 @@ def writable_folder(name: str) -> Path:
         (folder / '.probe').unlink()
     except OSError as error:
         raise ArmError(f'output_dir {str(folder)!r} cannot be written: {error.strerror}') from None
+    return folder
+
+
+def temporary_folder() -> Path:
+    """Return a new folder that lives as long as this process."""
+    folder = Path(mkdtemp(prefix='arm_sim_'))
+    atexit.register(rmtree, folder, ignore_errors=True)
     return folder

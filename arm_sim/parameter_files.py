@@ -25,7 +25,7 @@ SHARED = '/**'
 def files_of(robot: str, config: str | Path = '') -> list[Path]:
     """Return the parameter files of a robot, the last one strongest.
 
-    A robot called <robot>_<variant>, such as ur5e_menagerie, has <robot>.yaml beneath its own file.
+    A robot called <robot>_<variant>, such as ur5e_menagerie, has <robot>.yaml beneath its own.
 
     Args:
         robot: name of a shipped robot, which may have a file, or path of a URDF, which has none.
@@ -45,6 +45,11 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
             raise ArmError(f'config {str(config)!r} is not a file')
         files.append(Path(config))
     return files
+
+
+def as_arguments(files: Iterable[Path]) -> list[str]:
+    """Return what gives the files to a node: `ros2 run arm_sim simulator --ros-args <these>`."""
+    return [word for file in files for word in ('--params-file', str(file))]
 
 
 def merged(files: Iterable[Path]) -> Sections:

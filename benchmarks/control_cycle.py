@@ -16,7 +16,7 @@ import rclpy
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.controller_node import ControllerNode
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter
-from arm_dynamics.robots import share_folder
+from arm_sim.parameter_files import as_arguments, files_of
 
 # What a cycle may cost: [us], and in calls of rnea on any other machine.
 LIMIT_US = 25.0
@@ -28,8 +28,8 @@ _CYCLES, _REPEATS = 100, 140
 
 def measure() -> tuple[float, float]:
     """Return the cost of a cycle and of one `pin.rnea` [us], each the best of several runs."""
-    config = str(share_folder() / 'config' / 'ur5e.yaml')
-    rclpy.init(args=['--ros-args', '--params-file', config, '-p', 'autostart:=true'])
+    config = as_arguments(files_of('ur5e'))
+    rclpy.init(args=['--ros-args', *config, '-p', 'autostart:=true'])
     node = ControllerNode('computed_torque')
     try:
         return _measure(node)

@@ -26,7 +26,8 @@ from arm_controllers.ros.messages import to_ns, trajectory_message
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.running import make_executor, wait_for, wait_until
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf, share_folder
+from arm_dynamics.robots import find_urdf
+from arm_sim.parameter_files import as_arguments, files_of
 
 POINTS, SPACING, PERIOD_NS = 1000, 0.03, 2_000_000
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
@@ -111,9 +112,8 @@ def _longest_pause(executor, stamps: list[int], seconds: float = 0.5) -> float:
 
 
 def _start(executable: str, *parameters: str) -> subprocess.Popen:
-    config = str(share_folder() / 'config' / 'ur5e.yaml')
     code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
-    arguments = ['--ros-args', '--params-file', config]
+    arguments = ['--ros-args', *as_arguments(files_of('ur5e'))]
     for parameter in parameters:
         arguments += ['-p', f'{executable}:{parameter}']
     quiet = {'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL}

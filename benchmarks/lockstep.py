@@ -33,7 +33,8 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, STATE_QOS
 from arm_controllers.ros.running import make_executor, pin_to_core
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf, share_folder
+from arm_dynamics.robots import find_urdf
+from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
 
@@ -184,9 +185,8 @@ def measure_bare(row: str, seconds: float) -> float:
 
 def measure_loop(seconds: float) -> float:
     """Return cycles per second of the real simulator and servo controller."""
-    config = str(share_folder() / 'config' / 'ur5e.yaml')
     run = [sys.executable, '-m']
-    arguments = ['--ros-args', '--params-file', config, '-p', f'core:={CORE}']
+    arguments = ['--ros-args', *as_arguments(files_of('ur5e')), '-p', f'core:={CORE}']
     level = ['-p', 'autostart:=true', '-p', 'feedforward:=discrete']
     rclpy.init()
     node = Node('stopwatch')

@@ -10,7 +10,6 @@ import matplotlib as mpl
 mpl.use('Agg')
 import matplotlib.pyplot as plt
 import numpy as np
-import yaml
 
 from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorque,
@@ -19,7 +18,8 @@ from arm_controllers.laws.motor_computed_torque import (
 from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
 from arm_dynamics import RobotModel
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
-from arm_dynamics.robots import find_urdf, share_folder
+from arm_dynamics.robots import find_urdf
+from arm_sim.parameter_files import files_of, merged
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.tasks.pose_hold.objective import (
     PUBLISHED_I,
@@ -47,10 +47,10 @@ def main() -> None:
         ),
     )  # fmt: skip
     published = gain_matrix(PUBLISHED_P + PUBLISHED_I)
-    config = yaml.safe_load((share_folder() / 'config' / 'five_joint_arm.yaml').read_text())
+    config = merged(files_of('five_joint_arm'))
 
     def shipped(name: str) -> PosePID:
-        gains = config[f'{name}_controller']['ros__parameters']
+        gains = config[f'{name}_controller']
         return PosePID(model, PosePIDParameters(**{k: tuple(v) for k, v in gains.items()}))
 
     through_model = MotorComputedTorque(

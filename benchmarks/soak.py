@@ -31,7 +31,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.running import make_executor, wait_for, wait_until
 from arm_dynamics.errors import ArmError
-from arm_dynamics.robots import share_folder
+from arm_sim.parameter_files import as_arguments, files_of
 
 CONTROLLER = 'computed_torque_controller'
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
@@ -164,9 +164,8 @@ class Soak:
         return wait_for(self.executor, future, what, _TIMEOUT)
 
     def _start(self, executable: str, *parameters: str) -> subprocess.Popen:
-        config = str(share_folder() / 'config' / 'ur5e.yaml')
         code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
-        arguments = ['--ros-args', '--log-level', 'ERROR', '--params-file', config]
+        arguments = ['--ros-args', '--log-level', 'ERROR', *as_arguments(files_of('ur5e'))]
         for parameter in (*parameters, *PERIODS):
             arguments += ['-p', f'{executable}:{parameter}']
         return subprocess.Popen([sys.executable, '-c', code, *arguments])

@@ -17,10 +17,10 @@ from arm_sim.launching import (
     CONTROLLERS,
     arm_nodes,
     config_file,
-    parameters_in,
     task_node,
     tool,
 )
+from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.wrong_arm import wrong_arm_parameters
 
 SINUSOID_ARGUMENTS = (
@@ -68,15 +68,15 @@ def sinusoid(context: LaunchContext) -> list:
     task: dict[str, Any] = {'cycles': int(arguments['cycles'])}
     task |= {name: float(arguments[name]) for name in ('frequency', 'limit')}
     task |= {name: arguments[name] for name in ('robot', 'start', 'controller', 'output_dir')}
-    amplitude = parameters_in(config, 'sinusoid_task').get('amplitude', [0.2])
+    told = parameters_of(merged(files_of(robot, arguments['config'])), 'sinusoid_task')
+    amplitude = told.get('amplitude', [0.2])
     if arguments['amplitude']:
         amplitude = yaml.safe_load(arguments['amplitude'])
     task['amplitude'] = amplitude
 
-    shared = parameters_in(config, '/**')
-    model = RobotModel.from_urdf(find_urdf(robot), gravity=shared.get('gravity', (0, 0, -9.81)))
+    model = RobotModel.from_urdf(find_urdf(robot), gravity=told.get('gravity', (0, 0, -9.81)))
     error = model_error_of(arguments['plant_error'])
-    simulator = wrong_arm_parameters(model, error, shared.get('armature', (0.0,)))
+    simulator = wrong_arm_parameters(model, error, told.get('armature', (0.0,)))
     simulator['start_paused'] = True
     if start == 'moving':
         reference = Reference(model.nv)

@@ -26,7 +26,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.qos import STATE_QOS
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf, share_folder
+from arm_dynamics.robots import find_urdf
+from arm_sim.parameter_files import as_arguments, files_of
 
 TIMEOUT = 60.0
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
@@ -85,7 +86,7 @@ class ArmSystem:
         """Start an executable of the package; `overrides` are 'parameter:=value'."""
         name = name or executable
         arguments = ['--ros-args', '-r', f'__node:={name}']
-        arguments += ['--params-file', str(share_folder() / 'config' / 'ur5e.yaml')]
+        arguments += as_arguments(files_of('ur5e'))
         if remap is not None:
             arguments += ['-r', f'{remap[0]}:={remap[1]}']
         for override in overrides:

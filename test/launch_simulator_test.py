@@ -20,7 +20,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
-from arm_dynamics.robots import share_folder
+from arm_sim.parameter_files import files_of
 
 os.environ['ROS_DOMAIN_ID'] = fresh_domain()
 PERIOD_NS = 2_000_000
@@ -34,7 +34,7 @@ def generate_test_description():
         executable='simulator',
         name='simulator',
         parameters=[
-            str(share_folder() / 'config' / 'ur5e.yaml'),
+            *map(str, files_of('ur5e')),
             {'actuator': 'torque', 'clock_rate': 500.0},
         ],
     )

@@ -11,7 +11,7 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
-from arm_dynamics.robots import share_folder  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
 HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
 
@@ -20,8 +20,8 @@ class Controller:
     """A controller in this process; its states are handed to it one by one."""
 
     def __init__(self):
-        config = str(share_folder() / 'config' / 'ur5e.yaml')
-        rclpy.init(args=['--ros-args', '--params-file', config], domain_id=int(fresh_domain()))
+        arguments = ['--ros-args', *as_arguments(files_of('ur5e'))]
+        rclpy.init(args=arguments, domain_id=int(fresh_domain()))
         self.node = ControllerNode('computed_torque')
         self.time_ns = 0
 

@@ -12,14 +12,13 @@ from rclpy.parameter import Parameter  # noqa: E402
 
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_dynamics.errors import ArmError  # noqa: E402
-from arm_dynamics.robots import share_folder  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
 ELBOW = 'elbow_joint'
 
 
 def make(*overrides, law='computed_torque'):
-    config = str(share_folder() / 'config' / 'ur5e.yaml')
-    arguments = ['--ros-args', '--params-file', config]
+    arguments = ['--ros-args', *as_arguments(files_of('ur5e'))]
     for override in ('autostart:=true', *overrides):
         arguments += ['-p', f'{law}_controller:{override}']
     rclpy.init(args=arguments, domain_id=int(fresh_domain()))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import yaml
 from five_joint_reference import reference_step
 from numpy.testing import assert_allclose
 
@@ -14,7 +13,7 @@ from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
 from arm_controllers.reference import Reference
 from arm_dynamics.errors import ArmError
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
-from arm_dynamics.robots import share_folder
+from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.tasks.pose_hold.objective import (
     CONTROLLED,
@@ -41,19 +40,19 @@ def objective():
 
 @pytest.fixture(scope='module')
 def config():
-    return yaml.safe_load((share_folder() / 'config' / 'five_joint_arm.yaml').read_text())
+    return merged(files_of('five_joint_arm'))
 
 
 @pytest.fixture(scope='module')
 def plant(objective, config):
     names = AnalyticalParameters.__dataclass_fields__
-    values = config['/**']['ros__parameters'] | config['simulator']['ros__parameters']
+    values = parameters_of(config, 'simulator')
     values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k in names}
     return AnalyticalPlant(objective.arm.model, AnalyticalParameters(**values))
 
 
 def shipped_gains(config, controller):
-    parameters = config[controller]['ros__parameters']
+    parameters = config[controller]
     return np.concatenate([np.array(parameters[k])[CONTROLLED] for k in 'pid' if k in parameters])
 
 
@@ -120,10 +119,10 @@ def test_shipped_p_gains_are_the_published_ones(config):
 
 
 def test_parameter_file_has_the_motors_and_springs_of_the_forward_model(config):
-    common = config['/**']['ros__parameters']
+    common = config[SHARED]
     assert tuple(common['torque_constant']) == MOTORS.torque_constant
-    assert tuple(config['simulator']['ros__parameters']['limit_stiffness']) == LIMIT_SPRING
-    assert tuple(config['simulator']['ros__parameters']['limit_damping']) == LIMIT_DAMPER
+    assert tuple(config['simulator']['limit_stiffness']) == LIMIT_SPRING
+    assert tuple(config['simulator']['limit_damping']) == LIMIT_DAMPER
 
 
 @pytest.mark.parametrize('gains', [PUBLISHED_P, PUBLISHED_P + PUBLISHED_I])

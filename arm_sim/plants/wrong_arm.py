@@ -1,16 +1,13 @@
 """An arm that differs from its model, for the simulator's node."""
 
-import atexit
 from collections.abc import Sequence
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.output_folder import temporary_folder
 
 
 def wrong_arm_parameters(
@@ -30,9 +27,7 @@ def wrong_arm_parameters(
     """
     if error.is_none:
         return {}
-    folder = Path(mkdtemp(prefix='arm_sim_'))
-    atexit.register(rmtree, folder, ignore_errors=True)
-    path = folder / 'wrong_arm.urdf'
+    path = temporary_folder() / 'wrong_arm.urdf'
     path.write_text(with_error(model, error).urdf)
     replaced = {name: getattr(error, name) for name in ('gravity', 'friction', 'damping')}
     return {

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import yaml
 
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Goal
@@ -17,7 +16,8 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.model import Array, RobotModel
 from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
-from arm_dynamics.robots import find_urdf, share_folder
+from arm_dynamics.robots import find_urdf
+from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 from arm_sim.tasks.closed_loop import Push, ReferenceFunction
 from arm_sim.tasks.cube import Cube
 
@@ -46,27 +46,20 @@ class Robot:
 
     @classmethod
     def load(cls, name: str) -> 'Robot':
-        """Read a shipped robot or a path of a URDF, and config/<name>.yaml where there is one.
+        """Read a shipped robot or a path of a URDF, and its parameter files.
 
         Raises:
             ArmError: no such robot, or a file that does not hold what it should.
         """
-        urdf = find_urdf(name)
-        file = share_folder() / 'config' / f'{urdf.stem}.yaml'
-        text = file.read_text() if file.is_file() else '{}'
-        sections = yaml.safe_load(text)
-
-        def parameters(section: str) -> dict:
-            return sections.get(section, {}).get('ros__parameters', {})
-
-        shared, task = parameters('/**'), parameters('sinusoid_task')
+        urdf, sections = find_urdf(name), merged(files_of(name))
+        shared, task = sections[SHARED], parameters_of(sections, 'sinusoid_task')
         gravity = shared.get('gravity', (0.0, 0.0, -9.81))
         model = RobotModel.from_urdf(urdf, gravity=gravity)
-        start = parameters('simulator').get('initial_positions', model.neutral())
+        start = parameters_of(sections, 'simulator').get('initial_positions', model.neutral())
         return cls(
             urdf.stem,
             model,
-            model.check_configuration(start, f'initial_positions in {file.name}'),
+            model.check_configuration(start, f'initial_positions of {name}'),
             tuple(shared.get('armature', (0.0,))),
             tuple(shared.get('damping', (0.0,))),
             tuple(per_joint('amplitude', task.get('amplitude', 0.2), model.joint_names)),
