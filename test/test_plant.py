@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
+from arms import SHIPPED, load_arm
 from test_model import MIXED
 
 from arm_dynamics import ArmError, JointLimitError, RobotModel
@@ -28,6 +30,26 @@ def test_plant_and_model_have_the_same_mass_matrix_and_bias(robot):
     model = RobotModel.from_urdf(robot if robot == MIXED else find_urdf(robot))
     plant = MujocoPlant(model, PlantParameters(armature=(0.05,), damping=(0.3,)))
     assert check_model(plant, model, samples=20, seed=1) < TOLERANCE
+
+
+@pytest.mark.parametrize('name', [*SHIPPED, 'with slides', 'Panda', 'UR5 gripper', 'Talos arm'])
+def test_dense_and_sparse_jacobians_agree_and_plants_take_the_dense_one(name):
+    model = load_arm(name)
+    plant = MujocoPlant(model, PlantParameters(actuator='torque', friction=(0.3,)))
+    option, rng = plant.mj_model.opt, np.random.default_rng(0)
+    assert option.jacobian == mujoco.mjtJacobian.mjJAC_DENSE
+    lower, upper = np.clip([model.position_lower, model.position_upper], -3.2, 3.2)
+    for _ in range(20):
+        q = rng.uniform(lower - 0.05, upper + 0.05)  # limits and friction are constraints
+        v, tau = rng.normal(size=(2, model.nv))
+        a = []
+        for kind in (mujoco.mjtJacobian.mjJAC_DENSE, mujoco.mjtJacobian.mjJAC_SPARSE):
+            option.jacobian = kind
+            plant.reset(q, v)
+            plant.mj_data.ctrl[:] = tau
+            mujoco.mj_forward(plant.mj_model, plant.mj_data)
+            a.append(plant.mj_data.qacc.copy())
+        np.testing.assert_allclose(a[1], a[0], rtol=1e-11, atol=1e-11 * np.abs(a[0]).max())
 
 
 @pytest.mark.parametrize('robot', robot_names())

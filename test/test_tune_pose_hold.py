@@ -9,10 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from arm_sim.commands.tune_pose_hold import main
-from arm_sim.tasks.pose_hold.cma_es import minimise
 from arm_sim.tasks.pose_hold.objective import PUBLISHED_I, PUBLISHED_P, PoseHold, PoseHoldObjective
 from arm_sim.tasks.pose_hold.tuning import Search, evolution_search, nelder_mead, published_search
 
@@ -62,34 +60,32 @@ def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
     assert search.cost == objective.cost(search.best) < 0.0070
 
 
-def test_cma_es_finds_the_minimum_of_a_skewed_valley():
-    def rosenbrock(points):
-        x, y = points.T
-        return 100.0 * (y - x * x) ** 2 + (1.0 - x) ** 2
+def test_evolution_repeats_itself_by_its_seed_and_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    objective = PoseHoldObjective(PoseHold(duration=0.02))
+    objective.workers = 1  # nothing depends on which thread is the first
 
-    rng = np.random.default_rng(0)
-    best, cost = minimise(rosenbrock, [-1.0, 2.0], 0.5, rng, population=12)
-    assert cost < 1e-12
-    assert_allclose(best, 1.0, atol=1e-5)
+    def found(seed):
+        search = Search(np.ones(3))
+        search.stop = lambda: search.evaluations > 1200
+        evolution_search(objective, 'p', False, search, seed)
+        return search.best
+
+    before = np.random.get_state()[1]
+    np.testing.assert_array_equal(found(3), found(3))
+    assert (found(3) != found(4)).all()
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # others' random numbers
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_cma_es_needs_no_slope_and_no_scale():
-    def terraces(points):  # of an ellipsoid of condition 1e6
-        return np.ceil(1e3 * (points**2 @ [1.0, 1e3, 1e6])) / 1e3
-
-    rng = np.random.default_rng(0)
-    assert minimise(terraces, [3.0, -2.0, 1.0], 1.0, rng)[1] <= 1e-3
-
-
-def test_cma_es_ends_on_a_plateau():
-    asked = []
-
-    def plateau(points):
-        asked.append(len(points))
-        return np.full(len(points), 7.0)
-
-    assert minimise(plateau, [1.0], 1.0, np.random.default_rng(0), population=6)[1] == 7.0
-    assert asked == [6]
+def test_without_the_package_cma_the_command_says_so_in_one_line(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, 'cma', None)
+    assert main(['--method', 'evolution', '--seconds', '5']) == 1
+    error = capsys.readouterr().err
+    assert (
+        error
+        == 'tune_pose_hold: the evolution strategy needs the Python package cma: pip install cma\n'
+    )
 
 
 def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):

@@ -122,6 +122,8 @@ def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> m
     spec.option.timestep = parameters.timestep
     spec.option.integrator = INTEGRATORS[parameters.integrator]
     spec.option.gravity = model.gravity
+    # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
+    spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET

@@ -1,26 +1,24 @@
-"""Searching gains that hold a pose: Nelder-Mead as published, and an evolution strategy."""
+"""Searching gains that hold a pose: Nelder-Mead as published, and CMA-ES (PyPI's `cma`)."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from arm_sim.tasks.pose_hold.cma_es import minimise
+from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError
 from arm_sim.tasks.pose_hold.objective import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
-
-Array = NDArray[np.float64]
 
 # The published searches: guess, size of the first simplex, tolerance, most iterations.
 PUBLISHED_SEARCH_P = ((6.0, 5.0, 1.0), 0.1, 1e-4, 250)
 PUBLISHED_SEARCH_I = ((0.1, 0.1, 0.1), 0.01, 1e-5, 250)
 
-# Decades in which the evolution strategy starts, a term (P, I, D), [V/rad]. It may leave them.
+# Decades in which the evolution strategy starts, per term (P, I, D), [V/rad]. It may leave them.
 DECADES = ((3.0, 5.5), (0.5, 4.0), (3.5, 6.5))
 
 
@@ -153,6 +151,24 @@ def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search:
     return worst
 
 
+def _cma_es(start: Array, stage: Stage, rng: np.random.Generator) -> Any:
+    """Return Hansen's strategy for one stage: quiet, without files, with our random numbers."""
+    try:
+        import cma
+    except ImportError:
+        raise ArmError(
+            'the evolution strategy needs the Python package cma: pip install cma'
+        ) from None
+    options = {
+        'popsize': stage.population,
+        'tolx': _TOLERANCE,
+        'verbose': -10,
+        'seed': np.nan,  # not NumPy's global random numbers
+        'randn': lambda *shape: rng.normal(size=shape),
+    }
+    return cma.CMAEvolutionStrategy(start, stage.deviation, options)
+
+
 def evolution_search(
     objective: PoseHoldObjective, terms: str, robust: bool, search: Search, seed: int = 1
 ) -> None:
@@ -199,11 +215,12 @@ def evolution_search(
             draws = rng.uniform(low, high, (_DRAWS, low.size))
             point = draws[int(np.argmin(costs(stages[0], draws)))]
             for stage, rollouts in zip(STAGES, stages, strict=True):
-                point, cost = minimise(
-                    partial(costs, rollouts), point, stage.deviation, rng, stage.population,
-                    _TOLERANCE, stop=search.stop,
-                )  # fmt: skip
-                if not np.isfinite(cost) or cost > _WORTH_GOING_ON * search.cost:
+                strategy = _cma_es(point, stage, rng)
+                while not (strategy.stop() or search.stop()):
+                    points = strategy.ask()
+                    strategy.tell(points, costs(rollouts, np.array(points)))
+                if strategy.best.f > _WORTH_GOING_ON * search.cost:
                     break
+                point = strategy.best.x
                 gains = 10.0**point
                 search.take(gains, worst_cost(objective, gains, robust, search))
