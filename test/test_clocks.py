@@ -1,0 +1,240 @@
+"""When the simulated arm steps, is shown again, brakes: lock-step and real time without ROS."""
+
+import numpy as np
+import pytest
+from following import HOME, MODEL
+
+from arm_sim.plants.clock import RESEND_PERIOD
+from arm_sim.plants.lockstep_clock import LockstepClock
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.realtime_clock import RealtimeClock
+from arm_sim.plants.simulation import Simulation
+
+PERIOD = 2_000_000
+GRAVITY = MODEL.gravity_torque(HOME)
+PUSH = GRAVITY + 20.0
+
+
+class Audience:
+    """Notes what a clock tells."""
+
+    def __init__(self):
+        self.shown = self.shown_again = 0
+        self.warnings, self.failures = [], []
+        self.warn, self.fail = self.warnings.append, self.failures.append
+
+    def show(self):
+        self.shown += 1
+
+    def show_again(self):
+        self.shown_again += 1
+
+
+class Own:
+    """Goals of an engine that moves by itself: they hold the arm."""
+
+    in_charge = True
+
+    def command(self, time_ns, q, v):
+        return GRAVITY
+
+    def take_over(self):
+        self.in_charge = True
+
+
+class Wall:
+    """A wall clock that is set by hand."""
+
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def make(kind, own=None, **parameters):
+    simulation = Simulation(MujocoPlant(MODEL, PlantParameters('torque')), MODEL, HOME)
+    clock = kind(simulation, Audience(), False, own, Wall(), **parameters)
+    clock.show()
+    return clock, simulation, clock._audience, clock._wall
+
+
+def lockstep(own=None):
+    return make(LockstepClock, own, timeout=5.0)
+
+
+def realtime(own=None, factor=1.0):
+    return make(RealtimeClock, own, factor=factor, timeout=0.1)
+
+
+def run(clock, wall, seconds):
+    for _ in range(round(seconds / clock.tick_period)):
+        wall.now += clock.tick_period + 1e-9  # no rounding short of a period
+        clock.tick()
+
+
+# Lock-step
+
+
+def test_lockstep_accepts_only_what_answers_the_present_state_and_steps_once_with_it():
+    clock, simulation, audience, _ = lockstep()
+    for k in range(3):
+        assert [clock.accepts((k + d) * PERIOD) for d in (-1, 0, 1)] == [False, True, False]
+        clock.take(k * PERIOD, GRAVITY)
+        assert simulation.time_ns == (k + 1) * PERIOD
+    assert audience.shown == 4
+
+
+def test_lockstep_shows_a_state_again_that_nobody_answers_and_in_the_end_brakes_to_rest():
+    clock, simulation, audience, wall = lockstep()
+    run(clock, wall, 20.0)
+    assert simulation.time_ns == 0  # nobody has commanded yet
+    assert audience.shown_again == pytest.approx(200, abs=1)
+    for k in range(50):
+        clock.take(k * PERIOD, PUSH)
+    assert not simulation.at_rest
+    run(clock, wall, 4.9)
+    assert simulation.time_ns == 50 * PERIOD
+    assert not audience.warnings
+    run(clock, wall, 0.3)
+    assert audience.warnings[0].startswith('no command for 5')
+    assert simulation.braking
+    assert simulation.at_rest
+    at_rest_ns = simulation.time_ns
+    run(clock, wall, 20.0)
+    assert simulation.time_ns == at_rest_ns
+    assert len(audience.warnings) == 1
+
+
+def test_paused_lockstep_takes_one_step_for_each_that_is_allowed_before_or_after_its_command():
+    clock, simulation, _, wall = lockstep()
+    clock.pause(True)
+    clock.take(0, GRAVITY)
+    run(clock, wall, 20.0)
+    assert simulation.time_ns == 0
+    clock.allow_step()
+    assert simulation.time_ns == PERIOD
+    clock.allow_step()
+    assert simulation.time_ns == PERIOD
+    clock.take(PERIOD, GRAVITY)
+    clock.take(2 * PERIOD, GRAVITY)
+    assert simulation.time_ns == 2 * PERIOD
+    clock.pause(False)
+    assert simulation.time_ns == 3 * PERIOD
+
+
+def test_own_commander_of_a_lockstep_clock_goes_on_alone_and_takes_over_from_a_lost_one():
+    own = Own()
+    clock, simulation, audience, wall = lockstep(own)
+    assert [clock.go_on() for _ in range(3)] == [True] * 3
+    assert simulation.time_ns == 3 * PERIOD
+    own.in_charge = False
+    clock.forget()
+    assert not clock.go_on()
+    clock.take(3 * PERIOD, PUSH)
+    run(clock, wall, 5.2)
+    assert len(audience.warnings) == 1
+    assert own.in_charge
+    assert clock.go_on()
+    assert not simulation.braking
+
+
+# Real time
+
+
+@pytest.mark.parametrize('factor', [0.01, 0.5, 1.0, 20.0])
+def test_real_time_follows_the_wall_clock_times_its_factor(factor):
+    clock, simulation, audience, wall = realtime(factor=factor)
+    assert clock.tick_period <= RESEND_PERIOD
+    run(clock, wall, 1.0)
+    assert simulation.time_ns * 1e-9 == pytest.approx(factor, abs=0.005)
+    assert audience.shown == 1 + simulation.steps
+    assert clock.skipped == clock.late == 0
+
+
+def test_real_time_catches_up_a_little_and_gives_up_what_is_more():
+    clock, simulation, _, wall = realtime()
+    wall.now += 0.0101
+    clock.tick()
+    assert (simulation.steps, clock.late, clock.skipped) == (5, 1, 0)
+    wall.now += 3.0
+    clock.tick()
+    assert (simulation.steps, clock.late, clock.skipped) == (6, 2, 1499)
+    wall.now += 0.0021
+    clock.tick()
+    assert simulation.steps == 7
+
+
+def test_real_time_holds_the_newest_command_until_it_is_too_old():
+    clock, simulation, audience, wall = realtime()
+    run(clock, wall, 0.02)
+    newest = simulation.time_ns
+    assert clock.accepts(newest)
+    assert clock.accepts(newest - PERIOD)
+    assert not clock.accepts(newest + PERIOD)
+    clock.take(newest, PUSH)
+    assert not clock.accepts(newest - PERIOD)
+    run(clock, wall, 0.09)
+    assert not simulation.braking
+    assert not audience.warnings
+    run(clock, wall, 0.03)
+    assert simulation.braking
+    assert audience.warnings[0].startswith('no command for 0.1')
+    assert clock.oldest_command_ns >= 100_000_000
+    run(clock, wall, 2.0)
+    assert simulation.at_rest
+    assert len(audience.warnings) == 1
+
+
+def test_paused_real_time_stands_still_steps_when_allowed_and_then_does_not_catch_up():
+    clock, simulation, audience, wall = realtime()
+    clock.pause(True)
+    run(clock, wall, 1.0)
+    assert simulation.time_ns == 0
+    assert audience.shown_again >= 9
+    clock.allow_step()
+    clock.allow_step()
+    run(clock, wall, 0.01)
+    assert simulation.time_ns == 2 * PERIOD
+    clock.pause(False)
+    run(clock, wall, 0.01)
+    assert simulation.time_ns == 7 * PERIOD
+    assert clock.late == 0
+
+
+# Both
+
+
+@pytest.mark.parametrize('start', [lockstep, realtime])
+def test_release_brakes_at_once_and_a_reset_goes_back_to_a_held_arm_at_time_zero(start):
+    clock, simulation, audience, wall = start()
+    for _ in range(20):
+        clock.take(simulation.time_ns, PUSH)
+        run(clock, wall, clock.tick_period)
+    assert not simulation.braking
+    clock.release()
+    run(clock, wall, 2.0)
+    assert simulation.braking
+    assert simulation.at_rest
+    clock.reset()
+    assert simulation.time_ns == 0
+    np.testing.assert_array_equal(simulation.plant.q, HOME)
+    assert not audience.warnings
+
+
+@pytest.mark.parametrize('start', [lockstep, realtime])
+def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch):
+    clock, simulation, audience, wall = start()
+    monkeypatch.setattr(simulation.plant, 'step', lambda command: simulation.plant.q.fill(np.nan))
+    clock.take(0, GRAVITY)
+    run(clock, wall, 1.0)
+    assert len(audience.failures) == 1
+    assert 'physics diverged' in clock.fault
+    assert simulation.steps == 1
+    monkeypatch.undo()
+    clock.reset()
+    assert not clock.fault
+    clock.take(0, GRAVITY)
+    run(clock, wall, clock.tick_period)
+    assert simulation.steps == 1
+    assert np.isfinite(simulation.plant.q).all()
