@@ -81,21 +81,19 @@ class SlopeAndRate:
         return wn, np.where(stiff, (first + second) / np.where(stiff, 2 * wn, 1.0), 1.0)
 
 
-def gains_by_frequency(law: Any, model: RobotModel, armature: Array) -> GainsByFrequency | None:
+def gains_by_frequency(law: Any, model: RobotModel) -> GainsByFrequency | None:
     """Return the gains of a law as frequency and ratio; None where it has no such gains.
 
-    Gains that are torques need an inertia: M_jj(q0) + armature_j, with q0 the model's neutral
-    configuration. Elsewhere wn and zeta go with the inertia as 1/sqrt(M_jj(q) + armature_j).
+    Gains that are torques need an inertia: M_jj(q0), with q0 the model's neutral configuration.
+    Elsewhere wn and zeta go with the inertia as 1/sqrt(M_jj(q)).
 
     Args:
         law: a law's class.
         model: the controller's.
-        armature: (n,) rotor inertia seen at the joint [kg m^2 | kg].
     """
     kind = getattr(law, 'gains_act_on', None)
     if kind == 'acceleration':
         return StiffnessAndDamping(np.ones(model.nv))
     if kind == 'torque':
-        inertia = model.mass_matrix(model.neutral()).diagonal() + armature
-        return StiffnessAndDamping(inertia)
+        return StiffnessAndDamping(model.mass_matrix(model.neutral()).diagonal())
     return SlopeAndRate() if kind == 'sliding_variable' else None

@@ -1,39 +1,42 @@
-"""Rigid-body model of a fixed-base arm, read from a URDF, computed by Pinocchio."""
+"""Model of a fixed-base arm, read from a URDF: rigid bodies by Pinocchio, rotors, friction."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from arm_dynamics.errors import ArmError, limit_error
+from arm_dynamics.checks import per_joint
+from arm_dynamics.errors import ArmError
+from arm_dynamics.joint_space import JointSpace
+from arm_dynamics.urdf import last_link, read_urdf
 
 Array = NDArray[np.float64]
 
-_MOVING_JOINTS = ('revolute', 'continuous', 'prismatic')
+# What a model is told beside its URDF, in place of what that says or leaves open.
+BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
+
+# Below this speed Coulomb friction goes to zero with the speed [rad/s | m/s]: evaluated at a
+# measured velocity its sign would change with every sample of an arm at rest.
+STANDSTILL = 1e-3
 
 
-class RobotModel:
-    """Kinematics and dynamics M(q) a + C(q, v) v + g(q) = tau of one arm.
+class RobotModel(JointSpace):
+    """Kinematics and dynamics of one arm, with the rotors and the friction of its joints.
 
-    `q` holds one number a joint: an angle [rad] for revolute and continuous joints, a length [m]
+        (M(q) + A) a + C(q, v) v + g(q) + D v + F clip(v / STANDSTILL, -1, 1) = tau + J^T f
+
+    `q` holds one number per joint: an angle [rad] for revolute and continuous joints, a length [m]
     for prismatic ones. (Pinocchio's (cos, sin) of a continuous joint stays inside this class.)
     Poses, Jacobians and wrenches are given in the base frame, the URDF's root link.
 
     Returned arrays are the caller's own, never views of internal data. Not thread-safe.
 
-    Attributes:
-        joint_names: names of the moving joints, base to tip.
-        nq, nv: number of moving joints (equal: one coordinate a joint).
-        position_lower, position_upper: (nq,) limits [rad | m]; infinite where there is none.
-        velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
-            URDF has none or zero.
-        damping, friction: (nv,) viscous [N.m.s/rad | N.s/m] and Coulomb [N.m | N] friction of the
-            URDF's <dynamics>; in no method here, for plants.
-        continuous: (nq,) bool, joints without ends.
-        prismatic: (nq,) bool.
+    Attributes, beside those of JointSpace:
+        armature: (nv,) A, rotor inertia seen at the joint [kg m^2 | kg].
+        damping: (nv,) D, viscous friction [N.m.s/rad | N.s/m].
+        friction: (nv,) F, Coulomb friction [N.m | N].
         base_frame: name of the root link.
         tip_frame: name of the tool frame.
         frame_names: every link and fixed frame, by the URDF's link names.
@@ -43,53 +46,41 @@ class RobotModel:
     """
 
     def __init__(
-        self, urdf: str, tip_frame: str | None = None, gravity: ArrayLike = (0, 0, -9.81)
+        self,
+        path_or_xml: str | Path,
+        tip_frame: str | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        armature: ArrayLike = (),
+        damping: ArrayLike = (),
+        friction: ArrayLike = (),
     ):
-        """See `from_urdf`, which also takes a path."""
-        tree = _parse(urdf)
-        self.urdf = urdf
+        """See `from_urdf`."""
+        self.urdf, tree = read_urdf(path_or_xml)
         self.name = tree.get('name', 'robot')
-        self.pin_model = pin.buildModelFromXML(urdf)
-        gravity_vector = np.array(gravity, dtype=float)
-        if gravity_vector.shape != (3,) or not np.isfinite(gravity_vector).all():
+        model = self.pin_model = pin.buildModelFromXML(self.urdf)
+        self.gravity = np.array(gravity, dtype=float)
+        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise ArmError(f'gravity must be three finite numbers [m/s^2], not {gravity!r}')
-        self.pin_model.gravity.linear = gravity_vector
-        self.gravity = gravity_vector
-        self.pin_data = self.pin_model.createData()
+        model.gravity.linear = self.gravity
+        super().__init__(tree, model)
 
-        model = self.pin_model
-        self.joint_names = tuple(model.names[1:])
-        self.nv = self.nq = model.nv
-        if self.nv == 0:
-            raise ArmError(f'URDF {self.name!r} has no revolute, continuous or prismatic joint')
-        types = {joint.get('name'): joint.get('type') for joint in tree.findall('joint')}
-        self.continuous = np.array([types[name] == 'continuous' for name in self.joint_names])
-        self.prismatic = np.array([types[name] == 'prismatic' for name in self.joint_names])
-        self._any_continuous = bool(self.continuous.any())
-        self._q_index = np.array([joint.idx_q for joint in model.joints[1:]])
-        self._pin_q = pin.neutral(model)
+        def given(name: str, values: ArrayLike, urdf: Array) -> Array:
+            values = values if np.size(values) else urdf
+            return per_joint(name, values, self.joint_names, minimum=0.0)
 
-        self.position_lower = np.where(
-            self.continuous, -np.inf, model.lowerPositionLimit[self._q_index]
-        )
-        self.position_upper = np.where(
-            self.continuous, np.inf, model.upperPositionLimit[self._q_index]
-        )
-        velocity, effort = model.velocityLimit, model.effortLimit
-        self.velocity_limit = np.where(velocity > 0, velocity, np.inf)
-        self.effort_limit = np.where(effort > 0, effort, np.inf)
-        self.damping, self.friction = _joint_dynamics(tree, self.joint_names)
+        self.armature = given('armature', armature, np.zeros(self.nv))
+        self.damping = given('damping', damping, model.damping)
+        self.friction = given('friction', friction, model.upperDryFrictionLimit)
+        self._coulomb = bool(self.friction.any())
+        self._resists = self._coulomb or bool(self.damping.any())
+        model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
+        self.pin_data = model.createData()
 
-        self.frame_names = tuple(
-            frame.name for frame in model.frames if frame.type == pin.FrameType.BODY
-        )
-        self._frame_ids = {
-            frame.name: index
-            for index, frame in enumerate(model.frames)
-            if frame.type == pin.FrameType.BODY
-        }
+        bodies = enumerate(model.frames)
+        self._frame_ids = {f.name: i for i, f in bodies if f.type == pin.FrameType.BODY}
+        self.frame_names = tuple(self._frame_ids)
         self.base_frame = self.frame_names[0]
-        self.tip_frame = _default_tip(tree) if tip_frame is None else tip_frame
+        self.tip_frame = last_link(tree) if tip_frame is None else tip_frame
         self._tip_id = self.frame_id(self.tip_frame)
 
     @classmethod
@@ -98,6 +89,9 @@ class RobotModel:
         path_or_xml: str | Path,
         tip_frame: str | None = None,
         gravity: ArrayLike = (0.0, 0.0, -9.81),
+        armature: ArrayLike = (),
+        damping: ArrayLike = (),
+        friction: ArrayLike = (),
     ) -> 'RobotModel':
         """Read any fixed-base URDF with revolute, continuous and prismatic joints.
 
@@ -105,23 +99,14 @@ class RobotModel:
             path_or_xml: path of a URDF file, or the URDF's text.
             tip_frame: link that is the tool frame; by default the last link of the longest chain.
             gravity: [m/s^2] in the base frame.
+            armature, damping, friction: one number for all joints or one per joint, in place of
+                the URDF's <dynamics> (which has no armature: 0).
 
         Raises:
-            ArmError: no such file, not a URDF, a joint type that is not supported, or no such tip
-                frame.
+            ArmError: no such file, not a URDF, a joint type that is not supported, no such tip
+                frame, or a number that is not allowed.
         """
-        text = str(path_or_xml)
-        if text.lstrip().startswith('<'):
-            return cls(text, tip_frame, gravity)
-        path = Path(text).expanduser()
-        try:
-            text = path.read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ArmError(f'cannot read URDF {str(path)!r}: {error}') from None
-        try:
-            return cls(text, tip_frame, gravity)
-        except ArmError as error:
-            raise ArmError(f'{error} (in {str(path)!r})') from None
+        return cls(path_or_xml, tip_frame, gravity, armature, damping, friction)
 
     def frame_id(self, frame: str | None = None) -> int:
         """Return Pinocchio's index of a frame (None: the tool frame).
@@ -137,58 +122,6 @@ class RobotModel:
             raise ArmError(
                 f'no frame {frame!r} in {self.name!r}; its frames: {", ".join(self.frame_names)}'
             ) from None
-
-    def to_pin(self, q: ArrayLike) -> Array:
-        """Return Pinocchio's configuration vector of `q` (valid until the next call)."""
-        if not self._any_continuous:
-            return np.asarray(q, dtype=float)
-        q = np.asarray(q, dtype=float)
-        if q.shape != (self.nq,):
-            raise ArmError(f'q has shape {q.shape}, {self.name!r} needs ({self.nq},)')
-        self._pin_q[self._q_index] = np.where(self.continuous, np.cos(q), q)
-        self._pin_q[self._q_index[self.continuous] + 1] = np.sin(q[self.continuous])
-        return self._pin_q
-
-    def difference(self, q_from: ArrayLike, q_to: ArrayLike) -> Array:
-        """Return q_to - q_from (nv,), the short way round for continuous joints."""
-        step = np.asarray(q_to, dtype=float) - np.asarray(q_from, dtype=float)
-        if self._any_continuous:
-            step = np.where(self.continuous, np.remainder(step + np.pi, 2 * np.pi) - np.pi, step)
-        return step
-
-    def neutral(self) -> Array:
-        """Return the configuration (nq,) nearest to zero within the position limits."""
-        return np.clip(np.zeros(self.nq), self.position_lower, self.position_upper)
-
-    def check_configuration(self, q: ArrayLike, name: str = 'q') -> Array:
-        """Return `q` as a new (nq,) array.
-
-        Raises:
-            ArmError: wrong length or not finite; calls it `name`.
-            JointLimitError: beyond a position limit.
-        """
-        array = np.array(q, dtype=float)
-        if array.shape != (self.nq,) or not np.isfinite(array).all():
-            raise ArmError(f'{name} must be {self.nq} finite numbers, one a joint, not {q!r}')
-        outside = (array < self.position_lower) | (array > self.position_upper)
-        if outside.any():
-            i = int(np.flatnonzero(outside)[0])
-            raise limit_error(
-                self.joint_names[i],
-                'position',
-                array[i],
-                self.position_lower[i],
-                self.position_upper[i],
-                'm' if self.prismatic[i] else 'rad',
-                name,
-            )
-        return array
-
-    def random_configuration(self, rng: np.random.Generator) -> Array:
-        """Return a configuration (nq,) drawn evenly within the limits (+-pi where infinite)."""
-        lower = np.where(np.isfinite(self.position_lower), self.position_lower, -np.pi)
-        upper = np.where(np.isfinite(self.position_upper), self.position_upper, np.pi)
-        return rng.uniform(lower, upper)
 
     def forward_kinematics(self, q: ArrayLike, frame: str | None = None) -> pin.SE3:
         """Return the pose of a frame (None: the tool frame) in the base frame."""
@@ -210,7 +143,7 @@ class RobotModel:
         )
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """Return M(q) (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""
+        """Return M(q) + A (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""
         return pin.crba(self.pin_model, self.pin_data, self.to_pin(q))
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -229,6 +162,14 @@ class RobotModel:
             self.pin_model, self.pin_data, self.to_pin(q), np.asarray(v, dtype=float)
         )
 
+    def friction_torque(self, v: ArrayLike) -> Array:
+        """Return D v + F clip(v / STANDSTILL, -1, 1) (..., nv), the torque that overcomes it."""
+        v = np.asarray(v, dtype=float)
+        tau = self.damping * v
+        if self._coulomb:
+            tau += self.friction * np.minimum(np.maximum(v / STANDSTILL, -1.0), 1.0)
+        return tau
+
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -236,7 +177,9 @@ class RobotModel:
         a: ArrayLike,
         external_forces: Mapping[str, ArrayLike] | None = None,
     ) -> Array:
-        """Return tau = M(q) a + C(q, v) v + g(q) - J^T f (nv,), by recursive Newton-Euler.
+        """Return tau = (M(q) + A) a + C(q, v) v + g(q) + friction_torque(v) - J^T f (nv,).
+
+        By recursive Newton-Euler.
 
         Args:
             q, v, a: (nq,), (nv,), (nv,).
@@ -244,10 +187,14 @@ class RobotModel:
                 at the frame's origin, in axes aligned with the base frame.
         """
         q, v, a = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(a, dtype=float)
-        if not external_forces:
-            return pin.rnea(self.pin_model, self.pin_data, q, v, a)
-        forces = self._joint_forces(q, external_forces)
-        return pin.rnea(self.pin_model, self.pin_data, q, v, a, forces)
+        if external_forces:
+            forces = _joint_forces(self, q, external_forces)
+            tau = pin.rnea(self.pin_model, self.pin_data, q, v, a, forces)
+        else:
+            tau = pin.rnea(self.pin_model, self.pin_data, q, v, a)
+        if self._resists:
+            tau += self.friction_torque(v)
+        return tau
 
     def forward_dynamics(
         self,
@@ -261,116 +208,30 @@ class RobotModel:
         Arguments as for `inverse_dynamics`, of which this is the inverse.
         """
         q, v, tau = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(tau, dtype=float)
+        if self._resists:
+            tau = tau - self.friction_torque(v)
         if not external_forces:
             return pin.aba(self.pin_model, self.pin_data, q, v, tau)
-        forces = self._joint_forces(q, external_forces)
+        forces = _joint_forces(self, q, external_forces)
         return pin.aba(self.pin_model, self.pin_data, q, v, tau, forces)
 
-    def _joint_forces(
-        self, pin_q: Array, external_forces: Mapping[str, ArrayLike]
-    ) -> pin.StdVec_Force:
-        """Return each joint's spatial force in its own frame, as Pinocchio takes them."""
-        pin.forwardKinematics(self.pin_model, self.pin_data, pin_q)
-        forces = [pin.Force.Zero() for _ in range(self.pin_model.njoints)]
-        for name, wrench in external_forces.items():
-            frame_id = self.frame_id(name)
-            wrench = np.asarray(wrench, dtype=float)
-            if wrench.shape != (6,) or not np.isfinite(wrench).all():
-                raise ArmError(f'wrench on {name!r} must be six finite numbers, not {wrench!r}')
-            joint = self.pin_model.frames[frame_id].parentJoint
-            pose = pin.updateFramePlacement(self.pin_model, self.pin_data, frame_id)
-            at_origin = pin.SE3(np.eye(3), pose.translation).act(pin.Force(wrench))
-            forces[joint] += self.pin_data.oMi[joint].actInv(at_origin)
-        vector = pin.StdVec_Force()
-        vector.extend(forces)
-        return vector
 
-
-def _parse(urdf: str) -> ElementTree.Element:
-    """Return the URDF's tree; refuse what this model cannot represent."""
-    try:
-        tree = ElementTree.fromstring(urdf)
-    except ElementTree.ParseError as error:
-        raise ArmError(f'not a URDF: {error}') from None
-    if tree.tag != 'robot':
-        raise ArmError(f'not a URDF: its root element is <{tree.tag}>, not <robot>')
-    links = {link.get('name') for link in tree.findall('link')}
-    children = set()
-    for joint in tree.findall('joint'):
-        name, kind = joint.get('name'), joint.get('type')
-        if kind not in (*_MOVING_JOINTS, 'fixed'):
-            raise ArmError(
-                f'joint {name!r} has type {kind!r}; supported: {", ".join(_MOVING_JOINTS)}, fixed'
-            )
-        for end in ('parent', 'child'):
-            element = joint.find(end)
-            link = None if element is None else element.get('link')
-            if link not in links:
-                raise ArmError(f'joint {name!r}: its {end} link {link!r} does not exist')
-            if end == 'child':
-                children.add(link)
-        if kind in ('revolute', 'prismatic') and joint.find('limit') is None:
-            raise ArmError(f'joint {name!r} is {kind} and has no <limit>')
-    if len(links - children) != 1:
-        raise ArmError(f'a URDF has one root link, this one has {len(links - children)}')
-    for owner in (*tree.findall('joint'), *tree.findall('link')):
-        numbers = owner if owner.tag == 'joint' else owner.findall('inertial/*')
-        for element in numbers:
-            _check_numbers(owner, element)
-    return tree
-
-
-_NUMBERS = {'xyz', 'rpy', 'value', 'lower', 'upper', 'effort', 'velocity', 'damping', 'friction'}
-_NUMBERS |= {'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'}
-
-
-def _check_numbers(owner: ElementTree.Element, element: ElementTree.Element) -> None:
-    """Raise ArmError unless the numbers of a joint's or a link's element are usable."""
-    for name in _NUMBERS.intersection(element.keys()):
-        text = element.get(name, '')
-        where = f'{owner.tag} {owner.get("name")!r}: <{element.tag} {name}="{text}">'
-        try:
-            values = [float(word) for word in text.split()]
-        except ValueError:
-            values = []
-        if not values or not np.isfinite(values).all():
-            raise ArmError(f'{where} must be finite numbers')
-        if name in ('xyz', 'rpy') and len(values) != 3:
-            raise ArmError(f'{where} must be three numbers')
-        if element.tag == 'mass' and values[0] < 0.0:
-            raise ArmError(f'{where} must not be negative')
-        moves = owner.get('type') != 'fixed'  # the axis of a fixed joint means nothing
-        if element.tag == 'axis' and moves and not any(values):
-            raise ArmError(f'{where} must not be zero')
-
-
-def _joint_dynamics(tree: ElementTree.Element, names: tuple[str, ...]) -> tuple[Array, Array]:
-    """Return damping and friction (n,) of the joints' <dynamics>, zero where there is none."""
-    elements = {joint.get('name'): joint.find('dynamics') for joint in tree.findall('joint')}
-    rows = [
-        (0.0, 0.0)
-        if elements[name] is None
-        else (
-            float(elements[name].get('damping', 0.0)),  # type: ignore[union-attr]
-            float(elements[name].get('friction', 0.0)),  # type: ignore[union-attr]
-        )
-        for name in names
-    ]
-    damping, friction = np.array(rows).T
-    return damping, friction
-
-
-def _default_tip(tree: ElementTree.Element) -> str:
-    """Return the last link of the chain with the most joints (the last one listed, if equal)."""
-    parent = {}
-    for joint in tree.findall('joint'):
-        parent[joint.find('child').get('link')] = joint.find('parent').get('link')  # type: ignore[union-attr]
-
-    def depth(link: str | None) -> int:
-        count = 0
-        while link in parent:
-            link, count = parent[link], count + 1
-        return count
-
-    names = [link.get('name', '') for link in tree.findall('link')]
-    return max(reversed(names), key=depth)
+def _joint_forces(
+    model: RobotModel, pin_q: Array, external_forces: Mapping[str, ArrayLike]
+) -> pin.StdVec_Force:
+    """Return each joint's spatial force in its own frame, as Pinocchio takes them."""
+    pin_model, data = model.pin_model, model.pin_data
+    pin.forwardKinematics(pin_model, data, pin_q)
+    forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]
+    for name, wrench in external_forces.items():
+        frame_id = model.frame_id(name)
+        wrench = np.asarray(wrench, dtype=float)
+        if wrench.shape != (6,) or not np.isfinite(wrench).all():
+            raise ArmError(f'wrench on {name!r} must be six finite numbers, not {wrench!r}')
+        joint = pin_model.frames[frame_id].parentJoint
+        pose = pin.updateFramePlacement(pin_model, data, frame_id)
+        at_origin = pin.SE3(np.eye(3), pose.translation).act(pin.Force(wrench))
+        forces[joint] += data.oMi[joint].actInv(at_origin)
+    vector = pin.StdVec_Force()
+    vector.extend(forces)
+    return vector

@@ -4,19 +4,21 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import in_range
+from arm_dynamics.checks import in_range, per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import RobotModel
+from arm_dynamics.model import Array, RobotModel
 
-_MOVING_LINK_FIELDS = ('mass_scale', 'inertia_scale')
+_OF_LINKS = ('mass_scale', 'inertia_scale')
+_OF_JOINTS = ('armature', 'damping', 'friction')
 
 
 @dataclass(frozen=True)
 class ModelError:
-    """What is different from the URDF. The default is no difference.
+    """What is different from a model. The default is no difference.
 
-    A scale is one number for all moving links or one a link, base to tip.
+    A scale is one number for all moving links or one per link, base to tip.
 
     Attributes:
         mass_scale: factor on a link's mass; its inertia goes with it.
@@ -24,9 +26,9 @@ class ModelError:
         com_shift: (3) shift of every link's centre of mass, in the link's frame [m].
         payload: point mass at the tool frame's origin [kg].
         gravity: (3) in the base frame [m/s^2]; none: the model's.
-        friction: Coulomb friction [N.m | N], one or one a joint; none: the URDF's.
+        friction: Coulomb friction [N.m | N], one or one per joint; none: the model's.
         damping: viscous friction [N.m.s/rad | N.s/m]; likewise.
-        armature: rotor inertia at a joint beyond the `armature` parameter [kg m^2 | kg]; likewise.
+        armature: rotor inertia at a joint beyond the model's [kg m^2 | kg]; likewise.
         effort_scale: factor on all effort limits.
     """
 
@@ -42,10 +44,10 @@ class ModelError:
 
     def __post_init__(self):
         """Raises ArmError."""
-        for name in _MOVING_LINK_FIELDS:
+        for name in _OF_LINKS:
             for value in getattr(self, name):
                 in_range(f'model_error.{name}', value, 0.0, 100.0, exclusive=True)
-        for name in ('friction', 'damping', 'armature'):
+        for name in _OF_JOINTS:
             for value in getattr(self, name):
                 in_range(f'model_error.{name}', value, 0.0)
         in_range('model_error.payload', self.payload, 0.0, 1000.0)
@@ -64,8 +66,7 @@ class ModelError:
 def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     """Return a model of its own with the error in it.
 
-    The error is written into the URDF's text, so every engine that loads it has the same one. Only
-    armature has no place there: the model's dynamics have it, a plant takes it as a parameter.
+    What the links are is written into the URDF's text, so every engine that loads it has the same.
 
     Raises:
         ArmError: a count of numbers that fits neither 1 nor the links or joints.
@@ -76,23 +77,33 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     moving = _moving_links(tree)
     links = [link for link in tree.findall('link') if link.get('name') in moving]
     links = [link for link in links if link.find('inertial') is not None]
-    masses = _spread('mass_scale', error.mass_scale, len(links), 'links with mass')
-    inertias = _spread('inertia_scale', error.inertia_scale, len(links), 'links with mass')
+    masses = _per_link('mass_scale', error.mass_scale, len(links))
+    inertias = _per_link('inertia_scale', error.inertia_scale, len(links))
     for link, mass_scale, inertia_scale in zip(links, masses, inertias, strict=True):
         _change_inertial(link, mass_scale, inertia_scale, np.array(error.com_shift))
-    _change_joints(tree, model, error)
+    for limit in tree.iterfind('joint/limit'):
+        limit.set('effort', repr(float(limit.get('effort', '0')) * error.effort_scale))
     if error.payload > 0.0:
         _add_payload(tree, model.tip_frame, error.payload)
-    gravity = error.gravity or model.gravity
-    wrong = RobotModel(ElementTree.tostring(tree, encoding='unicode'), model.tip_frame, gravity)
-    wrong.pin_model.armature = np.array(_spread('armature', error.armature, model.nv, 'joints'))
-    return wrong
+
+    def of_joints(name: str, otherwise: ArrayLike) -> Array:
+        values = getattr(error, name) or otherwise
+        return per_joint(f'model_error.{name}', values, model.joint_names)
+
+    return RobotModel(
+        ElementTree.tostring(tree, encoding='unicode'),
+        model.tip_frame,
+        error.gravity or model.gravity,
+        model.armature + of_joints('armature', 0.0),
+        of_joints('damping', model.damping),
+        of_joints('friction', model.friction),
+    )
 
 
-def _spread(name: str, values: tuple[float, ...], count: int, what: str) -> tuple[float, ...]:
+def _per_link(name: str, values: tuple[float, ...], count: int) -> tuple[float, ...]:
     if len(values) not in (1, count):
         raise ArmError(
-            f'model_error.{name} has {len(values)} values; allowed: 1 or {count} ({what})'
+            f'model_error.{name} has {len(values)} values; allowed: 1 or {count} (links with mass)'
         )
     return values * count if len(values) == 1 else values
 
@@ -130,25 +141,6 @@ def _change_inertial(
             origin = ElementTree.SubElement(inertial, 'origin')  # type: ignore[arg-type]
         centre = np.array([float(x) for x in origin.get('xyz', '0 0 0').split()]) + shift
         origin.set('xyz', ' '.join(repr(float(x)) for x in centre))
-
-
-def _change_joints(tree: ElementTree.Element, model: RobotModel, error: ModelError) -> None:
-    """Set friction and damping, scale effort limits."""
-    n = model.nv
-    for name in ('friction', 'damping'):
-        values = getattr(error, name)
-        if not values:
-            continue
-        by_joint = dict(zip(model.joint_names, _spread(name, values, n, 'joints'), strict=True))
-        for joint in tree.findall('joint'):
-            if joint.get('name') not in by_joint:
-                continue
-            dynamics = joint.find('dynamics')
-            if dynamics is None:
-                dynamics = ElementTree.SubElement(joint, 'dynamics')
-            dynamics.set(name, repr(float(by_joint[joint.get('name')])))
-    for limit in tree.iterfind('joint/limit'):
-        limit.set('effort', repr(float(limit.get('effort', '0')) * error.effort_scale))
 
 
 def _add_payload(tree: ElementTree.Element, tip_frame: str, mass: float) -> None:

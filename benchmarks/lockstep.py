@@ -90,14 +90,19 @@ class BareController(Node):
         self.publisher.publish(self.command.serialized(self.state.time_ns))
 
 
+def arm() -> RobotModel:
+    """Return the arm of both nodes."""
+    return RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
+
+
 class UsualSimulator(Node):
     """A simulator node as it is usually written."""
 
     def __init__(self):
         super().__init__('usual_simulator')
         self.steps = 0
-        parameters = PlantParameters(actuator='torque', armature=(0.1,))
-        self.plant = MujocoPlant(RobotModel.from_urdf(find_urdf('ur5e')), parameters)
+        parameters = PlantParameters(actuator='torque')
+        self.plant = MujocoPlant(arm(), parameters)
         self.publisher = self.create_publisher(JointState, 'joint_states', 10)
         self.create_subscription(JointState, 'joint_commands', self.on_command, 10)
         self.create_timer(0.2, self.publish)
@@ -125,8 +130,8 @@ class UsualController(Node):
 
     def __init__(self):
         super().__init__('usual_controller')
-        self.model = RobotModel.from_urdf(find_urdf('ur5e'))
-        self.law = ComputedTorque(self.model, ComputedTorqueParameters(armature=(0.1,)))
+        self.model = arm()
+        self.law = ComputedTorque(self.model, ComputedTorqueParameters())
         self.reference = Reference(JOINTS)
         self.publisher = self.create_publisher(JointState, 'joint_commands', 10)
         self.create_subscription(JointState, 'joint_states', self.on_state, 10)

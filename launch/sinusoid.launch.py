@@ -9,7 +9,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import per_joint
-from arm_dynamics.model import RobotModel
+from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.comparison.over_topics import model_error_of
 from arm_sim.launching import (
@@ -74,9 +74,11 @@ def sinusoid(context: LaunchContext) -> list:
         amplitude = yaml.safe_load(arguments['amplitude'])
     task['amplitude'] = amplitude
 
-    model = RobotModel.from_urdf(find_urdf(robot), gravity=told.get('gravity', (0, 0, -9.81)))
+    model = RobotModel(
+        find_urdf(robot), **{name: told[name] for name in BESIDE_URDF if name in told}
+    )
     error = model_error_of(arguments['plant_error'])
-    simulator = wrong_arm_parameters(model, error, told.get('armature', (0.0,)))
+    simulator = wrong_arm_parameters(model, error)
     simulator['start_paused'] = True
     if start == 'moving':
         reference = Reference(model.nv)

@@ -19,13 +19,12 @@ HOME = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
 SERVO = {
     'servo_kp': (2000.0, 2000.0, 2000.0, 500.0, 500.0, 500.0),
     'servo_kd': (400.0, 400.0, 400.0, 100.0, 100.0, 100.0),
-    'armature': (0.1,),
 }
 
 
 @pytest.fixture(scope='module')
 def ur5e():
-    return RobotModel.from_urdf(find_urdf('ur5e_menagerie'))
+    return RobotModel.from_urdf(find_urdf('ur5e_menagerie'), armature=0.1)
 
 
 def both(model, **parameters):
@@ -54,7 +53,8 @@ def test_servos_agree_with_mujoco_to_rounding(ur5e):
 
 
 def test_servos_with_viscous_friction_agree_with_mujoco(ur5e):
-    position, velocity = follow(both(ur5e, damping=(3.0,), **SERVO), swing, 1000)
+    damped = RobotModel.from_urdf(ur5e.urdf, armature=0.1, damping=3.0)
+    position, velocity = follow(both(damped, **SERVO), swing, 1000)
     assert position < 1e-12
     assert velocity < 1e-12
 
@@ -71,7 +71,7 @@ def test_torque_motors_agree_with_mujoco(ur5e):
     def torque(k, plant):
         return ur5e.gravity_torque(plant.q) - 20.0 * plant.v + 5.0 * np.sin(0.01 * k)
 
-    position, velocity = follow(both(ur5e, actuator='torque', armature=(0.1,)), torque, 1000)
+    position, velocity = follow(both(ur5e, actuator='torque'), torque, 1000)
     assert position < 1e-11
     assert velocity < 1e-11
 
@@ -105,7 +105,7 @@ def test_engines_differ_by_the_order_of_their_integrators(ur5e):
     # Semi-implicit Euler against RK4: a difference of order h at a fixed time.
     differences = []
     for step in (0.002, 0.001, 0.0005):
-        common = {'actuator': 'torque', 'armature': (0.1,), 'timestep': step}
+        common = {'actuator': 'torque', 'timestep': step}
         euler = AnalyticalPlant(ur5e, PlantParameters(integrator='implicitfast', **common))
         mujoco = MujocoPlant(ur5e, PlantParameters(integrator='rk4', **common))
         steps = round(0.2 / step)
@@ -119,9 +119,8 @@ def test_model_check_accepts_the_engine(ur5e):
 
 
 def test_coulomb_friction_holds_until_the_torque_exceeds_it(ur5e):
-    plant = AnalyticalPlant(
-        ur5e, AnalyticalParameters(actuator='torque', armature=(0.1,), friction=(8.0,))
-    )
+    dry = RobotModel.from_urdf(ur5e.urdf, armature=0.1, friction=8.0)
+    plant = AnalyticalPlant(dry, AnalyticalParameters(actuator='torque'))
     gravity = ur5e.gravity_torque(HOME)
     plant.reset(HOME)
     for _ in range(200):
@@ -134,8 +133,8 @@ def test_coulomb_friction_holds_until_the_torque_exceeds_it(ur5e):
 
 
 def test_coulomb_friction_stops_a_coasting_joint_without_reversing_it():
-    model = RobotModel.from_urdf(find_urdf('planar_3r'))
-    plant = AnalyticalPlant(model, AnalyticalParameters(actuator='torque', friction=(2.0,)))
+    model = RobotModel.from_urdf(find_urdf('planar_3r'), friction=2.0)
+    plant = AnalyticalPlant(model, AnalyticalParameters(actuator='torque'))
     plant.reset(np.zeros(3), [1.0, 0.0, 0.0])
     speeds = []
     for _ in range(2000):
@@ -165,9 +164,9 @@ def test_dc_motor_runs_up_to_the_speed_where_back_emf_takes_the_voltage():
         '<joint name="shaft" type="continuous"><parent link="base"/><child link="disc"/>'
         '<axis xyz="0 0 1"/></joint></robot>'
     )
-    model = RobotModel.from_urdf(slider)
+    model = RobotModel.from_urdf(slider, armature=0.1)
     given = AnalyticalParameters(
-        actuator='voltage', torque_constant=(0.5,), armature_resistance=(2.0,), armature=(0.1,),
+        actuator='voltage', torque_constant=(0.5,), armature_resistance=(2.0,),
         brush_drop=(1.0,), half_drop_voltage=(1.5,), timestep=1e-3,
     )  # fmt: skip
     plant = AnalyticalPlant(model, given)
@@ -195,7 +194,7 @@ def test_motors_find_the_voltage_of_a_torque(ur5e):
 
 
 def test_forward_model_remembers_nothing(ur5e):
-    forward = ForwardModel(ur5e, ForwardModelParameters('servo', armature=(0.1,)))
+    forward = ForwardModel(ur5e, ForwardModelParameters('servo'))
     rng = np.random.default_rng(2)
     start = forward.initial_state(HOME, rng.normal(size=6))
     first = forward.step(start, HOME, 0.002, 50, {'wrist_3_link': [1, 2, 3, 0, 0, 0]})
@@ -218,9 +217,7 @@ def test_forward_model_remembers_nothing(ur5e):
     ],
 )
 def test_forward_model_refuses_bad_input(ur5e, change, says):
-    forward = ForwardModel(
-        ur5e, ForwardModelParameters('servo', 'semi_implicit_euler', armature=(0.1,))
-    )
+    forward = ForwardModel(ur5e, ForwardModelParameters('servo', 'semi_implicit_euler'))
     given = {'state': np.zeros(12), 'command': np.zeros(6), 'dt': 1e-4, **change}
     with pytest.raises(ArmError, match=says):
         forward.step(**given)

@@ -2,18 +2,19 @@
 
 import numpy as np
 import pytest
-from following import HOME, MODEL, SECOND, make, run
+from following import HOME, SECOND, make, run
 
 from arm_controllers.follower.braking import braking
-from arm_controllers.follower.drives import Drives
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
 
+MODEL = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 LOWER, UPPER = MODEL.position_lower, MODEL.position_upper
 DECELERATION = np.full(6, 5.0)
-DRIVES = Drives(MODEL, (0.1,))
 
 
 def brake(q, v):
-    return braking(MODEL, DRIVES, q, v, np.zeros(6), DECELERATION)
+    return braking(MODEL, q, v, np.zeros(6), DECELERATION)
 
 
 def whole_way(motion):

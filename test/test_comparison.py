@@ -112,7 +112,7 @@ def test_tips_of_many_configurations_are_forward_kinematics(robot):
 
 def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
     robot, case = Robot.load('planar_3r'), Case('planar_3r', 'sinusoid', 'computed_torque')
-    parameters = PlantParameters(actuator='torque', timestep=1e-3, damping=(0.0,))
+    parameters = PlantParameters(actuator='torque', timestep=1e-3)
     plant = make_plant('mujoco', robot.model, parameters)
     task = make_task('sinusoid', robot)
     record = run_closed_loop(

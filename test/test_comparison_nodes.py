@@ -5,6 +5,7 @@ import pytest
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.errors import ArmError
+from arm_dynamics.model import BESIDE_URDF
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main
 from arm_sim.comparison.cases import Case
@@ -40,7 +41,7 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
     told = controller_parameters(Case('planar_3r', 'sinusoid', law), planar)
     assert registered_name(law) in law_names()
     known = law_class(registered_name(law)).Parameters.__dataclass_fields__
-    others = {'robot', 'gravity', 'timestep', 'control_decimation', 'autostart'}
+    others = {'robot', *BESIDE_URDF, 'timestep', 'control_decimation', 'autostart'}
     assert set(told) <= set(known) | others
     assert all(value != [] for value in told.values())  # ROS has no type for an empty list
 

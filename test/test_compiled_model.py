@@ -94,15 +94,21 @@ def test_factorising_the_mass_matrix_takes_fewer_operations(name, factorised, ar
     assert program.operation_count(values) == articulated
 
 
-def test_armature_joins_the_diagonal_of_the_mass_matrix(arm):
-    model, compiled, rng = arm
-    q, v, tau = rng.normal(size=(3, model.nv))
-    armature = rng.uniform(0.1, 1.0, model.nv)
+def test_rotors_and_friction_equal_those_of_the_model(arm):
+    model, _, rng = arm
+    q, v, a, tau = rng.normal(size=(4, model.nv))
+    armature, damping, friction = rng.uniform(0.1, 1.0, (3, model.nv))
+    rough = RobotModel(model.urdf, None, model.gravity, armature, damping, friction)
+    compiled = CompiledModel(rough)
     inertia = model.mass_matrix(q) + np.diag(armature)
-    expected = np.linalg.solve(inertia, tau - model.bias_torque(q, v))
+    drag = damping * v + friction * np.sign(v)
+    expected = np.linalg.solve(inertia, tau - model.bias_torque(q, v) - drag)
+    assert_allclose(compiled.mass_matrix(q), inertia, atol=1e-13)
+    assert_allclose(compiled.forward_dynamics(q, v, tau), expected, rtol=1e-10, atol=1e-10)
     assert_allclose(
-        compiled.forward_dynamics(q, v, tau, armature), expected, rtol=1e-10, atol=1e-10
+        compiled.inverse_dynamics(q, v, a), rough.inverse_dynamics(q, v, a), atol=1e-12
     )
+    assert_allclose(compiled.bias_torque(q, v), model.bias_torque(q, v), atol=1e-12)
 
 
 def test_placements_carry_the_tip_where_pinocchio_has_it(arm):

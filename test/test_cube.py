@@ -23,10 +23,10 @@ from arm_sim.tasks.closed_loop import run_closed_loop
 from arm_sim.tasks.cube import WALKS, Cube
 from arm_sim.tasks.tracking import JointLog, measure, rms
 
-MODEL = RobotModel.from_urdf(find_urdf('ur5e_menagerie'))
+MODEL = RobotModel.from_urdf(find_urdf('ur5e_menagerie'), armature=0.1)
 POSTURE = np.array([-0.5, -0.5, 0.5, -0.5, -0.5, 0.0]) * np.pi
 PLANT = PlantParameters(
-    servo_kp=(2000.0,) * 3 + (500.0,) * 3, servo_kd=(400.0,) * 3 + (100.0,) * 3, armature=(0.1,)
+    servo_kp=(2000.0,) * 3 + (500.0,) * 3, servo_kd=(400.0,) * 3 + (100.0,) * 3
 )
 SETTLE = 2.0
 PUBLISHED = Cube(path='published')
@@ -111,9 +111,7 @@ def draw_published(law, actuator: str, timestep: float = 0.002):
 
 
 def servo(feedforward: str, timestep: float = 0.002) -> Servo:
-    parameters = ServoParameters(
-        feedforward, PLANT.servo_kp, PLANT.servo_kd, PLANT.armature, timestep=timestep
-    )
+    parameters = ServoParameters(feedforward, PLANT.servo_kp, PLANT.servo_kd, timestep=timestep)
     return Servo(MODEL, parameters)
 
 
@@ -146,7 +144,7 @@ def test_discrete_feedforward_leaves_rounding_only():
 
 def test_computed_torque_on_torque_motors_tracks_as_well_as_known():
     for timestep, rms_mm in ((0.002, 0.0113), (0.001, 0.0057)):
-        law = ComputedTorque(MODEL, ComputedTorqueParameters(armature=PLANT.armature))
+        law = ComputedTorque(MODEL, ComputedTorqueParameters())
         run = draw_published(law, 'torque', timestep)
         np.testing.assert_allclose(rms(run.tracking_error) * 1e3, rms_mm, rtol=0.01)
 

@@ -15,11 +15,11 @@ from arm_sim.plants.plant import PlantParameters
 
 @pytest.fixture(scope='module')
 def model():
-    return RobotModel.from_urdf(find_urdf('ur5e'))
+    return RobotModel.from_urdf(find_urdf('ur5e'), None, (0.0, 1.0, -9.0), 0.1, 0.2, 0.5)
 
 
 def record(model, path, wrench=True, **parameters):
-    given = AnalyticalParameters(armature=(0.1,), control_decimation=3, **parameters)
+    given = AnalyticalParameters(control_decimation=3, **parameters)
     recorder = InputRecorder(AnalyticalPlant(model, given), model)
     rng = np.random.default_rng(0)
     recorder.step(np.zeros(model.nv))
@@ -35,7 +35,7 @@ def record(model, path, wrench=True, **parameters):
 
 
 def test_replay_ends_in_the_recorded_state_to_the_last_bit(model, tmp_path):
-    recorder = record(model, tmp_path / 'run.npz', friction=(0.5,))
+    recorder = record(model, tmp_path / 'run.npz')
     recording = InputRecording.load(tmp_path / 'run.npz')
     assert len(recording.commands) == 60
     np.testing.assert_array_equal(recording.end_state, recorder.plant.state)
@@ -43,7 +43,7 @@ def test_replay_ends_in_the_recorded_state_to_the_last_bit(model, tmp_path):
 
 
 def test_motors_with_stiction_replay_to_the_last_bit(tmp_path):
-    arm = RobotModel.from_urdf(find_urdf('five_joint_arm'))
+    arm = RobotModel.from_urdf(find_urdf('five_joint_arm'), armature=0.1)
     recorder = record(
         arm, tmp_path / 'run.npz', wrench=False,
         actuator='voltage', integrator='lagged_euler', timestep=1e-4, effort_limits=False,
@@ -94,11 +94,11 @@ def test_a_damaged_recording_is_refused(model, tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     np.savez(tmp_path / 'other.npz', a=1)
-    np.savez(tmp_path / 'parts.npz', format='arm_sim inputs 1', urdf='')
+    np.savez(tmp_path / 'parts.npz', format='arm_sim inputs 2', urdf='')
     (tmp_path / 'text.npz').write_text('hello')
     for name, says in (
         ('other.npz', 'not a recording of format'),
-        ('parts.npz', 'lacks gravity, tip_frame'),
+        ('parts.npz', 'lacks tip_frame, gravity, armature, damping, friction, parameters'),
         ('text.npz', 'not a recording of inputs'),
         ('none.npz', 'cannot read the recording'),
     ):

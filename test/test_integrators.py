@@ -107,7 +107,6 @@ def test_largest_stable_step_is_the_textbook_one(integrator, stiffness, damping,
         integrator,
         np.array([stiffness]),
         np.array([damping]),
-        np.zeros(1),
         samples=1,
     )
     assert_allclose(found, limit, rtol=5e-3)

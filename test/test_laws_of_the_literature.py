@@ -50,17 +50,14 @@ def moving_reference(rng, n=6):
     return reference
 
 
-def linearised(model, law, q, armature=0.0):
+def linearised(model, law, q):
     """State matrix (2n x 2n) of plant and law at rest at q, by central differences."""
     n, step = model.nv, 1e-6
     reference = rest_reference(q)
 
     def derivative(x):
         tau = law(x[:n], x[n:], reference, DT)
-        mass = model.mass_matrix(x[:n]) + armature * np.eye(n)
-        return np.concatenate(
-            [x[n:], np.linalg.solve(mass, tau - model.bias_torque(x[:n], x[n:]))]
-        )
+        return np.concatenate([x[n:], model.forward_dynamics(x[:n], x[n:], tau)])
 
     x0 = np.concatenate([q, np.zeros(n)])
     columns = [
@@ -206,12 +203,10 @@ def test_integral_stands_still_beyond_the_effort_limit_and_at_its_own_bound(ur5e
 
 
 def test_large_rotors_give_independent_joints_their_designed_poles(ur5e):
-    armature = 1e5
-    law = IndependentJoint(
-        ur5e, IndependentJointParameters((15.0,), (0.8,), integral_rate=0.0, armature=(armature,))
-    )
+    heavy = with_error(ur5e, ModelError(armature=(1e5,)))
+    law = IndependentJoint(heavy, IndependentJointParameters((15.0,), (0.8,), integral_rate=0.0))
     law.reset(Q, np.zeros(6))
-    poles = np.linalg.eigvals(linearised(ur5e, law, Q, armature))
+    poles = np.linalg.eigvals(linearised(heavy, law, Q))
     designed = np.roots([1.0, 2 * 0.8 * 15.0, 15.0**2])
     distance = np.abs(poles[:, np.newaxis] - designed).min(axis=1)
     assert distance.max() < 2e-2

@@ -74,7 +74,8 @@ def test_laws_with_gains_a_joint_take_frequency_and_ratio_from_the_start_and_whi
         inertia = 1.0
         if law.startswith('pd'):
             model = node._model
-            inertia = model.mass_matrix(model.neutral()).diagonal() + 0.1  # armature of the file
+            inertia = model.mass_matrix(model.neutral()).diagonal()
+            np.testing.assert_array_equal(model.armature, np.full(6, 0.1))  # of the file
         np.testing.assert_allclose(node._law.kp, 2500.0 * inertia)
         np.testing.assert_allclose(node._law.kd, 70.0 * inertia)
         answer = set_all(node, natural_frequency=[10.0], damping_ratio=[1.0])
@@ -97,10 +98,15 @@ def test_frequency_follows_the_rotor_inertia_where_gains_are_torques():
         assert set_all(node, armature=[2.0]).successful
         after = np.array(node.get_parameter('natural_frequency').value)
         model = node._model
-        links = model.mass_matrix(model.neutral()).diagonal()
+        links = model.mass_matrix(model.neutral()).diagonal() - 2.0
         np.testing.assert_allclose(after / before, np.sqrt((links + 0.1) / (links + 2.0)))
         np.testing.assert_array_equal(node._law.kp, kp)
-        np.testing.assert_array_equal(node._follower.parameters.armature, (2.0,))
+        assert node._law._model is node._follower._model is model
+        assert set_all(node, damping=[0.3], friction=[0.2]).successful
+        np.testing.assert_array_equal(
+            node._law._model.friction_torque(np.ones(6)), np.full(6, 0.5)
+        )
+        np.testing.assert_array_equal(node._model.armature, np.full(6, 2.0))
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
@@ -169,6 +175,7 @@ def test_tolerances_have_the_names_of_joint_trajectory_controller(node):
         ({f'constraints__{ELBOW}__goal': -0.1}, ELBOW),
         ({f'constraints__{ELBOW}__goal': float('nan')}, ELBOW),
         ({'goal_time_limit': 0.0}, 'goal_time_limit is 0'),
+        ({'armature': [-0.1]}, "armature of joint 'shoulder_pan_joint' is -0.1"),
         ({'timestep': 0.004}, 'cannot change while the node runs'),
         ({'robot': 'ur5e_menagerie'}, 'cannot change while the node runs'),
     ],

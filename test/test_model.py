@@ -1,10 +1,14 @@
 """The robot model: what it reads from a URDF, and that its methods are what they say."""
 
+import mujoco
 import numpy as np
 import pytest
 
 from arm_dynamics import ArmError, JointLimitError, RobotModel
+from arm_dynamics.model import STANDSTILL
 from arm_dynamics.robots import find_urdf, robot_names
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
 
 ROBOTS = ('ur5e', 'ur5e_menagerie')
 
@@ -74,13 +78,81 @@ def test_manufacturers_masses_add_up():
 
 
 @pytest.mark.parametrize('seed', range(3))
-def test_inverse_dynamics_is_mass_times_acceleration_plus_bias(model, seed):
+def test_inverse_dynamics_is_mass_times_acceleration_plus_bias_and_friction(model, seed):
     q, v, a = random_state(model, seed)
     expected = model.mass_matrix(q) @ a + model.coriolis_matrix(q, v) @ v + model.gravity_torque(q)
-    np.testing.assert_allclose(model.inverse_dynamics(q, v, a), expected, atol=1e-11)
+    drag = model.damping * v + model.friction * np.sign(v)
+    np.testing.assert_allclose(model.inverse_dynamics(q, v, a), expected + drag, atol=1e-11)
     np.testing.assert_allclose(
-        model.bias_torque(q, v), model.inverse_dynamics(q, v, 0 * a), atol=1e-12
+        model.bias_torque(q, v) + drag, model.inverse_dynamics(q, v, 0 * a), atol=1e-12
     )
+
+
+def rough(model: RobotModel, rng: np.random.Generator) -> RobotModel:
+    """Return the model with rotors and friction at every joint."""
+    return RobotModel(model.urdf, None, model.gravity, *rng.uniform(0.1, 1.0, (3, model.nv)))
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_rotors_and_friction_are_in_the_dynamics_once_and_in_nothing_else(model, seed):
+    bare = RobotModel(model.urdf, None, model.gravity, damping=0.0, friction=0.0)
+    rng = np.random.default_rng(seed)
+    arm = rough(model, rng)
+    q, v, a = random_state(model, seed)
+    for same in ('coriolis_matrix', 'bias_torque'):
+        np.testing.assert_array_equal(getattr(arm, same)(q, v), getattr(bare, same)(q, v))
+    np.testing.assert_array_equal(arm.gravity_torque(q), bare.gravity_torque(q))
+    inertia = bare.mass_matrix(q) + np.diag(arm.armature)
+    np.testing.assert_allclose(arm.mass_matrix(q), inertia, atol=1e-14)
+    drag = arm.damping * v + arm.friction * np.sign(v)
+    np.testing.assert_allclose(arm.friction_torque(v), drag, rtol=1e-15)
+    tau = bare.inverse_dynamics(q, v, a) + arm.armature * a + drag
+    np.testing.assert_allclose(arm.inverse_dynamics(q, v, a), tau, atol=1e-12)
+    by_hand = np.linalg.solve(inertia, a - bare.bias_torque(q, v) - drag)
+    np.testing.assert_allclose(arm.forward_dynamics(q, v, a), by_hand, rtol=1e-9, atol=1e-9)
+    push = {model.tip_frame: rng.normal(size=6)}
+    back = arm.forward_dynamics(q, v, arm.inverse_dynamics(q, v, a, push), push)
+    np.testing.assert_allclose(back, a, atol=1e-9)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_mass_matrix_with_rotors_is_the_slope_of_the_torque(model, seed):
+    """By central differences of the inverse dynamics, which is linear in the acceleration."""
+    arm = rough(model, np.random.default_rng(seed))
+    q, v, a = random_state(model, seed)
+    slope = [
+        (arm.inverse_dynamics(q, v, a + e) - arm.inverse_dynamics(q, v, a - e)) / 2.0
+        for e in np.eye(model.nv)
+    ]
+    np.testing.assert_allclose(np.array(slope).T, arm.mass_matrix(q), atol=1e-11)
+    jerk, h = np.ones(model.nv), 1e-4  # of the torque, back to accelerations
+    tau = arm.inverse_dynamics(q, v, a)
+    there, back = (arm.forward_dynamics(q, v, tau + x * jerk) for x in (h, -h))
+    np.testing.assert_allclose(
+        arm.mass_matrix(q) @ (there - back) / (2 * h), jerk, rtol=1e-6, atol=1e-6
+    )
+
+
+def test_inverse_dynamics_is_mujocos_with_the_same_rotors_and_friction():
+    rng = np.random.default_rng(1)
+    facts = {'armature': (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 'damping': 2.0}
+    arm = RobotModel.from_urdf(find_urdf('ur5e'), **facts)
+    plant = MujocoPlant(arm, PlantParameters('torque'))
+    data = plant.mj_data
+    for q, v, a in rng.uniform(-2, 2, (50, 3, 6)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, v, a
+        mujoco.mj_inverse(plant.mj_model, data)
+        np.testing.assert_allclose(arm.inverse_dynamics(q, v, a), data.qfrc_inverse, atol=1e-9)
+
+
+def test_friction_torque_takes_many_arms_and_fades_at_standstill():
+    arm = RobotModel.from_urdf(MIXED, damping=(1.0, 2.0, 3.0), friction=(0.1, 0.2, 0.3))
+    v = np.linspace(-1.0, 1.0, 24).reshape(4, 2, 3)
+    rows = [arm.friction_torque(row) for row in v.reshape(-1, 3)]
+    np.testing.assert_array_equal(arm.friction_torque(v).reshape(-1, 3), rows)
+    slow = 1e-3 * STANDSTILL * np.array([1.0, -1.0, 0.0])
+    expected = arm.damping * slow + 1e-3 * arm.friction * (1.0, -1.0, 0.0)
+    np.testing.assert_allclose(arm.friction_torque(slow), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize('seed', range(3))
@@ -162,6 +234,20 @@ def test_a_broken_urdf_is_refused_in_one_line(urdf, says):
     with pytest.raises(ArmError, match=says) as refusal:
         RobotModel.from_urdf(urdf)
     assert '\n' not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ('given', 'says'),
+    [
+        ({'armature': (0.0, -0.1, 0.0)}, "armature of joint 'extend' is -0.1; it must be >= 0"),
+        ({'damping': (1.0, 2.0)}, r'damping has 2 values; allowed: 1 or one .* joint \(3\)'),
+        ({'friction': np.nan}, "friction of joint 'turn' is nan"),
+        ({'gravity': (0.0, 9.81)}, 'gravity must be three finite numbers'),
+    ],
+)
+def test_joints_with_impossible_rotors_or_friction_are_refused(given, says):
+    with pytest.raises(ArmError, match=says):
+        RobotModel.from_urdf(MIXED, **given)
 
 
 def test_a_missing_file_and_an_unknown_robot_are_named(tmp_path):

@@ -76,6 +76,17 @@ def test_gravity_friction_and_limits_are_replaced(ur5e):
     np.testing.assert_array_equal(wrong.damping, np.full(6, 0.1))
 
 
+def test_an_error_leaves_the_rest_of_the_model_as_it_was():
+    model = RobotModel.from_urdf(find_urdf('ur5e'), None, (0, 0, -1.6), 0.1, 0.2, 0.3)
+    wrong = with_error(model, ModelError(payload=1.0, armature=(0.4,), damping=(0.5,)))
+    np.testing.assert_array_equal(wrong.gravity, (0, 0, -1.6))
+    np.testing.assert_array_equal(wrong.armature, np.full(6, 0.5))
+    np.testing.assert_array_equal(wrong.damping, np.full(6, 0.5))
+    np.testing.assert_array_equal(wrong.friction, np.full(6, 0.3))
+    with pytest.raises(ArmError, match='model_error.friction has 2 values; allowed: 1 or one'):
+        with_error(model, ModelError(friction=(1.0, 2.0)))
+
+
 def test_armature_is_rotor_inertia_at_the_joints_and_nothing_else(ur5e):
     rotors = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     wrong = with_error(ur5e, ModelError(armature=tuple(rotors)))

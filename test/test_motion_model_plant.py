@@ -94,8 +94,9 @@ def test_a_push_moves_rigid_bodies_but_not_independent_joints(ur5e):
 
 
 def test_model_and_plant_agree(ur5e):
-    plant = MotionModelPlant(ur5e, MotionModelParameters(armature=(0.1,)))
-    assert check_model(plant, ur5e) < 1e-12
+    rough = RobotModel.from_urdf(ur5e.urdf, armature=0.1, damping=0.2, friction=0.3)
+    plant = MotionModelPlant(rough, MotionModelParameters())
+    assert check_model(plant, rough) < 1e-12
 
 
 @pytest.mark.parametrize(

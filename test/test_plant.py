@@ -12,30 +12,33 @@ from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.plants.brake import Brake
+from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
 from arm_sim.plants.model_check import TOLERANCE, check_model
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.plants.simulation import PhysicsDivergedError, Simulation
 
-UR5E = RobotModel.from_urdf(find_urdf('ur5e'))
+UR5E = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 POSTURE = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
 SERVO = PlantParameters(
-    servo_kp=(2000.0,) * 3 + (500.0,) * 3, servo_kd=(400.0,) * 3 + (100.0,) * 3, armature=(0.1,)
+    servo_kp=(2000.0,) * 3 + (500.0,) * 3, servo_kd=(400.0,) * 3 + (100.0,) * 3
 )
 TORQUE = replace(SERVO, actuator='torque')
 
 
 @pytest.mark.parametrize('robot', [*robot_names(), MIXED])
 def test_plant_and_model_have_the_same_mass_matrix_and_bias(robot):
-    model = RobotModel.from_urdf(robot if robot == MIXED else find_urdf(robot))
-    plant = MujocoPlant(model, PlantParameters(armature=(0.05,), damping=(0.3,)))
+    urdf = robot if robot == MIXED else find_urdf(robot)
+    model = RobotModel.from_urdf(urdf, armature=0.05, damping=0.3, friction=0.2)
+    plant = MujocoPlant(model, PlantParameters())
     assert check_model(plant, model, samples=20, seed=1) < TOLERANCE
 
 
 @pytest.mark.parametrize('name', [*SHIPPED, 'with slides', 'Panda', 'UR5 gripper', 'Talos arm'])
 def test_dense_and_sparse_jacobians_agree_and_plants_take_the_dense_one(name):
-    model = load_arm(name)
-    plant = MujocoPlant(model, PlantParameters(actuator='torque', friction=(0.3,)))
+    arm = load_arm(name)
+    model = RobotModel(arm.urdf, arm.tip_frame, friction=0.3)
+    plant = MujocoPlant(model, PlantParameters(actuator='torque'))
     option, rng = plant.mj_model.opt, np.random.default_rng(0)
     assert option.jacobian == mujoco.mjtJacobian.mjJAC_DENSE
     lower, upper = np.clip([model.position_lower, model.position_upper], -3.2, 3.2)
@@ -62,13 +65,28 @@ def test_every_arm_can_be_seen_in_the_viewer(robot):
 def test_a_plant_that_differs_from_the_model_is_refused_with_the_joint():
     heavier = UR5E.urdf.replace('<mass value="2.846"/>', '<mass value="2.847"/>')
     assert heavier != UR5E.urdf
-    plant = MujocoPlant(RobotModel.from_urdf(heavier), SERVO)
+    plant = MujocoPlant(RobotModel.from_urdf(heavier, armature=0.1), SERVO)
     with pytest.raises(ArmError, match=r"joint '\w+': mass matrix .* must agree to 1e-09"):
         check_model(plant, UR5E)
 
 
+@pytest.mark.parametrize(
+    ('fact', 'says'),
+    [('armature', 'mass matrix'), ('damping', 'damping'), ('friction', 'Coulomb friction')],
+)
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+def test_a_plant_with_other_joints_than_the_model_is_refused(engine, fact, says):
+    other = with_error(UR5E, ModelError(**{fact: (0.0, 0.0, 0.4, 0.0, 0.0, 0.0)}))
+    plant = make_plant(engine, other, SERVO)
+    assert check_model(plant, other) < TOLERANCE
+    with pytest.raises(
+        ArmError, match=f"joint 'elbow_joint': {says} .* of the plant is [0-9.]+, of the c"
+    ):
+        check_model(plant, UR5E)
+
+
 def test_torque_command_gives_the_models_acceleration():
-    plant = MujocoPlant(UR5E, replace(TORQUE, armature=(0.0,), timestep=1e-6))
+    plant = MujocoPlant(UR5E, replace(TORQUE, timestep=1e-6))
     q, v = POSTURE, np.array([0.3, -0.2, 0.1, 0.4, -0.5, 0.6])
     tau = np.array([5.0, -40.0, 20.0, 2.0, 1.0, 0.5])
     plant.reset(q, v)
@@ -80,7 +98,7 @@ def test_torque_command_gives_the_models_acceleration():
 
 
 def test_a_wrench_on_a_frame_accelerates_as_the_model_says():
-    plant = MujocoPlant(UR5E, replace(TORQUE, armature=(0.0,), timestep=1e-6))
+    plant = MujocoPlant(UR5E, replace(TORQUE, timestep=1e-6))
     wrench = np.array([10.0, -5.0, 3.0, 0.5, 0.2, -0.1])
     plant.reset(POSTURE)
     plant.apply_wrench('tool0', wrench)
@@ -282,9 +300,7 @@ def test_a_payload_falls_off_at_its_time_and_is_back_after_a_reset():
         ({'timestep': 1.0000005e-3}, 'whole number of nanoseconds'),
         ({'control_decimation': 0}, 'control_decimation is 0'),
         ({'servo_kp': (0.0,)}, "servo_kp of joint 'shoulder_pan_joint' is 0"),
-        ({'armature': (-0.1,)}, "armature of joint 'shoulder_pan_joint' is -0.1"),
         ({'servo_kd': (1.0, 2.0)}, r'servo_kd has 2 values; allowed: 1 or one a joint \(6\)'),
-        ({'friction': (np.nan,)}, 'friction of joint'),
         ({'integrator': 'magic'}, "'magic'; allowed: euler"),
     ],
 )

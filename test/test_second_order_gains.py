@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from following import HOME, MODEL
+from following import HOME
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.reference import Reference
@@ -12,22 +12,24 @@ from arm_controllers.second_order_gains import (
     gains_by_frequency,
 )
 from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
 
 WN, ZETA = np.linspace(8.0, 13.0, 6), np.linspace(0.6, 1.1, 6)
 ARMATURE = np.linspace(0.1, 0.6, 6)
+LINKS = RobotModel.from_urdf(find_urdf('ur5e'))
+MODEL = RobotModel.from_urdf(find_urdf('ur5e'), armature=ARMATURE)
 
 
 def law_with(name, frequency, ratio, **others):
     cls = law_class(name)
-    gains = gains_by_frequency(cls, MODEL, ARMATURE)
+    gains = gains_by_frequency(cls, MODEL)
     values = gains.from_frequency(frequency, ratio)
     kinds = cls.Parameters.__dataclass_fields__
     chosen = {
         key: float(x[0]) if kinds[key].type is float else tuple(x)
         for key, x in zip(gains.names, values, strict=True)
     }
-    if 'armature' in kinds:
-        chosen['armature'] = tuple(ARMATURE)
     return cls(MODEL, cls.Parameters(**chosen, **others))
 
 
@@ -40,7 +42,7 @@ def reference_at(q):
 def acceleration(law, q, v, target):
     """Return what the arm with its rotors does under the law (n,)."""
     tau = law(q, v, reference_at(target), 0.002)
-    mass = MODEL.mass_matrix(q) + np.diag(ARMATURE)
+    mass = LINKS.mass_matrix(q) + np.diag(ARMATURE)
     return np.linalg.solve(mass, tau - MODEL.bias_torque(q, v))
 
 
@@ -63,7 +65,7 @@ def test_every_joint_is_a_second_order_system_at_every_pose_where_the_law_knows_
 def test_torque_gains_are_for_the_joints_own_inertia_at_the_neutral_configuration(name):
     q0 = MODEL.neutral()
     law = law_with(name, WN, ZETA)
-    inertia = MODEL.mass_matrix(q0).diagonal() + ARMATURE
+    inertia = LINKS.mass_matrix(q0).diagonal() + ARMATURE
     rng = np.random.default_rng(2)
     v, e = rng.uniform(-1, 1, 6), rng.uniform(-0.1, 0.1, 6)
     torque = law(q0, v, reference_at(q0 + e), 0.002) - law(q0, 0 * v, reference_at(q0), 0.002)
@@ -99,9 +101,7 @@ def test_one_damping_rate_serves_all_joints():
 
 
 def test_which_laws_have_gains_by_frequency():
-    with_gains = [
-        name for name in law_names() if gains_by_frequency(law_class(name), MODEL, ARMATURE)
-    ]
+    with_gains = [name for name in law_names() if gains_by_frequency(law_class(name), MODEL)]
     assert with_gains == [
         'adaptive_computed_torque',
         'computed_torque',

@@ -44,15 +44,13 @@ def test_mass_rate_minus_twice_coriolis_is_skew(name):
 
 
 @pytest.mark.parametrize('name', ARMS)
-def test_inverse_dynamics_is_mass_coriolis_and_gravity(name):
+def test_inverse_dynamics_is_mass_coriolis_gravity_and_friction(name):
     model = load_arm(name)
     for q, v, a in random_states(model, 3):
-        expected = (
-            model.mass_matrix(q) @ a + model.coriolis_matrix(q, v) @ v + model.gravity_torque(q)
-        )
+        bias = model.coriolis_matrix(q, v) @ v + model.gravity_torque(q)
+        expected = model.mass_matrix(q) @ a + bias + model.friction_torque(v)
         tau = model.inverse_dynamics(q, v, a)
         assert_allclose(tau, expected, atol=1e-12 * scale(tau))
-        bias = model.coriolis_matrix(q, v) @ v + model.gravity_torque(q)
         assert_allclose(model.bias_torque(q, v), bias, atol=1e-12 * scale(bias))
 
 
@@ -67,7 +65,7 @@ def test_forward_dynamics_inverts_inverse_dynamics(name):
 
 
 @pytest.mark.parametrize('name', ARMS)
-def test_kinetic_energy_grows_by_the_power_of_torque_less_gravity(name):
+def test_kinetic_energy_grows_by_the_power_of_torque_less_gravity_and_friction(name):
     model, h = load_arm(name), 1e-5
     for q, v, a in random_states(model, 5):
         tau = model.inverse_dynamics(q, v, a)
@@ -77,7 +75,7 @@ def test_kinetic_energy_grows_by_the_power_of_torque_less_gravity(name):
             return 0.5 * speed @ model.mass_matrix(q + t * v + 0.5 * t * t * a) @ speed
 
         growth = (energy(h) - energy(-h)) / (2 * h)
-        power = v @ (tau - model.gravity_torque(q))
+        power = v @ (tau - model.gravity_torque(q) - model.friction_torque(v))
         assert_allclose(growth, power, atol=1e-7 * scale(tau))
 
 

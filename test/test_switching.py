@@ -5,15 +5,18 @@ from functools import cache
 
 import numpy as np
 import pytest
-from following import DT, HOME, MODEL, goal, make
+from following import DT, HOME, goal, make
 
 from arm_controllers.laws import law_class
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.plants.simulation import Simulation
 
 STEP = DT * 1e-9
-PLANT = MujocoPlant(MODEL, PlantParameters('torque', armature=(0.1,)))
+MODEL = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
+PLANT = MujocoPlant(MODEL, PlantParameters('torque'))
 TORQUE_LAWS = ('computed_torque', 'pd', 'independent_joint', 'momentum_observer')
 # The follower's braking [rad/s^2]: by so much may a law that takes over change the speed.
 ACCELERATION = 5.0
@@ -21,8 +24,7 @@ ACCELERATION = 5.0
 
 def build(name):
     cls = law_class(name)
-    fields = cls.Parameters.__dataclass_fields__
-    return cls(MODEL, cls.Parameters(**({'armature': (0.1,)} if 'armature' in fields else {})))
+    return cls(MODEL, cls.Parameters())
 
 
 def control(simulation, law, arm, seconds):

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from arm_controllers.follower.drives import Drives
 from arm_controllers.follower.trajectory import Array, Trajectory, hold, stop
 from arm_dynamics.model import RobotModel
 
@@ -18,12 +17,7 @@ def braking_time(v: Array, max_deceleration: Array) -> float:
 
 
 def braking(
-    model: RobotModel,
-    drives: Drives,
-    q: Array,
-    v: Array,
-    effort: Array,
-    max_deceleration: Array,
+    model: RobotModel, q: Array, v: Array, effort: Array, max_deceleration: Array
 ) -> Trajectory:
     """Return the motion from q, v (n,) to rest, all joints together.
 
@@ -37,8 +31,8 @@ def braking(
     if duration < _AT_ONCE:
         return hold(q)
     for _ in range(_STRETCHES):
-        torque = drives.torque(q, v, -v / duration)
-        if (np.abs(torque) <= drives.limit).all():
+        torque = model.inverse_dynamics(q, v, -v / duration)
+        if (np.abs(torque) <= model.effort_limit).all():
             break
         duration *= _STRETCH
     room = np.where(v > 0, model.position_upper - q, q - model.position_lower)

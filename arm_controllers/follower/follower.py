@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.follower.braking import braking
-from arm_controllers.follower.drives import Drives
 from arm_controllers.follower.goal import Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.follower.goal_rules import check_form
 from arm_controllers.follower.goal_trajectory import TakeOver, goal_trajectory
@@ -65,8 +64,12 @@ class TrajectoryFollower:
         self.time_ns = 0
         self.set_parameters(parameters)
 
-    def set_parameters(self, parameters: FollowerParameters) -> None:
+    def set_parameters(
+        self, parameters: FollowerParameters, model: RobotModel | None = None
+    ) -> None:
         """Take new rules, for goals to come and the tolerances of those at hand.
+
+        `model`: the arm with other rotors or friction, where these are to change.
 
         Raises:
             ArmError: a parameter out of range; then nothing has changed.
@@ -79,9 +82,8 @@ class TrajectoryFollower:
             'max_deceleration_on_cancel', p.max_deceleration_on_cancel, names, 0.0, True
         )
         start = per_joint('start_tolerance', p.start_tolerance, names, 0.0)
-        drives = Drives(self._model, p.armature, p.damping)
         self.parameters = parameters
-        self._drives = drives
+        self._model = model or self._model
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
         self._max_acceleration = np.where(acceleration > 0, acceleration, np.inf)
         self._max_deceleration = np.minimum(deceleration, self._max_acceleration)
@@ -205,7 +207,7 @@ class TrajectoryFollower:
                 )
             yield
             yield from check_limits(trajectory, self._model, self._max_acceleration, point_times)
-            yield from check_torque(trajectory, self._model, self._drives, point_times)
+            yield from check_torque(trajectory, self._model, point_times)
             in_time = self.time_ns <= max(from_ns, time_ns)
             if in_time and np.array_equal(self.peek(from_ns).row, state.row):
                 break
@@ -331,7 +333,7 @@ class TrajectoryFollower:
         self._brake(time_ns, state.q, moving, state.effort)
 
     def _brake(self, time_ns: int, q: Array, v: Array, effort: Array) -> None:
-        motion = braking(self._model, self._drives, q, v, effort, self._max_deceleration)
+        motion = braking(self._model, q, v, effort, self._max_deceleration)
         self._motion = _Motion(time_ns, time_ns, motion)
 
     def _end(self, code: ResultCode, message: str) -> None:

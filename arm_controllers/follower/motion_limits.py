@@ -10,7 +10,6 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_controllers.follower.drives import Drives
 from arm_controllers.follower.goal import GoalError
 from arm_controllers.follower.trajectory import Array, Trajectory
 from arm_dynamics.model import RobotModel
@@ -86,17 +85,15 @@ def _check_segments(
             raise _limit_error(model, joint, quantity, value, bound, time, point_times)
 
 
-def check_torque(
-    trajectory: Trajectory, model: RobotModel, drives: Drives, point_times: Array
-) -> Iterator[None]:
-    """Check what the drives must give, plus the goal's own effort, against their limits.
+def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) -> Iterator[None]:
+    """Check the torque of the motion, plus the goal's own effort, against the effort limits.
 
     At TORQUE_SAMPLES instants or more, evenly in each segment, both ends included. A torque that
     peaks between two of them is missed by what it changes within half their distance.
 
-    Arguments, yields and raises as `check_limits`; `drives` tells the torques.
+    Arguments, yields and raises as `check_limits`.
     """
-    limit = drives.limit
+    limit = model.effort_limit
     if not np.isfinite(limit).any():
         return
     segment, share = _torque_samples(trajectory)
@@ -105,7 +102,8 @@ def check_torque(
         i, s = segment[part], share[part]
         efforts = trajectory.efforts
         torques = efforts[i] + s[:, np.newaxis] * (efforts[i + 1] - efforts[i])
-        torques += drives.torques(*trajectory.states_in(i, s * np.diff(trajectory.times)[i]))
+        states = trajectory.states_in(i, s * np.diff(trajectory.times)[i])
+        torques += [model.inverse_dynamics(*row) for row in zip(*states, strict=True)]
         outside = np.abs(torques) > limit + LIMIT_TOLERANCE
         if outside.any():
             sample, joint = np.argwhere(outside)[0]

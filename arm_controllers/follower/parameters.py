@@ -37,8 +37,6 @@ class FollowerParameters:
             stream: it is passed without stopping, and returned to if no other follows.
         time_jump_limit: longest step of time between two states [s]; after a longer one, or one
             back, the arm holds.
-        armature: rotor inertia seen at the joint [kg m^2 | kg], for the torque of goals.
-        damping: viscous friction [N.m.s/rad | N.s/m], for the same; empty: the URDF's.
     """
 
     allow_partial_joints_goal: bool = False
@@ -57,8 +55,6 @@ class FollowerParameters:
     waiting_goals_limit: int = 16
     stream_horizon: float = 0.2
     time_jump_limit: float = 0.5
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ArmError where a number is out of range (joints are counted by the follower)."""

@@ -16,7 +16,7 @@ from arm_dynamics.model import Array, RobotModel
 class AdaptiveComputedTorqueParameters:
     """Gains of the sliding variable, and speed of adaptation.
 
-    Slope, armature and damping are one number for all joints or one a joint.
+    Slope is one number for all joints or one per joint.
 
     Attributes:
         slope: Lambda [1/s], the error decays like exp(-slope t) where s = 0.
@@ -25,16 +25,12 @@ class AdaptiveComputedTorqueParameters:
         adaptation_gain: gamma [1/(kg m^2)]; 0 does not adapt.
         expected_payload: mass that the tool may carry [kg]; what the last link may learn grows
             with it.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
     """
 
     slope: tuple[float, ...] = (20.0,)
     damping_rate: float = 20.0
     adaptation_gain: float = 100.0
     expected_payload: float = 0.5
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
 
     def __post_init__(self):
         """Raises ArmError."""
@@ -44,10 +40,11 @@ class AdaptiveComputedTorqueParameters:
 
 
 class AdaptiveComputedTorque:
-    """tau = Y(q, v, w, dw) pi - kappa M s, dpi/dt = -Gamma Y^T s.
+    """tau = Y(q, v, w, dw) pi + A dw + friction(w) - kappa M s + effort_r, dpi/dt = -Gamma Y^T s.
 
-    With e = q_r - q: w = v_r + Lambda e, s = v - w, and Y pi = M dw + C w + g is linear in the ten
-    inertial parameters of every link, pi. Whatever the true ones are,
+    With e = q_r - q: w = v_r + Lambda e, s = v - w, and Y pi = (M - A) dw + C w + g is linear in
+    the ten inertial parameters of every link, pi; the rotors' inertias A, which are part of M, are
+    known and not learnt. Whatever the links' true parameters are,
 
         V = (s^T M s + (pi - pi_true)^T Gamma^-1 (pi - pi_true)) / 2
 
@@ -75,8 +72,6 @@ class AdaptiveComputedTorque:
         self._model = model
         self._slope = per_joint('slope', parameters.slope, names, minimum=0.0)
         self._rate = parameters.damping_rate
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
         self._weightless = model.pin_model.copy()
         self._weightless.gravity.linear = np.zeros(3)
         self._weightless_data = self._weightless.createData()
@@ -98,7 +93,7 @@ class AdaptiveComputedTorque:
         self.estimate[:] = self._nominal
 
     def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (n x 10 n) with Y pi = M(q) dw + C(q, v) w + g(q).
+        """Return Y (n x 10 n) with Y pi = (M(q) - A) dw + C(q, v) w + g(q).
 
         C(q, x) y is bilinear and symmetric in x and y, so that
         C(q, v) w = C(q, m) m - C(q, d) d with m = (v + w)/2, d = (v - w)/2.
@@ -120,11 +115,10 @@ class AdaptiveComputedTorque:
         s = v - w
         regressor = self.regressor(q, v, w, dw)
         mass = self._model.mass_matrix(q)
-        mass.flat[:: len(q) + 1] += self._armature  # the diagonal
         tau = regressor @ self.estimate
         tau -= self._rate * (mass @ s)
-        tau += self._armature * dw
-        tau += self._damping * w
+        tau += self._model.armature * dw
+        tau += self._model.friction_torque(w)
         tau += reference.effort
         if (np.abs(tau) <= self._model.effort_limit).all():
             scaled = regressor @ self._root

@@ -14,25 +14,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ComputedTorqueParameters:
-    """Gains of the error dynamics and the joint-side facts that the URDF does not hold.
-
-    Each is one number for all joints or one a joint.
+    """Gains of the error dynamics, each one number for all joints or one per joint.
 
     Attributes:
         kp: position gain [1/s^2], the square of the natural frequency.
         kd: velocity gain [1/s], twice damping ratio times natural frequency.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
     """
 
     kp: tuple[float, ...] = (400.0,)
     kd: tuple[float, ...] = (40.0,)
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = ()
 
 
 class ComputedTorque:
-    """tau = (M + armature)(a_r + kd (v_r - v) + kp (q_r - q)) + C v + g + damping v + effort_r.
+    """tau = M (a_r + kd (v_r - v) + kp (q_r - q)) + C v + g + friction(v) + effort_r.
 
     With an exact model the error obeys e'' + kd e' + kp e = 0 at every joint
     (Siciliano et al., Robotics, section 8.5.2; Lynch and Park, Modern Robotics, eq. 11.35).
@@ -44,15 +38,11 @@ class ComputedTorque:
     Parameters = ComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: ComputedTorqueParameters):
-        """Raises ArmError for a gain, armature or damping that is negative or not finite."""
+        """Raises ArmError for a gain that is negative or not finite."""
         names = model.joint_names
         self._model = model
         self.kp = per_joint('kp', parameters.kp, names, minimum=0.0)
         self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint(
-            'damping', parameters.damping or model.damping, names, minimum=0.0
-        )
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: this law has none."""
@@ -65,7 +55,5 @@ class ComputedTorque:
             + self.kp * self._model.difference(q, reference.q)
         )
         tau = self._model.inverse_dynamics(q, v, a)
-        tau += self._armature * a
-        tau += self._damping * v
         tau += reference.effort
         return tau

@@ -14,23 +14,19 @@ from arm_dynamics.model import Array, RobotModel
 class ComputedTorquePidParameters:
     """Gains of the error dynamics, and the bound of the integral.
 
-    Numbers a joint are one number for all joints or one a joint.
+    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         kp: position gain [1/s^2].
         ki: integral gain [1/s^3], below kp kd (else the error dynamics are unstable).
         kd: velocity gain [1/s].
         integral_limit: largest acceleration that the integral may ask for [rad/s^2 | m/s^2].
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
     """
 
     kp: tuple[float, ...] = (400.0,)
     ki: tuple[float, ...] = (2000.0,)
     kd: tuple[float, ...] = (40.0,)
     integral_limit: float = 200.0
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
 
     def __post_init__(self):
         """Raises ArmError."""
@@ -38,7 +34,7 @@ class ComputedTorquePidParameters:
 
 
 class ComputedTorquePid:
-    """tau = (M + armature)(a_r + kp e + ki E + kd de) + C v + g + damping v + effort_r.
+    """tau = M (a_r + kp e + ki E + kd de) + C v + g + friction(v) + effort_r.
 
     With an exact model e''' + kd e'' + kp e' + ki e = 0, stable for 0 < ki < kp kd (Lynch and
     Park, Modern Robotics, section 11.4.1.2). A constant torque that the model lacks leaves no
@@ -63,8 +59,6 @@ class ComputedTorquePid:
         for joint, ki, bound in zip(names, self.ki, self.kp * self.kd, strict=True):
             if ki > 0.0 and ki >= bound:
                 raise ArmError(f'ki of joint {joint!r} is {ki:g}; it must be < kp kd = {bound:g}')
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
         self._limit = parameters.integral_limit
         self.integral = np.zeros(model.nv)  # ki E [rad/s^2 | m/s^2]
 
@@ -77,8 +71,6 @@ class ComputedTorquePid:
         error = self._model.difference(q, reference.q)
         a = reference.a + self.kd * (reference.v - v) + self.kp * error + self.integral
         tau = self._model.inverse_dynamics(q, v, a)
-        tau += self._armature * a
-        tau += self._damping * v
         tau += reference.effort
         saturated = (np.abs(tau) > self._model.effort_limit) & (tau * error > 0.0)
         self.integral += np.where(saturated, 0.0, self.ki * error * dt)

@@ -14,7 +14,7 @@ from arm_dynamics.model import Array, RobotModel
 class IndependentJointParameters:
     """Design of each joint's loop as if it were alone.
 
-    Numbers a joint are one number for all joints or one a joint.
+    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         natural_frequency: wn [rad/s].
@@ -23,7 +23,6 @@ class IndependentJointParameters:
         integral_limit: largest torque of the integral term, as a share of the effort limit.
         inertia: the joints' constant inertias [kg m^2 | kg]; none: diagonal of the mass matrix
             where the controller takes over.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
     """
 
     natural_frequency: tuple[float, ...] = (20.0,)
@@ -31,7 +30,6 @@ class IndependentJointParameters:
     integral_rate: float = 4.0
     integral_limit: float = 1.0
     inertia: tuple[float, ...] = ()
-    armature: tuple[float, ...] = (0.0,)
 
     def __post_init__(self):
         """Raises ArmError."""
@@ -67,7 +65,6 @@ class IndependentJoint:
                     f'integral_rate is {parameters.integral_rate:g}; '
                     f'joint {joint!r} is stable below 2 zeta wn = {bound:g}'
                 )
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
         self._fixed_inertia = bool(parameters.inertia)
         self.inertia = np.ones(model.nv)
         if self._fixed_inertia:
@@ -79,7 +76,7 @@ class IndependentJoint:
     def reset(self, q: Array, v: Array) -> None:
         """Take over at q: hold it there."""
         if not self._fixed_inertia:
-            self.inertia[:] = self._model.mass_matrix(q).diagonal() + self._armature
+            self.inertia[:] = self._model.mass_matrix(q).diagonal()
         self._integral[:] = self._model.gravity_torque(q)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:

@@ -14,19 +14,15 @@ from arm_dynamics.model import Array, RobotModel
 class JointImpedanceParameters:
     """What somebody who pushes the arm is to feel.
 
-    Numbers a joint are one number for all joints or one a joint.
+    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         stiffness: K [N.m/rad | N/m], above zero.
         damping_ratio: of every natural mode of M and K.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
     """
 
     stiffness: tuple[float, ...] = (300.0,)
     damping_ratio: float = 0.7
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
 
     def __post_init__(self):
         """Raises ArmError."""
@@ -34,7 +30,7 @@ class JointImpedanceParameters:
 
 
 class JointImpedance:
-    """tau = K e + D(q) de + M a_r + C(q, v) v_r + g + damping v + effort_r.
+    """tau = K e + D(q) de + M a_r + C(q, v) v_r + g + friction(v) + effort_r.
 
     The arm keeps its own inertia: pushed by tau_ext, e = q_r - q obeys
 
@@ -56,14 +52,12 @@ class JointImpedance:
         self.stiffness = per_joint('stiffness', parameters.stiffness, names, 0.0, exclusive=True)
         self._stiffness_matrix = np.diag(self.stiffness)
         self._ratio = parameters.damping_ratio
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: this law has none."""
 
     def damping_matrix(self, mass_matrix: Array) -> Array:
-        """Return D (n x n) for the damping ratio at this mass matrix (with armature)."""
+        """Return D (n x n) for the damping ratio at this mass matrix."""
         squares, modes, _ = dsygv(self._stiffness_matrix, mass_matrix)
         shape = mass_matrix @ modes
         return (shape * (2.0 * self._ratio * np.sqrt(squares))) @ shape.T
@@ -72,12 +66,11 @@ class JointImpedance:
         """Return the torque (n,) [N.m | N]."""
         model = self._model
         mass = model.mass_matrix(q)
-        mass.flat[:: len(q) + 1] += self._armature  # the diagonal
         tau = mass @ reference.a
         tau += model.coriolis_matrix(q, v) @ reference.v
         tau += model.gravity_torque(q)
         tau += self.stiffness * model.difference(q, reference.q)
         tau += self.damping_matrix(mass) @ (reference.v - v)
-        tau += self._damping * v
+        tau += model.friction_torque(v)
         tau += reference.effort
         return tau

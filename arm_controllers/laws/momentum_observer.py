@@ -13,29 +13,25 @@ from arm_dynamics.model import Array, RobotModel
 class MomentumObserverParameters:
     """Gains of the error dynamics and of the observer.
 
-    Numbers a joint are one number for all joints or one a joint.
+    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         kp: position gain [1/s^2].
         kd: velocity gain [1/s].
         observer_gain: bandwidth of the disturbance estimate [1/s], well below 1/dt.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
     """
 
     kp: tuple[float, ...] = (400.0,)
     kd: tuple[float, ...] = (40.0,)
     observer_gain: tuple[float, ...] = (150.0,)
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
 
 
 class MomentumObserver:
     """tau = computed torque - r, with r the estimate of every torque the model does not know.
 
-    The generalised momentum p = M v obeys dp/dt = tau + C^T v - g - damping v + d. Therefore
+    The generalised momentum p = M v obeys dp/dt = tau + C^T v - g - friction(v) + d. Therefore
 
-        r = L (p - p(0) - integral of (tau + C^T v - g - damping v + r)),   dr/dt = L (d - r):
+        r = L (p - p(0) - integral of (tau + C^T v - g - friction(v) + r)),  dr/dt = L (d - r):
 
     a first-order low-pass of d, without any measured acceleration (De Luca and Mattone, ICRA 2003,
     Actuator failure detection; the law: Mohammadi et al., Control Eng. Practice 21, 2013).
@@ -56,8 +52,6 @@ class MomentumObserver:
         self.observer_gain = per_joint(
             'observer_gain', parameters.observer_gain, names, minimum=0.0
         )
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
         self.disturbance = np.zeros(model.nv)  # r, the estimate [N.m | N]
         self._predicted = np.zeros(model.nv)  # p(0) + the integral
         self._fresh = True
@@ -69,7 +63,7 @@ class MomentumObserver:
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (n,) [N.m | N]."""
         model = self._model
-        momentum = model.mass_matrix(q) @ v + self._armature * v
+        momentum = model.mass_matrix(q) @ v
         if self._fresh:
             self._predicted[:] = momentum
             self._fresh = False
@@ -77,13 +71,11 @@ class MomentumObserver:
 
         a = reference.a + self.kd * (reference.v - v) + self.kp * model.difference(q, reference.q)
         tau = model.inverse_dynamics(q, v, a)
-        tau += self._armature * a
-        tau += self._damping * v
         tau += reference.effort
         tau -= self.disturbance
 
         applied = np.clip(tau, -model.effort_limit, model.effort_limit)
         rate = applied + model.coriolis_matrix(q, v).T @ v - model.gravity_torque(q)
-        rate -= self._damping * v
+        rate -= model.friction_torque(v)
         self._predicted += dt * (rate + self.disturbance)
         return tau

@@ -16,8 +16,6 @@ from arm_dynamics.model import Array, RobotModel
 class OperationalSpaceParameters:
     """Error dynamics of the tip and of the posture.
 
-    Armature and damping are one number for all joints or one a joint.
-
     Attributes:
         kp: (6) position and orientation gains of the tip [1/s^2]; one number serves all.
         kd: (6) their velocity gains [1/s].
@@ -26,8 +24,6 @@ class OperationalSpaceParameters:
         axes: (6) 1 for task axes (x, y, z, about x, y, z of the base frame), 0 for free ones.
         tip_frame: the controlled frame; empty: the model's tool frame.
         threshold: mobility of a task direction [1/kg] below which it is given up smoothly.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
     """
 
     kp: tuple[float, ...] = (400.0,)
@@ -37,8 +33,6 @@ class OperationalSpaceParameters:
     axes: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
     tip_frame: str = ''
     threshold: float = 0.01
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
 
     def __post_init__(self):
         """Raises ArmError."""
@@ -50,7 +44,7 @@ class OperationalSpaceParameters:
 
 
 class OperationalSpace:
-    """tau = M (Jbar (x'' - Jdot v) + N a_0) + C v + g + damping v + effort_r.
+    """tau = M (Jbar (x'' - Jdot v) + N a_0) + C v + g + friction(v) + effort_r.
 
     x'' = x_r'' + kd (x_r' - x') + kp (x_r - x) for the tip, whose reference is the joint
     reference's; a_0 = a_r + posture_kd (v_r - v) + posture_kp (q_r - q) for the joints;
@@ -68,7 +62,7 @@ class OperationalSpace:
 
     def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):
         """Raises ArmError for gains that are negative or an unknown frame."""
-        names, axes = model.joint_names, ('x', 'y', 'z', 'about x', 'about y', 'about z')
+        axes = ('x', 'y', 'z', 'about x', 'about y', 'about z')
         self._model = model
         self._frame = parameters.tip_frame or model.tip_frame
         self._frame_id = model.frame_id(self._frame)
@@ -78,8 +72,6 @@ class OperationalSpace:
         self._kd = per_joint('kd', parameters.kd, axes, minimum=0.0)
         self._posture_kp, self._posture_kd = parameters.posture_kp, parameters.posture_kd
         self._threshold = parameters.threshold
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: this law has none."""
@@ -102,14 +94,11 @@ class OperationalSpace:
         if len(self._axes) < 6:
             jacobian, tip_a = jacobian[self._axes], tip_a[self._axes]
         mass = model.mass_matrix(q)
-        mass.flat[:: len(q) + 1] += self._armature  # the diagonal
         _, weighted, _ = dposv(mass, jacobian.T)
         a = posture + weighted @ (
             damped_inverse(jacobian @ weighted, self._threshold) @ (tip_a - jacobian @ posture)
         )
-        tau = mass @ a
-        tau += model.bias_torque(q, v)
-        tau += self._damping * v
+        tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
         return tau
 

@@ -13,21 +13,17 @@ FEEDFORWARD_AT = ('reference', 'measured')
 class PDFeedforwardParameters:
     """Gains, and where the model is evaluated.
 
-    Numbers a joint are one number for all joints or one a joint.
+    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         kp: position gain [N.m/rad | N/m].
         kd: velocity gain [N.m.s/rad | N.s/m].
         feedforward_at: 'reference' (the textbook's) or 'measured' state.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
     """
 
     kp: tuple[float, ...] = (2000.0,)
     kd: tuple[float, ...] = (400.0,)
     feedforward_at: str = 'reference'
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
 
     def __post_init__(self):
         """Raises ArmError."""
@@ -35,7 +31,7 @@ class PDFeedforwardParameters:
 
 
 class PDFeedforward:
-    """tau = M(x) a_r + C(x, y) y + g(x) + kp (q_r - q) + kd (v_r - v) + effort_r.
+    """tau = M(x) a_r + C(x, y) y + g(x) + friction(y) + kp (q_r - q) + kd (v_r - v) + effort_r.
 
     (x, y) is the reference (q_r, v_r) or the measured state (q, v). Source: Siciliano et al.,
     Robotics, section 8.5.1; with the measured state it is the law of its section 6.6 in the 2000
@@ -48,13 +44,11 @@ class PDFeedforward:
     Parameters = PDFeedforwardParameters
 
     def __init__(self, model: RobotModel, parameters: PDFeedforwardParameters):
-        """Raises ArmError for a gain, armature or damping that is negative or not finite."""
+        """Raises ArmError for a gain that is negative or not finite."""
         names = model.joint_names
         self._model = model
         self.kp = per_joint('kp', parameters.kp, names, minimum=0.0)
         self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint('damping', parameters.damping, names, minimum=0.0)
         self._measured = parameters.feedforward_at == 'measured'
 
     def reset(self, q: Array, v: Array) -> None:
@@ -64,8 +58,6 @@ class PDFeedforward:
         """Return the torque (n,) [N.m | N]."""
         x, y = (q, v) if self._measured else (reference.q, reference.v)
         tau = self._model.inverse_dynamics(x, y, reference.a)
-        tau += self._armature * reference.a
-        tau += self._damping * y
         tau += self.kp * self._model.difference(q, reference.q)
         tau += self.kd * (reference.v - v)
         tau += reference.effort

@@ -20,13 +20,11 @@ FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discr
 class ServoParameters:
     """Choice of feedforward, and what the servo drive in the plant does.
 
-    Numbers a joint are one number for all joints or one a joint.
+    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         feedforward: one of FEEDFORWARD.
         servo_kp, servo_kd: gains of the plant's servo [N.m/rad], [N.m.s/rad].
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
         timestep: the plant's integration step [s] ('discrete' only).
         control_decimation: the plant's steps a control period ('discrete' needs 1).
     """
@@ -34,8 +32,6 @@ class ServoParameters:
     feedforward: str = 'inverse_dynamics'
     servo_kp: tuple[float, ...] = (2000.0,)
     servo_kd: tuple[float, ...] = (400.0,)
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = ()
     timestep: float = 0.002
     control_decimation: int = 1
 
@@ -56,7 +52,7 @@ class Servo:
     Levels (each adds to the one before; what the drive's own terms get wrong is put right):
         none: u = q_r.
         gravity: u = q_r + b(q, v)/kp, with b the gravity and velocity torques: no droop.
-        gravity_velocity: ... + kd v_r/kp: no lag behind a moving reference.
+        gravity_velocity: ... + (kd v_r + friction(v_r))/kp: no lag behind a moving reference.
         inverse_dynamics: u = q_r + (tau(q_r, v_r, a_r) + kd v_r)/kp, the whole model.
         discrete: the command that brings the plant's next sample onto the reference's (deadbeat).
 
@@ -65,9 +61,10 @@ class Servo:
 
         (M + h D)(v+ - v) = h (kp (u - q) - D v - b),  q+ = q + h v+,  D = kd + damping,
 
-    for q+ = q_r(t + h): v+ = (q_r+ - q)/h, a = (v+ - v)/h, and u = q + (M a + b + D v+)/kp. The
-    drive's gains and the step are the plant's own. It corrects any error within one step, with
-    whatever torque that takes: for exact models and lock-step.
+    for q+ = q_r(t + h): v+ = (q_r+ - q)/h, a = (v+ - v)/h, and u = q + (M a + b + D v+)/kp;
+    Coulomb friction is that at v+ too. The drive's gains and the step are the plant's own. It
+    corrects any error within one step, with whatever torque that takes: for exact models and
+    lock-step.
     """
 
     command_interface = 'position'
@@ -75,16 +72,11 @@ class Servo:
     Parameters = ServoParameters
 
     def __init__(self, model: RobotModel, parameters: ServoParameters):
-        """Raises ArmError for gains that are not positive, armature or damping below zero."""
+        """Raises ArmError for gains that are not positive."""
         names = model.joint_names
         self._model = model
         self._kp = per_joint('servo_kp', parameters.servo_kp, names, minimum=0.0, exclusive=True)
         self._kd = per_joint('servo_kd', parameters.servo_kd, names, minimum=0.0)
-        self._armature = per_joint('armature', parameters.armature, names, minimum=0.0)
-        self._damping = per_joint(
-            'damping', parameters.damping or model.damping, names, minimum=0.0
-        )
-        self._drag = self._kd + self._damping
         self._rate = np.full(model.nv, 1.0 / parameters.timestep)
         levels: dict[str, Callable[[Array, Array, Reference], Array]] = {
             'none': self._none,
@@ -111,12 +103,12 @@ class Servo:
         return reference.q + (self._model.bias_torque(q, v) + reference.effort) / self._kp
 
     def _gravity_velocity(self, q: Array, v: Array, reference: Reference) -> Array:
-        return self._gravity(q, v, reference) + self._drag * reference.v / self._kp
+        drag = self._kd * reference.v + self._model.friction_torque(reference.v)
+        return self._gravity(q, v, reference) + drag / self._kp
 
     def _inverse_dynamics(self, q: Array, v: Array, reference: Reference) -> Array:
         tau = self._model.inverse_dynamics(reference.q, reference.v, reference.a)
-        tau += self._armature * reference.a
-        tau += self._drag * reference.v
+        tau += self._kd * reference.v
         tau += reference.effort
         tau /= self._kp
         tau += reference.q
@@ -128,10 +120,9 @@ class Servo:
         a = v_next - v
         a *= self._rate
         tau = self._model.inverse_dynamics(q, v, a)
-        a *= self._armature
-        tau += a
-        v_next *= self._drag
-        tau += v_next
+        tau += self._model.friction_torque(v_next)
+        tau -= self._model.friction_torque(v)
+        tau += self._kd * v_next
         tau /= self._kp
         tau += q
         return tau

@@ -16,7 +16,7 @@ from arm_controllers.laws import law_class
 from arm_controllers.ros.command_lock import CommandLock
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
-from arm_controllers.ros.live_parameters import LiveParameters
+from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.messages import ControllerStateMessage, set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
@@ -37,6 +37,9 @@ class ControllerParameters:
     Attributes:
         robot: name of a shipped robot, or path of a URDF file: the controller's model.
         gravity: in the base frame [m/s^2].
+        armature: rotor inertia seen at the joint [kg m^2 | kg].
+        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
+        friction: Coulomb friction [N.m | N]; empty: the URDF's.
         timestep: the plant's integration step [s].
         control_decimation: the plant's steps a control period.
         mode: the simulator's; in 'realtime' goals are taken in a thread and checked in slices.
@@ -49,6 +52,9 @@ class ControllerParameters:
 
     robot: str = 'ur5e'
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+    armature: tuple[float, ...] = (0.0,)
+    damping: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
     timestep: float = 0.002
     control_decimation: int = 1
     mode: str = 'lockstep'
@@ -69,7 +75,7 @@ class ControllerParameters:
 
 
 _FIXED = (
-    *(field.name for field in fields(ControllerParameters)),
+    *(field.name for field in fields(ControllerParameters) if field.name not in OF_JOINTS),
     *(f'model_error.{field.name}' for field in fields(ModelError)),
 )
 
@@ -159,22 +165,26 @@ class ControllerNode(LifecycleNode):
         self._lock.release()
 
     def _build(self) -> None:
-        p = self.parameters
-        model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
-        model = with_error(model, self._model_error)  # what the controller believes
         if self._live is not None:
             self._live.close()
-        self._live = LiveParameters(self, model, self._law_class, _FIXED, self._apply)
-        self._law = self._law_class(model, self._live.law)
-        self._follower = TrajectoryFollower(model, self._live.follower)
-        self._model = model
+        live = LiveParameters(self, self._model_of, self._law_class, _FIXED, self._apply)
+        self._law = self._law_class(live.model, live.law)
+        self._follower = TrajectoryFollower(live.model, live.follower)
+        self._live, self._model = live, live.model
 
-    def _apply(self, law: Any, follower_parameters: FollowerParameters) -> None:
+    def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
+        """Return what the controller believes the arm is."""
+        p = self.parameters
+        model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity, **of_joints)
+        return with_error(model, self._model_error)
+
+    def _apply(self, model: RobotModel, law: Any, follower: FollowerParameters) -> None:
         """Take parameters into use that were set while running."""
+        self._model = model
         law.reset(self._follower.reference.q, self._follower.reference.v)
         self._law = law
         self._lookahead_ns = law.lookahead * round(self._dt * 1e9)
-        self._follower.set_parameters(follower_parameters)
+        self._follower.set_parameters(follower, model)
 
     def _open(self) -> None:
         p = self.parameters

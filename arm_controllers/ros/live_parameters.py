@@ -19,16 +19,19 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 
 _FREQUENCY, _RATIO = 'natural_frequency', 'damping_ratio'
+# Parameters of the model that may be set while the node runs, as RobotModel takes them.
+OF_JOINTS = ('armature', 'damping', 'friction')
 
 
 class LiveParameters:
-    """The parameters of a law and of a follower, declared on a node and kept valid.
+    """The parameters of a model, a law and a follower, declared on a node and kept valid.
 
     The gains of most laws may as well be set as `natural_frequency` [rad/s] and `damping_ratio`
     (see second_order_gains.py). Setting one pair sets the other; at the start a frequency of zero
     leaves it to the gains.
 
     Attributes:
+        model: the arm with its rotors and friction.
         law: the law's parameters.
         follower: the follower's parameters.
     """
@@ -36,39 +39,40 @@ class LiveParameters:
     def __init__(
         self,
         node: Node,
-        model: RobotModel,
+        model_of: Callable[..., RobotModel],
         law_class: Any,
         fixed: Sequence[str],
-        apply: Callable[[Any, FollowerParameters], None],
+        apply: Callable[[RobotModel, Any, FollowerParameters], None],
     ):
         """Declare what is missing on the node and read all.
 
         Args:
-            node: has the parameters of the law's dataclass declared.
-            model: its joints name parameters.
+            node: has OF_JOINTS and the parameters of the law's dataclass declared.
+            model_of: makes the model from armature, damping and friction.
             law_class: has `Parameters`, and is built as law_class(model, parameters).
             fixed: names that cannot change while the node runs.
-            apply: takes a new law and new follower parameters into use.
+            apply: takes a new model, law and follower parameters into use.
 
         Raises:
             ArmError: a value that is refused.
         """
         self._node = node
-        self._model = model
+        self._model_of = model_of
         self._law_class = law_class
         self._fixed = frozenset(fixed)
         self._apply = apply
         self._law_kinds = typing.get_type_hints(law_class.Parameters)
         self._follower_kinds = typing.get_type_hints(FollowerParameters)
-        self._follower_names = parameter_names(model.joint_names)
+        self.model = model_of(**{name: self._numbers({}, name) for name in OF_JOINTS})
+        self._follower_names = parameter_names(self.model.joint_names)
         defaults = FollowerParameters()
         for name, (field, joint) in self._follower_names.items():
             default = getattr(defaults, field)
             value = as_ros_value(default) if joint is None else default[0]
             self._declare(name, value)
-        if self._gains({}) is not None:
-            self._declare_frequency()
-        self.law, self.follower, _ = self._checked({})
+        if gains := self._gains({}):
+            self._declare_frequency(gains.names[0])
+        _, self.law, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._after)
@@ -86,8 +90,10 @@ class LiveParameters:
     def _value(self, name: str) -> Any:
         return self._node.get_parameter(name).value
 
-    def _checked(self, proposed: Mapping[str, Any]) -> tuple[Any, FollowerParameters, Any]:
-        """Return the law's parameters, the follower's, and the law, with some values replaced.
+    def _checked(
+        self, proposed: Mapping[str, Any]
+    ) -> tuple[RobotModel, Any, FollowerParameters, Any]:
+        """Return model, law's parameters, follower's, and the law, with some values replaced.
 
         Raises:
             ArmError: says which parameter, its value, and what is allowed.
@@ -107,12 +113,18 @@ class LiveParameters:
             else:
                 fields[field] = (*fields.get(field, ()), value(name, float))
         follower = FollowerParameters(**fields)
-        TrajectoryFollower(self._model, follower)  # checks what is one number a joint
-        return law, follower, self._law_class(self._model, law)
+        model = self._model_with(proposed)
+        TrajectoryFollower(model, follower)  # checks what is one number per joint
+        return model, law, follower, self._law_class(model, law)
+
+    def _model_with(self, named: Mapping[str, Any]) -> RobotModel:
+        """Return the model, made anew where its joints' parameters are among those named."""
+        if named.keys().isdisjoint(OF_JOINTS):
+            return self.model
+        return self._model_of(**{name: self._numbers(named, name) for name in OF_JOINTS})
 
     def _gains(self, named: Mapping[str, Any]) -> GainsByFrequency | None:
-        armature = self._per_joint(named, 'armature')
-        return gains_by_frequency(self._law_class, self._model, armature)
+        return gains_by_frequency(self._law_class, self._model_with(named))
 
     def _before(self, parameters: list[Parameter]) -> list[Parameter]:
         """Complete the pair of gains or of frequency and ratio by the other one."""
@@ -148,10 +160,12 @@ class LiveParameters:
     def _pair(self, named: Mapping[str, Any], names: tuple[str, str]) -> list[np.ndarray]:
         return [self._per_joint(named, name) for name in names]
 
-    def _per_joint(self, named: Mapping[str, Any], name: str) -> np.ndarray:
+    def _numbers(self, named: Mapping[str, Any], name: str) -> tuple[float, ...]:
         found = named[name] if name in named else self._value(name)
-        values = from_ros_value(name, found, tuple[float, ...])
-        return per_joint(name, values, self._model.joint_names, minimum=0.0)
+        return from_ros_value(name, found, tuple[float, ...])
+
+    def _per_joint(self, named: Mapping[str, Any], name: str) -> np.ndarray:
+        return per_joint(name, self._numbers(named, name), self.model.joint_names, minimum=0.0)
 
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
         proposed = {parameter.name: parameter.value for parameter in parameters}
@@ -167,14 +181,13 @@ class LiveParameters:
         return SetParametersResult(successful=True)
 
     def _after(self, parameters: list[Parameter]) -> None:
-        self.law, self.follower, law = self._checked({})
-        self._apply(law, self.follower)
+        changed = {parameter.name: parameter.value for parameter in parameters}
+        self.model, self.law, self.follower, law = self._checked(changed)
+        self._apply(self.model, law, self.follower)
 
-    def _declare_frequency(self) -> None:
+    def _declare_frequency(self, gain: str) -> None:
         """Declare frequency and ratio; where the user gave them they count, else the gains."""
         self._declare(_FREQUENCY, [0.0])
         self._declare(_RATIO, [1.0])
-        given = {}
-        if self._per_joint({}, _FREQUENCY).any():
-            given = {_FREQUENCY: self._value(_FREQUENCY)}
-        self._node.set_parameters(self._other_pair(given or {'armature': self._value('armature')}))
+        given = _FREQUENCY if self._per_joint({}, _FREQUENCY).any() else gain
+        self._node.set_parameters(self._other_pair({given: self._value(given)}))

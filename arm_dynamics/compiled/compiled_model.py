@@ -26,8 +26,8 @@ class CompiledModel:
     Attributes:
         model: the RobotModel it is made from.
         links: its moving links, in the frames that the generated code uses.
-        module: the generated module; arguments in the order of its functions' definitions, all
-            arrays contiguous float64, results written to the last arguments.
+        module: the generated module, of rigid bodies; arguments in the order of its functions'
+            definitions, all arrays contiguous float64, results written to the last arguments.
     """
 
     def __init__(self, model: RobotModel, loops: str = ''):
@@ -42,26 +42,34 @@ class CompiledModel:
         self.module = _load(module_source(model, loops), model.name)
         self._trig = (np.zeros(model.nv), np.zeros(model.nv))
 
-    def forward_dynamics(
-        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, armature: ArrayLike = 0.0
-    ) -> Array:
-        """Return a (n,) of (M(q) + diag(armature)) a + C(q, v) v + g(q) = tau."""
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
+        """Return a (n,) of (M(q) + A) a + C(q, v) v + g(q) + friction_torque(v) = tau."""
         a = np.empty(self.model.nv)
-        arguments = [self._vector(x) for x in (q, v, tau, armature)]
+        tau = np.asarray(tau, dtype=float) - self.model.friction_torque(v)
+        arguments = [self._vector(x) for x in (q, v, tau, self.model.armature)]
         self.module.forward_dynamics(*arguments, *self._trig, a)
         return a
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return tau (n,) = M(q) a + C(q, v) v + g(q)."""
+        """Return tau (n,) = (M(q) + A) a + C(q, v) v + g(q) + friction_torque(v)."""
+        drives = self.model.armature * np.asarray(a) + self.model.friction_torque(v)
+        return self._rigid_bodies(q, v, a) + drives
+
+    def bias_torque(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Return C(q, v) v + g(q) (n,)."""
+        return self._rigid_bodies(q, v, 0.0)
+
+    def _rigid_bodies(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         tau = np.empty(self.model.nv)
         arguments = [self._vector(x) for x in (q, v, a)]
         self.module.inverse_dynamics(*arguments, *self._trig, tau)
         return tau
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """Return M(q) (n x n)."""
+        """Return M(q) + A (n x n)."""
         m = np.empty((self.model.nv, self.model.nv))
         self.module.mass_matrix(self._vector(q), *self._trig, m)
+        m.flat[:: len(m) + 1] += self.model.armature  # the diagonal
         return m
 
     def placements(self, q: ArrayLike) -> tuple[Array, Array]:

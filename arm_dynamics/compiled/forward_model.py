@@ -45,16 +45,13 @@ INTEGRATORS = (*integrators.INTEGRATORS, 'implicitfast', 'lagged_euler')
 
 @dataclass(frozen=True)
 class ForwardModelParameters:
-    """Actuators, frictions and limits of the joints; one number for all joints or one per joint.
+    """Actuators and limits of the joints; one number for all joints or one per joint.
 
     Attributes:
         actuator: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor).
         integrator: one of INTEGRATORS.
         servo_kp, servo_kd: [N.m/rad], [N.m.s/rad].
         motors: the DC motors.
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
-        friction: Coulomb friction [N.m | N].
         limit_stiffness, limit_damping: spring and damper beyond the position limits [N.m/rad],
             [N.m.s/rad].
         effort_limits: enforce the URDF's effort limits.
@@ -65,9 +62,6 @@ class ForwardModelParameters:
     servo_kp: tuple[float, ...] = (2000.0,)
     servo_kd: tuple[float, ...] = (400.0,)
     motors: DCMotors = field(default_factory=DCMotors)
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = (0.0,)
-    friction: tuple[float, ...] = (0.0,)
     limit_stiffness: tuple[float, ...] = (0.0,)
     limit_damping: tuple[float, ...] = (0.0,)
     effort_limits: bool = True
@@ -89,15 +83,15 @@ class ForwardModelParameters:
             for name, row in (
                 ('servo_kp', SERVO_KP),
                 ('servo_kd', SERVO_KD),
-                ('armature', ARMATURE),
-                ('damping', DAMPING),
-                ('friction', FRICTION),
                 ('limit_stiffness', LIMIT_STIFFNESS),
                 ('limit_damping', LIMIT_DAMPING),
             )
         }
         motors = self.motors.constants(names)
         rows |= {
+            ARMATURE: model.armature,
+            DAMPING: model.damping,
+            FRICTION: model.friction,
             TORQUE_CONSTANT: motors.torque_constant,
             BACK_EMF_CONSTANT: motors.back_emf_constant,
             ARMATURE_CONDUCTANCE: motors.armature_conductance,
@@ -121,7 +115,7 @@ class ForwardModel:
         model, parameters: as given.
         compiled: the arm's generated code.
         table: joint numbers.
-        armature: (n,) rotor inertias at the joints [kg m^2 | kg].
+        damping, friction: (n,) of the joints [N.m.s/rad | N.s/m], [N.m | N], as in `table`.
         state_size: length of a state.
         effort: (n,) actuator torque in the last step of the last call [N.m | N].
     """
@@ -135,7 +129,7 @@ class ForwardModel:
         self.model, self.parameters = model, parameters
         self.compiled = CompiledModel(model, loops)
         self.table = parameters.table(model)
-        self.armature = self.table[ARMATURE]
+        self.damping, self.friction = self.table[DAMPING], self.table[FRICTION]
         self._lagged = parameters.integrator == 'lagged_euler'
         implicit = parameters.integrator == 'implicitfast'
         method = 'semi_implicit_euler' if implicit else parameters.integrator
@@ -146,7 +140,7 @@ class ForwardModel:
         parents = np.array([link.parent for link in self.compiled.links])
         self._context = PlantContext.of(self.table, parents, model.prismatic.copy())
         self.effort = self._context.effort
-        self._has_friction = bool((self.table[FRICTION] > 0.0).any())
+        self._has_friction = bool(self.friction.any())
         self._actuator = ACTUATORS.index(parameters.actuator)
         self._motor_scratch = self.new_scratch()
 
@@ -160,9 +154,7 @@ class ForwardModel:
         elif self.parameters.actuator == 'voltage':
             slope = table[TORQUE_CONSTANT] * table[BACK_EMF_CONSTANT]
             damping = damping + slope * table[ARMATURE_CONDUCTANCE]
-        return largest_stable_step(
-            self.model, self.parameters.integrator, stiffness, damping, self.armature
-        )
+        return largest_stable_step(self.model, self.parameters.integrator, stiffness, damping)
 
     def check_step(self, dt: float) -> None:
         """Refuse a time step [s] that is not > 0 or not stable, with an ArmError."""
@@ -170,7 +162,7 @@ class ForwardModel:
 
     def new_scratch(self) -> MotorScratch:
         """Return a work space of 'lagged_euler' for functions of the generated module."""
-        return MotorScratch.of(self.armature)
+        return MotorScratch.of(self.table[ARMATURE])
 
     def initial_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Return the state at q (n,) and v (n,), rest by default."""

@@ -16,7 +16,6 @@ def largest_stable_step(
     integrator: str,
     stiffness: Array,
     damping: Array,
-    armature: Array,
     samples: int = 50,
 ) -> float:
     """Return the largest stable step [s] of M(q) a = -stiffness q - damping v.
@@ -27,13 +26,13 @@ def largest_stable_step(
     Args:
         model: the arm.
         integrator: a name of arm_dynamics.compiled.integrators, 'implicitfast' or 'lagged_euler'.
-        stiffness, damping, armature: (n,) at the joints.
+        stiffness, damping: (n,) at the joints.
         samples: how many configurations.
     """
     rng = np.random.default_rng(0)
     smallest = _LONGEST
     for _ in range(samples):
-        inertia = model.mass_matrix(model.random_configuration(rng)) + np.diag(armature)
+        inertia = model.mass_matrix(model.random_configuration(rng))
         while not _stable(integrator, inertia, stiffness, damping, smallest):
             longer = smallest
             smallest *= 0.8

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
@@ -99,7 +99,7 @@ class Plants(NamedTuple):
 def make_plants(robot: Robot, task: Task, case: Case, actuator: str) -> Plants:
     """Return the arm of a case."""
     parameters = plant_parameters(case, robot, actuator)
-    arm = with_error(robot.model, replace(case.error, armature=(0.0,)))
+    arm = with_error(robot.model, case.error)
     loaded = with_error(arm, ModelError(payload=task.payload))
     later = None if task.drop_at is None else make_plant(case.engine, arm, parameters)
     return Plants(make_plant(case.engine, loaded, parameters), later)
@@ -118,14 +118,12 @@ def run_task(
 
 
 def plant_parameters(case: Case, robot: Robot, actuator: str) -> PlantParameters:
-    """Return the plant's parameters: the robot's own, with the case's error in the armature."""
+    """Return the plant's parameters."""
     kp, kd = joint_gains(robot, case.natural_frequency)
     return PlantParameters(
         actuator=actuator,
         servo_kp=kp,
         servo_kd=kd,
-        armature=tuple(np.add(robot.armature, case.error.armature).tolist()),
-        damping=case.error.damping or robot.damping,
         timestep=case.timestep,
     )
 

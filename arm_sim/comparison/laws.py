@@ -3,7 +3,7 @@
 from typing import Any
 
 from arm_controllers.laws import Law, law_class
-from arm_dynamics.checks import in_range, one_of, per_joint
+from arm_dynamics.checks import in_range, one_of
 from arm_sim.tasks.comparison_tasks import Robot
 
 # From the least to the most that a law knows of the arm.
@@ -49,35 +49,28 @@ def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> 
     one_of('law', name, COMPARED_LAWS)
     in_range('natural_frequency', natural_frequency, 0.0, 1e4, exclusive=True)
     w = natural_frequency
-    side: dict[str, Any] = {'armature': robot.armature, 'damping': robot.damping}
     kp, kd = joint_gains(robot, w)
     gains: dict[str, Any] = {'kp': kp, 'kd': kd}
-    dynamics: dict[str, Any] = {'kp': (w**2,), 'kd': (2.0 * w,), **side}
+    dynamics: dict[str, Any] = {'kp': (w**2,), 'kd': (2.0 * w,)}
     chosen: dict[str, dict[str, Any]] = {
-        'independent_joint': {
-            'natural_frequency': (w,),
-            'integral_rate': w / 5,
-            'armature': robot.armature,
-        },
+        'independent_joint': {'natural_frequency': (w,), 'integral_rate': w / 5},
         'pd': {**gains, 'gravity_compensation': False},
         'pd_gravity': {**gains, 'gravity_compensation': True},
-        'joint_impedance': {'stiffness': kp, 'damping_ratio': 1.0, **side},
-        'servo': {'feedforward': 'inverse_dynamics', 'servo_kp': kp, 'servo_kd': kd, **side},
-        'pd_feedforward': {**gains, **side},
+        'joint_impedance': {'stiffness': kp, 'damping_ratio': 1.0},
+        'servo': {'feedforward': 'inverse_dynamics', 'servo_kp': kp, 'servo_kd': kd},
+        'pd_feedforward': {**gains},
         'operational_space': dynamics,
         'computed_torque': dynamics,
         'computed_torque_pid': {'ki': (w**3 / 4,), **dynamics},
         'momentum_observer': dynamics,
-        'adaptive_computed_torque': {'slope': (w,), 'damping_rate': w, **side},
+        'adaptive_computed_torque': {'slope': (w,), 'damping_rate': w},
     }
     return law_class(registered_name(name)).Parameters(**chosen[name])
 
 
 def joint_gains(robot: Robot, natural_frequency: float) -> tuple[tuple[float, ...], ...]:
     """Return kp, kd [N.m/rad], [N.m.s/rad] that give each joint alone this critical damping."""
-    armature = per_joint('armature', robot.armature, robot.model.joint_names, minimum=0.0)
-    inertia = robot.model.mass_matrix(robot.start).diagonal() + armature
-    kp = natural_frequency**2 * inertia
+    kp = natural_frequency**2 * robot.model.mass_matrix(robot.start).diagonal()
     return tuple(map(float, kp)), tuple(map(float, 2.0 * kp / natural_frequency))
 
 

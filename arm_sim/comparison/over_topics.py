@@ -11,11 +11,10 @@ import numpy as np
 import yaml
 
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import ACTUATOR, law_parameters, registered_name
-from arm_sim.plants.plant import JointSide
-from arm_sim.plants.wrong_arm import wrong_arm_parameters
+from arm_sim.plants.wrong_arm import arm_parameters, wrong_arm_parameters
 from arm_sim.tasks.closed_loop import ClosedLoopRecord, Imperfections
 from arm_sim.tasks.comparison_tasks import Robot, Task, start_of
 
@@ -96,17 +95,13 @@ def model_error_of(text: str) -> ModelError:
 
 def simulator_parameters(case: Case, robot: Robot, task: Task) -> dict[str, Any]:
     """Return what the simulator's node is told for a case."""
-    parameters = plant_parameters(case, robot, ACTUATOR[case.law])
-    side = JointSide.of(with_error(robot.model, case.error), parameters)
     start = start_of(task, robot)
     return {
         'robot': case.robot,
-        'gravity': robot.model.gravity.tolist(),
+        **arm_parameters(robot.model),
         'engine': case.engine,
-        **_ros(parameters),
-        **wrong_arm_parameters(robot.model, case.error, robot.armature),
-        'friction': side.friction.tolist(),
-        'damping': side.damping.tolist(),
+        **_ros(plant_parameters(case, robot, ACTUATOR[case.law])),
+        **wrong_arm_parameters(robot.model, case.error),
         'initial_positions': start.q.tolist(),
         'initial_velocities': start.v.tolist(),
         'payload': task.payload,
@@ -119,7 +114,7 @@ def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
     """Return what the law's node is told for a case."""
     return _ros(law_parameters(case.law, robot, case.natural_frequency)) | {
         'robot': case.robot,
-        'gravity': robot.model.gravity.tolist(),
+        **arm_parameters(robot.model),
         'timestep': case.timestep,
         'control_decimation': 1,
         'autostart': True,

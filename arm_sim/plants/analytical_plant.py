@@ -9,7 +9,7 @@ from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
-from arm_sim.plants.plant import COMMAND_INTERFACE, JointSide, PlantParameters
+from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
 
 Array = NDArray[np.float64]
 
@@ -44,16 +44,13 @@ class AnalyticalParameters(PlantParameters):
 
     def forward_model_parameters(self, model: RobotModel) -> ForwardModelParameters:
         """Return what the forward model of `model` takes. Raises ArmError."""
-        side = JointSide.of(model, self)
+        kp, kd = self.servo_gains(model)
         return ForwardModelParameters(
             actuator=self.actuator,
             integrator=self.integrator,
-            servo_kp=tuple(side.servo_kp.tolist()),
-            servo_kd=tuple(side.servo_kd.tolist()),
+            servo_kp=tuple(kp.tolist()),
+            servo_kd=tuple(kd.tolist()),
             motors=self.motors,
-            armature=tuple(side.armature.tolist()),
-            damping=tuple(side.damping.tolist()),
-            friction=tuple(side.friction.tolist()),
             limit_stiffness=tuple(self.limit_stiffness),
             limit_damping=tuple(self.limit_damping),
             effort_limits=self.effort_limits,
@@ -93,7 +90,6 @@ class AnalyticalPlant:
         self.state = np.zeros(self.forward_model.state_size)
         self.effort = self.forward_model.effort
         self.q, self.v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
-        self._armature = np.diag(self.forward_model.armature)
         self.reset(model.neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
@@ -126,8 +122,12 @@ class AnalyticalPlant:
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n)."""
-        return self.forward_model.compiled.mass_matrix(self.q) + self._armature
+        return self.forward_model.compiled.mass_matrix(self.q)
+
+    def joint_friction(self) -> tuple[Array, Array]:
+        """Return damping and Coulomb friction (n,)."""
+        return self.forward_model.damping, self.forward_model.friction
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,)."""
-        return self.forward_model.compiled.inverse_dynamics(self.q, self.v, 0.0)
+        return self.forward_model.compiled.bias_torque(self.q, self.v)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import MotorConstants
-from arm_sim.plants.plant import JointSide, PlantParameters
+from arm_sim.plants.plant import PlantParameters
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,8 @@ class Brake:
         """`rate` [1/s] of the speed's decay."""
         self._model = model
         self._actuator = parameters.actuator
-        self._side = JointSide.of(model, parameters)
+        self._kp, self._kd = parameters.servo_gains(model)
+        self._limit = parameters.effort_limit(model)
         self._step = parameters.timestep
         self._rate = rate
         self._hold = model.neutral()
@@ -38,10 +39,9 @@ class Brake:
 
     def torque(self, q: Array, v: Array) -> tuple[Array, Array]:
         """Return the braking torque (n,) and the acceleration (n,) that it is for."""
-        side = self._side
         a = self._rate**2 * self._model.difference(q, self._hold) - 2.0 * self._rate * v
-        tau = self._model.inverse_dynamics(q, v, a) + side.armature * a + side.damping * v
-        return np.clip(tau, -side.effort_limit, side.effort_limit), a
+        tau = self._model.inverse_dynamics(q, v, a)
+        return np.clip(tau, -self._limit, self._limit), a
 
     def command(self, q: Array, v: Array) -> Array:
         """Return the plant command (n,): torque, or the servo position that gives it."""
@@ -50,5 +50,4 @@ class Brake:
             return tau
         if self._motors is not None:
             return self._motors.voltage(tau, v)
-        side = self._side
-        return q + (tau + side.servo_kd * (v + self._step * a)) / side.servo_kp
+        return q + (tau + self._kd * (v + self._step * a)) / self._kp

@@ -18,15 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from arm_dynamics.compiled import ForwardModel
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import RobotModel
+from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.plants.plant import PlantParameters
 
 Array = NDArray[np.float64]
 
-_FORMAT = 'arm_sim inputs 1'
+_FORMAT = 'arm_sim inputs 2'
 _PARTS = (
-    'urdf', 'gravity', 'tip_frame', 'parameters', 'start_state', 'commands',
+    'urdf', 'tip_frame', *BESIDE_URDF, 'parameters', 'start_state', 'commands',
     'wrench_step', 'wrench_frame', 'wrench', 'end_state',
 )  # fmt: skip
 
@@ -68,6 +68,10 @@ class InputRecorder:
         """Return the plant's."""
         return self.plant.mass_matrix()
 
+    def joint_friction(self) -> tuple[Array, Array]:
+        """Return the plant's."""
+        return self.plant.joint_friction()
+
     def bias_torque(self) -> Array:
         """Return the plant's."""
         return self.plant.bias_torque()
@@ -78,8 +82,8 @@ class InputRecorder:
         content: dict[str, Any] = {
             'format': _FORMAT,
             'urdf': model.urdf,
-            'gravity': model.gravity,
             'tip_frame': model.tip_frame,
+            **{name: getattr(model, name) for name in BESIDE_URDF},
             'parameters': json.dumps(asdict(self.parameters)),
             'start_state': self._start_state,
             'commands': np.array(self._commands).reshape(-1, model.nv),
@@ -140,8 +144,10 @@ class InputRecording:
         missing = [name for name in _PARTS if name not in parts]
         if missing:
             raise ArmError(f'{str(path)!r} lacks {", ".join(missing)} of a recording of inputs')
-        model = RobotModel.from_urdf(
-            str(parts['urdf']), str(parts['tip_frame']), parts['gravity'].tolist()
+        model = RobotModel(
+            str(parts['urdf']),
+            str(parts['tip_frame']),
+            **{name: parts[name] for name in BESIDE_URDF},
         )
         values: dict[str, Any] = json.loads(str(parts['parameters']))
         for name, value in values.items():

@@ -4,14 +4,14 @@ import numpy as np
 
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.plants.plant import JointSide, Plant
+from arm_sim.plants.plant import Plant
 
 # Two correct implementations differ by rounding alone: some 1e-13 of the largest entry.
 TOLERANCE = 1e-9
 
 
 def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 0) -> float:
-    """Compare mass matrix and bias torque of the plant and the model at random states.
+    """Compare inertia, bias torque and friction of the plant and the model at random states.
 
     Leaves the plant in its last compared state: reset it.
 
@@ -24,15 +24,17 @@ def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 
     if plant.joint_names != model.joint_names:
         raise ArmError(f'plant has joints {plant.joint_names}, the model {model.joint_names}')
     rng = np.random.default_rng(seed)
-    armature = np.diag(JointSide.of(model, plant.parameters).armature)
+    damping, friction = plant.joint_friction()
     worst = 0.0
     for _ in range(samples):
         q = model.random_configuration(rng)
         v = rng.uniform(-1.0, 1.0, model.nv)
         plant.reset(q, v)
         pairs = (
-            ('mass matrix [kg m^2]', plant.mass_matrix(), model.mass_matrix(q) + armature),
+            ('mass matrix [kg m^2]', plant.mass_matrix(), model.mass_matrix(q)),
             ('bias torque [N.m]', plant.bias_torque(), model.bias_torque(q, v)),
+            ('damping [N.m.s/rad]', damping, model.damping),
+            ('Coulomb friction [N.m]', friction, model.friction),
         )
         for quantity, of_plant, of_model in pairs:
             error = np.abs(of_plant - of_model) / max(1.0, np.abs(of_model).max())

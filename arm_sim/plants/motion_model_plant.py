@@ -10,7 +10,7 @@ from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.motion_models import MOTION_TYPES, JointSpaceMotionModel
-from arm_sim.plants.plant import JointSide, PlantParameters
+from arm_sim.plants.plant import PlantParameters
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ class MotionModelParameters(PlantParameters):
     """What this engine has beside every plant's parameters.
 
     The actuator is a servo. `servo_kp` and `servo_kd` are the gains of motion type 'pd', which has
-    gravity compensation; `armature`, `friction` and `damping` are not part of a motion model.
+    gravity compensation.
 
     Attributes:
         motion_type: computed_torque, pd or independent_joint.
@@ -71,14 +71,12 @@ class MotionModelPlant:
         self.parameters: PlantParameters = parameters
         self.joint_names = model.joint_names
         self._model = model
-        self._side = JointSide.of(model, parameters)
         self.motion = JointSpaceMotionModel(
             model,
             parameters.motion_type,
             parameters.natural_frequency,
             parameters.damping_ratio,
-            self._side.servo_kp,
-            self._side.servo_kd,
+            *parameters.servo_gains(model),
         )
         if any(parameters.settling_time):
             self.motion.update_error_dynamics_from_step(
@@ -149,7 +147,11 @@ class MotionModelPlant:
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n)."""
-        return self._model.mass_matrix(self.q) + np.diag(self._side.armature)
+        return self._model.mass_matrix(self.q)
+
+    def joint_friction(self) -> tuple[Array, Array]:
+        """Return damping and Coulomb friction (n,)."""
+        return self._model.damping, self._model.friction
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,)."""

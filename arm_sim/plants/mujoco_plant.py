@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.plants.plant import COMMAND_INTERFACE, JointSide, PlantParameters
+from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
 
 Array = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class MujocoPlant:
         self.joint_names = model.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]
         try:
-            self.mj_model = _build(model, parameters, JointSide.of(model, parameters))
+            self.mj_model = _build(model, parameters)
         except ArmError:
             raise
         except ValueError as error:
@@ -108,14 +108,20 @@ class MujocoPlant:
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
         return full
 
+    def joint_friction(self) -> tuple[Array, Array]:
+        """Return damping and Coulomb friction (n,)."""
+        return self.mj_model.dof_damping, self.mj_model.dof_frictionloss
+
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,)."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self.mj_data.qfrc_bias.copy()
 
 
-def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> mujoco.MjModel:
+def _build(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
     """Return the MuJoCo model: the URDF's bodies, our actuators, floor and light."""
+    kp, kd = parameters.servo_gains(model)
+    limit = parameters.effort_limit(model)
     spec = mujoco.MjSpec.from_string(_for_mujoco(model.urdf))
     spec.compiler.fusestatic = False
     spec.compiler.boundmass = 0.0
@@ -130,21 +136,21 @@ def _build(model: RobotModel, parameters: PlantParameters, side: JointSide) -> m
 
     for i, name in enumerate(model.joint_names):
         joint = spec.joint(name)
-        joint.armature = side.armature[i]
-        joint.damping[0] = side.damping[i]
-        joint.frictionloss = side.friction[i]
+        joint.armature = model.armature[i]
+        joint.damping[0] = model.damping[i]
+        joint.frictionloss = model.friction[i]
         joint.actfrclimited = False
         actuator = spec.add_actuator(
             name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=_AFFINE
         )
         if parameters.actuator == 'servo':
-            actuator.gainprm[0] = side.servo_kp[i]
-            actuator.biasprm[:3] = (0.0, -side.servo_kp[i], -side.servo_kd[i])
+            actuator.gainprm[0] = kp[i]
+            actuator.biasprm[:3] = (0.0, -kp[i], -kd[i])
         else:
             actuator.gainprm[0] = 1.0
-        if np.isfinite(side.effort_limit[i]):
+        if np.isfinite(limit[i]):
             actuator.forcelimited = True
-            actuator.forcerange = (-side.effort_limit[i], side.effort_limit[i])
+            actuator.forcerange = (-limit[i], limit[i])
 
     spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
     resolution = {'width': 64, 'height': 64}

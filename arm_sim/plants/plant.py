@@ -18,17 +18,13 @@ COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltag
 
 @dataclass(frozen=True)
 class PlantParameters:
-    """Actuators and stepping of the simulated arm; the arm itself is the URDF.
+    """Actuators and stepping of the simulated arm; the arm itself is the model.
 
-    Numbers a joint are one number for all joints or one a joint; an empty `damping` or `friction`
-    is the URDF's <dynamics>.
+    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         actuator: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor).
         servo_kp, servo_kd: gains of the servo [N.m/rad], [N.m.s/rad].
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m].
-        friction: Coulomb friction [N.m | N].
         effort_limits: enforce the URDF's effort limits.
         timestep: integration step [s], a whole number of nanoseconds.
         control_decimation: integration steps a control period.
@@ -38,9 +34,6 @@ class PlantParameters:
     actuator: str = 'servo'
     servo_kp: tuple[float, ...] = (2000.0,)
     servo_kd: tuple[float, ...] = (400.0,)
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = ()
-    friction: tuple[float, ...] = ()
     effort_limits: bool = True
     timestep: float = 0.002
     control_decimation: int = 1
@@ -61,38 +54,15 @@ class PlantParameters:
         """The control period [ns]."""
         return round(self.timestep * 1e9) * self.control_decimation
 
+    def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
+        """Return kp, kd (n,). Raises ArmError for counts and values that are not allowed."""
+        names, servo = model.joint_names, self.actuator == 'servo'
+        kp = per_joint('servo_kp', self.servo_kp, names, minimum=0.0, exclusive=servo)
+        return kp, per_joint('servo_kd', self.servo_kd, names, minimum=0.0)
 
-@dataclass(frozen=True)
-class JointSide:
-    """PlantParameters resolved for one arm: read-only arrays (n,), units as there."""
-
-    servo_kp: Array
-    servo_kd: Array
-    armature: Array
-    damping: Array
-    friction: Array
-    effort_limit: Array
-
-    @classmethod
-    def of(cls, model: RobotModel, parameters: PlantParameters) -> 'JointSide':
-        """Resolve for `model`. Raises ArmError for counts and values that are not allowed."""
-        names = model.joint_names
-
-        def resolve(name: str, urdf: Array | None = None, exclusive: bool = False) -> Array:
-            values = getattr(parameters, name)
-            if urdf is not None and len(values) == 0:
-                values = urdf
-            return per_joint(name, values, names, minimum=0.0, exclusive=exclusive)
-
-        limit = model.effort_limit if parameters.effort_limits else np.full(model.nv, np.inf)
-        return cls(
-            servo_kp=resolve('servo_kp', exclusive=parameters.actuator == 'servo'),
-            servo_kd=resolve('servo_kd'),
-            armature=resolve('armature'),
-            damping=resolve('damping', model.damping),
-            friction=resolve('friction', model.friction),
-            effort_limit=limit,
-        )
+    def effort_limit(self, model: RobotModel) -> Array:
+        """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""
+        return model.effort_limit if self.effort_limits else np.full(model.nv, np.inf)
 
 
 class Plant(Protocol):
@@ -133,6 +103,9 @@ class Plant(Protocol):
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n) as the engine has it."""
+
+    def joint_friction(self) -> tuple[Array, Array]:
+        """Return damping (n,) and Coulomb friction (n,) of the joints as the engine has them."""
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,) as the engine has it."""

@@ -7,7 +7,7 @@ from arm_dynamics.checks import all_finite
 from arm_dynamics.errors import ArmError, limit_error
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.brake import Brake
-from arm_sim.plants.plant import JointSide, Plant
+from arm_sim.plants.plant import Plant
 
 Array = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Simulation:
         self.model = model
         self.period_ns = plant.parameters.period_ns
         self._brake = Brake(model, plant.parameters)
-        self._effort_limit = JointSide.of(model, plant.parameters).effort_limit
+        self._effort_limit = plant.parameters.effort_limit(model)
         self._zeros = np.zeros(len(self._effort_limit))
         self._initial_q = model.check_configuration(initial_q, 'initial_positions')
         self._initial_v = _velocities(model, initial_v)

@@ -27,6 +27,9 @@ class SimulatorParameters:
         payload: mass at the tool frame that robot_description does not have [kg].
         payload_end: simulated time at which the payload falls off [s]; 0: never.
         gravity: in the base frame [m/s^2].
+        armature: rotor inertia seen at the joint [kg m^2 | kg].
+        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
+        friction: Coulomb friction [N.m | N]; empty: the URDF's.
         clock_rate: rate of /clock [Hz of simulated time].
         command_timeout: simulated time without a new command before the arm brakes [s] (realtime).
         lockstep_timeout: wall-clock time without the awaited command before it brakes [s].
@@ -45,6 +48,9 @@ class SimulatorParameters:
     payload: float = 0.0
     payload_end: float = 0.0
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+    armature: tuple[float, ...] = (0.0,)
+    damping: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
     clock_rate: float = 100.0
     command_timeout: float = 0.1
     lockstep_timeout: float = 5.0
@@ -86,7 +92,8 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> Setup:
         ArmError: that, or what the engine cannot do.
     """
     p, engine = parameters, plant_class(parameters.engine)
-    model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity)
+    joints = (p.armature, p.damping, p.friction)
+    model = RobotModel(find_urdf(p.robot), None, p.gravity, *joints)
     loaded = with_error(model, ModelError(payload=p.payload))
     plant = engine(loaded, plant_parameters)
     agreement = check_model(plant, loaded)

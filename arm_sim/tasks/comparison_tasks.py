@@ -14,7 +14,7 @@ from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.model import BESIDE_URDF, Array, RobotModel
 from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
 from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
@@ -30,17 +30,14 @@ class Robot:
 
     Attributes:
         name: of the robot.
-        model: from its URDF.
+        model: from its URDF, with what the file says of gravity, rotors and friction.
         start: (n,) where tasks start [rad | m].
-        armature, damping: (1 or n) joint-side facts [kg m^2], [N.m.s/rad].
         amplitude, frequency: of the sinusoid [rad | m], [Hz].
     """
 
     name: str
     model: RobotModel
     start: Array
-    armature: tuple[float, ...]
-    damping: tuple[float, ...]
     amplitude: tuple[float, ...]
     frequency: float
 
@@ -53,15 +50,12 @@ class Robot:
         """
         urdf, sections = find_urdf(name), merged(files_of(name))
         shared, task = sections[SHARED], parameters_of(sections, 'sinusoid_task')
-        gravity = shared.get('gravity', (0.0, 0.0, -9.81))
-        model = RobotModel.from_urdf(urdf, gravity=gravity)
+        model = RobotModel(urdf, **{name: shared[name] for name in BESIDE_URDF if name in shared})
         start = parameters_of(sections, 'simulator').get('initial_positions', model.neutral())
         return cls(
             urdf.stem,
             model,
             model.check_configuration(start, f'initial_positions of {name}'),
-            tuple(shared.get('armature', (0.0,))),
-            tuple(shared.get('damping', (0.0,))),
             tuple(per_joint('amplitude', task.get('amplitude', 0.2), model.joint_names)),
             float(task.get('frequency', 0.5)),
         )
@@ -155,8 +149,7 @@ def task_goal(task: Task, robot: Robot) -> Goal:
 
 def goal_reference(goal: Goal, robot: Robot, q: Array, v: Array) -> ReferenceFunction:
     """Return what a controller makes of a goal that it gets when it takes over at q, v (n,)."""
-    rules = FollowerParameters(armature=robot.armature, damping=robot.damping)
-    follower = TrajectoryFollower(robot.model, rules)
+    follower = TrajectoryFollower(robot.model, FollowerParameters())
     follower.activate(0, q, v)
     follower.set_goal(goal, 0)
 

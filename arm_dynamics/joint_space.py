@@ -1,0 +1,93 @@
+"""Joint space of an arm: its joints, their limits, and configurations within them."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike, NDArray
+
+from arm_dynamics.errors import ArmError, limit_error
+
+Array = NDArray[np.float64]
+
+
+class JointSpace:
+    """Names, kinds and limits of the n joints of an arm.
+
+    Attributes:
+        joint_names: names of the moving joints, base to tip.
+        nq, nv: number of moving joints (equal: one coordinate per joint).
+        continuous: (nq,) bool, joints without ends.
+        prismatic: (nq,) bool.
+        position_lower, position_upper: (nq,) limits [rad | m]; infinite where there is none.
+        velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
+            URDF has none or zero.
+    """
+
+    def __init__(self, tree: ElementTree.Element, model: pin.Model):
+        """Read a URDF's tree and Pinocchio's model of it."""
+        self.joint_names = names = tuple(model.names[1:])
+        self.nv = self.nq = model.nv
+        types = {joint.get('name'): joint.get('type') for joint in tree.findall('joint')}
+        self.continuous = np.array([types[name] == 'continuous' for name in names])
+        self.prismatic = np.array([types[name] == 'prismatic' for name in names])
+        self._any_continuous = bool(self.continuous.any())
+        self._q_index = index = np.array([joint.idx_q for joint in model.joints[1:]])
+        self._pin_q = pin.neutral(model)
+        self.position_lower = np.where(self.continuous, -np.inf, model.lowerPositionLimit[index])
+        self.position_upper = np.where(self.continuous, np.inf, model.upperPositionLimit[index])
+        velocity, effort = model.velocityLimit, model.effortLimit
+        self.velocity_limit = np.where(velocity > 0, velocity, np.inf)
+        self.effort_limit = np.where(effort > 0, effort, np.inf)
+
+    def to_pin(self, q: ArrayLike) -> Array:
+        """Return Pinocchio's configuration vector of `q` (valid until the next call)."""
+        if not self._any_continuous:
+            return np.asarray(q, dtype=float)
+        q = np.asarray(q, dtype=float)
+        if q.shape != (self.nq,):
+            raise ArmError(f'q has shape {q.shape}, the arm needs ({self.nq},)')
+        self._pin_q[self._q_index] = np.where(self.continuous, np.cos(q), q)
+        self._pin_q[self._q_index[self.continuous] + 1] = np.sin(q[self.continuous])
+        return self._pin_q
+
+    def difference(self, q_from: ArrayLike, q_to: ArrayLike) -> Array:
+        """Return q_to - q_from (nv,), the short way round for continuous joints."""
+        step = np.asarray(q_to, dtype=float) - np.asarray(q_from, dtype=float)
+        if self._any_continuous:
+            step = np.where(self.continuous, np.remainder(step + np.pi, 2 * np.pi) - np.pi, step)
+        return step
+
+    def neutral(self) -> Array:
+        """Return the configuration (nq,) nearest to zero within the position limits."""
+        return np.clip(np.zeros(self.nq), self.position_lower, self.position_upper)
+
+    def check_configuration(self, q: ArrayLike, name: str = 'q') -> Array:
+        """Return `q` as a new (nq,) array.
+
+        Raises:
+            ArmError: wrong length or not finite; calls it `name`.
+            JointLimitError: beyond a position limit.
+        """
+        array = np.array(q, dtype=float)
+        if array.shape != (self.nq,) or not np.isfinite(array).all():
+            raise ArmError(f'{name} must be {self.nq} finite numbers, one per joint, not {q!r}')
+        outside = (array < self.position_lower) | (array > self.position_upper)
+        if outside.any():
+            i = int(np.flatnonzero(outside)[0])
+            raise limit_error(
+                self.joint_names[i],
+                'position',
+                array[i],
+                self.position_lower[i],
+                self.position_upper[i],
+                'm' if self.prismatic[i] else 'rad',
+                name,
+            )
+        return array
+
+    def random_configuration(self, rng: np.random.Generator) -> Array:
+        """Return a configuration (nq,) drawn evenly within the limits (+-pi where infinite)."""
+        lower = np.where(np.isfinite(self.position_lower), self.position_lower, -np.pi)
+        upper = np.where(np.isfinite(self.position_upper), self.position_upper, np.pi)
+        return rng.uniform(lower, upper)
