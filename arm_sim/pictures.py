@@ -69,8 +69,8 @@ def name_ends(axis: Axes) -> None:
     lines = [line for line in axis.get_lines() if not str(line.get_label()).startswith('_')]
     points = [np.asarray(line.get_xydata(), dtype=float) for line in lines]
     ends = np.array([xy[np.isfinite(xy).all(axis=1)][-1] for xy in points])
-    heights = axis.transAxes.inverted().transform(axis.transData.transform(ends))[:, 1]
-    heights = np.clip(heights, 0.0, 1.0)
+    ends = np.clip(axis.transAxes.inverted().transform(axis.transData.transform(ends)), 0.0, 1.0)
+    heights = ends[:, 1].copy()
     spacing = _LINE_HEIGHT * SMALL / 72.0 * figure.dpi / axis.get_window_extent().height
     order, places = np.argsort(heights, kind='stable'), spacing * np.arange(len(lines))
     # With the spacing taken out, the nearest heights in their order are those that never fall.
@@ -78,7 +78,7 @@ def name_ends(axis: Axes) -> None:
     for line, end, height in zip(lines, ends, heights, strict=True):
         arrow = {'arrowstyle': '-', 'color': line.get_color(), 'lw': 0.6, 'shrinkA': 0}
         axis.annotate(
-            str(line.get_label()), end, (1.04, height), textcoords='axes fraction', va='center',
+            str(line.get_label()), end, (1.04, height), xycoords='axes fraction', va='center',
             fontsize=SMALL, color=line.get_color(), annotation_clip=False, arrowprops=arrow,
         )  # fmt: skip
 

@@ -5,18 +5,15 @@ Writes docs/images/integrators.png and prints the numbers of docs/integrators.md
 
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use('Agg')
-import matplotlib.pyplot as plt
 import numpy as np
 import pinocchio as pin
 
 from arm_dynamics import RobotModel
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
-from arm_dynamics.compiled.integrators import INTEGRATORS, ORDER
+from arm_dynamics.compiled.integrators import INTEGRATORS
 from arm_dynamics.published.five_joint_arm import MOTORS
 from arm_dynamics.robots import find_urdf
+from arm_sim import pictures
 
 START_Q = (0.3, -0.8, 0.5, 0.4, 0.2)  # [rad]
 START_V = (0.5, -0.4, 0.8, 1.0, -1.0)  # [rad/s]
@@ -44,27 +41,25 @@ def main() -> None:
         return float(0.5 * v @ model.mass_matrix(q) @ v + potential)
 
     exact = run('rk4', 5e-6, round(DURATION / 5e-6))
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5))
-    for name in INTEGRATORS:
+    figure = pictures.new_figure(12, 4.4, 'Five-joint arm, frictionless and free')
+    left, right = pictures.panels(figure, 2)
+    for name, color in zip(INTEGRATORS, pictures.COLORS, strict=False):
         errors = [np.abs(run(name, h, round(DURATION / h)) - exact).max() for h in STEPS]
         slope = np.polyfit(np.log(STEPS[4:8]), np.log(errors[4:8]), 1)[0]
-        left.loglog(STEPS, errors, 'o-', label=f'{name}: order {ORDER[name]}, slope {slope:.2f}')
+        left.loglog(STEPS, errors, 'o-', ms=4, color=color, label=f'{name}: slope {slope:.2f}')
         state, drift = start, []
         for _ in range(round(DRIFT_DURATION / 0.05)):
             state = run(name, DRIFT_STEP, round(0.05 / DRIFT_STEP), state)
             drift.append(abs(energy(state) - energy(start)))
-        right.semilogy(0.05 * np.arange(1, len(drift) + 1), drift, label=name)
+        right.semilogy(0.05 * np.arange(1, len(drift) + 1), drift, color=color, label=name)
         print(f'{name:20} slope {slope:.2f}, energy drift after 10 s {drift[-1]:.2e} J; errors')
         print('   ', ' '.join(f'{error:.1e}' for error in errors))
-    left.set(xlabel='step h [s]', ylabel='largest error of the state after 0.5 s')
-    right.set(xlabel='time [s]', ylabel='|energy - energy at the start| [J], h = 1 ms')
+    left.invert_xaxis()
+    pictures.style(left, 'largest error of the state after 0.5 s', 'step h [s]', 'error')
+    pictures.style(right, 'energy drift with h = 1 ms', 'time [s]', '|energy - start| [J]')
     for axis in (left, right):
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
-    figure.suptitle('Five-joint arm, frictionless and free')
-    figure.tight_layout()
-    path = Path(__file__).parents[1] / 'docs' / 'images' / 'integrators.png'
-    figure.savefig(path, dpi=110)
+        pictures.name_ends(axis)
+    pictures.save(figure, Path(__file__).parents[1] / 'docs' / 'images' / 'integrators.png')
 
     print('largest stable step [ms] of the arm with its DC motors:')
     for name in (*INTEGRATORS, 'lagged_euler', 'implicitfast'):

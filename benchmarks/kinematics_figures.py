@@ -7,14 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-mpl.use('Agg')
-
-
-import matplotlib.pyplot as plt
 
 from arm_dynamics.kinematics.jacobians import smallest_singular_value
 from arm_dynamics.kinematics.singularities import ur_singularities
@@ -22,6 +17,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import polyline
 from arm_dynamics.paths.time_scaling import time_motion
 from arm_dynamics.robots import find_urdf
+from arm_sim import pictures
 
 IMAGES = Path(__file__).parents[1] / 'docs' / 'images'
 HALF = np.pi / 2
@@ -30,44 +26,47 @@ PLAIN = np.array([0.3, -1.1, 1.2, -0.4, 0.9, 0.2])
 
 
 def draw_benchmark(report: dict) -> None:
-    """Time against success of every solver on reachable targets, one panel an arm."""
-    figure, axes = plt.subplots(1, len(report['arms']), figsize=(13, 4.6), sharex=True)
-    names = list(next(iter(report['arms'].values())))
-    for panel, (arm, rows) in zip(np.atleast_1d(axes), report['arms'].items(), strict=True):
-        present = [n for n in names if 'reachable' in rows.get(n, {})]
-        for place, name in enumerate(present[::-1]):
-            row = rows[name]['reachable']
-            color = 'tab:blue' if name.startswith('this') else '0.55'
+    """Time and success of every solver on reachable targets, one panel per arm."""
+    figure = pictures.new_figure(
+        13, 4.4, 'Time of a call to reach a target, and the share of targets solved'
+    )
+    names = list(next(iter(report['arms'].values())))[::-1]
+    arms = report['arms'].items()
+    for panel, (arm, rows) in zip(
+        pictures.panels(figure, len(arms), sharex=True, sharey=True), arms, strict=True
+    ):
+        for place, name in enumerate(names):
+            row = rows.get(name, {}).get('reachable')
+            if row is None:
+                continue
+            color = pictures.BLUE if name.startswith('this') else '0.5'
             panel.plot([row['median_us'], row['p99_us']], [place, place], color=color, lw=2)
-            panel.plot(row['median_us'], place, 'o', color=color)
-            panel.plot(row['p99_us'], place, '|', color=color, ms=12, mew=2)
-            wrong = f', {row["wrong"]} wrong' if row['wrong'] else ''
-            wrong = f' of {row["targets"]}{wrong}' if row['targets'] < 1000 else wrong
+            panel.plot(row['median_us'], place, 'o', color=color, ms=7)
+            panel.plot(row['p99_us'], place, '|', color=color, ms=10, mew=2)
+            solved = f'{row["success_percent"]:.0f} %'
+            solved += f' of {row["targets"]}' if row['targets'] < 1000 else ''
+            solved += f', {row["wrong"]} wrong' if row['wrong'] else ''
+            full = row['success_percent'] > 99.5
             panel.text(
-                1.02,
-                place,
-                f'{row["success_percent"]:.0f} %{wrong}',
-                va='center',
-                fontsize=8,
-                transform=panel.get_yaxis_transform(),
-            )
-        panel.set_yticks(range(len(present)), present[::-1], fontsize=8)
+                1.01, place, solved, va='center', fontsize=pictures.SMALL,
+                color='0.3' if full else pictures.ORANGE, transform=panel.get_yaxis_transform(),
+            )  # fmt: skip
+        panel.set_yticks(range(len(names)), names)
         panel.set_xscale('log')
-        panel.set_title(arm)
-        panel.set_xlabel(
-            'time of one call [us]: median (dot) to 99th percentile (bar)', fontsize=8
-        )
-        panel.grid(alpha=0.3)
-    figure.suptitle('Reachable targets (1000, slow solvers fewer): time and solved share')
-    figure.tight_layout(w_pad=5)
-    figure.savefig(IMAGES / 'ik_benchmark.png', dpi=110)
+        pictures.style(panel, arm, 'median (dot) to 99th percentile (bar) [us]', grid='both')
+    pictures.save(figure, IMAGES / 'ik_benchmark.png')
 
 
 def draw_singularities(model: RobotModel) -> None:
     """Smallest singular value over two pairs of joints, and where the named distances are 0."""
-    figure, axes = plt.subplots(1, 2, figsize=(12, 4.8))
+    figure = pictures.new_figure(12, 4.9, 'Smallest singular value of the UR5e: dark is singular')
     grid = np.linspace(-np.pi, np.pi, 121)
-    for panel, (x, y) in zip(axes, ((2, 4), (1, 2)), strict=True):
+    names = {
+        (2, 4): [('elbow', 0.0, 2.2, 90), ('wrist', 1.6, 0.0, 0), ('shoulder', -1.1, -2.2, 90)],
+        (1, 2): [('elbow', -2.3, 0.0, 0), ('shoulder', -0.93, -1.5, -66)],
+    }
+    axes = pictures.panels(figure, 2)
+    for panel, ((x, y), lines) in zip(axes, names.items(), strict=True):
         values = np.empty((len(grid), len(grid)))
         shoulder = np.empty_like(values)
         for row, b in enumerate(grid):
@@ -76,25 +75,20 @@ def draw_singularities(model: RobotModel) -> None:
                 q[x], q[y] = a, b
                 values[row, column] = smallest_singular_value(model.jacobian(q))
                 shoulder[row, column] = ur_singularities(model, q).shoulder_distance
-        picture = panel.pcolormesh(
-            grid,
-            grid,
-            np.log10(np.maximum(values, 1e-5)),
-            vmin=-4,
-            cmap='viridis',
-            rasterized=True,
-        )
+        heights = np.log10(np.maximum(values, 1e-5))
+        picture = panel.pcolormesh(grid, grid, heights, vmin=-4, cmap='viridis', rasterized=True)
         panel.contour(grid, grid, shoulder, levels=[0.02], colors='white', linestyles='--')
-        names = model.joint_names
-        panel.set_xlabel(f'{names[x]} [rad]')
-        panel.set_ylabel(f'{names[y]} [rad]')
-        figure.colorbar(picture, ax=panel, label='log10 of the smallest singular value')
-    axes[0].set_title(
-        'elbow: vertical lines; wrist: horizontal; shoulder: within dashes', fontsize=10
-    )
-    axes[1].set_title('elbow: horizontal line; shoulder: within dashes', fontsize=10)
-    figure.tight_layout()
-    figure.savefig(IMAGES / 'singularities.png', dpi=110)
+        for name, a, b, angle in lines:
+            box = {'facecolor': '0.1', 'edgecolor': 'none', 'alpha': 0.75, 'pad': 2}
+            panel.text(
+                a, b, name, color='white', ha='center', va='center', rotation=angle, bbox=box,
+                fontsize=pictures.TEXT,
+            )  # fmt: skip
+        joints = [f'{model.joint_names[joint]} [rad]' for joint in (x, y)]
+        pictures.style(panel, x=joints[0], y=joints[1], grid='')
+    bar = figure.colorbar(picture, ax=axes, pad=0.02)
+    bar.set_label('log10 of the smallest singular value', fontsize=pictures.TEXT)
+    pictures.save(figure, IMAGES / 'singularities.png')
 
 
 def draw_timing(model: RobotModel) -> None:
@@ -103,28 +97,36 @@ def draw_timing(model: RobotModel) -> None:
         [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0), (-1, -1, 0)]
     )
     square = polyline(corners, model.forward_kinematics(READY).rotation, 1.0)
-    figure, axes = plt.subplots(3, 1, figsize=(9, 7), sharex=True)
-    for timing, color in (('given', '0.6'), ('quintic', 'tab:blue'), ('toppra', 'tab:red')):
+    figure = pictures.new_figure(
+        9, 6.5, 'A square of 0.1 m, timed three ways within 8 rad/s$^2$: the same straight edges'
+    )
+    axes = pictures.panels(figure, 3, 1, sharex=True)
+    for timing, color in (
+        ('given', '0.55'), ('quintic', pictures.BLUE), ('toppra', pictures.ORANGE)
+    ):  # fmt: skip
         timed = time_motion(
             model, square, READY, timing=timing, acceleration_limit=8.0, sample_period=0.002
         )
-        label = f'{timing}: {timed.times[-1]:.2f} s, off the path {1e3 * timed.path_error:.1g} mm'
         shares = (
             np.abs(timed.v) / model.velocity_limit,
             np.abs(timed.a) / 8.0,
             np.abs(timed.effort) / model.effort_limit,
         )
         for panel, share in zip(axes, shares, strict=True):
-            panel.plot(timed.times, share.max(axis=1), color=color, label=label)
+            panel.plot(timed.times, 100.0 * share.max(axis=1), color=color, lw=1.6)
+        side = 'left' if timing == 'quintic' else 'right'
+        place = timed.times[-1] + (0.02 if side == 'left' else -0.02)
+        axes[0].axvline(timed.times[-1], color=color, lw=0.8, ls=':')
+        axes[0].text(
+            place, 82.0, f'{timing}: {timed.times[-1]:.2f} s', color=color, ha=side,
+            fontsize=pictures.TEXT,
+        )  # fmt: skip
     for panel, what in zip(axes, ('velocity', 'acceleration', 'torque'), strict=True):
-        panel.axhline(1.0, color='k', lw=0.8, ls='--')
-        panel.set_ylabel(f'{what}, share of limit')
-        panel.grid(alpha=0.3)
-    axes[0].legend(fontsize=8)
-    axes[-1].set_xlabel('time [s]')
-    axes[0].set_title('A 0.1 m square: the same straight edges, timed three ways (8 rad/s^2)')
-    figure.tight_layout()
-    figure.savefig(IMAGES / 'time_scaling.png', dpi=110)
+        panel.axhspan(100.0, 115.0, color=pictures.ORANGE, alpha=0.12, lw=0)
+        panel.set_ylim(0.0, 115.0)
+        pictures.style(panel, y=f'{what}\n[% of limit]')
+    axes[-1].set_xlabel('time [s]', fontsize=pictures.TEXT)
+    pictures.save(figure, IMAGES / 'time_scaling.png')
 
 
 def main() -> int:

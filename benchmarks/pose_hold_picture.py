@@ -5,10 +5,6 @@ Writes docs/images/pose_hold.png.
 
 from pathlib import Path
 
-import matplotlib as mpl
-
-mpl.use('Agg')
-import matplotlib.pyplot as plt
 import numpy as np
 
 from arm_controllers.laws.motor_computed_torque import (
@@ -19,6 +15,7 @@ from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
 from arm_dynamics import RobotModel
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
 from arm_dynamics.robots import find_urdf
+from arm_sim import pictures
 from arm_sim.parameter_files import files_of, merged
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.tasks.pose_hold.objective import (
@@ -31,8 +28,8 @@ from arm_sim.tasks.pose_hold.objective import (
 from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
 from arm_sim.tasks.pose_hold.run import hold
 
+COLORS = (pictures.ORANGE, pictures.COLORS[2], pictures.COLORS[3], pictures.BLUE, pictures.BLUE)
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
-FLOOR = 1e-16  # [rad], where an error of zero is drawn
 
 
 def main() -> None:
@@ -60,30 +57,33 @@ def main() -> None:
         'published PI': (PosePID(model, PosePIDParameters(*map(tuple, published.tolist()))), 0.0),
         'robust PI': (shipped('pose_pi'), 0.0),
         'robust PID': (shipped('pose_pid'), 0.0),
-        'computed torque through the motor model': (through_model, 0.0),
-        'the same, started 0.1 rad off': (through_model, 0.1),
+        'through the model': (through_model, 0.0),
+        'from 0.1 rad off': (through_model, 0.1),
     }
-    figure, axes = plt.subplots(1, 2, figsize=(12, 5.6), sharey=True)
-    for axis, (name, target) in zip(axes, {'published': TARGET, 'far': FAR}.items(), strict=True):
-        for k, (label, (law, off)) in enumerate(laws.items()):
+    figure = pictures.new_figure(13, 4.6, 'Gains hold the pose they were found for; the model any')
+    left, right = pictures.panels(figure, 2)
+    for axis, target, unit in ((left, TARGET, 1e-6), (right, FAR, 1.0)):
+        for (label, (law, off)), color in zip(laws.items(), COLORS, strict=True):
             run = hold(plant, law, target, 3.0, np.array(target) + off)
+            ends = 'blows up' if run.cost >= BLOW_UP_COST else f'J = {run.cost:.3g}'
+            print(f'{target} {label:40} {ends}, worst {run.worst_error.max():.3g} rad')
+            if off and axis is left:
+                continue
             error = np.abs(run.q - run.target).max(axis=1)
-            blown_up = run.cost >= BLOW_UP_COST
-            ends = 'blows up' if blown_up else f'J = {run.cost:.3g}'
-            color, dashed = f'C{min(k, 3)}', '--' if off else '-'
-            axis.semilogy(
-                run.time, np.clip(error, FLOOR, 1e3), dashed, color=color, label=f'{label}: {ends}'
-            )
-            if blown_up:
-                axis.plot(run.time[-1], min(error[-1], 1e3), 'x', color=color, markersize=10)
-            print(f'{name:10} {label:40} {ends}, worst {run.worst_error.max():.3g} rad')
-        axis.set_title(f'{name} pose {target} rad')
-        axis.set_xlabel('time [s]')
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=8, loc='upper center', bbox_to_anchor=(0.5, -0.13), ncols=2)
-    axes[0].set_ylabel('largest joint error [rad]')
-    figure.tight_layout()
-    figure.savefig(Path(__file__).parents[1] / 'docs' / 'images' / 'pose_hold.png', dpi=110)
+            shown = run.time <= (0.06 if axis is left else 3.0)
+            shown &= np.maximum.accumulate(error) <= 0.2
+            axis.plot(
+                run.time[shown], error[shown] / unit, '--' if off else '-', color=color, lw=1.5,
+                label=f'{label}: {ends}',
+            )  # fmt: skip
+    left.set_ylim(-10.0, 520.0)
+    right.set_ylim(-0.004, 0.2)
+    what = 'largest joint error'
+    pictures.style(left, f'published pose {TARGET} rad', 'time [s]', f'{what} [$\\mu$rad]')
+    pictures.style(right, f'far pose {FAR} rad', 'time [s]', f'{what} [rad]')
+    for axis in (left, right):
+        pictures.name_ends(axis)
+    pictures.save(figure, Path(__file__).parents[1] / 'docs' / 'images' / 'pose_hold.png')
 
 
 if __name__ == '__main__':
