@@ -1,11 +1,17 @@
-"""The textbook's computed torque with PID, in its prose form and in the form it prints."""
+"""The textbook's computed torque with PID, in its prose form and in the form it prints.
 
-from typing import Protocol
+`simulate_control` is its experiment: the law knows one set of parameters, the arm has another.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.model import Array
+from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError
+from arm_dynamics.published.screw_dynamics import ScrewModel
 
 
 class Dynamics(Protocol):
@@ -59,3 +65,80 @@ def textbook_pid(
     integral = error_integral + error if as_printed else error_integral
     feedback = kp * error + ki * integral + kd * error_rate
     return model.mass_matrix(q) @ feedback + model.inverse_dynamics(q, v, a_ref)
+
+
+class ControlRun(NamedTuple):
+    """What `simulate_control` returns, one row per reference row."""
+
+    torques: Array  # (N, n) torque applied from this row to the next [N.m]
+    positions: Array  # (N, n) joint positions after this row's torque acted [rad]
+
+
+def simulate_control(
+    plant: ScrewModel,
+    estimate: ScrewModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    tip_wrenches: ArrayLike,
+    q_ref: ArrayLike,
+    v_ref: ArrayLike,
+    a_ref: ArrayLike,
+    kp: float,
+    ki: float,
+    kd: float,
+    timestep: float,
+    substeps: int,
+    as_printed: bool = True,
+) -> ControlRun:
+    """Run computed torque with PID on `plant`; the law knows `estimate` only.
+
+    One torque per row, held over `substeps` steps of explicit Euler (the position moves with the
+    old velocity). After them E += timestep (q_ref - q) with the new q.
+
+    Args:
+        plant: the arm's true link frames, inertias, screw axes and gravity.
+        estimate: what the controller believes them to be.
+        q, v: (n,) initial state.
+        tip_wrenches: (N, 6) moment and force of the tool on the environment, in the tool frame.
+        q_ref, v_ref, a_ref: (N, n) reference.
+        kp, ki, kd: scalar gains, see `textbook_pid`.
+        timestep: time from row to row [s].
+        substeps: Euler steps per row, at least 1.
+        as_printed: the law's printed form, see `textbook_pid`.
+
+    Raises:
+        ArmError: shapes that do not fit, gains below zero, or no step.
+    """
+    if min(kp, ki, kd) < 0.0:
+        raise ArmError(f'gains must not be negative: kp {kp}, ki {ki}, kd {kd}')
+    if timestep <= 0.0 or substeps < 1:
+        raise ArmError(
+            f'timestep {timestep} s must be positive and substeps {substeps} at least 1'
+        )
+    if estimate.nv != plant.nv:
+        raise ArmError(f'the estimate has {estimate.nv} joints, the plant {plant.nv}')
+    q, v, dt = np.array(q, dtype=float), np.array(v, dtype=float), timestep / substeps
+    integral = np.zeros(plant.nv)
+    torques, positions = [], []
+    for wrench, *reference in _rows(plant.nv, tip_wrenches, q_ref, v_ref, a_ref):
+        tau = textbook_pid(estimate, q, v, integral, *reference, kp, ki, kd, as_printed)
+        for _ in range(substeps):
+            a = plant.forward_dynamics(q, v, tau, wrench)
+            q = q + dt * v
+            v = v + dt * a
+        torques.append(tau)
+        positions.append(q)
+        integral = integral + timestep * (reference[0] - q)
+    return ControlRun(np.array(torques), np.array(positions))
+
+
+def _rows(n: int, tip_wrenches: ArrayLike, *references: ArrayLike) -> Iterator[tuple[Array, ...]]:
+    """Yield wrench (6,), q_ref, v_ref and a_ref (n,) of each row, whose shapes must fit."""
+    wrenches, *arrays = (np.atleast_2d(np.asarray(x, float)) for x in (tip_wrenches, *references))
+    rows = len(arrays[0])
+    if any(array.shape != (rows, n) for array in arrays):
+        shapes = ', '.join(str(array.shape) for array in arrays)
+        raise ArmError(f'references have shapes {shapes}; all must be (N, {n})')
+    if wrenches.shape != (rows, 6):
+        raise ArmError(f'tip_wrenches has shape {wrenches.shape}, it must be ({rows}, 6)')
+    yield from zip(wrenches, *arrays, strict=True)
