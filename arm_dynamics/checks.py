@@ -61,6 +61,17 @@ def in_range(
     raise ArmError(f'{name} is {value:g}; it must be finite, {low}{high}')
 
 
+def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return a copy of `values`, which must be finite numbers of this shape."""
+    array = np.array(values, dtype=float)
+    if array.shape != shape:
+        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
+    for index in np.argwhere(~np.isfinite(array)):
+        where = ', '.join(str(i) for i in index)
+        raise ArmError(f'{name}[{where}] is {array[tuple(index)]}; it must be finite')
+    return array
+
+
 def all_finite(values: Array, zeros: Array) -> bool:
     """Whether no number (n,) is NaN or infinite, for control loops.
 

@@ -3,7 +3,6 @@
 `simulate_control` is its experiment: the law knows one set of parameters, the arm has another.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -119,21 +118,23 @@ def simulate_control(
         raise ArmError(f'the estimate has {estimate.nv} joints, the plant {plant.nv}')
     q, v, dt = np.array(q, dtype=float), np.array(v, dtype=float), timestep / substeps
     integral = np.zeros(plant.nv)
+    wrenches, *references = _rows(plant.nv, tip_wrenches, q_ref, v_ref, a_ref)
     torques, positions = [], []
-    for wrench, *reference in _rows(plant.nv, tip_wrenches, q_ref, v_ref, a_ref):
-        tau = textbook_pid(estimate, q, v, integral, *reference, kp, ki, kd, as_printed)
+    for i, wrench in enumerate(wrenches):
+        q_r, v_r, a_r = (rows[i] for rows in references)
+        tau = textbook_pid(estimate, q, v, integral, q_r, v_r, a_r, kp, ki, kd, as_printed)
         for _ in range(substeps):
             a = plant.forward_dynamics(q, v, tau, wrench)
             q = q + dt * v
             v = v + dt * a
         torques.append(tau)
         positions.append(q)
-        integral = integral + timestep * (reference[0] - q)
+        integral = integral + timestep * (q_r - q)
     return ControlRun(np.array(torques), np.array(positions))
 
 
-def _rows(n: int, tip_wrenches: ArrayLike, *references: ArrayLike) -> Iterator[tuple[Array, ...]]:
-    """Yield wrench (6,), q_ref, v_ref and a_ref (n,) of each row, whose shapes must fit."""
+def _rows(n: int, tip_wrenches: ArrayLike, *references: ArrayLike) -> list[Array]:
+    """Return wrenches (N, 6) and references (N, n), whose shapes must fit."""
     wrenches, *arrays = (np.atleast_2d(np.asarray(x, float)) for x in (tip_wrenches, *references))
     rows = len(arrays[0])
     if any(array.shape != (rows, n) for array in arrays):
@@ -141,4 +142,4 @@ def _rows(n: int, tip_wrenches: ArrayLike, *references: ArrayLike) -> Iterator[t
         raise ArmError(f'references have shapes {shapes}; all must be (N, {n})')
     if wrenches.shape != (rows, 6):
         raise ArmError(f'tip_wrenches has shape {wrenches.shape}, it must be ({rows}, 6)')
-    yield from zip(wrenches, *arrays, strict=True)
+    return [wrenches, *arrays]

@@ -8,27 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.checks import one_of, per_joint
-from arm_dynamics.compiled import integrators
+from arm_dynamics.checks import finite, one_of, per_joint
+from arm_dynamics.compiled import integrators, joint_table
 from arm_dynamics.compiled.compiled_model import CompiledModel
-from arm_dynamics.compiled.joint_table import (
-    ARMATURE,
-    ARMATURE_CONDUCTANCE,
-    BACK_EMF_CONSTANT,
-    BRUSH_DROP,
-    DAMPING,
-    EFFORT_LIMIT,
-    FRICTION,
-    HALF_DROP_VOLTAGE,
-    LIMIT_DAMPING,
-    LIMIT_STIFFNESS,
-    LOWER,
-    SERVO_KD,
-    SERVO_KP,
-    TORQUE_CONSTANT,
-    UPPER,
-    joint_table,
-)
 from arm_dynamics.compiled.plant_context import MotorScratch, PlantContext
 from arm_dynamics.compiled.stability import check_step, largest_stable_step
 from arm_dynamics.errors import ArmError
@@ -78,31 +60,14 @@ class ForwardModelParameters:
     def table(self, model: RobotModel) -> Array:
         """Return the joint table for `model`. Raises ArmError for counts or values not allowed."""
         names = model.joint_names
-        rows = {
-            row: per_joint(name, getattr(self, name), names, minimum=0.0)
-            for name, row in (
-                ('servo_kp', SERVO_KP),
-                ('servo_kd', SERVO_KD),
-                ('limit_stiffness', LIMIT_STIFFNESS),
-                ('limit_damping', LIMIT_DAMPING),
-            )
-        }
-        motors = self.motors.constants(names)
-        rows |= {
-            ARMATURE: model.armature,
-            DAMPING: model.damping,
-            FRICTION: model.friction,
-            TORQUE_CONSTANT: motors.torque_constant,
-            BACK_EMF_CONSTANT: motors.back_emf_constant,
-            ARMATURE_CONDUCTANCE: motors.armature_conductance,
-            BRUSH_DROP: motors.brush_drop,
-            HALF_DROP_VOLTAGE: motors.half_drop_voltage,
-            LOWER: model.position_lower,
-            UPPER: model.position_upper,
-        }
+        own = ('servo_kp', 'servo_kd', 'limit_stiffness', 'limit_damping')
+        rows = {name: per_joint(name, getattr(self, name), names, minimum=0.0) for name in own}
+        rows |= {name: getattr(model, name) for name in ('armature', 'damping', 'friction')}
+        rows |= self.motors.constants(names)._asdict()
+        rows |= {'lower': model.position_lower, 'upper': model.position_upper}
         if self.effort_limits:
-            rows[EFFORT_LIMIT] = model.effort_limit
-        return joint_table(model.nv, rows)
+            rows['effort_limit'] = model.effort_limit
+        return joint_table.filled(model.nv, rows)
 
 
 class ForwardModel:
@@ -129,7 +94,8 @@ class ForwardModel:
         self.model, self.parameters = model, parameters
         self.compiled = CompiledModel(model, loops)
         self.table = parameters.table(model)
-        self.damping, self.friction = self.table[DAMPING], self.table[FRICTION]
+        self.damping = self.table[joint_table.DAMPING]
+        self.friction = self.table[joint_table.FRICTION]
         self._lagged = parameters.integrator == 'lagged_euler'
         implicit = parameters.integrator == 'implicitfast'
         method = 'semi_implicit_euler' if implicit else parameters.integrator
@@ -148,12 +114,12 @@ class ForwardModel:
     def largest_step(self) -> float:
         """The largest stable time step [s]."""
         table = self.table
-        stiffness, damping = np.zeros(self.model.nv), table[DAMPING].copy()
+        stiffness, damping = np.zeros(self.model.nv), self.damping
         if self.parameters.actuator == 'servo':
-            stiffness, damping = table[SERVO_KP], damping + table[SERVO_KD]
+            stiffness, damping = table[joint_table.SERVO_KP], damping + table[joint_table.SERVO_KD]
         elif self.parameters.actuator == 'voltage':
-            slope = table[TORQUE_CONSTANT] * table[BACK_EMF_CONSTANT]
-            damping = damping + slope * table[ARMATURE_CONDUCTANCE]
+            slope = table[joint_table.TORQUE_CONSTANT] * table[joint_table.BACK_EMF_CONSTANT]
+            damping = damping + slope * table[joint_table.ARMATURE_CONDUCTANCE]
         return largest_stable_step(self.model, self.parameters.integrator, stiffness, damping)
 
     def check_step(self, dt: float) -> None:
@@ -162,7 +128,7 @@ class ForwardModel:
 
     def new_scratch(self) -> MotorScratch:
         """Return a work space of 'lagged_euler' for functions of the generated module."""
-        return MotorScratch.of(self.table[ARMATURE])
+        return MotorScratch.of(self.table[joint_table.ARMATURE])
 
     def initial_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Return the state at q (n,) and v (n,), rest by default."""
@@ -196,8 +162,8 @@ class ForwardModel:
             ArmError: wrong lengths, values that are not finite, no such frame, or a step that
                 is not > 0 or not stable.
         """
-        state = _checked('state', state, self.state_size)
-        command = _checked('command', command, self.model.nv)
+        state = finite('state', state, (self.state_size,))
+        command = finite('command', command, (self.model.nv,))
         self.check_step(dt)
         self.set_wrenches(wrenches or {})
         self.advance(state, command, dt, count)
@@ -212,7 +178,7 @@ class ForwardModel:
         for frame, wrench in wrenches.items():
             link, point = self.compiled.point_on_link(frame)
             links.append(link)
-            rows.append(np.concatenate([point, _checked(f'wrench on {frame!r}', wrench, 6)]))
+            rows.append(np.concatenate([point, finite(f'wrench on {frame!r}', wrench, (6,))]))
         self._context.wrench_torque[:] = 0.0
         self._context.extra[:] = 0.0
         self._context = self._context._replace(
@@ -239,13 +205,3 @@ class ForwardModel:
         """Compile now what `advance` needs, or load it."""
         self.advance(self.initial_state(self.model.neutral()), np.zeros(self.model.nv), 0.0, 1)
         self.effort[:] = 0.0
-
-
-def _checked(name: str, values: ArrayLike, size: int) -> Array:
-    array = np.array(values, dtype=float)
-    if array.shape != (size,):
-        raise ArmError(f'{name} has shape {array.shape}; it must be ({size},)')
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        raise ArmError(f'{name}[{bad[0]}] is {array[bad[0]]}; it must be finite')
-    return array

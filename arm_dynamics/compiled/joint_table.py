@@ -1,4 +1,4 @@
-"""Numbers of the joints as compiled code takes them: one row a quantity, one column a joint."""
+"""Numbers of the joints as compiled code takes them: a row per quantity, a column per joint."""
 
 from collections.abc import Mapping
 
@@ -25,17 +25,17 @@ LIMIT_DAMPING = 14  # [N.m.s/rad]
 ROWS = 15
 
 _NEUTRAL = {
-    ARMATURE_CONDUCTANCE: 1.0,
-    HALF_DROP_VOLTAGE: 1.0,
-    EFFORT_LIMIT: np.inf,
-    LOWER: -np.inf,
-    UPPER: np.inf,
+    'armature_conductance': 1.0,
+    'half_drop_voltage': 1.0,
+    'effort_limit': np.inf,
+    'lower': -np.inf,
+    'upper': np.inf,
 }
 
 
-def joint_table(count: int, rows: Mapping[int, ArrayLike]) -> Array:
-    """Return the (ROWS, count) table with `rows`; what is not given has no effect."""
+def filled(count: int, rows: Mapping[str, ArrayLike]) -> Array:
+    """Return the (ROWS, count) table with `rows`, named as above; the others have no effect."""
     table = np.zeros((ROWS, count))
-    for row, values in {**_NEUTRAL, **rows}.items():
-        table[row] = values
+    for name, values in {**_NEUTRAL, **rows}.items():
+        table[globals()[name.upper()]] = values
     return table

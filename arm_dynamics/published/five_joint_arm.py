@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
+from arm_dynamics.checks import finite
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
@@ -84,7 +85,7 @@ class FiveJointArm:
             ArmError: wrong lengths, values that are not finite, flags other than 0 and 1, or a
                 step that is not > 0 or not stable.
         """
-        return self.run(state, _checked('voltages', voltages, (JOINTS,))[None], dt)
+        return self.run(state, finite('voltages', voltages, (JOINTS,))[None], dt)
 
     def run(self, state: ArrayLike, voltages: ArrayLike, dt: float) -> Array:
         """Return the state (28,) after one step for every row of `voltages` (count, 5) [V].
@@ -92,11 +93,11 @@ class FiveJointArm:
         Raises:
             ArmError: as `step`.
         """
-        state = _checked('state', state, (STATE_SIZE,))
+        state = finite('state', state, (STATE_SIZE,))
         voltages = np.asarray(voltages, dtype=float)
         if voltages.ndim != 2:
             raise ArmError(f'voltages have shape {voltages.shape}; allowed: (count, {JOINTS})')
-        voltages = _checked('voltages', voltages, (voltages.shape[0], JOINTS))
+        voltages = finite('voltages', voltages, (voltages.shape[0], JOINTS))
         if not np.isin(state[STICTION], (0.0, 1.0)).all():
             raise ArmError(f'stiction flags are {state[STICTION].tolist()}; allowed: 0 and 1')
         self.forward_model.check_step(dt)
@@ -108,15 +109,3 @@ class FiveJointArm:
             result[part] = values
         result[TIP] = self.tip_position(result[POSITION])
         return result
-
-
-def _checked(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = np.array(values, dtype=float)
-    if array.shape != shape:
-        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        index = tuple(int(i) for i in bad[0])
-        where = index[0] if len(index) == 1 else index
-        raise ArmError(f'{name}[{where}] is {array[index]}; it must be finite')
-    return array

@@ -46,20 +46,8 @@ def forward_dynamics(
     inward pass still takes the joint as free).
     """
     count = len(links)
-    angular, linear = _velocities(links, transforms, v)
-    drift_angular: list[Vector] = []
-    drift_linear: list[Vector] = []
-    inertias, moments, forces = [], [], []
-    for i, link in enumerate(links):
-        w, u = angular[i], linear[i]
-        turning = [w[1] * v[i], -(w[0] * v[i]), 0.0]
-        drift_angular.append([0.0, 0.0, 0.0] if link.prismatic else turning)
-        drift_linear.append(turning if link.prismatic else [u[1] * v[i], -(u[0] * v[i]), 0.0])
-        momentum_angular, momentum_linear = _momentum(link, w, u)
-        moments.append(add(cross(w, momentum_angular), cross(u, momentum_linear)))
-        forces.append(cross(w, momentum_linear))
-        inertias.append(SpatialInertia.of(link))
-
+    drift_angular, drift_linear, moments, forces = _velocity_terms(links, transforms, v)
+    inertias = [SpatialInertia.of(link) for link in links]
     columns: list[tuple[Vector, Vector]] = [([], [])] * count
     inverse: list[Scalar] = [0.0] * count
     effort: list[Scalar] = [0.0] * count
@@ -211,6 +199,23 @@ def _velocities(
         angular.append(w)
         linear.append(u)
     return angular, linear
+
+
+def _velocity_terms(
+    links: list[Link], transforms: list[Transform], v: Values
+) -> tuple[list[Vector], list[Vector], list[Vector], list[Vector]]:
+    """Return what velocities alone make: accelerations (angular, linear), moments and forces."""
+    drift_angular: list[Vector] = []
+    drift_linear: list[Vector] = []
+    moments, forces = [], []
+    for i, (link, w, u) in enumerate(zip(links, *_velocities(links, transforms, v), strict=True)):
+        turning = [w[1] * v[i], -(w[0] * v[i]), 0.0]
+        drift_angular.append([0.0, 0.0, 0.0] if link.prismatic else turning)
+        drift_linear.append(turning if link.prismatic else [u[1] * v[i], -(u[0] * v[i]), 0.0])
+        momentum_angular, momentum_linear = _momentum(link, w, u)
+        moments.append(add(cross(w, momentum_angular), cross(u, momentum_linear)))
+        forces.append(cross(w, momentum_linear))
+    return drift_angular, drift_linear, moments, forces
 
 
 def _momentum(link: Link, w: Vector, u: Vector) -> tuple[Vector, Vector]:

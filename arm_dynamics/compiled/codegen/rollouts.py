@@ -1,10 +1,10 @@
 """Compiled loops around an arm's generated dynamics: plant steps and motor steps.
 
-This text ends every generated module, where the functions of `arm_functions` come before it.
+This text ends every generated module, where the functions of the dynamics come before it.
 Arrays are (n,) or have one column per joint; `table` is arm_dynamics.compiled.joint_table's.
 """
 
-from typing import TYPE_CHECKING
+# ruff: noqa: F821  (the functions of the dynamics)
 
 from numba import njit
 
@@ -19,14 +19,6 @@ from arm_dynamics.compiled.integrators import (
 )
 from arm_dynamics.compiled.joint_table import ARMATURE, DAMPING, FRICTION, LIMIT_DAMPING
 from arm_dynamics.compiled.joint_torques import actuator_torque, limit_torque, motor_torque
-
-if TYPE_CHECKING:
-    from arm_dynamics.compiled.codegen.arm_functions import (
-        articulated_dynamics,
-        forward_dynamics,
-        mass_matrix,
-        placements,
-    )
 
 _FRICTION_SWEEPS = 100
 
