@@ -39,13 +39,15 @@ def measure() -> tuple[float, float]:
 
 
 def _measure(node: ControllerNode) -> tuple[float, float]:
-    node._command_publisher.publish = lambda message: None  # no transport
-    node._state_publisher.publish = lambda message: None
-    model, follower = node._model, node._follower
+    controller = node.cycle
+    assert controller is not None
+    controller._command_publisher.publish = lambda message: None  # no transport
+    controller._state_publisher.publish = lambda message: None
+    model, follower = controller.model, controller.follower
     q = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
     state = JointStateWriter(model.joint_names, FIELDS)
     state.position[:] = q
-    node._on_state(state.serialized(0))
+    controller.on_state(state.serialized(0))
 
     times = _SPACING * np.arange(1, _POINTS + 1)
     phase = 2 * np.pi * times / times[-1]
@@ -61,7 +63,7 @@ def _measure(node: ControllerNode) -> tuple[float, float]:
     states = iter([state.serialized(k * _PERIOD_NS) for k in range(1, _CYCLES * _REPEATS + 1)])
 
     def cycle() -> None:
-        node._on_state(next(states))
+        controller.on_state(next(states))
 
     cycle_us = min(timeit.repeat(cycle, number=_CYCLES, repeat=_REPEATS)) / _CYCLES * 1e6
     assert follower.active_goal is goal, 'the goal must be running all the time'

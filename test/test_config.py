@@ -10,7 +10,7 @@ from arm_controllers.follower.parameter_names import parameter_names
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import from_ros_value
-from arm_controllers.ros.controller_node import ControllerParameters
+from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError

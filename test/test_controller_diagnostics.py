@@ -31,22 +31,22 @@ class Controller:
 
     @property
     def words(self):
-        return self.node._diagnostics.words()[1]
+        return self.node.diagnostics.words(self.node.cycle)[1]
 
     @property
     def level(self):
-        return self.node._diagnostics.words()[0]
+        return self.node.diagnostics.words(self.node.cycle)[0]
 
     def show(self, seconds=0.0, q=HOME):
         """Show the next state, `seconds` later."""
         self.time_ns += max(2_000_000, round(seconds * 1e9))
-        state = JointState(name=list(self.node._model.joint_names))
+        state = JointState(name=list(self.node.cycle.model.joint_names))
         state.header.stamp.sec, state.header.stamp.nanosec = divmod(self.time_ns, 1_000_000_000)
         state.position, state.velocity, state.effort = q.tolist(), [0.0] * 6, [0.0] * 6
-        self.node._on_state(serialize_message(state))
+        self.node.cycle.on_state(serialize_message(state))
 
     def ask(self, wanted):
-        self.node._goals._take_or_refuse(wanted)
+        self.node.cycle.goals._take_or_refuse(wanted)
 
 
 @pytest.fixture
@@ -67,10 +67,10 @@ def test_every_state_of_a_controller_has_its_own_words(controller):
     controller.ask(goal([1.0], [HOME + 0.1]))
     controller.ask(goal([1.0], [HOME], start_ns=20_000_000_000))
     for _ in range(2):
-        controller.show(0.25, controller.node._follower.reference.q.copy())
+        controller.show(0.25, controller.node.cycle.follower.reference.q.copy())
     assert controller.words.startswith('following a goal, 0.5')
     assert controller.words.endswith('of 1.00 s, 1 more waiting for their start')
-    controller.node._follower.set_parameters(controller.node._live.follower)
+    controller.node.cycle.follower.set_parameters(controller.node._live.follower)
     for _ in range(3):
         controller.show(0.25)
     assert controller.words == 'holding, 1 more waiting for their start'
@@ -80,7 +80,7 @@ def test_goal_that_waits_for_the_arm_is_said_to_settle(controller):
     controller.node.trigger_configure()
     controller.node.trigger_activate()
     controller.show()
-    follower = controller.node._follower
+    follower = controller.node.cycle.follower
     tolerances = {'goal_tolerance': (0.01,), 'goal_time_limit': 5.0}
     follower.set_parameters(type(follower.parameters)(**tolerances))
     controller.ask(goal([0.5], [HOME + 0.1]))

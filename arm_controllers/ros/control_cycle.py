@@ -1,0 +1,162 @@
+"""The control cycle: a state comes in, a command goes out, and goals are served in between."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.lifecycle import LifecycleNode
+from sensor_msgs.msg import JointState
+
+from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.follower.state_steps import StateSteps, Step
+from arm_controllers.ros.controller_parameters import ControllerParameters
+from arm_controllers.ros.goal_server import GoalServer
+from arm_controllers.ros.messages import ControllerStateMessage, set_stamp
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
+from arm_controllers.ros.query_state import QueryState
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import RobotModel
+
+
+class ControlCycle:
+    """Answers every state with the law's command towards the follower's reference.
+
+    Attributes:
+        model, law, follower, goals: the arm, what commands it, what that follows, who asks.
+        active: whether states are answered.
+        taken_over: whether one was, since the activation or the last long silence.
+    """
+
+    def __init__(
+        self,
+        node: LifecycleNode,
+        parameters: ControllerParameters,
+        model: RobotModel,
+        law: Any,
+        follower: TrajectoryFollower,
+        drop: Callable[[ArmError], None],
+    ):
+        """Open the endpoints; `drop` is told of states that cannot be used."""
+        p = parameters
+        period_ns = round(p.timestep * p.control_decimation * 1e9)
+        self.follower, self._drop = follower, drop
+        self.active = self.taken_over = False
+        self._node = node
+        self._dt = p.timestep * p.control_decimation
+        self._period_ns = period_ns
+        self._report_every_ns = round(1e9 / p.state_publish_rate)
+        self._next_report_ns = 0
+        self._last_state = time.monotonic()
+        self._steps = StateSteps(period_ns, p.mode == 'lockstep')
+        self._set(model, law)
+
+        names = model.joint_names
+        field = 'position' if law.command_interface == 'position' else 'effort'
+        self._command = JointStateWriter(names, (field,), node.get_name())
+        self._output = getattr(self._command, field)
+        self._answer = b''
+        self._measured = JointStateReader(names, FIELDS[:2])
+        output = 'positions' if field == 'position' else 'effort'
+        self._state_message = ControllerStateMessage(names, output)
+        self._command_publisher = node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+        self._state_publisher = node.create_lifecycle_publisher(
+            JointTrajectoryControllerState, '~/controller_state', 10
+        )
+        self._state_input = node.create_subscription(
+            JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS, raw=True
+        )
+        realtime = p.mode == 'realtime'
+        self.goals = GoalServer(node, follower, period_ns, p.action_monitor_rate, realtime)
+        self._query = QueryState(node, follower, lambda: self.taken_over)
+
+    def close(self) -> None:
+        """Close the endpoints."""
+        self.goals.close()
+        self._query.close()
+        self._node.destroy_subscription(self._state_input)
+        self._node.destroy_publisher(self._command_publisher)
+        self._node.destroy_lifecycle_publisher(self._state_publisher)
+
+    @property
+    def silence(self) -> float:
+        """Wall-clock time since the last good state [s]."""
+        return time.monotonic() - self._last_state
+
+    def start(self) -> None:
+        """Command from the next state on, holding where the arm is then."""
+        self.active, self.taken_over = True, False
+
+    def lose(self, reason: str) -> None:
+        """Abort all goals: the simulator is silent. With the next state all starts anew."""
+        self.goals.deactivate(reason)
+        self.taken_over = False
+
+    def stop(self, reason: str) -> None:
+        """Abort all goals; tell the plant, by a command without joints, that it has the arm."""
+        self.active = False
+        self.lose(reason)
+        release = JointState()
+        release.header.frame_id = self._node.get_name()
+        set_stamp(release.header.stamp, max(self._steps.time_ns, 0))
+        self._command_publisher.publish(release)
+
+    def use(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
+        """Go on with what was set while running, from the reference as it is."""
+        law.reset(self.follower.reference.q, self.follower.reference.v)
+        self._set(model, law)
+        self.follower.set_parameters(rules, model)
+
+    def _set(self, model: RobotModel, law: Any) -> None:
+        self.model, self.law = model, law
+        self._lookahead_ns = law.lookahead * self._period_ns
+
+    def on_state(self, raw: bytes) -> None:
+        """Answer a serialised state."""
+        if not self.active:
+            return
+        state, steps = self._measured, self._steps
+        state.open(raw)
+        time_ns = state.time_ns
+        if time_ns == steps.time_ns and self.taken_over:
+            self._command_publisher.publish(self._answer)  # asked again: same answer
+            return
+        try:
+            q, v = state.values('position'), state.values('velocity')
+        except ArmError as error:
+            self._drop(error)
+            return
+        follower, law = self.follower, self.law
+        step = steps.take(time_ns)
+        if step is not Step.NEXT or not self.taken_over:
+            self._begin(step, time_ns, q, v)
+        self._last_state = time.monotonic()
+        reference = follower.update(time_ns, q, v)
+        if self._lookahead_ns:
+            self._output[:] = law(q, v, follower.peek(time_ns + self._lookahead_ns), self._dt)
+        else:
+            self._output[:] = law(q, v, reference, self._dt)
+        self._answer = self._command.serialized(time_ns)
+        self._command_publisher.publish(self._answer)
+        self.goals.after_cycle(time_ns, q, v)
+        if time_ns >= self._next_report_ns:
+            self._next_report_ns = time_ns + self._report_every_ns
+            if self._state_publisher.get_subscription_count():  # else nobody pays for it
+                error = self.model.difference(q, reference.q)
+                effort = state.message().effort
+                self._state_message.fill(time_ns, reference, q, v, error, effort, self._output)
+                self._state_publisher.publish(self._state_message.message)
+
+    def _begin(self, step: Step, time_ns: int, q: Any, v: Any) -> None:
+        """Begin anew at a state that does not follow from what was commanded before."""
+        follower = self.follower
+        if self.taken_over and step is Step.MISSED and follower.goals:
+            return  # the goals go on
+        if not self.taken_over or step is Step.MISSED:
+            follower.activate(time_ns, q, v)
+        self.law.reset(q, v)
+        self.goals.activate(time_ns)
+        self.taken_over = True
+        self._next_report_ns = time_ns
