@@ -17,9 +17,10 @@ Array = NDArray[np.float64]
 # What a model is told beside its URDF, in place of what that says or leaves open.
 BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
 
-# Below this speed Coulomb friction goes to zero with the speed [rad/s | m/s]: evaluated at a
-# measured velocity its sign would change with every sample of an arm at rest.
-STANDSTILL = 1e-3
+# Below this speed Coulomb friction F goes to zero with the speed [rad/s | m/s]. A law that cancels
+# it at the measured velocity feeds back -F/STANDSTILL v: with steeper flanks an arm at rest
+# chatters, in MuJoCo (whose friction creeps) from F dt/M = STANDSTILL on.
+STANDSTILL = 0.05
 
 
 class RobotModel(JointSpace):

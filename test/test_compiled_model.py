@@ -14,6 +14,7 @@ from arm_dynamics.compiled.codegen.expressions import Program
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.sincos import sincos
 from arm_dynamics.compiling import cache_folder
+from arm_dynamics.model import STANDSTILL
 from arm_dynamics.robots import find_urdf
 
 AXES = ('1 0 0', '0 1 0', '0 0 -1', '0.6 0 0.8', '0 -1 0')
@@ -101,7 +102,7 @@ def test_rotors_and_friction_equal_those_of_the_model(arm):
     rough = RobotModel(model.urdf, None, model.gravity, armature, damping, friction)
     compiled = CompiledModel(rough)
     inertia = model.mass_matrix(q) + np.diag(armature)
-    drag = damping * v + friction * np.sign(v)
+    drag = damping * v + friction * np.clip(v / STANDSTILL, -1, 1)
     expected = np.linalg.solve(inertia, tau - model.bias_torque(q, v) - drag)
     assert_allclose(compiled.mass_matrix(q), inertia, atol=1e-13)
     assert_allclose(compiled.forward_dynamics(q, v, tau), expected, rtol=1e-10, atol=1e-10)

@@ -258,6 +258,24 @@ def test_adaptive_regressor_times_parameters_is_the_dynamics(ur5e):
         )
 
 
+def test_adaptive_law_counts_rotors_once_and_learns_the_links_alone(ur5e):
+    arm = RobotModel(ur5e.urdf, armature=np.linspace(0.1, 0.6, 6), damping=2.0, friction=0.5)
+    law = AdaptiveComputedTorque(arm, AdaptiveComputedTorqueParameters((20.0,), 15.0))
+    np.testing.assert_array_equal(
+        law.estimate, AdaptiveComputedTorque(ur5e, law.Parameters()).estimate
+    )
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        law.reset(Q, np.zeros(6))
+        reference = moving_reference(rng)
+        q, v = reference.q + rng.uniform(-0.1, 0.1, 6), rng.uniform(-1, 1, 6)
+        w = reference.v + 20.0 * (reference.q - q)
+        dw = reference.a + 20.0 * (reference.v - v)
+        expected = arm.mass_matrix(q) @ (dw - 15.0 * (v - w)) + arm.coriolis_matrix(q, v) @ w
+        expected += arm.gravity_torque(q) + arm.friction_torque(w)
+        np.testing.assert_allclose(law(q, v, reference, DT), expected, rtol=1e-9, atol=1e-9)
+
+
 def test_adaptive_law_lyapunov_function_never_rises_with_wrong_parameters(ur5e):
     arm = with_error(ur5e, ModelError(mass_scale=(1.3,)))
     law = AdaptiveComputedTorque(ur5e, AdaptiveComputedTorqueParameters(adaptation_gain=0.2))

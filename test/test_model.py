@@ -81,7 +81,7 @@ def test_manufacturers_masses_add_up():
 def test_inverse_dynamics_is_mass_times_acceleration_plus_bias_and_friction(model, seed):
     q, v, a = random_state(model, seed)
     expected = model.mass_matrix(q) @ a + model.coriolis_matrix(q, v) @ v + model.gravity_torque(q)
-    drag = model.damping * v + model.friction * np.sign(v)
+    drag = model.damping * v + model.friction * np.clip(v / STANDSTILL, -1, 1)
     np.testing.assert_allclose(model.inverse_dynamics(q, v, a), expected + drag, atol=1e-11)
     np.testing.assert_allclose(
         model.bias_torque(q, v) + drag, model.inverse_dynamics(q, v, 0 * a), atol=1e-12
@@ -104,7 +104,7 @@ def test_rotors_and_friction_are_in_the_dynamics_once_and_in_nothing_else(model,
     np.testing.assert_array_equal(arm.gravity_torque(q), bare.gravity_torque(q))
     inertia = bare.mass_matrix(q) + np.diag(arm.armature)
     np.testing.assert_allclose(arm.mass_matrix(q), inertia, atol=1e-14)
-    drag = arm.damping * v + arm.friction * np.sign(v)
+    drag = arm.damping * v + arm.friction * np.clip(v / STANDSTILL, -1, 1)
     np.testing.assert_allclose(arm.friction_torque(v), drag, rtol=1e-15)
     tau = bare.inverse_dynamics(q, v, a) + arm.armature * a + drag
     np.testing.assert_allclose(arm.inverse_dynamics(q, v, a), tau, atol=1e-12)

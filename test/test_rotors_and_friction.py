@@ -1,0 +1,89 @@
+"""Rotors and friction are the model's: every law that uses it tracks as if they were not there."""
+
+import numpy as np
+import pytest
+
+from arm_controllers.laws import law_class
+from arm_controllers.reference import Reference
+from arm_controllers.sinusoid import Sinusoid
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.tasks.closed_loop import run_closed_loop
+
+HOME = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
+SWING = Sinusoid((0.3, 0.2, 0.4, 0.3, 0.3, 0.3), 0.5, HOME)
+ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
+SLOW = {'kp': (400.0,), 'kd': (40.0,)}
+LAWS = [
+    ('adaptive_computed_torque', {}),
+    ('computed_torque', {}),
+    ('computed_torque_pid', {}),
+    ('joint_impedance', {}),
+    ('momentum_observer', {}),
+    ('motor_computed_torque', {}),
+    ('operational_space', {}),
+    ('pd_feedforward', {'feedforward_at': 'reference', **SLOW}),
+    ('pd_feedforward', {'feedforward_at': 'measured', **SLOW}),
+    ('servo', {'feedforward': 'inverse_dynamics'}),
+    ('servo', {'feedforward': 'discrete', 'timestep': 1e-3}),
+]
+CASES = [
+    (engine, name, parameters)
+    for engine in RIGID_BODY_ENGINES
+    for name, parameters in LAWS
+    if (engine, name) != ('mujoco', 'motor_computed_torque')  # it has no DC motors
+]
+
+
+def arm(damping=0.0, friction=0.0, armature=0.1):
+    """Return a UR5e whose URDF itself tells the friction."""
+    urdf = find_urdf('ur5e').read_text()
+    dynamics = f'<dynamics damping="{damping}" friction="{friction}"/><limit'
+    return RobotModel.from_urdf(urdf.replace('<limit', dynamics), armature=armature)
+
+
+def follow(engine, name, parameters, arm, believed, reference=SWING.evaluate, period=1e-3):
+    cls = law_class(name)
+    given = PlantParameters(ACTUATOR[cls.command_interface], timestep=period)
+    law = cls(believed, cls.Parameters(**parameters))
+    record = run_closed_loop(make_plant(engine, arm, given), law, reference, 1.0)
+    assert record.completed
+    return record
+
+
+def rms(record):
+    return np.sqrt(np.mean((record.q - record.q_reference) ** 2))
+
+
+@pytest.mark.parametrize(('engine', 'name', 'parameters'), CASES)
+def test_damped_arm_with_rotors_is_tracked_as_exactly_as_one_without(engine, name, parameters):
+    plain, damped = arm(), arm(damping=5.0, armature=0.3)
+    without = rms(follow(engine, name, parameters, plain, plain))
+    told = rms(follow(engine, name, parameters, damped, damped))
+    ignored = rms(follow(engine, name, parameters, damped, plain))
+    assert told < 1.02 * without + 1e-12
+    assert ignored > 5.0 * told
+
+
+@pytest.mark.parametrize(('engine', 'name', 'parameters'), CASES)
+def test_dry_friction_that_the_law_knows_costs_little_of_what_it_costs_unknown(
+    engine, name, parameters
+):
+    plain, dry = arm(), arm(friction=2.0)
+    told = rms(follow(engine, name, parameters, dry, dry))
+    assert told < 0.5 * rms(follow(engine, name, parameters, dry, plain))
+
+
+@pytest.mark.parametrize('period', [1e-3, 2e-3])
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+@pytest.mark.parametrize('name', ['computed_torque', 'momentum_observer', 'joint_impedance'])
+def test_law_that_knows_dry_friction_is_quiet_at_rest(engine, name, period):
+    def hold(t: float, reference: Reference) -> None:
+        reference.row[:] = 0.0
+        reference.q[:] = HOME
+
+    dry = arm(friction=2.0)
+    effort = follow(engine, name, {}, dry, dry, hold, period).effort[200:]
+    assert np.ptp(effort, axis=0).max() < 1e-6
