@@ -16,11 +16,11 @@ def per_joint(
     minimum: float = -np.inf,
     exclusive: bool = False,
 ) -> Array:
-    """Return `values` as a read-only (n,) array, one number a joint; one number serves all joints.
+    """Return `values` as a read-only (n,) array, one number per joint; one number serves all joints.
 
     Args:
         name: the parameter's name, for messages.
-        values: a number, one number in a list, or one a joint.
+        values: a number, one number in a list, or one per joint.
         joint_names: the n joints.
         minimum: smallest allowed value; with `exclusive` it is itself not allowed.
 
@@ -30,7 +30,7 @@ def per_joint(
     array = np.atleast_1d(np.asarray(values, dtype=float))
     n = len(joint_names)
     if array.shape not in ((1,), (n,)):
-        raise ArmError(f'{name} has {array.size} values; allowed: 1 or one a joint ({n})')
+        raise ArmError(f'{name} has {array.size} values; allowed: 1 or one per joint ({n})')
     array = np.array(np.broadcast_to(array, (n,)))
     low = array <= minimum if exclusive else array < minimum
     bad = np.flatnonzero(~np.isfinite(array) | low)

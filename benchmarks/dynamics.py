@@ -1,4 +1,4 @@
-"""Forward dynamics in ns a step, side by side in one run: `python benchmarks/dynamics.py`.
+"""Forward dynamics in ns per step, side by side in one run: `python benchmarks/dynamics.py`.
 
 Rows: generated straight-line code, the same algorithm compiled over arrays, pin.aba from Python.
 Explicit Euler steps of 1e-4 s; the five-joint arm with its DC motors, the UR5e under its own
@@ -33,7 +33,7 @@ def timed(
     repetitions: int,
     clock: Callable[[], float] = time.process_time,
 ) -> tuple[float, float]:
-    """Return the shortest and the median time of `run` in ns a step."""
+    """Return the shortest and the median time of `run` in ns per step."""
     run()
     times = []
     for _ in range(repetitions):
@@ -258,7 +258,7 @@ def main() -> None:
             pin.aba(ur5e.pin_model, ur5e.pin_data, q, v, tau)
 
     rows.append(('UR5e, one call', 'pin.aba from Python', timed(one_call, 1000, repetitions)))
-    print(f'{"what":38}{"how":28}{"ns a step":>10}{"median":>10}')
+    print(f'{"what":38}{"how":28}{"ns per step":>10}{"median":>10}')
     for what, how, (shortest, middle) in rows:
         print(f'{what:38}{how:28}{shortest:10.0f}{middle:10.0f}')
     evaluation = rows[1][2][0] * COUNT * 1e-6

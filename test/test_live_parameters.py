@@ -168,7 +168,7 @@ def test_tolerances_have_the_names_of_joint_trajectory_controller(node):
     [
         ({'kp': [-1.0]}, 'kp'),
         ({'kp': [float('nan')]}, 'nan'),
-        ({'kp': [1.0, 2.0]}, '2 values; allowed: 1 or one a joint (6)'),
+        ({'kp': [1.0, 2.0]}, '2 values; allowed: 1 or one per joint (6)'),
         ({'kd': 'stiff'}, "'stiff'"),
         ({'natural_frequency': [-3.0]}, 'natural_frequency'),
         ({'damping_ratio': float('inf')}, 'damping_ratio'),

@@ -300,7 +300,7 @@ def test_a_payload_falls_off_at_its_time_and_is_back_after_a_reset():
         ({'timestep': 1.0000005e-3}, 'whole number of nanoseconds'),
         ({'control_decimation': 0}, 'control_decimation is 0'),
         ({'servo_kp': (0.0,)}, "servo_kp of joint 'shoulder_pan_joint' is 0"),
-        ({'servo_kd': (1.0, 2.0)}, r'servo_kd has 2 values; allowed: 1 or one a joint \(6\)'),
+        ({'servo_kd': (1.0, 2.0)}, r'servo_kd has 2 values; allowed: 1 or one per joint \(6\)'),
         ({'integrator': 'magic'}, "'magic'; allowed: euler"),
     ],
 )

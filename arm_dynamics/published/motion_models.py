@@ -47,7 +47,7 @@ class JointSpaceMotionModel:
         kd: ArrayLike = 10.0,
         gravity_compensation: bool = True,
     ):
-        """Take numbers for all joints or one a joint; kp and kd may be full matrices.
+        """Take numbers for all joints or one per joint; kp and kd may be full matrices.
 
         Raises:
             ArmError: an unknown type, a frequency or damping ratio that is not positive, a gain
@@ -71,7 +71,7 @@ class JointSpaceMotionModel:
         """Choose wn and zeta by the wanted response to a step of the reference.
 
         Args:
-            settling_time: time to stay within 2 % [s], one for all joints or one a joint.
+            settling_time: time to stay within 2 % [s], one for all joints or one per joint.
             overshoot: peak above the step as a share of it, 0 <= overshoot < 1, likewise.
 
         Raises:
