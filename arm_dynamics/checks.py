@@ -16,7 +16,7 @@ def per_joint(
     minimum: float = -np.inf,
     exclusive: bool = False,
 ) -> Array:
-    """Return `values` as a read-only (n,) array, one number per joint; one number serves all joints.
+    """Return `values` as a read-only (n,) array, one number per joint; one serves all joints.
 
     Args:
         name: the parameter's name, for messages.
