@@ -25,7 +25,7 @@ class ParameterField(NamedTuple):
 def parameter_fields(parameters: type, prefix: str = '') -> Iterator[ParameterField]:
     """Yield the parameters of a dataclass.
 
-    The description of a field is its line under `Attributes:` in the dataclass's docstring.
+    The description of a field is its entry under `Attributes:` in the dataclass's docstring.
     """
     kinds, descriptions = typing.get_type_hints(parameters), _descriptions(parameters)
     for field in dataclasses.fields(parameters):
@@ -108,9 +108,11 @@ _WORDS = {
 
 
 def _descriptions(parameters: type) -> dict[str, str]:
-    """Return each field's line in the docstrings: `        a, b: text`."""
+    """Return each field's entry in the docstrings: `        a, b: text`, with further lines."""
     found: dict[str, str] = {}
     for kind in reversed(parameters.__mro__):
-        for names, text in re.findall(r'^ {8}([\w, ]+): (.+)$', kind.__doc__ or '', re.MULTILINE):
-            found |= dict.fromkeys(names.split(', '), text)
+        for names, text in re.findall(
+            r'^ {8}([\w, ]+): (.+(?:\n {12}.+)*)$', kind.__doc__ or '', re.MULTILINE
+        ):
+            found |= dict.fromkeys(names.split(', '), ' '.join(text.split()))
     return found

@@ -1,6 +1,7 @@
 """Checks of parameters, with one wording for all."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,6 +49,12 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
     """Raise ArmError unless `value` is one of `allowed`."""
     if value not in allowed:
         raise ArmError(f'{name} is {value!r}; allowed: {", ".join(allowed)}')
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> ArmError:
+    """Return the error for a name that nobody knows, with the nearest one that is known."""
+    nearest = get_close_matches(name, sorted(known), n=1, cutoff=0.0)
+    return ArmError(f'unknown {what} {name!r}; nearest known: {", ".join(map(repr, nearest))}')
 
 
 def in_range(

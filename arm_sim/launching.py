@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -11,12 +11,19 @@ from typing import Any
 
 import yaml
 from ament_index_python.packages import get_package_prefix
-from launch import LaunchContext
-from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, Shutdown
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    LogInfo,
+    OpaqueFunction,
+    Shutdown,
+)
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
 from arm_controllers.laws import law_class, law_names
+from arm_dynamics.checks import unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.output_folder import temporary_folder
@@ -66,6 +73,32 @@ ARM_ARGUMENTS = (
 )
 
 
+def description_of(
+    arguments: Sequence[DeclareLaunchArgument], start: Callable[[LaunchContext], list[Any]]
+) -> LaunchDescription:
+    """Return a launch file's description: its arguments, and what starts its nodes."""
+    names = [argument.name for argument in arguments]
+
+    def checked(context: LaunchContext) -> list[Any]:
+        _refuse_unknown_arguments(context, names)
+        return start(context)
+
+    return LaunchDescription([*arguments, OpaqueFunction(function=checked)])
+
+
+def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> None:
+    """Refuse `name:=value` with an unknown name, which `ros2 launch` ignores.
+
+    A launch file that includes this one may have arguments of its own, so those are let pass.
+    """
+    file = Path(context.get_locals_as_dict().get('current_launch_file_path', '')).name
+    if file not in (Path(word).name for word in sys.argv):
+        return
+    for name in (word.partition(':=')[0] for word in context.argv if ':=' in word):
+        if name not in names:
+            raise unknown('launch argument', name, names)
+
+
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
     """Return the servo's feedforward level ('' for other laws), with 'best' resolved."""
     if controller != 'servo':
@@ -89,6 +122,10 @@ def config_file(robot: str, config: str) -> str:
     """
     file = temporary_folder() / 'parameters.yaml'
     sections = merged(files_of(robot, config))
+    if config:
+        from arm_sim.ros.known_parameters import refuse_unknown_names  # imports every node
+
+        refuse_unknown_names(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
     file.write_text(
         yaml.safe_dump({name: {'ros__parameters': values} for name, values in sections.items()})
     )

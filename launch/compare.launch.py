@@ -1,10 +1,10 @@
 """The same tasks under every law over the real nodes, one after the other, and one table."""
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 
 from arm_sim.comparison.laws import COMPARED_LAWS
-from arm_sim.launching import tool
+from arm_sim.launching import description_of, tool
 from arm_sim.tasks.comparison_tasks import TASKS
 
 MANY = 'one or more, separated by commas'
@@ -38,4 +38,4 @@ def compare(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Compare over topics."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=compare)])
+    return description_of(ARGUMENTS, compare)

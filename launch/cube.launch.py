@@ -2,12 +2,13 @@
 
 import yaml
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 
 from arm_sim.launching import (
     ARM_ARGUMENTS,
     arm_nodes,
     config_file,
+    description_of,
     feedforward_of,
     task_node,
 )
@@ -48,4 +49,4 @@ def cube(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Bring up the arm and the cube task."""
-    return LaunchDescription([*ARM_ARGUMENTS, *CUBE_ARGUMENTS, OpaqueFunction(function=cube)])
+    return description_of([*ARM_ARGUMENTS, *CUBE_ARGUMENTS], cube)

@@ -1,10 +1,10 @@
 """The arm is not the one that the laws know: error over one mismatch, law by law."""
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 
 from arm_sim.comparison.sweeps import SWEEPS
-from arm_sim.launching import tool
+from arm_sim.launching import description_of, tool
 
 ARGUMENTS = (
     DeclareLaunchArgument('robot', default_value='ur5e', description='robot, or path of a URDF'),
@@ -39,4 +39,4 @@ def mismatch(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Sweep one mismatch."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=mismatch)])
+    return description_of(ARGUMENTS, mismatch)

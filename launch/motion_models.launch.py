@@ -4,10 +4,10 @@ Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the m
 """
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 
 from arm_dynamics.published.motion_models import MOTION_TYPES
-from arm_sim.launching import arm_node, config_file, task_node
+from arm_sim.launching import arm_node, config_file, description_of, task_node
 
 ARGUMENTS = (
     DeclareLaunchArgument('robot', default_value='ur5e', description='robot, or path of a URDF'),
@@ -67,4 +67,4 @@ def motion_models(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Bring up a motion model."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=motion_models)])
+    return description_of(ARGUMENTS, motion_models)

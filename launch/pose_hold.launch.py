@@ -2,9 +2,9 @@
 
 import yaml
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 
-from arm_sim.launching import arm_node, config_file, controller_node, task_node
+from arm_sim.launching import arm_node, config_file, controller_node, description_of, task_node
 
 ARGUMENTS = (
     DeclareLaunchArgument(
@@ -53,4 +53,4 @@ def pose_hold(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Bring up the arm, its controller and the task."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=pose_hold)])
+    return description_of(ARGUMENTS, pose_hold)

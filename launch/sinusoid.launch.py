@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
@@ -17,6 +17,7 @@ from arm_sim.launching import (
     CONTROLLERS,
     arm_nodes,
     config_file,
+    description_of,
     task_node,
     tool,
 )
@@ -91,7 +92,7 @@ def sinusoid(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Bring up the arm and the sinusoid task."""
-    return LaunchDescription(
+    return description_of(
         [
             DeclareLaunchArgument(
                 'robot', default_value='planar_3r', description='shipped robot, or path of a URDF'
@@ -104,6 +105,6 @@ def generate_launch_description() -> LaunchDescription:
             ),
             *(a for a in ARM_ARGUMENTS if a.name not in ('robot', 'controller')),
             *SINUSOID_ARGUMENTS,
-            OpaqueFunction(function=sinusoid),
-        ]
+        ],
+        sinusoid,
     )

@@ -1,7 +1,7 @@
 """One task of the comparison under one law, over the real nodes."""
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import DeclareLaunchArgument
 
 from arm_sim.comparison.laws import COMPARED_LAWS
 from arm_sim.comparison.over_topics import (
@@ -10,7 +10,7 @@ from arm_sim.comparison.over_topics import (
     controller_parameters,
     simulator_parameters,
 )
-from arm_sim.launching import arm_node, config_file, task_node, turns
+from arm_sim.launching import arm_node, config_file, description_of, task_node, turns
 from arm_sim.plants.engines import RIGID_BODY_ENGINES
 from arm_sim.tasks.comparison_tasks import TASKS, Robot, make_task
 
@@ -67,4 +67,4 @@ def task(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Bring up the arm and one task of the comparison."""
-    return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=task)])
+    return description_of(ARGUMENTS, task)

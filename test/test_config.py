@@ -1,68 +1,19 @@
 """Parameter files: merged key by key, what differs only, and refused in one line."""
 
-import dataclasses
 import re
 import typing
 
 import pytest
 
-from arm_controllers.follower.parameter_names import parameter_names
-from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_file import SHARED, read_parameter_file
 from arm_controllers.parameter_values import from_ros_value
-from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, share_folder
-from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of, read
-from arm_sim.plants.engines import ENGINES, plant_class
-from arm_sim.ros.comparison_task_node import ComparisonTaskParameters
-from arm_sim.ros.cube_plan import CubePlanParameters
-from arm_sim.ros.cube_task_node import CubeTaskParameters
-from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
-from arm_sim.ros.pose_hold_task_node import PoseHoldTaskParameters
-from arm_sim.ros.simulator_setup import SimulatorParameters
-from arm_sim.tasks.cube import Cube
-from arm_sim.tasks.sinusoid_run import SinusoidTaskParameters
+from arm_sim.parameter_files import files_of, merged, parameters_of
+from arm_sim.ros.known_parameters import known_nodes, known_parameters, refuse_unknown_names
 
-NODES = {
-    'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
-    **{
-        f'{law}_controller': (law_class(law).Parameters, ControllerParameters)
-        for law in law_names()
-    },
-    'inverse_kinematics': (InverseKinematicsParameters,),
-    'cube_task': (CubeTaskParameters, Cube, CubePlanParameters),
-    'sinusoid_task': (SinusoidTaskParameters,),
-    'pose_hold_task': (PoseHoldTaskParameters,),
-    'comparison_task': (ComparisonTaskParameters,),
-}
 FILES = sorted((share_folder() / 'config').glob('*.yaml'))
-
-
-def known(node: str, joints: tuple[str, ...]) -> dict[str, tuple[typing.Any, typing.Any]]:
-    """Return type and default of each parameter of a node."""
-    found: dict[str, tuple[typing.Any, typing.Any]] = {}
-    for kind in NODES[node]:
-        hints = typing.get_type_hints(kind)
-        found |= {f.name: (hints[f.name], f.default) for f in dataclasses.fields(kind)}
-    if node.endswith('_controller'):
-        hints = typing.get_type_hints(ModelError)
-        for f in dataclasses.fields(ModelError):
-            found[f'model_error.{f.name}'] = (hints[f.name], f.default)
-        hints = typing.get_type_hints(FollowerParameters)
-        for name, (field, joint) in parameter_names(joints).items():
-            default = getattr(FollowerParameters(), field)
-            if joint is not None:
-                found[name] = (float, default[0])
-            else:
-                found.setdefault(name, (hints[field], default))
-    if node == 'cube_task':
-        found |= {
-            f'path_limit.{path}': (tuple[float, ...], None) for path in ('edges', 'published')
-        }
-    return found
 
 
 def value_of(name: str, value: typing.Any, kind: typing.Any) -> typing.Any:
@@ -71,47 +22,50 @@ def value_of(name: str, value: typing.Any, kind: typing.Any) -> typing.Any:
     return value[:1] if isinstance(value, tuple) and len(set(value)) == 1 else value
 
 
-@pytest.mark.parametrize('file', FILES, ids=lambda file: file.stem)
-def test_a_robots_file_holds_only_names_that_exist_with_values_of_their_type(file):
-    joints = RobotModel.from_urdf(
-        find_urdf('ur5e' if file.stem == 'default' else file.stem)
-    ).joint_names
-    everybodys = {name: v for node in NODES for name, v in known(node, joints).items()}
-    for section, values in read(file).items():
-        names = everybodys if section == SHARED else known(section, joints)
-        for name, value in values.items():
-            if not name.startswith('tracking_limit.'):
-                from_ros_value(name, value, names[name][0])
+def joints_of(robot: str) -> tuple[str, ...]:
+    return RobotModel.from_urdf(find_urdf(robot)).joint_names
 
 
 @pytest.mark.parametrize('file', FILES, ids=lambda file: file.stem)
-def test_a_robots_file_holds_only_values_that_differ_from_what_is_beneath(file):
-    if file.stem == 'default':
-        return
-    joints = RobotModel.from_urdf(find_urdf(file.stem)).joint_names
-    *beneath, own = files_of(file.stem)
-    assert own == file
-    beneath = merged(beneath)
-    for section, values in read(file).items():
-        nodes = NODES if section == SHARED else [section]
+def test_a_shipped_file_holds_only_names_that_exist_with_values_of_their_type(file):
+    joints = joints_of('ur5e' if file.stem == 'default' else file.stem)
+    refuse_unknown_names(file, joints)
+    for section, values in read_parameter_file(file).items():
+        for node in known_nodes() if section == SHARED else [section]:
+            fields = known_parameters(node, joints)
+            for name in values.keys() & fields.keys():
+                from_ros_value(name, values[name], fields[name].kind)
+
+
+@pytest.mark.parametrize('robot', [file.stem for file in FILES if file.stem != 'default'])
+def test_a_robots_file_holds_only_values_that_differ_from_what_is_beneath(robot):
+    joints = joints_of(robot)
+    *files, own = files_of(robot)
+    assert own.stem == robot
+    beneath = merged(files)
+    for section, values in read_parameter_file(own).items():
+        nodes = known_nodes() if section == SHARED else [section]
         for name, value in values.items():
             if name == 'robot':  # each file says whose it is
+                assert value == robot
                 continue
             differs = []
             for node in nodes:
-                kind, default = known(node, joints).get(name, (None, None))
-                if default is not None:
-                    before = parameters_of(beneath, node).get(name, default)
-                    differs.append(value_of(name, before, kind) != value_of(name, value, kind))
+                field = known_parameters(node, joints).get(name)
+                if field is not None:
+                    was = parameters_of(beneath, node).get(name, field.default)
+                    kind = field.kind
+                    differs.append(value_of(name, was, kind) != value_of(name, value, kind))
             assert any(differs) or not differs, f'{section}: {name}'
 
 
 def test_the_default_files_values_are_the_nodes_own_but_for_the_armature():
     default = merged(files_of('no shipped robot'))
-    for node in NODES:
+    for node in known_nodes():
+        fields = known_parameters(node, ())
         for name, value in parameters_of(default, node).items():
-            kind, own = known(node, ()).get(name, (None, None))
-            if kind is not None and (name, node) != ('timestep', 'comparison_task'):
+            if name in fields and (name, node) != ('timestep', 'comparison_task'):
+                kind, own = fields[name].kind, fields[name].default
                 same = value_of(name, value, kind) == value_of(name, own, kind)
                 assert same == (name != 'armature'), f'{node}: {name}'
 
@@ -199,6 +153,6 @@ def test_bad_file_is_refused_with_its_name_and_line(text, says, tmp_path):
 def test_file_that_is_no_text_or_not_there_is_refused(tmp_path):
     (tmp_path / 'binary.yaml').write_bytes(b'\xff\xfe\x00')
     with pytest.raises(ArmError, match='cannot be read'):
-        read(tmp_path / 'binary.yaml')
+        read_parameter_file(tmp_path / 'binary.yaml')
     with pytest.raises(ArmError, match="'/nowhere.yaml' is not a file"):
         files_of('ur5e', '/nowhere.yaml')

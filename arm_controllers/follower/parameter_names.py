@@ -1,12 +1,18 @@
 """The follower's parameters under the names of joint_trajectory_controller."""
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.parameter_values import (
+    ParameterField,
+    from_ros_value,
+    parameter_fields,
+    read_fields,
+)
 
-# One number a joint: field -> parameter.
-_A_JOINT = {
+# One number per joint: field -> parameter.
+_PER_JOINT = {
     'trajectory_tolerance': 'constraints.{}.trajectory',
     'goal_tolerance': 'constraints.{}.goal',
     'start_tolerance': 'constraints.{}.start',
@@ -19,13 +25,31 @@ _RENAMED = {
 }
 
 
-def parameter_names(joint_names: Sequence[str]) -> dict[str, tuple[str, int | None]]:
-    """Return each parameter's field in FollowerParameters, and the joint's number in it."""
-    found: dict[str, tuple[str, int | None]] = {}
-    for field in dataclasses.fields(FollowerParameters):
-        if field.name in _A_JOINT:
-            for k, joint in enumerate(joint_names):
-                found[_A_JOINT[field.name].format(joint)] = (field.name, k)
+def follower_fields(joint_names: Sequence[str]) -> Iterator[ParameterField]:
+    """Yield the follower's parameters for an arm with these joints."""
+    for name, default, kind, description in parameter_fields(FollowerParameters):
+        description = description.rpartition('`, ')[2]  # which names the parameter
+        if name in _PER_JOINT:
+            for joint in joint_names:
+                own = _PER_JOINT[name].format(joint)
+                yield ParameterField(own, default[0], float, description)
         else:
-            found[_RENAMED.get(field.name, field.name)] = (field.name, None)
-    return found
+            yield ParameterField(_RENAMED.get(name, name), default, kind, description)
+
+
+def read_follower_parameters(
+    values: Mapping[str, Any], joint_names: Sequence[str]
+) -> FollowerParameters:
+    """Return the follower's parameters from the values of `follower_fields`, by name.
+
+    Raises:
+        ArmError: a value that is refused.
+    """
+    right = {
+        name: from_ros_value(name, values[name], kind)
+        for name, _, kind, _ in follower_fields(joint_names)
+    }
+    right |= {field: right[name] for field, name in _RENAMED.items()}
+    for field, name in _PER_JOINT.items():
+        right[field] = tuple(right[name.format(joint)] for joint in joint_names)
+    return read_fields(FollowerParameters, right)

@@ -1,7 +1,6 @@
 """A controller: one lifecycle node around one law and one trajectory follower."""
 
 import sys
-from dataclasses import fields
 from typing import Any
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -17,15 +16,9 @@ from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
-from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
-
-_FIXED = (
-    *(field.name for field in fields(ControllerParameters) if field.name not in OF_JOINTS),
-    *(f'model_error.{field.name}' for field in fields(ModelError)),
-)
 
 
 class ControllerNode(LifecycleNode):
@@ -35,17 +28,16 @@ class ControllerNode(LifecycleNode):
         """Declare the parameters; with `autostart` also configure and activate."""
         self._law_class = law_class(law_name)
         super().__init__(f'{law_name}_controller')
-        self.parameters = declare_parameters(self, ControllerParameters)
+        self.parameters = declare_parameters(self, ControllerParameters, live=OF_JOINTS)
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
-        declare_parameters(self, self._law_class.Parameters)
-        self._live: LiveParameters | None = None
         self.cycle: ControlCycle | None = None
+        # A bad parameter ends the node with one line, not in a state that leads nowhere.
+        self._live = LiveParameters(self, self._model_of, self._law_class, self._apply)
         self.diagnostics = ControllerDiagnostics(self)
         self.create_timer(1.0, self._on_second)
         topic = self.resolve_topic_name('joint_commands')
         self._lock = CommandLock(f'{self.context.get_domain_id()}{topic}', self.get_name())
         if self.parameters.autostart:
-            self._build()  # a bad parameter ends the node with one line, not in a dead state
             self.trigger_configure()
             self.trigger_activate()
 
@@ -55,12 +47,11 @@ class ControllerNode(LifecycleNode):
         super().destroy_node()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Build the model, the law and the follower; open the endpoints."""
-        try:
-            core = self._build()
-        except ArmError as error:
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
+        """Build the law and the follower; open the endpoints."""
+        live = self._live
+        law = self._law_class(live.model, live.law)
+        follower = TrajectoryFollower(live.model, live.follower)
+        core = (live.model, law, follower)
         self.cycle = ControlCycle(self, self.parameters, *core, self.diagnostics.drop)
         pin_to_core(self.parameters.core)
         return TransitionCallbackReturn.SUCCESS
@@ -99,14 +90,6 @@ class ControllerNode(LifecycleNode):
     def _stop(self, reason: str) -> None:
         self.cycle.stop(reason)
         self._lock.release()
-
-    def _build(self) -> tuple[RobotModel, Any, TrajectoryFollower]:
-        """Return the model, the law and the follower that the parameters ask for."""
-        if self._live is not None:
-            self._live.close()
-        live = LiveParameters(self, self._model_of, self._law_class, _FIXED, self._apply)
-        self._live, law = live, self._law_class(live.model, live.law)
-        return live.model, law, TrajectoryFollower(live.model, live.follower)
 
     def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
         """Return what the controller believes the arm is."""

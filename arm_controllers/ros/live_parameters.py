@@ -1,18 +1,23 @@
 """Parameters of a controller that may be set while it runs: checked as a whole, then applied."""
 
-import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.follower.parameter_names import parameter_names
+from arm_controllers.follower.parameter_names import follower_fields, read_follower_parameters
 from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.parameter_values import as_ros_value, from_ros_value
+from arm_controllers.parameter_values import (
+    ParameterField,
+    from_ros_value,
+    parameter_fields,
+    read_fields,
+)
+from arm_controllers.ros.parameters import declare_parameter
 from arm_controllers.second_order_gains import GainsByFrequency, gains_by_frequency
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
@@ -21,6 +26,12 @@ from arm_dynamics.model import RobotModel
 _FREQUENCY, _RATIO = 'natural_frequency', 'damping_ratio'
 # Parameters of the model that may be set while the node runs, as RobotModel takes them.
 OF_JOINTS = ('armature', 'damping', 'friction')
+FREQUENCY_AND_RATIO = (
+    ParameterField(
+        _FREQUENCY, (0.0,), tuple[float, ...], 'of the error; sets the gains [rad/s]; 0: by them'
+    ),
+    ParameterField(_RATIO, (1.0,), tuple[float, ...], 'of the error; sets the gains, likewise'),
+)
 
 
 class LiveParameters:
@@ -41,16 +52,14 @@ class LiveParameters:
         node: Node,
         model_of: Callable[..., RobotModel],
         law_class: Any,
-        fixed: Sequence[str],
         apply: Callable[[RobotModel, Any, FollowerParameters], None],
     ):
         """Declare what is missing on the node and read all.
 
         Args:
-            node: has OF_JOINTS and the parameters of the law's dataclass declared.
+            node: has OF_JOINTS declared, and what it declared itself stays as it is.
             model_of: makes the model from armature, damping and friction.
             law_class: has `Parameters`, and is built as law_class(model, parameters).
-            fixed: names that cannot change while the node runs.
             apply: takes a new model, law and follower parameters into use.
 
         Raises:
@@ -59,33 +68,22 @@ class LiveParameters:
         self._node = node
         self._model_of = model_of
         self._law_class = law_class
-        self._fixed = frozenset(fixed)
         self._apply = apply
-        self._law_kinds = typing.get_type_hints(law_class.Parameters)
-        self._follower_kinds = typing.get_type_hints(FollowerParameters)
         self.model = model_of(**{name: self._numbers({}, name) for name in OF_JOINTS})
-        self._follower_names = parameter_names(self.model.joint_names)
-        defaults = FollowerParameters()
-        for name, (field, joint) in self._follower_names.items():
-            default = getattr(defaults, field)
-            value = as_ros_value(default) if joint is None else default[0]
-            self._declare(name, value)
+        self._law_fields = {field.name: field for field in parameter_fields(law_class.Parameters)}
+        follower = {field.name: field for field in follower_fields(self.model.joint_names)}
+        self._names = self._law_fields.keys() | follower.keys()
+        self._declare(*self._law_fields.values(), *follower.values())
         if gains := self._gains({}):
-            self._declare_frequency(gains.names[0])
+            self._declare_frequency(gains)
         _, self.law, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._after)
 
-    def close(self) -> None:
-        """Take the callbacks off the node."""
-        self._node.remove_pre_set_parameters_callback(self._before)
-        self._node.remove_on_set_parameters_callback(self._check)
-        self._node.remove_post_set_parameters_callback(self._after)
-
-    def _declare(self, name: str, value: Any) -> None:
-        if not self._node.has_parameter(name):
-            self._node.declare_parameter(name, value, ParameterDescriptor(dynamic_typing=True))
+    def _declare(self, *fields: ParameterField) -> None:
+        for name, default, _, description in fields:
+            declare_parameter(self._node, name, default, description, live=True)
 
     def _value(self, name: str) -> Any:
         return self._node.get_parameter(name).value
@@ -98,21 +96,9 @@ class LiveParameters:
         Raises:
             ArmError: says which parameter, its value, and what is allowed.
         """
-
-        def value(name: str, kind: Any) -> Any:
-            found = proposed[name] if name in proposed else self._value(name)
-            return from_ros_value(name, found, kind)
-
-        law = self._law_class.Parameters(
-            **{name: value(name, kind) for name, kind in self._law_kinds.items()}
-        )
-        fields: dict[str, Any] = {}
-        for name, (field, joint) in self._follower_names.items():
-            if joint is None:
-                fields[field] = value(name, self._follower_kinds[field])
-            else:
-                fields[field] = (*fields.get(field, ()), value(name, float))
-        follower = FollowerParameters(**fields)
+        values = {name: self._value(name) for name in self._names} | dict(proposed)
+        law = read_fields(self._law_class.Parameters, values)
+        follower = read_follower_parameters(values, self.model.joint_names)
         model = self._model_with(proposed)
         TrajectoryFollower(model, follower)  # checks what is one number per joint
         return model, law, follower, self._law_class(model, law)
@@ -154,7 +140,7 @@ class LiveParameters:
         return [self._parameter(name, x) for name, x in zip(names, values, strict=True)]
 
     def _parameter(self, name: str, values: np.ndarray) -> Parameter:
-        one_number = self._law_kinds.get(name) is float
+        one_number = name in self._law_fields and self._law_fields[name].kind is float
         return Parameter(name, value=float(values[0]) if one_number else values.tolist())
 
     def _pair(self, named: Mapping[str, Any], names: tuple[str, str]) -> list[np.ndarray]:
@@ -169,10 +155,6 @@ class LiveParameters:
 
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
         proposed = {parameter.name: parameter.value for parameter in parameters}
-        for name in proposed:
-            if name in self._fixed and proposed[name] != self._value(name):
-                reason = f'{name} cannot change while the node runs; set it and start again'
-                return SetParametersResult(successful=False, reason=reason)
         try:
             self._other_pair(proposed)
             self._checked(proposed)
@@ -185,9 +167,14 @@ class LiveParameters:
         self.model, self.law, self.follower, law = self._checked(changed)
         self._apply(self.model, law, self.follower)
 
-    def _declare_frequency(self, gain: str) -> None:
-        """Declare frequency and ratio; where the user gave them they count, else the gains."""
-        self._declare(_FREQUENCY, [0.0])
-        self._declare(_RATIO, [1.0])
-        given = _FREQUENCY if self._per_joint({}, _FREQUENCY).any() else gain
-        self._node.set_parameters(self._other_pair({given: self._value(given)}))
+    def _declare_frequency(self, gains: GainsByFrequency) -> None:
+        """Declare frequency and ratio; where the user gave them they count, else the gains.
+
+        Gains that already are those of the frequency stay to the last bit.
+        """
+        self._declare(*FREQUENCY_AND_RATIO)
+        given = self._pair({}, (_FREQUENCY, _RATIO))
+        own = gains.to_frequency(*self._pair({}, gains.names))
+        counts = _FREQUENCY if given[0].any() else gains.names[0]
+        if counts != _FREQUENCY or not np.allclose(given, own, rtol=1e-9, atol=0.0):
+            self._node.set_parameters(self._other_pair({counts: self._value(counts)}))

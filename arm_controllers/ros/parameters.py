@@ -1,35 +1,125 @@
-"""Parameters of nodes from dataclasses."""
+"""Parameters of nodes from dataclasses: declared, described, fixed while the node runs."""
 
+import sys
+from collections.abc import Collection, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
+from arm_controllers.parameter_file import read_parameter_file
 from arm_controllers.parameter_values import (
     as_ros_value,
     is_family,
     parameter_fields,
     read_fields,
 )
+from arm_dynamics.checks import unknown
+
+_FIXED = 'cannot change while the node runs'
+_guarded: WeakSet[Node] = WeakSet()
 
 
-def declare_parameters[T](node: Node, parameters: type[T], prefix: str = '') -> T:
+def declare_parameters[T](
+    node: Node, parameters: type[T], prefix: str = '', live: Collection[str] = ()
+) -> T:
     """Declare one parameter per field of a dataclass, read them, and return the dataclass.
 
     The field's default is the parameter's. A nested dataclass becomes a dotted prefix.
+
+    Args:
+        node: whose parameters they are.
+        parameters: the dataclass.
+        prefix: of the names.
+        live: names of those that may change while the node runs.
 
     Raises:
         ArmError: what `read_fields` refuses.
     """
     values: dict[str, Any] = {}
     for name, default, kind, description in parameter_fields(parameters, prefix):
-        descriptor = ParameterDescriptor(description=description, dynamic_typing=True)
-        given = {name: as_ros_value(default)}
+        given = {name: default}
         if is_family(kind):
-            overrides = node._parameter_overrides  # rclpy has no public way to list them
-            given = {each: None for each in overrides if each.startswith(f'{name}.')}
+            given = {each: () for each in _overrides(node) if each.startswith(f'{name}.')}
         for each, value in given.items():
-            if not node.has_parameter(each):  # two dataclasses of a node may share a fact
-                node.declare_parameter(each, value, descriptor)
-            values[each] = node.get_parameter(each).value
+            values[each] = declare_parameter(node, each, value, description, name in live)
     return read_fields(parameters, values, prefix)
+
+
+def declare_parameter(
+    node: Node, name: str, default: Any, description: str, live: bool = False
+) -> Any:
+    """Return the value of a parameter, declared unless the node has it: dataclasses may share it.
+
+    Args:
+        node: whose parameter it is.
+        name: of the parameter.
+        default: as the field of a dataclass has it.
+        description: with the unit.
+        live: it may change while the node runs.
+    """
+    if not node.has_parameter(name):
+        descriptor = ParameterDescriptor(
+            description=description,
+            dynamic_typing=True,
+            additional_constraints='' if live else _FIXED,
+        )
+        given = _overrides(node).get(name)
+        empty = given is not None and given.value is None  # how ROS reads `[]` in a file
+        value = [] if empty else as_ros_value(default)
+        node.declare_parameter(name, value, descriptor, ignore_override=empty)
+        if node not in _guarded:
+            _guarded.add(node)
+            node.add_on_set_parameters_callback(partial(_refuse_change, node))
+    return node.get_parameter(name).value
+
+
+def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -> None:
+    """Refuse what the command line gives to a node that has declared all its parameters.
+
+    What a file gives to all nodes (`/**`) may be another node's: that is let pass.
+
+    Raises:
+        ArmError: names the parameter and the nearest known one.
+    """
+    strange = [name for name in _overrides(node) if not node.has_parameter(name)]
+    if not strange:
+        return
+    own = set()
+    for flag, value in pairwise(arguments):
+        if flag in ('-p', '--param'):
+            own.add(value.partition(':=')[0].rpartition(':')[2])
+        elif flag == '--params-file':
+            own |= read_parameter_file(Path(value)).get(node.get_name(), {}).keys()
+    for name in strange:
+        if name in own:
+            raise unknown('parameter', name, node.list_parameters([], 0).names)
+
+
+def _overrides(node: Node) -> dict[str, Parameter]:
+    """Return what files and command line give; rclpy has no public way to list it."""
+    return node._parameter_overrides
+
+
+def _refuse_change(node: Node, parameters: list[Parameter]) -> SetParametersResult:
+    for parameter in parameters:
+        name = parameter.name
+        if not node.has_parameter(name):
+            continue  # it is being declared
+        fixed = node.describe_parameter(name).additional_constraints == _FIXED
+        if fixed and _plain(parameter.value) != _plain(node.get_parameter(name).value):
+            reason = f'{name} {_FIXED}; set it and start again'
+            return SetParametersResult(successful=False, reason=reason)
+    return SetParametersResult(successful=True)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that compares: arrays of all kinds as lists, no value as an empty one."""
+    if value is None:
+        return []
+    return value if isinstance(value, bool | int | float | str) else list(value)

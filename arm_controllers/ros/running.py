@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
+from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_dynamics.errors import ArmError
 
 
@@ -61,8 +62,8 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
     """Run a node to its end and return the process's exit code.
 
     A node with a method `run(executor) -> int` is a task: it runs that and ends with its result.
-    Bad parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C with 0, a
-    task with 130.
+    Bad or unknown parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C
+    with 0, a task with 130.
     """
     code = 0
     node = None
@@ -70,6 +71,7 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         _Interrupt.install()
         node = make_node()
+        refuse_unknown_parameters(node)
         executor = make_executor()
         executor.add_node(node)
         gc.collect()

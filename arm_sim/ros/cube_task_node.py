@@ -2,18 +2,16 @@
 
 import struct
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory, hermite
-from arm_controllers.parameter_values import as_ros_value, from_ros_value
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
@@ -45,6 +43,8 @@ class CubeTaskParameters:
         timeout: longest wait for another node [s].
         output_dir: folder for report.json, tracking.png and recording.mcap.
         core: run on this CPU core only; -1: on any.
+        path_limit: by path, largest RMS and largest error for exit code 0 [mm].
+        tracking_limit: by law and feedforward, or realtime: largest RMS, likewise [mm].
     """
 
     robot: str = 'ur5e'
@@ -57,6 +57,8 @@ class CubeTaskParameters:
     timeout: float = 20.0
     output_dir: str = 'cube_output'
     core: int = -1
+    path_limit: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    tracking_limit: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self):
         """Raises ArmError."""
@@ -72,7 +74,7 @@ class CubeTask(Node):
         super().__init__('cube_task')
         self.parameters = p = declare_parameters(self, CubeTaskParameters)
         self.cube = declare_parameters(self, Cube)
-        self._limits = self._declare_limits()
+        self._limits = self._limits_of_run()
         self.output_dir = writable_folder(p.output_dir)
         self.model = RobotModel.from_urdf(find_urdf(p.robot))
         self.period_ns = round(p.timestep * 1e9) * p.control_decimation
@@ -171,13 +173,16 @@ class CubeTask(Node):
         _say(f'{names} are in {self.output_dir}')
         return 0 if report['limits_held'] else 1
 
-    def _declare_limits(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def _limits_of_run(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return the limits [mm] for what is run: (RMS, max) of the path, (RMS,) of tracking."""
         p = self.parameters
         law = f'{p.controller}_{p.feedforward}' if p.feedforward else p.controller
         key = law if p.mode == 'lockstep' else p.mode
-        path = declare_limit(self, f'path_limit.{self.cube.path}', 2)
-        return path, declare_limit(self, f'tracking_limit.{key}', 1)
+        limits = (p.path_limit.get(self.cube.path, ()), p.tracking_limit.get(key, ()))
+        for limit, count, name in zip(limits, (2, 1), ('path', 'tracking'), strict=True):
+            if len(limit) not in (0, count):
+                raise ArmError(f'a {name}_limit has {len(limit)} values; allowed: {count}')
+        return limits
 
     def _checks(self, report: dict) -> list[dict]:
         path, tracking = self._limits
@@ -211,17 +216,6 @@ class CubeTask(Node):
                 ),
             ],
         )
-
-
-def declare_limit(node: Node, name: str, count: int) -> tuple[float, ...]:
-    """Return a parameter of `count` numbers, or () where the parameter file has none."""
-    kind = tuple[float, ...]
-    descriptor = ParameterDescriptor(description='stated error limit [mm]', dynamic_typing=True)
-    value = node.declare_parameter(name, as_ros_value(()), descriptor).value
-    limit = from_ros_value(name, value, kind)
-    if len(limit) not in (0, count):
-        raise ArmError(f'parameter {name!r} has {len(limit)} values; allowed: {count}')
-    return limit
 
 
 def _text(values) -> str:

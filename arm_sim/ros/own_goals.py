@@ -1,17 +1,15 @@
 """The simulator as its own controller: an engine that moves by itself takes trajectory goals."""
 
 import time
-import typing
-from typing import Any
+from collections.abc import Callable
 
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.follower.parameter_names import parameter_names
+from arm_controllers.follower.parameter_names import follower_fields, read_follower_parameters
 from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.parameter_values import as_ros_value, from_ros_value
 from arm_controllers.ros.goal_server import GoalServer
+from arm_controllers.ros.parameters import declare_parameter
 from arm_dynamics.model import Array, RobotModel
 
 # Lock-step: how long time goes on before other callbacks have their turn, and how often [s].
@@ -53,7 +51,7 @@ class OwnGoals:
         self.in_charge = self._fresh = True
 
 
-def let_time_go_on(node: Node, step: typing.Callable[[], bool]) -> None:
+def let_time_go_on(node: Node, step: Callable[[], bool]) -> None:
     """Call `step` over and over, as long as it returns True, between a node's other callbacks."""
 
     def slice_of_time() -> None:
@@ -67,16 +65,9 @@ def let_time_go_on(node: Node, step: typing.Callable[[], bool]) -> None:
 
 def _follower_parameters(node: Node, model: RobotModel) -> FollowerParameters:
     """Declare the follower's parameters under joint_trajectory_controller's names; read them."""
-    defaults, kinds = FollowerParameters(), typing.get_type_hints(FollowerParameters)
-    fields: dict[str, Any] = {}
-    for name, (field, joint) in parameter_names(model.joint_names).items():
-        default = getattr(defaults, field)
-        if not node.has_parameter(name):
-            value = as_ros_value(default) if joint is None else default[0]
-            node.declare_parameter(name, value, ParameterDescriptor(dynamic_typing=True))
-        found = node.get_parameter(name).value
-        if joint is None:
-            fields[field] = from_ros_value(name, found, kinds[field])
-        else:
-            fields[field] = (*fields.get(field, ()), from_ros_value(name, found, float))
-    return FollowerParameters(**fields)
+    names = model.joint_names
+    values = {
+        name: declare_parameter(node, name, default, description)
+        for name, default, _, description in follower_fields(names)
+    }
+    return read_follower_parameters(values, names)

@@ -1,0 +1,82 @@
+"""Which parameters each node has, so that a file with a typo is refused before anything starts."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from arm_controllers.follower.parameter_names import follower_fields
+from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_file import SHARED, read_parameter_file
+from arm_controllers.parameter_values import ParameterField, is_family, parameter_fields
+from arm_controllers.ros.controller_parameters import ControllerParameters
+from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
+from arm_dynamics.checks import unknown
+from arm_dynamics.model_error import ModelError
+from arm_sim.plants.engines import ENGINES, plant_class
+from arm_sim.ros.comparison_task_node import ComparisonTaskParameters
+from arm_sim.ros.cube_plan import CubePlanParameters
+from arm_sim.ros.cube_task_node import CubeTaskParameters
+from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
+from arm_sim.ros.pose_hold_task_node import PoseHoldTaskParameters
+from arm_sim.ros.simulator_setup import SimulatorParameters
+from arm_sim.tasks.cube import Cube
+from arm_sim.tasks.sinusoid_run import SinusoidTaskParameters
+
+# Declared by every node of rclpy.
+_EVERY_NODE = ('use_sim_time', 'start_type_description_service', 'qos_overrides.*')
+
+_NODES: dict[str, tuple[type, ...]] = {
+    'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
+    'inverse_kinematics': (InverseKinematicsParameters,),
+    'cube_task': (CubeTaskParameters, Cube, CubePlanParameters),
+    'sinusoid_task': (SinusoidTaskParameters,),
+    'pose_hold_task': (PoseHoldTaskParameters,),
+    'comparison_task': (ComparisonTaskParameters,),
+}
+
+
+def known_nodes() -> list[str]:
+    """Return the names of all nodes of this package."""
+    return [*_NODES, *(f'{law}_controller' for law in law_names())]
+
+
+def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, ParameterField]:
+    """Return the parameters of a node by name; one that stands for many ends in `.*`.
+
+    Args:
+        node: one of `known_nodes`.
+        joint_names: of the arm.
+    """
+    law = node.removesuffix('_controller')
+    if law != node:
+        fields = [*parameter_fields(ControllerParameters)]
+        fields += parameter_fields(law_class(law).Parameters)
+        fields += parameter_fields(ModelError, 'model_error.')
+        if hasattr(law_class(law), 'gains_act_on'):
+            fields += FREQUENCY_AND_RATIO
+    else:
+        fields = [field for kind in _NODES[node] for field in parameter_fields(kind)]
+    if law != node or node == 'simulator':
+        fields += follower_fields(joint_names)
+    return {f'{f.name}.*' if is_family(f.kind) else f.name: f for f in reversed(fields)}
+
+
+def refuse_unknown_names(file: Path, joint_names: Sequence[str]) -> None:
+    """Refuse a parameter file that names a node or a parameter that there is not.
+
+    Args:
+        file: whose shape `read_parameter_file` has not refused.
+        joint_names: of the arm.
+
+    Raises:
+        ArmError: says which name, and the nearest known one.
+    """
+    nodes = known_nodes()
+    for section, values in read_parameter_file(file).items():
+        if section != SHARED and section not in nodes:
+            raise unknown(f'node in {file}:', section, nodes)
+        owners = nodes if section == SHARED else [section]
+        known = {name for node in owners for name in known_parameters(node, joint_names)}
+        for name in values:
+            if not any(fnmatchcase(name, each) for each in known.union(_EVERY_NODE)):
+                raise unknown(f'parameter of {section} in {file}:', name, known)
