@@ -60,7 +60,7 @@ def read_parameter_file(file: Path) -> Sections:
             elif name in values:
                 raise ArmError(f'{line(value)}: parameter {name!r} is given twice')
             else:
-                values[name] = _value(loader.construct_object(value, deep=True))
+                values[name] = _value(loader, value)
                 if values[name] is None:
                     raise ArmError(
                         f'{line(value)}: parameter {name!r} must be a number, a text, true or '
@@ -85,13 +85,16 @@ def _is_empty(node: yaml.Node) -> bool:
     return node.tag == 'tag:yaml.org,2002:null'
 
 
-def _value(value: Any) -> Any:
+def _value(loader: _Loader, node: yaml.Node) -> Any:
     """Return a value as a ROS parameter has it, [1, 2.0] as [1.0, 2.0]; None: it cannot be one."""
-    if isinstance(value, bool | int | float | str):
-        return value
-    if not isinstance(value, list):
+    if isinstance(node, yaml.SequenceNode):  # also one that launch_ros tags as a tuple
+        items = [_value(loader, item) for item in node.value]
+        kinds = {type(item) for item in items}
+        if kinds == {int, float}:
+            return [float(item) for item in items]
+        return items if len(kinds) <= 1 and kinds <= {bool, int, float, str} else None
+    try:
+        value = loader.construct_object(node)
+    except (yaml.YAMLError, ValueError):  # an unknown tag, the 45th of a month
         return None
-    kinds = {type(item) for item in value}
-    if kinds == {int, float}:
-        return [float(item) for item in value]
-    return value if len(kinds) <= 1 and kinds <= {bool, int, float, str} else None
+    return value if isinstance(value, bool | int | float | str) else None

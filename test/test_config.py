@@ -120,7 +120,7 @@ def test_a_variant_has_its_robots_values_beneath_its_own():
 
 
 def test_numbers_are_read_as_ros_reads_them(tmp_path):
-    text = '/**: {ros__parameters: {a: 1e-9, b: [1, 2.5], c: "1e-9", d: [], e: [1, 2]}}'
+    text = '/**: {ros__parameters: {a: 1e-9, b: [1, 2.5], c: "1e-9", d: [], e: !!python/tuple [1, 2]}}'
     assert sections(tmp_path, text)[SHARED] == {
         'a': 1e-9, 'b': [1.0, 2.5], 'c': '1e-9', 'd': [], 'e': [1, 2]
     }  # fmt: skip
@@ -139,6 +139,8 @@ def test_numbers_are_read_as_ros_reads_them(tmp_path):
         ('x: {ros__parameters: {a: 1}}\n/x: {ros__parameters: {a: 2}}', "'a' is given twice"),
         ('x: {ros__parameters: {a: [1, b]}}', "parameter 'a' must be a number, a text, true"),
         ('x: {ros__parameters: {a: 2024-01-01}}', "parameter 'a' must be a number, a text, true"),
+        ('x: {ros__parameters: {a: 2024-01-45}}', "parameter 'a' must be a number, a text, true"),
+        ('x: {ros__parameters: {a: [[1], [2]]}}', "parameter 'a' must be a number, a text, true"),
         ('x: {ros__parameters: {\n a: }}', "line 2: parameter 'a' must be a number, a text"),
         ('a: 1\n---\nb: 2', 'not YAML: '),
     ],
