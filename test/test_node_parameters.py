@@ -113,11 +113,11 @@ def test_dump_while_gains_are_set_by_frequency_loads_again_to_the_last_bit(tmp_p
     name = 'pd_controller'
     with started(name, tmp_path, '-p', 'natural_frequency:=[17.3]') as node:
         first = dumped(node)
-        kp = node.cycle._law.kp
+        kp = node.get_parameter('kp').value
     (tmp_path / 'dump.yaml').write_text(first)
     with Started(name, '--params-file', str(tmp_path / 'dump.yaml')) as node:
         assert dumped(node) == first
-        np.testing.assert_array_equal(node.cycle._law.kp, kp)
+        np.testing.assert_array_equal(node.get_parameter('kp').value, kp)
 
 
 # What cannot change while a node runs
@@ -157,7 +157,7 @@ def test_gains_are_set_before_a_controller_is_configured(tmp_path):
         (answer,) = node.set_parameters([Parameter('kp', value=[123.0])])
         assert answer.successful, answer.reason
         node.trigger_configure()
-        np.testing.assert_array_equal(node.cycle._law.kp, np.full(6, 123.0))
+        np.testing.assert_array_equal(node.cycle.law.kp, np.full(6, 123.0))
 
 
 # Unknown names
