@@ -120,7 +120,8 @@ def test_a_variant_has_its_robots_values_beneath_its_own():
 
 
 def test_numbers_are_read_as_ros_reads_them(tmp_path):
-    text = '/**: {ros__parameters: {a: 1e-9, b: [1, 2.5], c: "1e-9", d: [], e: !!python/tuple [1, 2]}}'
+    text = 'a: 1e-9, b: [1, 2.5], c: "1e-9", d: [], e: !!python/tuple [1, 2]'
+    text = f'/**: {{ros__parameters: {{{text}}}}}'
     assert sections(tmp_path, text)[SHARED] == {
         'a': 1e-9, 'b': [1.0, 2.5], 'c': '1e-9', 'd': [], 'e': [1, 2]
     }  # fmt: skip
