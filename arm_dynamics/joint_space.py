@@ -4,11 +4,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError, limit_error
-
-Array = NDArray[np.float64]
 
 
 class JointSpace:

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.joint_space import JointSpace
 from arm_dynamics.urdf import last_link, read_urdf
-
-Array = NDArray[np.float64]
 
 # What a model is told beside its URDF, in place of what that says or leaves open.
 BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')

@@ -9,6 +9,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.five_joint_arm import (
     ACCELERATION,
@@ -22,8 +23,6 @@ from arm_dynamics.published.five_joint_arm import (
     TIP,
     VELOCITY,
 )
-
-Array = NDArray[np.float64]
 
 _KT = np.array(MOTORS.torque_constant)
 _TIP_IN_LINK = np.array([0.0, 0.1, 0.0])

@@ -6,9 +6,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
-
-Array = NDArray[np.float64]
 
 
 class ResultCode(IntEnum):

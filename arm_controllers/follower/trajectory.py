@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arm_controllers.reference import Reference
-
-Array = NDArray[np.float64]
+from arm_dynamics.arrays import Array
 
 
 class Trajectory:

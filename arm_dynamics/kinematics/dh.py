@@ -2,11 +2,10 @@
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
-
-Array = NDArray[np.float64]
 
 # UR5e, manufacturer's lengths [m]: (alpha, a, d) a row, then a tool of 0.135 m along z.
 UR5E_MODIFIED = np.array(

@@ -10,12 +10,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 
 class CartesianSamples(NamedTuple):

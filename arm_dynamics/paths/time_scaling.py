@@ -4,16 +4,16 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.errors import ArmError, limit_error
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import Motion, Sequential, quintic
 
-Array = NDArray[np.float64]
 Timing = Literal['given', 'quintic', 'toppra']
 
 _POINTS = 201  # path poses a motion, through which the joint path is interpolated

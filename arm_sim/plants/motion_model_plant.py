@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.motion_models import MOTION_TYPES, JointSpaceMotionModel
 from arm_sim.plants.plant import PlantParameters
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
-
-Array = NDArray[np.float64]
 
 INTEGRATORS = {
     'euler': mujoco.mjtIntegrator.mjINT_EULER,

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 # What `joint_commands` holds for each actuator.
 COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}

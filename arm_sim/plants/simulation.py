@@ -1,15 +1,14 @@
 """One arm, its time and its brake: what the simulator node runs."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import all_finite
 from arm_dynamics.errors import ArmError, limit_error
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.brake import Brake
 from arm_sim.plants.plant import Plant
-
-Array = NDArray[np.float64]
 
 # An arm slower than this is at rest [rad/s | m/s].
 REST_SPEED = 1e-3

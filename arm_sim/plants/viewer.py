@@ -6,12 +6,10 @@ from typing import Any
 import mujoco
 import numpy as np
 from mujoco import viewer
-from numpy.typing import NDArray
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 # A piece of the drawn path, and its colour.
 _PIECE = 0.004  # [m]
