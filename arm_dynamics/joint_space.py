@@ -68,21 +68,24 @@ class JointSpace:
             ArmError: wrong length or not finite; calls it `name`.
             JointLimitError: beyond a position limit.
         """
-        array = np.array(q, dtype=float)
+        return self._within(q, name, 'position', self.position_lower, self.position_upper)
+
+    def check_velocity(self, v: ArrayLike, name: str = 'v') -> Array:
+        """Return `v` as a new (nv,) array; raises as `check_configuration`."""
+        return self._within(v, name, 'velocity', -self.velocity_limit, self.velocity_limit)
+
+    def _within(
+        self, values: ArrayLike, name: str, quantity: str, lower: Array, upper: Array
+    ) -> Array:
+        array = np.array(values, dtype=float)
         if array.shape != (self.nq,) or not np.isfinite(array).all():
-            raise ArmError(f'{name} must be {self.nq} finite numbers, one per joint, not {q!r}')
-        outside = (array < self.position_lower) | (array > self.position_upper)
-        if outside.any():
-            i = int(np.flatnonzero(outside)[0])
-            raise limit_error(
-                self.joint_names[i],
-                'position',
-                array[i],
-                self.position_lower[i],
-                self.position_upper[i],
-                'm' if self.prismatic[i] else 'rad',
-                name,
+            raise ArmError(
+                f'{name} must be {self.nq} finite numbers, one per joint, not {values!r}'
             )
+        for i in np.flatnonzero((array < lower) | (array > upper)):
+            unit = ('m' if self.prismatic[i] else 'rad') + ('/s' if quantity == 'velocity' else '')
+            bounds = (array[i], lower[i], upper[i])
+            raise limit_error(self.joint_names[i], quantity, *bounds, unit, name)
         return array
 
     def random_configuration(self, rng: np.random.Generator) -> Array:

@@ -74,9 +74,13 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     if error.is_none:
         return model
     tree = ElementTree.fromstring(model.urdf)
-    moving = _moving_links(tree)
-    links = [link for link in tree.findall('link') if link.get('name') in moving]
-    links = [link for link in links if link.find('inertial') is not None]
+    frames = model.pin_model.frames
+    links = [
+        link
+        for link in tree.findall('link')
+        if frames[model.frame_id(link.get('name'))].parentJoint > 0  # some joint moves it
+        and link.find('inertial') is not None
+    ]
     masses = _per_link('mass_scale', error.mass_scale, len(links))
     inertias = _per_link('inertia_scale', error.inertia_scale, len(links))
     for link, mass_scale, inertia_scale in zip(links, masses, inertias, strict=True):
@@ -106,23 +110,6 @@ def _per_link(name: str, values: tuple[float, ...], count: int) -> tuple[float, 
             f'model_error.{name} has {len(values)} values; allowed: 1 or {count} (links with mass)'
         )
     return values * count if len(values) == 1 else values
-
-
-def _moving_links(tree: ElementTree.Element) -> set[str]:
-    """Return the links that some joint moves."""
-    above = {}
-    for joint in tree.findall('joint'):
-        ends = [joint.find(end).get('link') for end in ('child', 'parent')]  # type: ignore[union-attr]
-        above[ends[0]] = (ends[1], joint.get('type') != 'fixed')
-
-    def moves(link: str | None) -> bool:
-        while link in above:
-            link, moved = above[link]
-            if moved:
-                return True
-        return False
-
-    return {link for link in above if link and moves(link)}
 
 
 def _change_inertial(

@@ -5,7 +5,7 @@ Compiled plants have the same equation in compiled/joint_torques.py.
 """
 
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +50,7 @@ class MotorConstants(NamedTuple):
 class DCMotors:
     """The motors of an arm; each is one number for all joints or one per joint.
 
-    Rotor inertia is the plant's `armature`.
+    Rotor inertia is the model's `armature`.
 
     Attributes:
         torque_constant: Kt [N.m/A].
@@ -66,11 +66,6 @@ class DCMotors:
     brush_drop: tuple[float, ...] = (0.0,)
     half_drop_voltage: tuple[float, ...] = (1.0,)
 
-    @classmethod
-    def of(cls, parameters: object) -> Self:
-        """Return the motors that fields of the same names in other parameters describe."""
-        return cls(**{each.name: tuple(getattr(parameters, each.name)) for each in fields(cls)})
-
     def constants(self, joint_names: tuple[str, ...]) -> MotorConstants:
         """Return the numbers of each joint.
 
@@ -85,7 +80,7 @@ class DCMotors:
                 minimum=0.0,
                 exclusive=field.name in ('armature_resistance', 'half_drop_voltage'),
             )
-            for field in fields(self)
+            for field in fields(DCMotors)
         }
         resistance = values.pop('armature_resistance')
         constants = MotorConstants(armature_conductance=1.0 / resistance, **values)

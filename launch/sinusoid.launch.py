@@ -6,11 +6,11 @@ import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument
 
+from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
+from arm_dynamics.arm_parameters import ArmParameters
 from arm_dynamics.checks import per_joint
-from arm_dynamics.model import BESIDE_URDF, RobotModel
-from arm_dynamics.robots import find_urdf
 from arm_sim.comparison.over_topics import model_error_of
 from arm_sim.launching import (
     ARM_ARGUMENTS,
@@ -75,9 +75,7 @@ def sinusoid(context: LaunchContext) -> list:
         amplitude = yaml.safe_load(arguments['amplitude'])
     task['amplitude'] = amplitude
 
-    model = RobotModel(
-        find_urdf(robot), **{name: told[name] for name in BESIDE_URDF if name in told}
-    )
+    model = read_fields(ArmParameters, {**told, 'robot': robot}).model()
     error = model_error_of(arguments['plant_error'])
     simulator = wrong_arm_parameters(model, error)
     simulator['start_paused'] = True

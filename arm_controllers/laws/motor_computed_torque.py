@@ -14,25 +14,18 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MotorComputedTorqueParameters:
+class MotorComputedTorqueParameters(DCMotors):
     """Gains and motors; each is one number for all joints or one a joint.
 
     Attributes:
         kp: [1/s^2].
         kd: [1/s]; 2 sqrt(kp) is critically damped.
-        torque_constant: Kt [N.m/A].
-        back_emf_constant: Ke [V.s/rad]; empty: equal to Kt.
-        armature_resistance: Ra [Ohm].
-        brush_drop, half_drop_voltage: [V], see arm_dynamics.motors.
+        torque_constant, back_emf_constant, armature_resistance, brush_drop, half_drop_voltage: of
+            the motors, see arm_dynamics.motors.
     """
 
     kp: tuple[float, ...] = (400.0,)
     kd: tuple[float, ...] = (40.0,)
-    torque_constant: tuple[float, ...] = (10.0,)
-    back_emf_constant: tuple[float, ...] = ()
-    armature_resistance: tuple[float, ...] = (1.0,)
-    brush_drop: tuple[float, ...] = (0.0,)
-    half_drop_voltage: tuple[float, ...] = (1.0,)
 
 
 class MotorComputedTorque:
@@ -54,7 +47,7 @@ class MotorComputedTorque:
         self._kp = per_joint('kp', parameters.kp, names, minimum=0.0)
         self._kd = per_joint('kd', parameters.kd, names, minimum=0.0)
         per_joint('torque_constant', parameters.torque_constant, names, 0.0, exclusive=True)
-        self._motors = DCMotors.of(parameters).constants(names)
+        self._motors = parameters.constants(names)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: this law has none."""

@@ -1,6 +1,7 @@
 """A controller: one lifecycle node around one law and one trajectory follower."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -18,7 +19,6 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.robots import find_urdf
 
 
 class ControllerNode(LifecycleNode):
@@ -93,9 +93,7 @@ class ControllerNode(LifecycleNode):
 
     def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
         """Return what the controller believes the arm is."""
-        p = self.parameters
-        model = RobotModel.from_urdf(find_urdf(p.robot), gravity=p.gravity, **of_joints)
-        return with_error(model, self._model_error)
+        return with_error(replace(self.parameters, **of_joints).model(), self._model_error)
 
     def _apply(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
         """Take parameters into use that were set while running."""

@@ -2,19 +2,15 @@
 
 from dataclasses import dataclass
 
+from arm_dynamics.arm_parameters import ArmParameters
 from arm_dynamics.checks import in_range, one_of
 
 
 @dataclass(frozen=True)
-class ControllerParameters:
+class ControllerParameters(ArmParameters):
     """Parameters of every controller node, beside those of its law and its follower.
 
     Attributes:
-        robot: name of a shipped robot, or path of a URDF file: the controller's model.
-        gravity: in the base frame [m/s^2].
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
-        friction: Coulomb friction [N.m | N]; empty: the URDF's.
         timestep: the plant's integration step [s].
         control_decimation: the plant's steps a control period.
         mode: the simulator's; in 'realtime' goals are taken in a thread and checked in slices.
@@ -25,11 +21,6 @@ class ControllerParameters:
         core: run on this CPU core only; -1: on any.
     """
 
-    robot: str = 'ur5e'
-    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = ()
-    friction: tuple[float, ...] = ()
     timestep: float = 0.002
     control_decimation: int = 1
     mode: str = 'lockstep'

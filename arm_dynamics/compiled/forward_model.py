@@ -61,7 +61,8 @@ class ForwardModelParameters:
         """Return the joint table for `model`. Raises ArmError for counts or values not allowed."""
         names = model.joint_names
         own = ('servo_kp', 'servo_kd', 'limit_stiffness', 'limit_damping')
-        rows = {name: per_joint(name, getattr(self, name), names, minimum=0.0) for name in own}
+        must = 'servo_kp' if self.actuator == 'servo' else ''
+        rows = {x: per_joint(x, getattr(self, x), names, 0.0, exclusive=x == must) for x in own}
         rows |= {name: getattr(model, name) for name in ('armature', 'damping', 'friction')}
         rows |= self.motors.constants(names)._asdict()
         rows |= {'lower': model.position_lower, 'upper': model.position_upper}

@@ -1,6 +1,6 @@
 """The arm as compiled analytical dynamics: the second engine beside MuJoCo."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class AnalyticalParameters(PlantParameters):
+class AnalyticalParameters(PlantParameters, DCMotors):
     """What this engine has beside every plant's parameters.
 
     `integrator` is explicit_euler, semi_implicit_euler, velocity_verlet, rk4, implicitfast (as
@@ -29,32 +29,14 @@ class AnalyticalParameters(PlantParameters):
             [N.m.s/rad].
     """
 
-    torque_constant: tuple[float, ...] = (10.0,)
-    back_emf_constant: tuple[float, ...] = ()
-    armature_resistance: tuple[float, ...] = (1.0,)
-    brush_drop: tuple[float, ...] = (0.0,)
-    half_drop_voltage: tuple[float, ...] = (1.0,)
     limit_stiffness: tuple[float, ...] = (1000.0,)
     limit_damping: tuple[float, ...] = (10.0,)
 
     @property
-    def motors(self) -> DCMotors:
-        """The DC motors."""
-        return DCMotors.of(self)
-
-    def forward_model_parameters(self, model: RobotModel) -> ForwardModelParameters:
-        """Return what the forward model of `model` takes. Raises ArmError."""
-        kp, kd = self.servo_gains(model)
-        return ForwardModelParameters(
-            actuator=self.actuator,
-            integrator=self.integrator,
-            servo_kp=tuple(kp.tolist()),
-            servo_kd=tuple(kd.tolist()),
-            motors=self.motors,
-            limit_stiffness=tuple(self.limit_stiffness),
-            limit_damping=tuple(self.limit_damping),
-            effort_limits=self.effort_limits,
-        )
+    def forward_model_parameters(self) -> ForwardModelParameters:
+        """What the forward model takes."""
+        names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
+        return ForwardModelParameters(motors=self, **{name: getattr(self, name) for name in names})
 
 
 class AnalyticalPlant:
@@ -83,7 +65,7 @@ class AnalyticalPlant:
         self.parameters: PlantParameters = parameters
         self.joint_names = model.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]
-        self.forward_model = ForwardModel(model, parameters.forward_model_parameters(model))
+        self.forward_model = ForwardModel(model, parameters.forward_model_parameters)
         self.forward_model.check_step(parameters.timestep)
         self.forward_model.compile()
         self._wrenches: dict[str, Array] = {}

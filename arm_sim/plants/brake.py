@@ -30,7 +30,7 @@ class Brake:
         self._hold = model.neutral()
         self._motors: MotorConstants | None = None
         if parameters.actuator == 'voltage':
-            self._motors = parameters.motors.constants(model.joint_names)  # type: ignore[attr-defined]
+            self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
 
     def start(self, q: Array, v: Array) -> None:
         """Begin to brake from the state q, v."""

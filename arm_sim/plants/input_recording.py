@@ -20,7 +20,6 @@ from arm_dynamics.compiled import ForwardModel
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.plants.plant import PlantParameters
 
 Array = NDArray[np.float64]
 
@@ -43,11 +42,10 @@ class InputRecorder:
             raise ArmError('inputs are recorded for replay: that needs engine analytical')
         self.plant = plant
         self._model = model
-        self.q, self.v, self.effort = plant.q, plant.v, plant.effort
-        self.joint_names = plant.joint_names
-        self.command_interface = plant.command_interface
-        self.parameters: PlantParameters = plant.parameters
         self._start()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plant, name)
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Reset the plant; the recording starts anew."""
@@ -64,18 +62,6 @@ class InputRecorder:
         self.plant.apply_wrench(frame, wrench)
         self._wrenches.append((len(self._commands), frame, np.array(wrench, dtype=float)))
 
-    def mass_matrix(self) -> Array:
-        """Return the plant's."""
-        return self.plant.mass_matrix()
-
-    def joint_friction(self) -> tuple[Array, Array]:
-        """Return the plant's."""
-        return self.plant.joint_friction()
-
-    def bias_torque(self) -> Array:
-        """Return the plant's."""
-        return self.plant.bias_torque()
-
     def save(self, path: str | Path) -> None:
         """Write the recording. Raises ArmError where that is not possible."""
         model = self._model
@@ -84,7 +70,7 @@ class InputRecorder:
             'urdf': model.urdf,
             'tip_frame': model.tip_frame,
             **{name: getattr(model, name) for name in BESIDE_URDF},
-            'parameters': json.dumps(asdict(self.parameters)),
+            'parameters': json.dumps(asdict(self.plant.parameters)),
             'start_state': self._start_state,
             'commands': np.array(self._commands).reshape(-1, model.nv),
             'wrench_step': np.array([step for step, _, _ in self._wrenches], dtype=np.int64),
@@ -183,7 +169,7 @@ class InputRecording:
     def states(self) -> Iterator[Array]:
         """Yield the state after every control period."""
         parameters = self.parameters
-        forward_model = ForwardModel(self.model, parameters.forward_model_parameters(self.model))
+        forward_model = ForwardModel(self.model, parameters.forward_model_parameters)
         wrenches: dict[str, Array] = {}
         state = self.start_state
         waiting = list(self.wrenches)

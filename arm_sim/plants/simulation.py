@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
 from arm_dynamics.checks import all_finite
-from arm_dynamics.errors import ArmError, limit_error
+from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.brake import Brake
 from arm_sim.plants.plant import Plant
@@ -58,7 +58,9 @@ class Simulation:
         self._effort_limit = plant.parameters.effort_limit(model)
         self._zeros = np.zeros(len(self._effort_limit))
         self._initial_q = model.check_configuration(initial_q, 'initial_positions')
-        self._initial_v = _velocities(model, initial_v)
+        self._initial_v = np.zeros(model.nv)
+        if initial_v is not None:
+            self._initial_v = model.check_velocity(initial_v, 'initial_velocities')
         self._swap = swap
         self._pushes: list[tuple[int, str, Array]] = []
         self.reset()
@@ -158,20 +160,3 @@ class Simulation:
                 f'joint {name!r}: physics diverged at t = {self.time_ns * 1e-9:.4f} s; reduce '
                 f'timestep ({plant.parameters.timestep:g} s) or the gains, then reset'
             )
-
-
-def _velocities(model: RobotModel, v: ArrayLike | None) -> Array:
-    """Return initial velocities (n,), zero by default. Raises ArmError."""
-    if v is None:
-        return np.zeros(model.nv)
-    array = np.array(v, dtype=float)
-    if array.shape != (model.nv,) or not np.isfinite(array).all():
-        raise ArmError(f'initial_velocities must be {model.nv} finite numbers, one a joint')
-    beyond = np.flatnonzero(np.abs(array) > model.velocity_limit)
-    if len(beyond):
-        i = int(beyond[0])
-        limit = model.velocity_limit[i]
-        unit = 'm/s' if model.prismatic[i] else 'rad/s'
-        name = 'initial_velocities'
-        raise limit_error(model.joint_names[i], 'velocity', array[i], -limit, limit, unit, name)
-    return array

@@ -3,22 +3,21 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from arm_dynamics.arm_parameters import ArmParameters
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.robots import find_urdf
 from arm_sim.plants.engines import plant_class
 from arm_sim.plants.model_check import check_model
 from arm_sim.plants.simulation import Simulation
 
 
 @dataclass(frozen=True)
-class SimulatorParameters:
+class SimulatorParameters(ArmParameters):
     """Parameters of the simulator node, beside those of the plant.
 
     Attributes:
-        robot: name of a shipped robot, or path of a URDF file.
         engine: physics engine.
         mode: 'lockstep' (waits for the command to each state) or 'realtime' (wall clock).
         real_time_factor: simulated seconds a wall-clock second (realtime).
@@ -26,10 +25,6 @@ class SimulatorParameters:
         initial_velocities: joint velocities at reset [rad/s | m/s]; empty: at rest.
         payload: mass at the tool frame that robot_description does not have [kg].
         payload_end: simulated time at which the payload falls off [s]; 0: never.
-        gravity: in the base frame [m/s^2].
-        armature: rotor inertia seen at the joint [kg m^2 | kg].
-        damping: viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's.
-        friction: Coulomb friction [N.m | N]; empty: the URDF's.
         clock_rate: rate of /clock [Hz of simulated time].
         command_timeout: simulated time without a new command before the arm brakes [s] (realtime).
         lockstep_timeout: wall-clock time without the awaited command before it brakes [s].
@@ -39,7 +34,6 @@ class SimulatorParameters:
         viewer: open MuJoCo's viewer (engine mujoco).
     """
 
-    robot: str = 'ur5e'
     engine: str = 'mujoco'
     mode: str = 'lockstep'
     real_time_factor: float = 1.0
@@ -47,10 +41,6 @@ class SimulatorParameters:
     initial_velocities: tuple[float, ...] = ()
     payload: float = 0.0
     payload_end: float = 0.0
-    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
-    armature: tuple[float, ...] = (0.0,)
-    damping: tuple[float, ...] = ()
-    friction: tuple[float, ...] = ()
     clock_rate: float = 100.0
     command_timeout: float = 0.1
     lockstep_timeout: float = 5.0
@@ -92,8 +82,7 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> Setup:
         ArmError: that, or what the engine cannot do.
     """
     p, engine = parameters, plant_class(parameters.engine)
-    joints = (p.armature, p.damping, p.friction)
-    model = RobotModel(find_urdf(p.robot), None, p.gravity, *joints)
+    model = p.model()
     loaded = with_error(model, ModelError(payload=p.payload))
     plant = engine(loaded, plant_parameters)
     agreement = check_model(plant, loaded)

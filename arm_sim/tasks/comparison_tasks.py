@@ -9,12 +9,14 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
+from arm_dynamics.arm_parameters import ArmParameters
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
-from arm_dynamics.model import BESIDE_URDF, Array, RobotModel
+from arm_dynamics.model import Array, RobotModel
 from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
 from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
@@ -48,12 +50,12 @@ class Robot:
         Raises:
             ArmError: no such robot, or a file that does not hold what it should.
         """
-        urdf, sections = find_urdf(name), merged(files_of(name))
-        shared, task = sections[SHARED], parameters_of(sections, 'sinusoid_task')
-        model = RobotModel(urdf, **{name: shared[name] for name in BESIDE_URDF if name in shared})
+        sections = merged(files_of(name))
+        task = parameters_of(sections, 'sinusoid_task')
+        model = read_fields(ArmParameters, {**sections[SHARED], 'robot': name}).model()
         start = parameters_of(sections, 'simulator').get('initial_positions', model.neutral())
         return cls(
-            urdf.stem,
+            find_urdf(name).stem,
             model,
             model.check_configuration(start, f'initial_positions of {name}'),
             tuple(per_joint('amplitude', task.get('amplitude', 0.2), model.joint_names)),
