@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class GainsByFrequency(Protocol):
-    """Two gains a joint, and the frequency and ratio that they stand for.
+    """Two gains per joint, and the frequency and ratio that they stand for.
 
     Attributes:
         names: the law's parameters that hold the gains.

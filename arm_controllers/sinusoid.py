@@ -35,7 +35,7 @@ class Sinusoid:
         if self.amplitude.ndim != 1 or self.center.shape != self.amplitude.shape:
             raise ArmError(
                 f'amplitude has shape {self.amplitude.shape}, center {self.center.shape}; '
-                'they must be one number a joint'
+                'they must be one number per joint'
             )
         if not (np.isfinite(self.amplitude).all() and np.isfinite(self.center).all()):
             raise ArmError('amplitude and center must be finite numbers')

@@ -258,9 +258,9 @@ def main() -> None:
             pin.aba(ur5e.pin_model, ur5e.pin_data, q, v, tau)
 
     rows.append(('UR5e, one call', 'pin.aba from Python', timed(one_call, 1000, repetitions)))
-    print(f'{"what":38}{"how":28}{"ns per step":>10}{"median":>10}')
+    print(f'{"what":38}{"how":28}{"ns per step":>12}{"median":>10}')
     for what, how, (shortest, middle) in rows:
-        print(f'{what:38}{how:28}{shortest:10.0f}{middle:10.0f}')
+        print(f'{what:38}{how:28}{shortest:12.0f}{middle:10.0f}')
     evaluation = rows[1][2][0] * COUNT * 1e-6
     print(f'one published objective evaluation ({COUNT} steps): {evaluation:.1f} ms')
 

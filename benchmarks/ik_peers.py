@@ -79,7 +79,7 @@ class Tracik:
     def __init__(self, model: RobotModel, free_axis: bool):
         """Read the URDF."""
         if free_axis:
-            raise UnsupportedError('its Python binding has no tolerance a component')
+            raise UnsupportedError('its Python binding has no tolerance per component')
         import pytracik
 
         self.ik = pytracik.ik
@@ -110,7 +110,7 @@ class Tracik:
 
 
 class Pink:
-    """pin-pink: a QP a step, 100 steps."""
+    """pin-pink: one QP per step, 100 steps."""
 
     name, package = 'pink', 'pink'
 

@@ -51,7 +51,7 @@ OURS = (
     ('DLS, one start', {'solver': 'damped_least_squares', 'restarts': 0}, POSITION, ORIENTATION),
     ('pseudo-inverse', {'solver': 'pseudo_inverse', 'restarts': 0}, POSITION, ORIENTATION),
 )
-BUDGET = 4.0  # [s] a solver and kind of target: slow ones get fewer targets
+BUDGET = 4.0  # [s] per solver and kind of target: slow ones get fewer targets
 
 
 def arms() -> list[tuple[str, RobotModel, bool]]:
@@ -177,7 +177,7 @@ def published_experiment(model: RobotModel) -> dict:
 def main() -> int:
     """Measure everything, print the table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--targets', type=int, default=1000, help='reachable ones an arm')
+    parser.add_argument('--targets', type=int, default=1000, help='reachable targets per arm')
     parser.add_argument('--json', type=Path)
     options = parser.parse_args()
     report: dict[str, Any] = {'load_average': os.getloadavg(), 'arms': {}, 'left_out': {}}

@@ -94,7 +94,7 @@ def test_joints_of_a_state_are_read_by_name_in_any_order_and_beside_others(plant
     ],
 )
 def test_bad_state_is_dropped_with_the_joint_named_and_gets_no_command(plant, change, expected):
-    plant.system.spin(1.1)  # one line a second
+    plant.system.spin(1.1)  # one line per second
     message = plant.message()
     change(message)
     plant.show(message, answered=False)

@@ -187,7 +187,7 @@ def test_every_feedforward_level_holds_a_reference_at_rest(level):
     np.testing.assert_allclose(POSTURE - plant.q, droop, atol=1e-7)
 
 
-def test_discrete_feedforward_needs_one_step_a_period():
+def test_discrete_feedforward_needs_one_step_per_period():
     with pytest.raises(ArmError, match="'discrete' needs control_decimation 1, not 4"):
         ServoParameters('discrete', control_decimation=4)
     with pytest.raises(ArmError, match="feedforward is 'psychic'; allowed: none"):

@@ -68,7 +68,7 @@ def test_natural_frequency_counts_at_the_start_too():
 
 
 @pytest.mark.parametrize('law', ['pd', 'pd_feedforward', 'momentum_observer'])
-def test_laws_with_gains_a_joint_take_frequency_and_ratio_from_the_start_and_while_running(law):
+def test_laws_with_gains_per_joint_take_frequency_and_ratio_from_the_start_and_while_running(law):
     node = make('natural_frequency:=[50.0]', 'damping_ratio:=[0.7]', law=law)
     try:
         inertia = 1.0

@@ -108,7 +108,7 @@ def goal_trajectory(
 
 
 def _tables(goal: Goal) -> dict[str, Any]:
-    """Return the fields of a goal that have a row a point and a column a joint."""
+    """Return the fields of a goal that have one row per point and one column per joint."""
     names = ('positions', 'velocities', 'accelerations', 'effort')
     return {name: getattr(goal, name) for name in names if getattr(goal, name) is not None}
 

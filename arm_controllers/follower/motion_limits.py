@@ -16,10 +16,10 @@ from arm_dynamics.model import RobotModel
 
 # Values this far beyond a limit still pass: points are often rounded to their printed digits.
 LIMIT_TOLERANCE = 1e-6
-# Torques are checked at no fewer instants a goal: at the start of each segment and between.
+# Torques are checked at no fewer instants per goal: at the start of each segment and between.
 TORQUE_SAMPLES = 1000
-_TORQUES_A_SLICE = 100
-_SEGMENTS_A_SLICE = 200
+_TORQUES_PER_SLICE = 100
+_SEGMENTS_PER_SLICE = 200
 _SAME_ACCELERATION = 1e-6  # [rad/s^2 | m/s^2]
 _DEPTH = 30
 
@@ -47,8 +47,8 @@ def check_limits(
     """
     if not np.isfinite(trajectory.coefficients).all():
         _refuse_overflow(trajectory, model, point_times)
-    for first in range(0, len(trajectory.coefficients), _SEGMENTS_A_SLICE):
-        part = slice(first, first + _SEGMENTS_A_SLICE)
+    for first in range(0, len(trajectory.coefficients), _SEGMENTS_PER_SLICE):
+        part = slice(first, first + _SEGMENTS_PER_SLICE)
         _check_segments(trajectory, part, model, max_acceleration, point_times)
         yield
 
@@ -97,8 +97,8 @@ def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) 
     if not np.isfinite(limit).any():
         return
     segment, share = _torque_samples(trajectory)
-    for first in range(0, len(segment), _TORQUES_A_SLICE):
-        part = slice(first, first + _TORQUES_A_SLICE)
+    for first in range(0, len(segment), _TORQUES_PER_SLICE):
+        part = slice(first, first + _TORQUES_PER_SLICE)
         i, s = segment[part], share[part]
         efforts = trajectory.efforts
         torques = efforts[i] + s[:, np.newaxis] * (efforts[i + 1] - efforts[i])

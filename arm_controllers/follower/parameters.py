@@ -10,7 +10,7 @@ from arm_dynamics.errors import ArmError
 class FollowerParameters:
     """Names are those of ros2_control's joint_trajectory_controller where it has one.
 
-    A tuple holds one number for all joints, or one a joint.
+    A tuple holds one number for all joints, or one per joint.
 
     Attributes:
         allow_partial_joints_goal: a goal may leave joints out; they hold.

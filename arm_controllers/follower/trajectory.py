@@ -37,7 +37,7 @@ class Trajectory:
         segments, _, n = coefficients.shape
         self.efforts = np.zeros((segments + 1, n)) if efforts is None else efforts
 
-        # One matrix a segment: (1, s, .. s^5) @ matrix = (q, v, a, effort), all in one product.
+        # One matrix per segment: (1, s, .. s^5) @ matrix = (q, v, a, effort), all in one product.
         matrices = np.zeros((segments, 6, 4 * n))
         powers = np.arange(1.0, 6.0)[:, np.newaxis]
         matrices[:, :, :n] = coefficients
@@ -200,7 +200,7 @@ def stop(q: Array, v: Array, duration: float | Array, effort: Array | None = Non
 
     Args:
         q, v: (n,) state at t = 0.
-        duration: T [s], one for all joints or one a joint (n,); the longest is positive. A joint
+        duration: T [s], one for all joints or one per joint (n,); the longest is positive. A joint
             with T = 0 stops at once.
         effort: (n,) feedforward at t = 0.
     """

@@ -40,8 +40,8 @@ class CartesianGeometry(NamedTuple):
 
     Attributes:
         poses: (n, 4, 4) of the tool in the base frame.
-        tangents: (n, 6) [m, rad] a unit of s.
-        curvatures: (n, 6) [m, rad] a unit of s squared.
+        tangents: (n, 6) [m, rad] per unit of s.
+        curvatures: (n, 6) [m, rad] per unit of s squared.
     """
 
     poses: Array

@@ -16,7 +16,7 @@ from arm_dynamics.paths.cartesian_path import Motion, Sequential, quintic
 
 Timing = Literal['given', 'quintic', 'toppra']
 
-_POINTS = 201  # path poses a motion, through which the joint path is interpolated
+_POINTS = 201  # path poses per motion, through which the joint path is interpolated
 
 
 class TimedPath(NamedTuple):
