@@ -11,17 +11,7 @@ import numpy as np
 
 from arm_dynamics.compiled.codegen.expressions import Scalar
 from arm_dynamics.compiled.codegen.links import Link
-from arm_dynamics.compiled.codegen.spatial import (
-    Matrix,
-    SpatialInertia,
-    Transform,
-    Vector,
-    add,
-    apply,
-    cross,
-    dot,
-    scale,
-)
+from arm_dynamics.compiled.codegen.spatial import Matrix, SpatialInertia, Transform, Vector
 
 Values = Sequence[Scalar]
 
@@ -48,7 +38,7 @@ def forward_dynamics(
     count = len(links)
     drift_angular, drift_linear, moments, forces = _velocity_terms(links, transforms, v)
     inertias = [SpatialInertia.of(link) for link in links]
-    columns: list[tuple[Vector, Vector]] = [([], [])] * count
+    columns: dict[int, tuple[Vector, Vector]] = {}
     inverse: list[Scalar] = [0.0] * count
     effort: list[Scalar] = [0.0] * count
     for i in reversed(range(count)):
@@ -62,11 +52,11 @@ def forward_dynamics(
         reduced = inertias[i].without(columns[i], inverse[i])
         change_angular, change_linear = reduced.times(drift_angular[i], drift_linear[i])
         share = inverse[i] * effort[i]
-        moment = add(add(moments[i], change_angular), scale(columns[i][0], share))
-        force = add(add(forces[i], change_linear), scale(columns[i][1], share))
+        moment = moments[i] + change_angular + columns[i][0] * share
+        force = forces[i] + change_linear + columns[i][1] * share
         moment, force = transforms[i].force_to_parent(moment, force)
-        moments[link.parent] = add(moments[link.parent], moment)
-        forces[link.parent] = add(forces[link.parent], force)
+        moments[link.parent] = moments[link.parent] + moment
+        forces[link.parent] = forces[link.parent] + force
         moved = transforms[i].inertia_to_parent(reduced)
         inertias[link.parent] = inertias[link.parent].plus(moved)
 
@@ -76,9 +66,9 @@ def forward_dynamics(
     for i, link in enumerate(links):
         before = spatial[link.parent] if link.parent >= 0 else base
         moving = transforms[i].motion_to_child(*before)
-        angular_i = add(moving[0], drift_angular[i])
-        linear_i = add(moving[1], drift_linear[i])
-        resisting = dot(columns[i][0], angular_i) + dot(columns[i][1], linear_i)
+        angular_i = moving[0] + drift_angular[i]
+        linear_i = moving[1] + drift_linear[i]
+        resisting = columns[i][0] @ angular_i + columns[i][1] @ linear_i
         acceleration[i] = free[i] * (inverse[i] * (effort[i] - resisting))
         along = linear_i if link.prismatic else angular_i
         along[2] = along[2] + acceleration[i]
@@ -94,35 +84,27 @@ def inverse_dynamics(
     a: Values,
 ) -> list[Scalar]:
     """Return tau = M(q) a + C(q, v) v + g(q): recursive Newton-Euler."""
-    angular, linear = _velocities(links, transforms, v)
+    drift_angular, drift_linear, moments, forces = _velocity_terms(links, transforms, v)
     base = _base_acceleration(gravity)
     spatial: list[tuple[Vector, Vector]] = []
-    moments, forces = [], []
     for i, link in enumerate(links):
-        w, u = angular[i], linear[i]
         before = spatial[link.parent] if link.parent >= 0 else base
-        moving = transforms[i].motion_to_child(*before)
-        turning = [w[1] * v[i], -(w[0] * v[i]), a[i]]
-        if link.prismatic:
-            accelerations = (moving[0], add(moving[1], turning))
-        else:
-            drift = [u[1] * v[i], -(u[0] * v[i]), 0.0]
-            accelerations = (add(moving[0], turning), add(moving[1], drift))
-        spatial.append(accelerations)
-        momentum_angular, momentum_linear = _momentum(link, w, u)
-        rate_angular, rate_linear = _momentum(link, *accelerations)
-        moments.append(
-            add(rate_angular, add(cross(w, momentum_angular), cross(u, momentum_linear)))
-        )
-        forces.append(add(rate_linear, cross(w, momentum_linear)))
+        angular, linear = transforms[i].motion_to_child(*before)
+        angular, linear = angular + drift_angular[i], linear + drift_linear[i]
+        along = linear if link.prismatic else angular
+        along[2] = along[2] + a[i]
+        spatial.append((angular, linear))
+        rate_angular, rate_linear = _momentum(link, angular, linear)
+        moments[i] = rate_angular + moments[i]
+        forces[i] = rate_linear + forces[i]
     tau: list[Scalar] = [0.0] * len(links)
     for i in reversed(range(len(links))):
         link = links[i]
         tau[i] = (forces[i] if link.prismatic else moments[i])[2]
         if link.parent >= 0:
             moment, force = transforms[i].force_to_parent(moments[i], forces[i])
-            moments[link.parent] = add(moments[link.parent], moment)
-            forces[link.parent] = add(forces[link.parent], force)
+            moments[link.parent] = moments[link.parent] + moment
+            forces[link.parent] = forces[link.parent] + force
     return tau
 
 
@@ -177,54 +159,55 @@ def placements(links: list[Link], transforms: list[Transform]) -> list[tuple[Mat
         rotation, translation = transforms[i].rotation, transforms[i].translation
         if link.parent >= 0:
             base_rotation, base_translation = poses[link.parent]
-            columns = [apply(base_rotation, [row[k] for row in rotation]) for k in range(3)]
-            rotation = [[columns[k][r] for k in range(3)] for r in range(3)]
-            translation = add(base_translation, apply(base_rotation, translation))
+            rotation = base_rotation @ rotation
+            translation = base_translation + base_rotation @ translation
         poses.append((rotation, translation))
     return poses
 
 
 def _velocities(
     links: list[Link], transforms: list[Transform], v: Values
-) -> tuple[list[Vector], list[Vector]]:
+) -> list[tuple[Vector, Vector]]:
     """Return the angular and linear velocity of each link, in its own frame."""
-    angular: list[Vector] = []
-    linear: list[Vector] = []
+    found: list[tuple[Vector, Vector]] = []
     for i, link in enumerate(links):
-        rest = ([0.0] * 3, [0.0] * 3)
-        parent = (angular[link.parent], linear[link.parent]) if link.parent >= 0 else rest
-        w, u = transforms[i].motion_to_child(*parent)
+        before = found[link.parent] if link.parent >= 0 else (_vector(0, 0, 0), _vector(0, 0, 0))
+        w, u = transforms[i].motion_to_child(*before)
         along = u if link.prismatic else w
         along[2] = along[2] + v[i]
-        angular.append(w)
-        linear.append(u)
-    return angular, linear
+        found.append((w, u))
+    return found
 
 
 def _velocity_terms(
     links: list[Link], transforms: list[Transform], v: Values
 ) -> tuple[list[Vector], list[Vector], list[Vector], list[Vector]]:
     """Return what velocities alone make: accelerations (angular, linear), moments and forces."""
-    drift_angular: list[Vector] = []
-    drift_linear: list[Vector] = []
-    moments, forces = [], []
-    for i, (link, w, u) in enumerate(zip(links, *_velocities(links, transforms, v), strict=True)):
-        turning = [w[1] * v[i], -(w[0] * v[i]), 0.0]
-        drift_angular.append([0.0, 0.0, 0.0] if link.prismatic else turning)
-        drift_linear.append(turning if link.prismatic else [u[1] * v[i], -(u[0] * v[i]), 0.0])
-        momentum_angular, momentum_linear = _momentum(link, w, u)
-        moments.append(add(cross(w, momentum_angular), cross(u, momentum_linear)))
-        forces.append(cross(w, momentum_linear))
-    return drift_angular, drift_linear, moments, forces
+    accelerations, moments, forces = [], [], []
+    for i, (w, u) in enumerate(_velocities(links, transforms, v)):
+        turning = _vector(w[1] * v[i], -(w[0] * v[i]), 0.0)
+        if links[i].prismatic:
+            accelerations.append((_vector(0, 0, 0), turning))
+        else:
+            accelerations.append((turning, _vector(u[1] * v[i], -(u[0] * v[i]), 0.0)))
+        momentum_angular, momentum_linear = _momentum(links[i], w, u)
+        moments.append(np.cross(w, momentum_angular) + np.cross(u, momentum_linear))
+        forces.append(np.cross(w, momentum_linear))
+    angular, linear = map(list, zip(*accelerations, strict=True))
+    return angular, linear, moments, forces
 
 
 def _momentum(link: Link, w: Vector, u: Vector) -> tuple[Vector, Vector]:
     """Return the link's inertia times a motion (w, u): moment about its origin, and force."""
-    h = link.first_moment.tolist()
-    moment = add(apply(link.inertia.tolist(), w), cross(h, u))
-    return moment, add(scale(u, link.mass), cross(w, h))
+    h = link.first_moment.astype(object)
+    moment = link.inertia.astype(object) @ w + np.cross(h, u)
+    return moment, u * link.mass + np.cross(w, h)
 
 
 def _base_acceleration(gravity: np.ndarray) -> tuple[Vector, Vector]:
     """Return the base's motion that stands for gravity: upwards, as in a lift."""
-    return [0.0, 0.0, 0.0], [-float(g) for g in gravity]
+    return _vector(0, 0, 0), _vector(*(-float(g) for g in gravity))
+
+
+def _vector(x: Scalar, y: Scalar, z: Scalar) -> Vector:
+    return np.array([x, y, z], dtype=object)

@@ -16,7 +16,6 @@ class Expression:
     """
 
     __slots__ = ('arguments', 'index', 'operation', 'program')
-    __array_ufunc__ = None  # numpy scalars leave arithmetic with an Expression to it
 
     def __init__(self, program: 'Program', index: int, operation: str, arguments: tuple):
         self.program = program
