@@ -1,33 +1,36 @@
 """What a control law is asked to follow at one instant."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from arm_dynamics.arrays import Array
 
 
 class Reference:
     """Desired motion of n joints at one instant, in arrays that live as long as the object.
 
+    The arrays of many arms have leading axes.
+
     Attributes:
-        q: (n,) position [rad | m].
-        v: (n,) velocity [rad/s | m/s].
-        a: (n,) acceleration [rad/s^2 | m/s^2].
-        effort: (n,) feedforward on top of what a law computes [N.m | N].
-        row: (4 n,) the memory of all four, in this order; writing it writes them.
+        q: (..., n) position [rad | m].
+        v: (..., n) velocity [rad/s | m/s].
+        a: (..., n) acceleration [rad/s^2 | m/s^2].
+        effort: (..., n) feedforward on top of what a law computes [N.m | N].
+        row: (..., 4 n) the memory of all four, in this order; writing it writes them.
     """
 
     __slots__ = ('a', 'effort', 'q', 'row', 'v')
 
-    def __init__(self, joint_count: int):
-        """Return a reference at zero."""
+    def __init__(self, joint_count: int, arms: tuple[int, ...] = ()):
+        """Return a reference at zero; `arms` are the leading axes."""
         n = joint_count
-        self.row: NDArray[np.float64] = np.zeros(4 * n)
-        self.q = self.row[:n]
-        self.v = self.row[n : 2 * n]
-        self.a = self.row[2 * n : 3 * n]
-        self.effort = self.row[3 * n :]
+        self.row: Array = np.zeros((*arms, 4 * n))
+        self.q = self.row[..., :n]
+        self.v = self.row[..., n : 2 * n]
+        self.a = self.row[..., 2 * n : 3 * n]
+        self.effort = self.row[..., 3 * n :]
 
     def copy(self) -> 'Reference':
         """Return an independent copy."""
-        other = Reference(len(self.q))
+        other = Reference(self.q.shape[-1], self.row.shape[:-1])
         other.row[:] = self.row
         return other

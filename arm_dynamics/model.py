@@ -1,6 +1,7 @@
 """Model of a fixed-base arm, read from a URDF: rigid bodies by Pinocchio, rotors, friction."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike
 from arm_dynamics.arrays import Array
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.joint_space import JointSpace
-from arm_dynamics.urdf import last_link, read_urdf
+from arm_dynamics.frames import Frames
+from arm_dynamics.inertial_parameters import InertialParameters
+from arm_dynamics.urdf import read_urdf
 
 # What a model is told beside its URDF, in place of what that says or leaves open.
 BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
@@ -22,27 +24,23 @@ BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
 STANDSTILL = 0.05
 
 
-class RobotModel(JointSpace):
+class RobotModel(Frames):
     """Kinematics and dynamics of one arm, with the rotors and the friction of its joints.
 
         (M(q) + A) a + C(q, v) v + g(q) + D v + F clip(v / STANDSTILL, -1, 1) = tau + J^T f
 
     `q` holds one number per joint: an angle [rad] for revolute and continuous joints, a length [m]
     for prismatic ones. (Pinocchio's (cos, sin) of a continuous joint stays inside this class.)
-    Poses, Jacobians and wrenches are given in the base frame, the URDF's root link.
+    Wrenches are given in the base frame, the URDF's root link.
 
     Returned arrays are the caller's own, never views of internal data. Not thread-safe.
 
-    Attributes, beside those of JointSpace:
+    Attributes, beside those of JointSpace and Frames:
         armature: (nv,) A, rotor inertia seen at the joint [kg m^2 | kg].
         damping: (nv,) D, viscous friction [N.m.s/rad | N.s/m].
         friction: (nv,) F, Coulomb friction [N.m | N].
-        base_frame: name of the root link.
-        tip_frame: name of the tool frame.
-        frame_names: every link and fixed frame, by the URDF's link names.
         gravity: (3,) gravity [m/s^2] in the base frame.
         urdf: the URDF's text.
-        pin_model, pin_data: Pinocchio's model and work space, for code that needs them directly.
     """
 
     def __init__(
@@ -56,13 +54,12 @@ class RobotModel(JointSpace):
     ):
         """See `from_urdf`."""
         self.urdf, tree = read_urdf(path_or_xml)
-        self.name = tree.get('name', 'robot')
-        model = self.pin_model = pin.buildModelFromXML(self.urdf)
+        model = pin.buildModelFromXML(self.urdf)
         self.gravity = np.array(gravity, dtype=float)
         if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
             raise ArmError(f'gravity must be three finite numbers [m/s^2], not {gravity!r}')
         model.gravity.linear = self.gravity
-        super().__init__(tree, model)
+        super().__init__(tree, model, tip_frame)
 
         def given(name: str, values: ArrayLike, urdf: Array) -> Array:
             values = values if np.size(values) else urdf
@@ -74,14 +71,6 @@ class RobotModel(JointSpace):
         self._coulomb = bool(self.friction.any())
         self._resists = self._coulomb or bool(self.damping.any())
         model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
-        self.pin_data = model.createData()
-
-        bodies = enumerate(model.frames)
-        self._frame_ids = {f.name: i for i, f in bodies if f.type == pin.FrameType.BODY}
-        self.frame_names = tuple(self._frame_ids)
-        self.base_frame = self.frame_names[0]
-        self.tip_frame = last_link(tree) if tip_frame is None else tip_frame
-        self._tip_id = self.frame_id(self.tip_frame)
 
     @classmethod
     def from_urdf(
@@ -107,40 +96,6 @@ class RobotModel(JointSpace):
                 frame, or a number that is not allowed.
         """
         return cls(path_or_xml, tip_frame, gravity, armature, damping, friction)
-
-    def frame_id(self, frame: str | None = None) -> int:
-        """Return Pinocchio's index of a frame (None: the tool frame).
-
-        Raises:
-            ArmError: the model has no such frame; the message lists those it has.
-        """
-        if frame is None:
-            return self._tip_id
-        try:
-            return self._frame_ids[frame]
-        except KeyError:
-            raise ArmError(
-                f'no frame {frame!r} in {self.name!r}; its frames: {", ".join(self.frame_names)}'
-            ) from None
-
-    def forward_kinematics(self, q: ArrayLike, frame: str | None = None) -> pin.SE3:
-        """Return the pose of a frame (None: the tool frame) in the base frame."""
-        frame_id = self.frame_id(frame)
-        pin.forwardKinematics(self.pin_model, self.pin_data, self.to_pin(q))
-        return pin.updateFramePlacement(self.pin_model, self.pin_data, frame_id)
-
-    def jacobian(self, q: ArrayLike, frame: str | None = None) -> Array:
-        """Return J (6 x nv): [v; omega] = J(q) qdot.
-
-        Velocity of the frame's origin on top, both parts in axes aligned with the base frame.
-        """
-        return pin.computeFrameJacobian(
-            self.pin_model,
-            self.pin_data,
-            self.to_pin(q),
-            self.frame_id(frame),
-            pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
-        )
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) + A (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""
@@ -169,6 +124,18 @@ class RobotModel(JointSpace):
         if self._coulomb:
             tau += self.friction * np.minimum(np.maximum(v / STANDSTILL, -1.0), 1.0)
         return tau
+
+    @cached_property
+    def _links(self) -> InertialParameters:
+        return InertialParameters(self.pin_model)
+
+    def inertial_parameters(self, payload: float = 0.0) -> Array:
+        """Return pi (10 nv,), ten per moving link, with a ball of this mass [kg] at the tool."""
+        return self._links.of_links(self._tip_id, payload)
+
+    def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
+        """Return Y (nv x 10 nv) with Y pi = M(q) dw + C(q, v) w + g(q)."""
+        return self._links.regressor(self.to_pin(q), v, w, dw)
 
     def inverse_dynamics(
         self,

@@ -28,10 +28,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged
-from arm_sim.plants.engines import ENGINES, plant_class
-
-# The plant's actuator for what a law commands.
-_ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
+from arm_sim.plants.engines import ACTUATOR_FOR, ENGINES, plant_class
 
 # What the argument `controller` may be.
 CONTROLLERS = ['none', *law_names()]
@@ -110,7 +107,9 @@ def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
 
 def actuator_under(controller: str) -> str:
     """Return the plant's actuator for a controller ('none': the servo of a motion model)."""
-    return 'servo' if controller == 'none' else _ACTUATOR[law_class(controller).command_interface]
+    if controller == 'none':
+        return 'servo'
+    return ACTUATOR_FOR[law_class(controller).command_interface]
 
 
 @cache
@@ -225,7 +224,7 @@ def _node(executable: str, parameters: list[Any], succeeds: bool, **options: Any
         parameters=parameters,
         namespace='/',  # so that parameters given here are stronger than a file's section
         **{'name': executable, **options},
-        **_ending(executable, succeeds),
+        **_ending(options.get('exec_name', executable), succeeds),
     )
 
 

@@ -3,7 +3,7 @@
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument
 
-from arm_sim.comparison.laws import COMPARED_LAWS
+from arm_sim.comparison.laws import compared_laws
 from arm_sim.launching import description_of, tool
 from arm_sim.tasks.comparison_tasks import TASKS
 
@@ -16,7 +16,7 @@ ARGUMENTS = (
         'tasks', default_value='sinusoid', description=f'{MANY}, or all: {", ".join(TASKS)}'
     ),
     DeclareLaunchArgument(
-        'laws', default_value='all', description=f'{MANY}, or all: {", ".join(COMPARED_LAWS)}'
+        'laws', default_value='all', description=f'{MANY}, or all: {", ".join(compared_laws())}'
     ),
     DeclareLaunchArgument(
         'engine', default_value='mujoco', description=f'{MANY}, or all: mujoco, analytical'

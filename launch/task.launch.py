@@ -3,14 +3,21 @@
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument
 
-from arm_sim.comparison.laws import COMPARED_LAWS
+from arm_sim.comparison.laws import compared_laws
 from arm_sim.comparison.over_topics import (
     case_of,
-    controller_of,
     controller_parameters,
+    law_of,
     simulator_parameters,
 )
-from arm_sim.launching import arm_node, config_file, description_of, task_node, turns
+from arm_sim.launching import (
+    arm_node,
+    config_file,
+    controller_node,
+    description_of,
+    task_node,
+    turns,
+)
 from arm_sim.plants.engines import RIGID_BODY_ENGINES
 from arm_sim.tasks.comparison_tasks import TASKS, Robot, make_task
 
@@ -20,7 +27,10 @@ ARGUMENTS = (
         'task', default_value='sinusoid', choices=list(TASKS), description='what to follow'
     ),
     DeclareLaunchArgument(
-        'law', default_value='computed_torque', choices=list(COMPARED_LAWS), description='by whom'
+        'law',
+        default_value='computed_torque',
+        choices=list(compared_laws()),
+        description='by whom',
     ),
     DeclareLaunchArgument(
         'engine',
@@ -55,12 +65,12 @@ def task(context: LaunchContext) -> list:
     robot = Robot.load(case.robot)
     made = make_task(case.task, robot, case.frequency)
     config = config_file(case.robot, '')
-    controller = controller_of(case)
+    law = law_of(case)
     told = {name: getattr(case, name) for name in ('robot', 'task', 'frequency', 'timestep')}
-    told |= {'controller': controller, 'output_dir': given['output_dir']}
+    told |= {'controller': f'{law}_controller', 'output_dir': given['output_dir']}
     return [
         arm_node('simulator', [config, simulator_parameters(case, robot, made) | turns()]),
-        arm_node(controller, [config, controller_parameters(case, robot) | turns()]),
+        controller_node(law, [config, controller_parameters(case, robot) | turns()]),
         task_node('comparison_task', [config, told]),
     ]
 

@@ -9,7 +9,7 @@ from arm_dynamics.model import BESIDE_URDF
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main
 from arm_sim.comparison.cases import Case
-from arm_sim.comparison.laws import COMPARED_LAWS, registered_name
+from arm_sim.comparison.laws import compared_laws
 from arm_sim.comparison.over_topics import (
     case_of,
     controller_parameters,
@@ -36,11 +36,11 @@ def test_a_swept_case_survives_the_launch_files_arguments(sweep):
     assert case_of(launch_arguments(case)) == case
 
 
-@pytest.mark.parametrize('law', COMPARED_LAWS)
+@pytest.mark.parametrize('law', compared_laws())
 def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
     told = controller_parameters(Case('planar_3r', 'sinusoid', law), planar)
-    assert registered_name(law) in law_names()
-    known = law_class(registered_name(law)).Parameters.__dataclass_fields__
+    assert compared_laws()[law].law in law_names()
+    known = law_class(compared_laws()[law].law).Parameters.__dataclass_fields__
     others = {'robot', *BESIDE_URDF, 'timestep', 'control_decimation', 'autostart'}
     assert set(told) <= set(known) | others
     assert all(value != [] for value in told.values())  # ROS has no type for an empty list

@@ -1,16 +1,13 @@
 """Gains by natural frequency and damping ratio: what they make of the arm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from following import HOME
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.reference import Reference
-from arm_controllers.second_order_gains import (
-    SlopeAndRate,
-    StiffnessAndDamping,
-    gains_by_frequency,
-)
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
@@ -23,14 +20,8 @@ MODEL = RobotModel.from_urdf(find_urdf('ur5e'), armature=ARMATURE)
 
 def law_with(name, frequency, ratio, **others):
     cls = law_class(name)
-    gains = gains_by_frequency(cls, MODEL)
-    values = gains.from_frequency(frequency, ratio)
-    kinds = cls.Parameters.__dataclass_fields__
-    chosen = {
-        key: float(x[0]) if kinds[key].type is float else tuple(x)
-        for key, x in zip(gains.names, values, strict=True)
-    }
-    return cls(MODEL, cls.Parameters(**chosen, **others))
+    design = cls.designed(MODEL, MODEL.neutral(), frequency, ratio)
+    return cls(MODEL, replace(design, **others))
 
 
 def reference_at(q):
@@ -81,28 +72,44 @@ def test_adaptive_law_at_rest_answers_an_error_by_the_square_of_the_frequency():
     np.testing.assert_allclose(a, 81.0 * e, atol=1e-9)
 
 
-@pytest.mark.parametrize('gains', [StiffnessAndDamping(np.arange(1.0, 7.0)), SlopeAndRate()])
-def test_frequency_and_ratio_come_back_from_the_gains(gains):
+WITH_GAINS = [name for name in law_names() if law_class(name).gains]
+
+
+@pytest.mark.parametrize('name', WITH_GAINS)
+def test_frequency_and_ratio_come_back_from_the_gains(name):
+    law, q = law_class(name), MODEL.neutral()
     frequency, ratio = np.full(6, 12.0), np.full(6, 1.25)
-    back = gains.to_frequency(*gains.from_frequency(frequency, ratio))
+    design = law.designed(MODEL, q, frequency, ratio)
+    gains = [np.broadcast_to(getattr(design, gain), 6) for gain in law.gains]
+    back = law.frequency_and_ratio(MODEL, q, *gains)
     np.testing.assert_allclose(back, (frequency, ratio), atol=1e-12)
     none = np.zeros(6)
-    np.testing.assert_array_equal(gains.to_frequency(none, none), (none, np.ones(6)))
+    np.testing.assert_array_equal(
+        law.frequency_and_ratio(MODEL, q, none, none), (none, np.ones(6))
+    )
+
+
+@pytest.mark.parametrize('name', WITH_GAINS)
+def test_one_number_serves_all_joints(name):
+    law, q = law_class(name), MODEL.neutral()
+    one = law(MODEL, law.designed(MODEL, q, 12.0, 1.25))
+    each = law(MODEL, law.designed(MODEL, q, np.full(6, 12.0), np.full(6, 1.25)))
+    state = HOME, np.full(6, 0.1), reference_at(HOME + 0.1), 0.002
+    np.testing.assert_array_equal(one(*state), each(*state))
 
 
 def test_two_real_poles_cannot_be_damped_less_than_critically():
     with pytest.raises(ArmError, match=r'damping_ratio is 0.5; with this law it must be >= 1'):
-        SlopeAndRate().from_frequency(np.full(6, 10.0), np.full(6, 0.5))
+        law_with('adaptive_computed_torque', np.full(6, 10.0), np.full(6, 0.5))
 
 
 def test_one_damping_rate_serves_all_joints():
     with pytest.raises(ArmError, match='damping rates from 8 to 13 1/s'):
-        SlopeAndRate().from_frequency(WN, np.ones(6))
+        law_with('adaptive_computed_torque', WN, np.ones(6))
 
 
 def test_which_laws_have_gains_by_frequency():
-    with_gains = [name for name in law_names() if gains_by_frequency(law_class(name), MODEL)]
-    assert with_gains == [
+    assert WITH_GAINS == [
         'adaptive_computed_torque',
         'computed_torque',
         'computed_torque_pid',

@@ -1,41 +1,121 @@
 """The control laws by name: one file each in this folder, or a plugin of the group `arm_sim.laws`.
 
-A file `my_law.py` with a class `MyLaw` is a law of that name; the class is what `Law` says. Its
-executable is `my_law_controller`, a plugin's is `controller my_law`.
+A file `my_law.py` with a class `MyLaw(Law)` is a law of that name. Its executable is
+`my_law_controller`, a plugin's is `controller my_law`.
 """
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arm_controllers.reference import Reference
+from arm_controllers.second_order_gains import frequency_and_ratio
+from arm_dynamics.arrays import Array
 from arm_dynamics.found import Found
+from arm_dynamics.frames import FrameMotion
 
-Array = NDArray[np.float64]
 
+class Model(Protocol):
+    """What laws ask of an arm: RobotModel has it.
 
-class Law(Protocol):
-    """What the controller node asks of a law.
-
-    Attributes:
-        command_interface: 'position', 'effort' or 'voltage': what the command is.
-        lookahead: control periods by which the reference it wants is ahead of the state (0 or 1).
-        gains_act_on: what its gains a joint give: 'acceleration', 'torque' or 'sliding_variable',
-            see second_order_gains; a law without such gains has no such attribute.
+    Arrays may have leading axes, for many arms; then the answer has them too.
     """
 
-    command_interface: str
-    lookahead: int
+    joint_names: tuple[str, ...]
+    nv: int
+    effort_limit: Array  # (n,) [N.m | N]
+    armature: Array  # (n,) rotor inertia seen at the joint [kg m^2 | kg], part of the mass matrix
+    tip_frame: str
+
+    def neutral(self) -> Array:
+        """Return the configuration (n,) nearest to zero."""
+
+    def frame_id(self, frame: str | None = None) -> int:
+        """Raise ArmError where there is no such frame."""
+
+    def difference(self, q_from: Array, q_to: Array) -> Array:
+        """Return q_to - q_from (..., n), the short way round for continuous joints."""
+
+    def mass_matrix(self, q: Array) -> Array:
+        """Return M(q) (..., n, n)."""
+
+    def coriolis_matrix(self, q: Array, v: Array) -> Array:
+        """Return C(q, v) (..., n, n)."""
+
+    def gravity_torque(self, q: Array) -> Array:
+        """Return g(q) (..., n)."""
+
+    def bias_torque(self, q: Array, v: Array) -> Array:
+        """Return C(q, v) v + g(q) (..., n)."""
+
+    def friction_torque(self, v: Array) -> Array:
+        """Return the torque (..., n) that overcomes friction."""
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
+        """Return M(q) a + C(q, v) v + g(q) + friction (..., n), the caller's own."""
+
+    def jacobian(self, q: Array, frame: str | None = None) -> Array:
+        """Return J (..., 6, n) of a frame, in base axes."""
+
+    def frame_motion(self, q: Array, v: Array, a: Array, frame: str | None = None) -> FrameMotion:
+        """Return pose, velocity and acceleration of a frame."""
+
+    def inertial_parameters(self, payload: float = 0.0) -> Array:
+        """Return pi (10 n,), ten per link, with a payload [kg] at the tool."""
+
+    def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
+        """Return Y (..., n, 10 n) with Y pi = M(q) dw + C(q, v) w + g(q)."""
+
+
+class Law:
+    """A control law: command = law(q, v, reference, dt).
+
+    Given arrays (..., n) and a model whose functions take them, one law commands many arms; what
+    it remembers then has the same leading axes.
+
+    Attributes:
+        Parameters: frozen dataclass; a law is built as law(model, law.Parameters(...)).
+        command_interface: 'position', 'effort' or 'voltage': what the command is.
+        lookahead: control periods by which the reference it wants is ahead of the state (0 or 1).
+        designed: classmethod(model, q, natural_frequency, damping_ratio) -> Parameters that give
+            every joint's error these second-order dynamics, with the inertia at q (n,). The
+            numbers serve all joints; where there are `gains` they may as well be (n,). None: there
+            is no such design, and the law is not compared with others.
+        gains: the two parameters that stand for frequency and ratio, and may be set by them while
+            the controller runs; empty: there are none.
+        knows: how much of the arm, from 0; laws are compared in this order.
+        compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
+            law's own name.
+    """
+
+    Parameters: Any
+    command_interface = 'effort'
+    lookahead = 0
+    designed: ClassVar[Any] = None
+    gains: tuple[str, ...] = ()
+    knows = 100
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
 
     def reset(self, q: Array, v: Array) -> None:
-        """Forget the past; the arm is at q, v."""
+        """Forget the past; the arm is at q, v (..., n)."""
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the command (n,) for the control period dt [s] that starts at state q, v."""
+        """Return the command (..., n) for the control period dt [s] that starts at q, v."""
+        raise NotImplementedError
+
+    @classmethod
+    def frequency_and_ratio(
+        cls, model: Model, q: Array, first: Array, second: Array
+    ) -> tuple[Array, Array]:
+        """Return wn [rad/s] and zeta (n,) of two `gains` (n,), as `designed` has them from these.
+
+        Here they are kp = m wn^2 and kd = 2 zeta wn m; m is the kp that is designed for wn = 1.
+        """
+        inertia = getattr(cls.designed(model, q, 1.0, 1.0), cls.gains[0])
+        return frequency_and_ratio(first, second, np.array(inertia))
 
 
-_FOUND = Found('law', __name__, 'arm_sim.laws', ('Parameters', 'command_interface', 'lookahead'))
+_FOUND = Found('law', __name__, 'arm_sim.laws', ('Parameters', 'designed', 'gains', 'reset'))
 
 
 def law_names() -> tuple[str, ...]:
@@ -44,7 +124,7 @@ def law_names() -> tuple[str, ...]:
 
 
 def law_class(name: str) -> Any:
-    """Return a law's class, to be built as law(model, law.Parameters(...)).
+    """Return a law's class, see Law.
 
     Raises:
         ArmError: no such law, or a plugin that cannot be imported.

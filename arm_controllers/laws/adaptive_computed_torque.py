@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
 from scipy.linalg import block_diag
-from scipy.linalg.lapack import dposv
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
 from arm_dynamics.checks import in_range, per_joint
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.errors import ArmError
+from arm_dynamics.small_matrices import inner, solve_positive, times, transposed
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class AdaptiveComputedTorqueParameters:
         in_range('expected_payload', self.expected_payload, 0.0, 1000.0)
 
 
-class AdaptiveComputedTorque:
+class AdaptiveComputedTorque(Law):
     """tau = Y(q, v, w, dw) pi + A dw + friction(w) - kappa M s + effort_r, dpi/dt = -Gamma Y^T s.
 
     With e = q_r - q: w = v_r + Lambda e, s = v - w, and Y pi = (M - A) dw + C w + g is linear in
@@ -61,75 +61,77 @@ class AdaptiveComputedTorque:
     while a joint is at its effort limit.
     """
 
-    command_interface = 'effort'
-    lookahead = 0
-    gains_act_on = 'sliding_variable'
+    gains = ('slope', 'damping_rate')
+    knows = 90
     Parameters = AdaptiveComputedTorqueParameters
 
-    def __init__(self, model: RobotModel, parameters: AdaptiveComputedTorqueParameters):
+    def __init__(self, model: Model, parameters: AdaptiveComputedTorqueParameters):
         """Raises ArmError for gains that are negative or not finite."""
         names = model.joint_names
         self._model = model
         self._slope = per_joint('slope', parameters.slope, names, minimum=0.0)
         self._rate = parameters.damping_rate
-        self._weightless = model.pin_model.copy()
-        self._weightless.gravity.linear = np.zeros(3)
-        self._weightless_data = self._weightless.createData()
-        self._nominal = np.concatenate(
-            [inertia.toDynamicParameters() for inertia in model.pin_model.inertias[1:]]
-        )
-        self.estimate = self._nominal.copy()  # pi (10 n,)
-        links = list(model.pin_model.inertias[1:])
-        tip = model.pin_model.frames[model.frame_id()]
-        ball = pin.Inertia.FromSphere(parameters.expected_payload, _PAYLOAD_RADIUS)
-        links[tip.parentJoint - 1] += tip.placement.act(ball)
+        self._nominal = model.inertial_parameters()
+        links = model.inertial_parameters(parameters.expected_payload).reshape(-1, 10)
         self.gain = parameters.adaptation_gain * np.array([natural_gain(link) for link in links])
         values, vectors = np.linalg.eigh(self.gain)
         roots = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors
         self._root = block_diag(*roots)  # Gamma = root root^T
+        self.reset(model.neutral(), np.zeros(model.nv))
+
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
+    ) -> AdaptiveComputedTorqueParameters:
+        """Return slope, damping_rate = wn (zeta -+ sqrt(zeta^2 - 1)): two real poles.
+
+        Raises:
+            ArmError: zeta < 1, or joints with different damping rates.
+        """
+        wn, zeta = np.asarray(wn, dtype=float), np.asarray(zeta, dtype=float)
+        if (zeta < 1.0).any():
+            raise ArmError(f'damping_ratio is {zeta.min():g}; with this law it must be >= 1')
+        root = np.sqrt(zeta**2 - 1.0)
+        slope, rate = wn * (zeta - root), wn * (zeta + root)
+        if rate.min() < rate.max():
+            raise ArmError(
+                f'natural_frequency and damping_ratio give damping rates from {rate.min():g} to'
+                f' {rate.max():g} 1/s; with this law all joints have the same'
+            )
+        return AdaptiveComputedTorqueParameters(numbers(slope), float(rate.max()))
+
+    @classmethod
+    def frequency_and_ratio(
+        cls, model: Model, q: Array, first: Array, second: Array
+    ) -> tuple[Array, Array]:
+        """Return wn = sqrt(slope rate) and zeta = (slope + rate) / (2 wn)."""
+        return frequency_and_ratio(first * second, first + second)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget what was learnt: the estimate is the model's."""
-        self.estimate[:] = self._nominal
-
-    def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (n x 10 n) with Y pi = (M(q) - A) dw + C(q, v) w + g(q).
-
-        C(q, x) y is bilinear and symmetric in x and y, so that
-        C(q, v) w = C(q, m) m - C(q, d) d with m = (v + w)/2, d = (v - w)/2.
-        """
-        model = self._model
-        pin_q = model.to_pin(q)
-        whole = pin.computeJointTorqueRegressor(
-            model.pin_model, model.pin_data, pin_q, 0.5 * (v + w), dw
-        ).copy()
-        whole -= pin.computeJointTorqueRegressor(
-            self._weightless, self._weightless_data, pin_q, 0.5 * (v - w), np.zeros(model.nv)
-        )
-        return whole
+        self.estimate = np.tile(self._nominal, (*q.shape[:-1], 1))  # pi (..., 10 n)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]; the estimate moves on to the next period."""
-        w = reference.v + self._slope * self._model.difference(q, reference.q)
+        """Return the torque (..., n) [N.m | N]; the estimate moves on to the next period."""
+        model = self._model
+        w = reference.v + self._slope * model.difference(q, reference.q)
         dw = reference.a + self._slope * (reference.v - v)
         s = v - w
-        regressor = self.regressor(q, v, w, dw)
-        mass = self._model.mass_matrix(q)
-        tau = regressor @ self.estimate
-        tau -= self._rate * (mass @ s)
-        tau += self._model.armature * dw
-        tau += self._model.friction_torque(w)
+        regressor = model.regressor(q, v, w, dw)
+        mass = model.mass_matrix(q)
+        tau = times(regressor, self.estimate)
+        tau -= self._rate * times(mass, s)
+        tau += model.armature * dw
+        tau += model.friction_torque(w)
         tau += reference.effort
-        if (np.abs(tau) <= self._model.effort_limit).all():
-            scaled = regressor @ self._root
-            _, accelerations, _ = dposv(mass, scaled)
-            speed = np.vdot(scaled, accelerations)  # tr(M^-1 Y Gamma Y^T)
-            step = dt / (1.0 + dt * speed / self._rate)
-            self.estimate -= step * (self._root @ (s @ scaled))
+
+        scaled = regressor @ self._root
+        speed = inner(scaled, solve_positive(mass, scaled))  # tr(M^-1 Y Gamma Y^T)
+        within = (np.abs(tau) <= model.effort_limit).all(-1)
+        step = within * dt / (1.0 + dt * speed / self._rate)
+        learnt = times(self._root, times(transposed(scaled), s))  # Gamma Y^T s
+        self.estimate = self.estimate - step[..., np.newaxis] * learnt
         return tau
-
-
-_PAYLOAD_RADIUS = 0.05  # [m]
 
 
 def pseudo_inertia(parameters: Array) -> Array:
@@ -148,9 +150,12 @@ def pseudo_inertia(parameters: Array) -> Array:
     return result
 
 
-def natural_gain(link: pin.Inertia) -> Array:
-    """Return Gamma (10 x 10): the gradient y = tr(Y P(.)) gives the step Gamma y = P^-1(P Y P)."""
+def natural_gain(link: Array) -> Array:
+    """Return Gamma (10 x 10): the gradient y = tr(Y P(.)) gives the step Gamma y = P^-1(P Y P).
+
+    `link` (10,) are its inertial parameters.
+    """
     to_matrix = np.column_stack([pseudo_inertia(unit).ravel() for unit in np.eye(10)])
     to_parameters = np.linalg.pinv(to_matrix)
-    here = pseudo_inertia(link.toDynamicParameters())
+    here = pseudo_inertia(link)
     return to_parameters @ np.kron(here, here) @ to_parameters.T

@@ -2,14 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import per_joint
-from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -25,35 +20,35 @@ class ComputedTorqueParameters:
     kd: tuple[float, ...] = (40.0,)
 
 
-class ComputedTorque:
+class ComputedTorque(Law):
     """tau = M (a_r + kd (v_r - v) + kp (q_r - q)) + C v + g + friction(v) + effort_r.
 
     With an exact model the error obeys e'' + kd e' + kp e = 0 at every joint
     (Siciliano et al., Robotics, section 8.5.2; Lynch and Park, Modern Robotics, eq. 11.35).
     """
 
-    command_interface = 'effort'
-    lookahead = 0
-    gains_act_on = 'acceleration'
+    gains = ('kp', 'kd')
+    knows = 60
     Parameters = ComputedTorqueParameters
 
-    def __init__(self, model: RobotModel, parameters: ComputedTorqueParameters):
+    def __init__(self, model: Model, parameters: ComputedTorqueParameters):
         """Raises ArmError for a gain that is negative or not finite."""
         names = model.joint_names
         self._model = model
         self.kp = per_joint('kp', parameters.kp, names, minimum=0.0)
         self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: this law has none."""
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
+    ) -> ComputedTorqueParameters:
+        """Return kp = wn^2 and kd = 2 zeta wn, at every pose."""
+        return ComputedTorqueParameters(*second_order_gains(wn, zeta))
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]."""
-        a = (
-            reference.a
-            + self.kd * (reference.v - v)
-            + self.kp * self._model.difference(q, reference.q)
-        )
+        """Return the torque (..., n) [N.m | N]."""
+        e, de = self._model.difference(q, reference.q), reference.v - v
+        a = reference.a + self.kd * de + self.kp * e
         tau = self._model.inverse_dynamics(q, v, a)
         tau += reference.effort
         return tau

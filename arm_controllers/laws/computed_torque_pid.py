@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
 from arm_dynamics.checks import in_range, per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import Array, RobotModel
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ComputedTorquePidParameters:
         in_range('integral_limit', self.integral_limit, 0.0)
 
 
-class ComputedTorquePid:
+class ComputedTorquePid(Law):
     """tau = M (a_r + kp e + ki E + kd de) + C v + g + friction(v) + effort_r.
 
     With an exact model e''' + kd e'' + kp e' + ki e = 0, stable for 0 < ki < kp kd (Lynch and
@@ -44,12 +44,11 @@ class ComputedTorquePid:
     beyond the model's effort limit, unless the error would bring it back.
     """
 
-    command_interface = 'effort'
-    lookahead = 0
-    gains_act_on = 'acceleration'
+    gains = ('kp', 'kd')
+    knows = 70
     Parameters = ComputedTorquePidParameters
 
-    def __init__(self, model: RobotModel, parameters: ComputedTorquePidParameters):
+    def __init__(self, model: Model, parameters: ComputedTorquePidParameters):
         """Raises ArmError for negative gains or an integral gain that is not below kp kd."""
         names = model.joint_names
         self._model = model
@@ -60,19 +59,28 @@ class ComputedTorquePid:
             if ki > 0.0 and ki >= bound:
                 raise ArmError(f'ki of joint {joint!r} is {ki:g}; it must be < kp kd = {bound:g}')
         self._limit = parameters.integral_limit
-        self.integral = np.zeros(model.nv)  # ki E [rad/s^2 | m/s^2]
+        self.reset(np.zeros(model.nv), np.zeros(model.nv))
+
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
+    ) -> ComputedTorquePidParameters:
+        """Return kp = wn^2, kd = 2 zeta wn as without an integral, and ki = wn^3 / 4."""
+        kp, kd = second_order_gains(wn, zeta)
+        return ComputedTorquePidParameters(kp, numbers(np.asarray(wn) ** 3 / 4.0), kd)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: the integral starts at zero."""
-        self.integral[:] = 0.0
+        self.integral = np.zeros_like(q)  # ki E [rad/s^2 | m/s^2]
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]; the integral grows for the next period."""
-        error = self._model.difference(q, reference.q)
-        a = reference.a + self.kd * (reference.v - v) + self.kp * error + self.integral
-        tau = self._model.inverse_dynamics(q, v, a)
+        """Return the torque (..., n) [N.m | N]; the integral grows for the next period."""
+        model, limit = self._model, self._limit
+        e, de = model.difference(q, reference.q), reference.v - v
+        a = reference.a + self.kd * de + self.kp * e + self.integral
+        tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
-        saturated = (np.abs(tau) > self._model.effort_limit) & (tau * error > 0.0)
-        self.integral += np.where(saturated, 0.0, self.ki * error * dt)
-        np.clip(self.integral, -self._limit, self._limit, out=self.integral)
+        saturated = (np.abs(tau) > model.effort_limit) & (tau * e > 0.0)
+        integral = self.integral + np.where(saturated, 0.0, self.ki * dt * e)
+        self.integral = np.minimum(np.maximum(integral, -limit), limit)
         return tau

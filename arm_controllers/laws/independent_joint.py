@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, numbers
 from arm_dynamics.checks import in_range, per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import Array, RobotModel
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class IndependentJointParameters:
         in_range('integral_limit', self.integral_limit, 0.0, 1.0)
 
 
-class IndependentJoint:
+class IndependentJoint(Law):
     """tau_i = m_i (a_r + 2 zeta wn de + wn^2 (e + rate E)) + tau_0 + effort_r, m_i constant.
 
     Every joint is a double integrator of its own constant inertia m_i; the rest of the arm's
@@ -45,11 +45,10 @@ class IndependentJoint:
     8.3). tau_0 is the torque that holds the arm where the controller took over.
     """
 
-    command_interface = 'effort'
-    lookahead = 0
+    knows = 0
     Parameters = IndependentJointParameters
 
-    def __init__(self, model: RobotModel, parameters: IndependentJointParameters):
+    def __init__(self, model: Model, parameters: IndependentJointParameters):
         """Raises ArmError for values that are not positive, an integral rate beyond 2 zeta wn."""
         names = model.joint_names
         self._model = model
@@ -66,26 +65,33 @@ class IndependentJoint:
                     f'joint {joint!r} is stable below 2 zeta wn = {bound:g}'
                 )
         self._fixed_inertia = bool(parameters.inertia)
-        self.inertia = np.ones(model.nv)
         if self._fixed_inertia:
-            self.inertia[:] = per_joint('inertia', parameters.inertia, names, 0.0, exclusive=True)
+            self.inertia = per_joint('inertia', parameters.inertia, names, 0.0, exclusive=True)
         self._limit = parameters.integral_limit * model.effort_limit
-        self._integral = np.zeros(model.nv)  # torque of the integral term and tau_0
         self.reset(model.neutral(), np.zeros(model.nv))
+
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
+    ) -> IndependentJointParameters:
+        """Return these dynamics with an integral rate of a fifth of the (slowest) frequency."""
+        rate = float(np.min(wn)) / 5.0
+        return IndependentJointParameters(numbers(wn), numbers(zeta), rate)
 
     def reset(self, q: Array, v: Array) -> None:
         """Take over at q: hold it there."""
         if not self._fixed_inertia:
-            self.inertia[:] = self._model.mass_matrix(q).diagonal()
-        self._integral[:] = self._model.gravity_torque(q)
+            self.inertia = np.diagonal(self._model.mass_matrix(q), axis1=-2, axis2=-1).copy()
+        # Torque of the integral term and tau_0.
+        self._integral = self._model.gravity_torque(q)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]; the integral grows for the next period."""
-        error = self._model.difference(q, reference.q)
-        a = reference.a + self.kd * (reference.v - v) + self.kp * error
-        tau = self.inertia * a
+        """Return the torque (..., n) [N.m | N]; the integral grows for the next period."""
+        m, limit = self.inertia, self._limit
+        e, de = self._model.difference(q, reference.q), reference.v - v
+        tau = m * (reference.a + self.kd * de + self.kp * e)
         tau += self._integral
         tau += reference.effort
-        self._integral += self.inertia * self.ki * error * dt
-        np.clip(self._integral, -self._limit, self._limit, out=self._integral)
+        integral = self._integral + m * self.ki * dt * e
+        self._integral = np.minimum(np.maximum(integral, -limit), limit)
         return tau

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dsygv
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.checks import in_range, per_joint
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.small_matrices import eigen, times, transposed
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class JointImpedanceParameters:
         in_range('damping_ratio', self.damping_ratio, 0.0, 10.0, exclusive=True)
 
 
-class JointImpedance:
+class JointImpedance(Law):
     """tau = K e + D(q) de + M a_r + C(q, v) v_r + g + friction(v) + effort_r.
 
     The arm keeps its own inertia: pushed by tau_ext, e = q_r - q obeys
@@ -38,39 +38,44 @@ class JointImpedance:
 
     which is passive from tau_ext to v - v_r (Paden and Panja, Int. J. Control 47, 1988). D gives
     every mode of (M, K) the same damping ratio: with K X = M X S^2 and X^T M X = 1,
-    D = 2 zeta M X S X^T M (Albu-Schaeffer et al., ICRA 2003, double diagonalisation).
+    D = 2 zeta M X S X^T M = 2 zeta K^1/2 (K^-1/2 M K^-1/2)^1/2 K^1/2
+    (Albu-Schaeffer et al., ICRA 2003, double diagonalisation).
     """
 
-    command_interface = 'effort'
-    lookahead = 0
+    knows = 20
     Parameters = JointImpedanceParameters
 
-    def __init__(self, model: RobotModel, parameters: JointImpedanceParameters):
+    def __init__(self, model: Model, parameters: JointImpedanceParameters):
         """Raises ArmError for a stiffness that is not positive."""
         names = model.joint_names
         self._model = model
         self.stiffness = per_joint('stiffness', parameters.stiffness, names, 0.0, exclusive=True)
-        self._stiffness_matrix = np.diag(self.stiffness)
+        self._root = np.sqrt(self.stiffness)[:, np.newaxis]
+        self._roots = self._root * self._root.T
         self._ratio = parameters.damping_ratio
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: this law has none."""
+    @classmethod
+    def designed(cls, model: Model, q: Array, wn: float, zeta: float) -> JointImpedanceParameters:
+        """Return K = M_jj(q) wn^2, each joint as if it were alone, and zeta for every mode."""
+        stiffness, _ = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
+        return JointImpedanceParameters(stiffness, zeta)
 
     def damping_matrix(self, mass_matrix: Array) -> Array:
-        """Return D (n x n) for the damping ratio at this mass matrix."""
-        squares, modes, _ = dsygv(self._stiffness_matrix, mass_matrix)
-        shape = mass_matrix @ modes
-        return (shape * (2.0 * self._ratio * np.sqrt(squares))) @ shape.T
+        """Return D (..., n, n) for the damping ratio at this mass matrix."""
+        squares, modes = eigen(mass_matrix / self._roots)
+        modes = self._root * modes
+        weights = 2.0 * self._ratio * np.sqrt(squares)
+        return (modes * weights[..., np.newaxis, :]) @ transposed(modes)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]."""
+        """Return the torque (..., n) [N.m | N]."""
         model = self._model
         mass = model.mass_matrix(q)
-        tau = mass @ reference.a
-        tau += model.coriolis_matrix(q, v) @ reference.v
+        tau = times(mass, reference.a)
+        tau += times(model.coriolis_matrix(q, v), reference.v)
         tau += model.gravity_torque(q)
         tau += self.stiffness * model.difference(q, reference.q)
-        tau += self.damping_matrix(mass) @ (reference.v - v)
+        tau += times(self.damping_matrix(mass), reference.v - v)
         tau += model.friction_torque(v)
         tau += reference.effort
         return tau

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import per_joint
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.small_matrices import times, transposed
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class MomentumObserverParameters:
     observer_gain: tuple[float, ...] = (150.0,)
 
 
-class MomentumObserver:
+class MomentumObserver(Law):
     """tau = computed torque - r, with r the estimate of every torque the model does not know.
 
     The generalised momentum p = M v obeys dp/dt = tau + C^T v - g - friction(v) + d. Therefore
@@ -38,12 +39,11 @@ class MomentumObserver:
     The torque that counts is the one within the model's effort limits.
     """
 
-    command_interface = 'effort'
-    lookahead = 0
-    gains_act_on = 'acceleration'
+    gains = ('kp', 'kd')
+    knows = 80
     Parameters = MomentumObserverParameters
 
-    def __init__(self, model: RobotModel, parameters: MomentumObserverParameters):
+    def __init__(self, model: Model, parameters: MomentumObserverParameters):
         """Raises ArmError for gains that are negative or not finite."""
         names = model.joint_names
         self._model = model
@@ -53,29 +53,35 @@ class MomentumObserver:
             'observer_gain', parameters.observer_gain, names, minimum=0.0
         )
         self.disturbance = np.zeros(model.nv)  # r, the estimate [N.m | N]
-        self._predicted = np.zeros(model.nv)  # p(0) + the integral
-        self._fresh = True
+        self._predicted: Array | None = None  # p(0) + the integral
+
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
+    ) -> MomentumObserverParameters:
+        """Return kp = wn^2 and kd = 2 zeta wn, at every pose."""
+        return MomentumObserverParameters(*second_order_gains(wn, zeta))
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: the next state is the observer's start."""
-        self._fresh = True
+        self._predicted = None
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]."""
-        model = self._model
-        momentum = model.mass_matrix(q) @ v
-        if self._fresh:
-            self._predicted[:] = momentum
-            self._fresh = False
-        self.disturbance = self.observer_gain * (momentum - self._predicted)
+        """Return the torque (..., n) [N.m | N]."""
+        model, limit = self._model, self._model.effort_limit
+        momentum = times(model.mass_matrix(q), v)
+        predicted = momentum if self._predicted is None else self._predicted
+        r = self.disturbance = self.observer_gain * (momentum - predicted)
 
-        a = reference.a + self.kd * (reference.v - v) + self.kp * model.difference(q, reference.q)
+        e, de = model.difference(q, reference.q), reference.v - v
+        a = reference.a + self.kd * de + self.kp * e
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
-        tau -= self.disturbance
+        tau -= r
 
-        applied = np.clip(tau, -model.effort_limit, model.effort_limit)
-        rate = applied + model.coriolis_matrix(q, v).T @ v - model.gravity_torque(q)
+        rate = np.minimum(np.maximum(tau, -limit), limit) + r
+        rate += times(transposed(model.coriolis_matrix(q, v)), v)
+        rate -= model.gravity_torque(q)
         rate -= model.friction_torque(v)
-        self._predicted += dt * (rate + self.disturbance)
+        self._predicted = predicted + dt * rate
         return tau

@@ -2,15 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import per_joint
-from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -28,7 +23,7 @@ class MotorComputedTorqueParameters(DCMotors):
     kd: tuple[float, ...] = (40.0,)
 
 
-class MotorComputedTorque:
+class MotorComputedTorque(Law):
     """V that makes tau = M(q) (a_r + kd (v_r - v) + kp (q_r - q)) + C(q, v) v + g(q) + effort_r.
 
     The error obeys e'' + kd e' + kp e = 0 at every pose, whatever gravity asks for there:
@@ -36,11 +31,10 @@ class MotorComputedTorque:
     """
 
     command_interface = 'voltage'
-    lookahead = 0
-    gains_act_on = 'acceleration'
+    gains = ('kp', 'kd')
     Parameters = MotorComputedTorqueParameters
 
-    def __init__(self, model: RobotModel, parameters: MotorComputedTorqueParameters):
+    def __init__(self, model: Model, parameters: MotorComputedTorqueParameters):
         """Raises ArmError for gains or motor constants that are not allowed."""
         names = model.joint_names
         self._model = model
@@ -49,12 +43,17 @@ class MotorComputedTorque:
         per_joint('torque_constant', parameters.torque_constant, names, 0.0, exclusive=True)
         self._motors = parameters.constants(names)
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: this law has none."""
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
+    ) -> MotorComputedTorqueParameters:
+        """Return kp = wn^2 and kd = 2 zeta wn, at every pose."""
+        kp, kd = second_order_gains(wn, zeta)
+        return MotorComputedTorqueParameters(kp=kp, kd=kd)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the voltages (n,) [V]."""
-        error = self._model.difference(q, reference.q)
-        a = reference.a + self._kd * (reference.v - v) + self._kp * error
+        """Return the voltages (..., n) [V]."""
+        e, de = self._model.difference(q, reference.q), reference.v - v
+        a = reference.a + self._kd * de + self._kp * e
         tau = self._model.inverse_dynamics(q, v, a) + reference.effort
         return self._motors.voltage(tau, v)

@@ -3,13 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
-from scipy.linalg.lapack import dposv, dsyev
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.checks import in_range, per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.small_matrices import (
+    eigen,
+    rotation_vector,
+    solve_positive,
+    times,
+    transposed,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class OperationalSpaceParameters:
             raise ArmError(f'axes is {self.axes}; it must be six of 0 and 1, not all 0')
 
 
-class OperationalSpace:
+class OperationalSpace(Law):
     """tau = M (Jbar (x'' - Jdot v) + N a_0) + C v + g + friction(v) + effort_r.
 
     x'' = x_r'' + kd (x_r' - x') + kp (x_r - x) for the tip, whose reference is the joint
@@ -56,16 +61,15 @@ class OperationalSpace:
     (Nakamura), which gives the direction up without a jump; the posture holds it.
     """
 
-    command_interface = 'effort'
-    lookahead = 0
+    knows = 50
     Parameters = OperationalSpaceParameters
 
-    def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):
+    def __init__(self, model: Model, parameters: OperationalSpaceParameters):
         """Raises ArmError for gains that are negative or an unknown frame."""
         axes = ('x', 'y', 'z', 'about x', 'about y', 'about z')
         self._model = model
         self._frame = parameters.tip_frame or model.tip_frame
-        self._frame_id = model.frame_id(self._frame)
+        model.frame_id(self._frame)  # there is such a frame
         self._axes = np.flatnonzero(parameters.axes)
         self._at_rest = np.zeros(model.nv)
         self._kp = per_joint('kp', parameters.kp, axes, minimum=0.0)
@@ -73,57 +77,43 @@ class OperationalSpace:
         self._posture_kp, self._posture_kd = parameters.posture_kp, parameters.posture_kd
         self._threshold = parameters.threshold
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: this law has none."""
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: float, zeta: float
+    ) -> OperationalSpaceParameters:
+        """Return kp = wn^2 and kd = 2 zeta wn of the tip, at every pose."""
+        return OperationalSpaceParameters(*second_order_gains(wn, zeta))
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]."""
-        model = self._model
+        """Return the torque (..., n) [N.m | N]."""
+        model, axes = self._model, self._axes
+        target = model.frame_motion(reference.q, reference.v, reference.a, self._frame)
+        tip = model.frame_motion(q, v, self._at_rest, self._frame)
+        turn = rotation_vector(target.rotation @ transposed(tip.rotation))
+        error = np.concatenate([target.position - tip.position, turn], axis=-1)
+        tip_a = target.acceleration - tip.acceleration  # the tip's is Jdot v
+        tip_a += self._kd * (target.velocity - tip.velocity)
+        tip_a += self._kp * error
+        a_0 = reference.a + self._posture_kd * (reference.v - v)
+        a_0 += self._posture_kp * model.difference(q, reference.q)
+
         jacobian = model.jacobian(q, self._frame)
-        target, target_v, target_a = self._tip(reference.q, reference.v, reference.a)
-        tip, tip_v, drift = self._tip(q, v, self._at_rest)
-        error = np.concatenate(
-            [target.translation - tip.translation, pin.log3(target.rotation @ tip.rotation.T)]
-        )
-        tip_a = target_a + self._kd * (target_v - tip_v) + self._kp * error - drift
-        posture = (
-            reference.a
-            + self._posture_kd * (reference.v - v)
-            + self._posture_kp * model.difference(q, reference.q)
-        )
-        if len(self._axes) < 6:
-            jacobian, tip_a = jacobian[self._axes], tip_a[self._axes]
-        mass = model.mass_matrix(q)
-        _, weighted, _ = dposv(mass, jacobian.T)
-        a = posture + weighted @ (
-            damped_inverse(jacobian @ weighted, self._threshold) @ (tip_a - jacobian @ posture)
-        )
+        if len(axes) < 6:
+            jacobian, tip_a = jacobian[..., axes, :], tip_a[..., axes]
+        weighted = solve_positive(model.mass_matrix(q), transposed(jacobian))  # M^-1 J^T
+        inertia = damped_inverse(jacobian @ weighted, self._threshold)
+        a = a_0 + times(weighted, times(inertia, tip_a - times(jacobian, a_0)))
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
         return tau
 
-    def _tip(self, q: Array, v: Array, a: Array) -> tuple[pin.SE3, Array, Array]:
-        """Return pose, velocity and acceleration (6,) of the tip, in base axes.
-
-        Where a = 0 the acceleration is the part that velocity alone makes, Jdot v.
-        """
-        model, data, frame = self._model.pin_model, self._model.pin_data, self._frame_id
-        pin.forwardKinematics(model, data, self._model.to_pin(q), v, a)
-        pose = pin.updateFramePlacement(model, data, frame).copy()
-        velocity = pin.getFrameVelocity(model, data, frame, _BASE_AXES).vector
-        acceleration = pin.getFrameClassicalAcceleration(model, data, frame, _BASE_AXES).vector
-        return pose, velocity, acceleration
-
-
-_BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-
 
 def damped_inverse(matrix: Array, threshold: float) -> Array:
-    """Return the inverse of a symmetric positive semidefinite matrix, damped below `threshold`.
+    """Return the inverse (..., m, m) of symmetric positive semidefinite matrices, damped.
 
     Eigenvalues x < threshold become x / (x^2 + (threshold - x)^2): continuous, and 0 for 0.
     """
-    values, vectors, _ = dsyev(matrix)
+    values, vectors = eigen(matrix)
     short = np.maximum(threshold - values, 0.0)
     inverse = values / (values**2 + short**2)
-    return (vectors * inverse) @ vectors.T
+    return (vectors * inverse[..., np.newaxis, :]) @ transposed(vectors)

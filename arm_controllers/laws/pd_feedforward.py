@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import one_of, per_joint
-from arm_dynamics.model import Array, RobotModel
 
 FEEDFORWARD_AT = ('reference', 'measured')
 
@@ -30,7 +30,7 @@ class PDFeedforwardParameters:
         one_of('feedforward_at', self.feedforward_at, FEEDFORWARD_AT)
 
 
-class PDFeedforward:
+class PDFeedforward(Law):
     """tau = M(x) a_r + C(x, y) y + g(x) + friction(y) + kp (q_r - q) + kd (v_r - v) + effort_r.
 
     (x, y) is the reference (q_r, v_r) or the measured state (q, v). Source: Siciliano et al.,
@@ -38,12 +38,11 @@ class PDFeedforward:
     edition, which the planar sinusoid benchmark uses.
     """
 
-    command_interface = 'effort'
-    lookahead = 0
-    gains_act_on = 'torque'
+    gains = ('kp', 'kd')
+    knows = 40
     Parameters = PDFeedforwardParameters
 
-    def __init__(self, model: RobotModel, parameters: PDFeedforwardParameters):
+    def __init__(self, model: Model, parameters: PDFeedforwardParameters):
         """Raises ArmError for a gain that is negative or not finite."""
         names = model.joint_names
         self._model = model
@@ -51,11 +50,17 @@ class PDFeedforward:
         self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
         self._measured = parameters.feedforward_at == 'measured'
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: this law has none."""
+    @classmethod
+    def designed(
+        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
+    ) -> PDFeedforwardParameters:
+        """Return kp = M_jj(q) wn^2 and kd = 2 zeta wn M_jj(q), each joint as if it were alone."""
+        return PDFeedforwardParameters(
+            *second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
+        )
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (n,) [N.m | N]."""
+        """Return the torque (..., n) [N.m | N]."""
         x, y = (q, v) if self._measured else (reference.q, reference.v)
         tau = self._model.inverse_dynamics(x, y, reference.a)
         tau += self.kp * self._model.difference(q, reference.q)

@@ -3,13 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
 from arm_dynamics.checks import per_joint
-from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,32 +25,30 @@ class PosePIDParameters:
     d: tuple[float, ...] = (0.0,)
 
 
-class PosePID:
+class PosePID(Law):
     """V = p e + i sum(e) + d (e - previous e), with e = q_r - q."""
 
     command_interface = 'voltage'
-    lookahead = 0
     Parameters = PosePIDParameters
 
-    def __init__(self, model: RobotModel, parameters: PosePIDParameters):
+    def __init__(self, model: Model, parameters: PosePIDParameters):
         """Raises ArmError for a gain that is not finite, or a wrong count."""
         names = model.joint_names
         self._model = model
         self._p = per_joint('p', parameters.p, names)
         self._i = per_joint('i', parameters.i, names)
         self._d = per_joint('d', parameters.d, names)
-        self._total = np.zeros(model.nv)
-        self._last: Array | None = None
+        self.reset(np.zeros(model.nv), np.zeros(model.nv))
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the sum and the previous error."""
-        self._total[:] = 0.0
-        self._last = None
+        self._total = np.zeros_like(q)
+        self._last: Array | None = None
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the voltages (n,) [V]."""
+        """Return the voltages (..., n) [V]."""
         error = self._model.difference(q, reference.q)
         last = error if self._last is None else self._last
-        self._total += error
+        self._total = self._total + error
         self._last = error
         return self._p * error + self._i * self._total + self._d * (error - last)

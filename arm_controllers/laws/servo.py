@@ -3,15 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from arm_controllers.reference import Reference
+from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete')
 
@@ -46,7 +41,7 @@ class ServoParameters:
             )
 
 
-class Servo:
+class Servo(Law):
     """Position command u for drives with tau = kp (u - q) - kd v.
 
     Levels (each adds to the one before; what the drive's own terms get wrong is put right):
@@ -69,15 +64,16 @@ class Servo:
 
     command_interface = 'position'
     lookahead = 0  # unless the feedforward is discrete
+    knows = 30
     Parameters = ServoParameters
 
-    def __init__(self, model: RobotModel, parameters: ServoParameters):
+    def __init__(self, model: Model, parameters: ServoParameters):
         """Raises ArmError for gains that are not positive."""
         names = model.joint_names
         self._model = model
         self._kp = per_joint('servo_kp', parameters.servo_kp, names, minimum=0.0, exclusive=True)
         self._kd = per_joint('servo_kd', parameters.servo_kd, names, minimum=0.0)
-        self._rate = np.full(model.nv, 1.0 / parameters.timestep)
+        self._rate = 1.0 / parameters.timestep
         levels: dict[str, Callable[[Array, Array, Reference], Array]] = {
             'none': self._none,
             'gravity': self._gravity,
@@ -89,11 +85,14 @@ class Servo:
         # The discrete level asks for the reference at the sample that the command leads to.
         self.lookahead = 1 if parameters.feedforward == 'discrete' else 0
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: this law has none."""
+    @classmethod
+    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> ServoParameters:
+        """Return the feedforward for drives with M_jj(q) wn^2 and 2 zeta wn M_jj(q)."""
+        kp, kd = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
+        return ServoParameters(servo_kp=kp, servo_kd=kd)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the position command (n,) [rad | m]."""
+        """Return the position command (..., n) [rad | m]."""
         return self._command(q, v, reference)
 
     def _none(self, q: Array, v: Array, reference: Reference) -> Array:

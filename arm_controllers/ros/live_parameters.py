@@ -1,6 +1,6 @@
 """Parameters of a controller that may be set while it runs: checked as a whole, then applied."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,14 @@ from arm_controllers.follower.parameter_names import follower_fields, read_follo
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.parameter_values import (
     ParameterField,
+    as_ros_value,
     from_ros_value,
     parameter_fields,
     read_fields,
 )
 from arm_controllers.ros.parameters import declare_parameter
-from arm_controllers.second_order_gains import GainsByFrequency, gains_by_frequency
+from arm_controllers.second_order_gains import numbers
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
@@ -38,7 +40,7 @@ class LiveParameters:
     """The parameters of a model, a law and a follower, declared on a node and kept valid.
 
     The gains of most laws may as well be set as `natural_frequency` [rad/s] and `damping_ratio`
-    (see second_order_gains.py). Setting one pair sets the other; at the start a frequency of zero
+    (see Law.designed). Setting one pair sets the other; at the start a frequency of zero
     leaves it to the gains.
 
     Attributes:
@@ -74,8 +76,8 @@ class LiveParameters:
         follower = {field.name: field for field in follower_fields(self.model.joint_names)}
         self._names = self._law_fields.keys() | follower.keys()
         self._declare(*self._law_fields.values(), *follower.values())
-        if gains := self._gains({}):
-            self._declare_frequency(gains)
+        if law_class.gains:
+            self._declare_frequency()
         _, self.law, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
         node.add_on_set_parameters_callback(self._check)
@@ -109,9 +111,6 @@ class LiveParameters:
             return self.model
         return self._model_of(**{name: self._numbers(named, name) for name in OF_JOINTS})
 
-    def _gains(self, named: Mapping[str, Any]) -> GainsByFrequency | None:
-        return gains_by_frequency(self._law_class, self._model_with(named))
-
     def _before(self, parameters: list[Parameter]) -> list[Parameter]:
         """Complete the pair of gains or of frequency and ratio by the other one."""
         try:
@@ -126,31 +125,30 @@ class LiveParameters:
         Raises:
             ArmError: values that are refused.
         """
-        gains = self._gains(named)
-        if gains is None:
+        law, pair = self._law_class, (_FREQUENCY, _RATIO)
+        if not law.gains or named.keys().isdisjoint({*pair, *law.gains, 'armature'}):
             return []
-        if _FREQUENCY in named or _RATIO in named:
-            names = gains.names
-            values = gains.from_frequency(*self._pair(named, (_FREQUENCY, _RATIO)))
-        elif not named.keys().isdisjoint((*gains.names, 'armature')):
-            names = (_FREQUENCY, _RATIO)
-            values = gains.to_frequency(*self._pair(named, gains.names))
+        if named.keys().isdisjoint(pair):
+            added = zip(pair, map(numbers, self._frequency_and_ratio(named)), strict=True)
         else:
-            return []
-        return [self._parameter(name, x) for name, x in zip(names, values, strict=True)]
+            model = self._model_with(named)
+            design = law.designed(model, model.neutral(), *self._pair(named, pair))
+            added = ((name, getattr(design, name)) for name in law.gains)
+        return [Parameter(name, value=as_ros_value(value)) for name, value in added]
 
-    def _parameter(self, name: str, values: np.ndarray) -> Parameter:
-        one_number = name in self._law_fields and self._law_fields[name].kind is float
-        return Parameter(name, value=float(values[0]) if one_number else values.tolist())
+    def _frequency_and_ratio(self, named: Mapping[str, Any]) -> tuple[Array, Array]:
+        """Return what the gains say, for the inertias at the model's neutral configuration."""
+        law, model = self._law_class, self._model_with(named)
+        return law.frequency_and_ratio(model, model.neutral(), *self._pair(named, law.gains))
 
-    def _pair(self, named: Mapping[str, Any], names: tuple[str, str]) -> list[np.ndarray]:
+    def _pair(self, named: Mapping[str, Any], names: Sequence[str]) -> list[Array]:
         return [self._per_joint(named, name) for name in names]
 
     def _numbers(self, named: Mapping[str, Any], name: str) -> tuple[float, ...]:
         found = named[name] if name in named else self._value(name)
         return from_ros_value(name, found, tuple[float, ...])
 
-    def _per_joint(self, named: Mapping[str, Any], name: str) -> np.ndarray:
+    def _per_joint(self, named: Mapping[str, Any], name: str) -> Array:
         return per_joint(name, self._numbers(named, name), self.model.joint_names, minimum=0.0)
 
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
@@ -167,14 +165,14 @@ class LiveParameters:
         self.model, self.law, self.follower, law = self._checked(changed)
         self._apply(self.model, law, self.follower)
 
-    def _declare_frequency(self, gains: GainsByFrequency) -> None:
+    def _declare_frequency(self) -> None:
         """Declare frequency and ratio; where the user gave them they count, else the gains.
 
         Gains that already are those of the frequency stay to the last bit.
         """
         self._declare(*FREQUENCY_AND_RATIO)
         given = self._pair({}, (_FREQUENCY, _RATIO))
-        own = gains.to_frequency(*self._pair({}, gains.names))
-        counts = _FREQUENCY if given[0].any() else gains.names[0]
+        counts = _FREQUENCY if given[0].any() else self._law_class.gains[0]
+        own = self._frequency_and_ratio({})
         if counts != _FREQUENCY or not np.allclose(given, own, rtol=1e-9, atol=0.0):
             self._node.set_parameters(self._other_pair({counts: self._value(counts)}))

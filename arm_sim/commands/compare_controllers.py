@@ -18,7 +18,7 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import Array
 from arm_sim.comparison import report as report
 from arm_sim.comparison.cases import Case, Measures, cases, observe_case, run_case, run_parallel
-from arm_sim.comparison.laws import COMPARED_LAWS
+from arm_sim.comparison.laws import compared_class, compared_laws
 from arm_sim.comparison.monte_carlo import run_monte_carlo
 from arm_sim.comparison.over_topics import run_over_topics
 from arm_sim.comparison.sweeps import SWEEPS, run_sweep
@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     add = result.add_argument
     add('--robots', default='ur5e', help=f'names of shipped robots or URDF files, {many}')
     add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(TASKS)}')
-    add('--laws', default='all', help=f'{many}, or "all": {", ".join(COMPARED_LAWS)}')
+    add('--laws', default='all', help=f'{many}, or "all": {", ".join(compared_laws())}')
     add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(RIGID_BODY_ENGINES)}')
     add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
     add(
@@ -86,15 +86,16 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
     """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
     robots = _names(options.robots, ())
     tasks = _names(options.tasks, TASKS)
-    laws = _names(options.laws, COMPARED_LAWS)
+    laws = _names(options.laws, tuple(compared_laws()))
     engines = _names(options.engines, tuple(RIGID_BODY_ENGINES))
     for what, names, allowed in (
         ('task', tasks, TASKS),
-        ('law', laws, COMPARED_LAWS),
         ('engine', engines, tuple(RIGID_BODY_ENGINES)),
     ):
         for name in names:
             one_of(what, name, allowed)
+    for law in laws:
+        compared_class(law)
     in_range('workers', options.workers, 1, 1024)
     if options.over == 'topics':
         options.workers = 1

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.laws import Law
+from arm_controllers.laws.pd import PD
 from arm_dynamics.checks import in_range
 from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.model import Array, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.comparison.laws import ACTUATOR, joint_gains, make_law
+from arm_sim.comparison.laws import actuator_under, make_law
 from arm_sim.plants.engines import make_plant
 from arm_sim.plants.plant import Plant, PlantParameters
 from arm_sim.tasks.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
@@ -85,7 +86,7 @@ def run_case(case: Case) -> ClosedLoopRecord:
 def run_on(robot: Robot, task: Task, case: Case) -> ClosedLoopRecord:
     """Run a case for a robot and a task that are at hand."""
     law = make_law(case.law, robot, case.natural_frequency)
-    plants = make_plants(robot, task, case, ACTUATOR[case.law])
+    plants = make_plants(robot, task, case, actuator_under(case.law))
     return run_task(law, plants, task, case.imperfections)
 
 
@@ -119,11 +120,11 @@ def run_task(
 
 def plant_parameters(case: Case, robot: Robot, actuator: str) -> PlantParameters:
     """Return the plant's parameters."""
-    kp, kd = joint_gains(robot, case.natural_frequency)
+    drives = PD.designed(robot.model, robot.start, case.natural_frequency, 1.0)
     return PlantParameters(
         actuator=actuator,
-        servo_kp=kp,
-        servo_kd=kd,
+        servo_kp=drives.kp,
+        servo_kd=drives.kd,
         timestep=case.timestep,
     )
 

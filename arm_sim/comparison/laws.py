@@ -1,25 +1,51 @@
 """The laws that are compared, each designed for the same error dynamics."""
 
-from typing import Any
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple
 
-from arm_controllers.laws import Law, law_class
+from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.errors import ArmError
+from arm_sim.plants.engines import ACTUATOR_FOR
 from arm_sim.tasks.comparison_tasks import Robot
 
-# From the least to the most that a law knows of the arm.
-COMPARED_LAWS = (
-    'independent_joint',
-    'pd',
-    'pd_gravity',
-    'joint_impedance',
-    'servo',
-    'pd_feedforward',
-    'operational_space',
-    'computed_torque',
-    'computed_torque_pid',
-    'momentum_observer',
-    'adaptive_computed_torque',
-)
+
+class ComparedLaw(NamedTuple):
+    """A law under the name that it has in comparisons."""
+
+    law: str  # its name among all laws, which is that of its node
+    changes: dict[str, Any]  # to its design
+
+
+@cache
+def compared_laws() -> dict[str, ComparedLaw]:
+    """Return all by name, from the least to the most that a law knows of the arm.
+
+    A plugin that cannot be imported is the last one, and refused when it is made.
+    """
+    ranked: list[tuple[float, str, ComparedLaw]] = []
+    for name in law_names():
+        try:
+            law = law_class(name)
+        except ArmError:
+            ranked.append((math.inf, name, ComparedLaw(name, {})))
+            continue
+        if law.designed and law.command_interface != 'voltage':
+            named = law.compared_as or {name: {}}
+            ranked += [(law.knows, own, ComparedLaw(name, named[own])) for own in named]
+    return {own: compared for _, own, compared in sorted(ranked, key=lambda entry: entry[0])}
+
+
+def compared_class(name: str) -> Any:
+    """Return the class of a law by its name in comparisons.
+
+    Raises:
+        ArmError: no such law, or a plugin that cannot be imported.
+    """
+    one_of('law', name, tuple(compared_laws()))
+    return law_class(compared_laws()[name].law)
 
 
 def make_law(name: str, robot: Robot, natural_frequency: float = 20.0) -> Law:
@@ -28,51 +54,21 @@ def make_law(name: str, robot: Robot, natural_frequency: float = 20.0) -> Law:
     Raises:
         ArmError: no such law, or a frequency that is not positive.
     """
-    parameters = law_parameters(name, robot, natural_frequency)
-    return law_class(registered_name(name))(robot.model, parameters)
-
-
-def registered_name(name: str) -> str:
-    """Return the name in the registry of laws, which is that of the law's node."""
-    return 'pd' if name == 'pd_gravity' else name
+    return compared_class(name)(robot.model, law_parameters(name, robot, natural_frequency))
 
 
 def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> Any:
-    """Return the parameters of a law for this design.
-
-    Laws with gains in N.m/rad get them from the diagonal of the mass matrix at the robot's start,
-    so that each joint alone has the same error dynamics under every law.
+    """Return the parameters of a law for this design, with the inertia at the robot's start.
 
     Raises:
         ArmError: as `make_law`.
     """
-    one_of('law', name, COMPARED_LAWS)
+    law = compared_class(name)
     in_range('natural_frequency', natural_frequency, 0.0, 1e4, exclusive=True)
-    w = natural_frequency
-    kp, kd = joint_gains(robot, w)
-    gains: dict[str, Any] = {'kp': kp, 'kd': kd}
-    dynamics: dict[str, Any] = {'kp': (w**2,), 'kd': (2.0 * w,)}
-    chosen: dict[str, dict[str, Any]] = {
-        'independent_joint': {'natural_frequency': (w,), 'integral_rate': w / 5},
-        'pd': {**gains, 'gravity_compensation': False},
-        'pd_gravity': {**gains, 'gravity_compensation': True},
-        'joint_impedance': {'stiffness': kp, 'damping_ratio': 1.0},
-        'servo': {'feedforward': 'inverse_dynamics', 'servo_kp': kp, 'servo_kd': kd},
-        'pd_feedforward': {**gains},
-        'operational_space': dynamics,
-        'computed_torque': dynamics,
-        'computed_torque_pid': {'ki': (w**3 / 4,), **dynamics},
-        'momentum_observer': dynamics,
-        'adaptive_computed_torque': {'slope': (w,), 'damping_rate': w},
-    }
-    return law_class(registered_name(name)).Parameters(**chosen[name])
+    design = law.designed(robot.model, robot.start, natural_frequency, 1.0)
+    return replace(design, **compared_laws()[name].changes)
 
 
-def joint_gains(robot: Robot, natural_frequency: float) -> tuple[tuple[float, ...], ...]:
-    """Return kp, kd [N.m/rad], [N.m.s/rad] that give each joint alone this critical damping."""
-    kp = natural_frequency**2 * robot.model.mass_matrix(robot.start).diagonal()
-    return tuple(map(float, kp)), tuple(map(float, 2.0 * kp / natural_frequency))
-
-
-# The plant's actuator under each law.
-ACTUATOR = {law: 'servo' if law == 'servo' else 'torque' for law in COMPARED_LAWS}
+def actuator_under(name: str) -> str:
+    """Return the plant's actuator under a law."""
+    return ACTUATOR_FOR[compared_class(name).command_interface]

@@ -19,7 +19,7 @@ from arm_sim.comparison.cases import (
     run_task,
     tips,
 )
-from arm_sim.comparison.laws import ACTUATOR, make_law
+from arm_sim.comparison.laws import actuator_under, make_law
 from arm_sim.tasks.closed_loop import Imperfections, ReferenceFunction
 from arm_sim.tasks.comparison_tasks import Robot, Task, make_task
 
@@ -169,7 +169,7 @@ def _run_chunk(chunk: _Chunk) -> Array:
         drawn = replace(case, error=error, imperfections=imperfections)
         plants: dict[str, Plants] = {}  # one arm serves all laws
         for i, (name, law) in enumerate(laws.items()):
-            actuator = ACTUATOR[name]
+            actuator = actuator_under(name)
             if actuator not in plants:
                 plants[actuator] = make_plants(robot, task, drawn, actuator)
             record = run_task(law, plants[actuator], task, imperfections)

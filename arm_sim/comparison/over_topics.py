@@ -13,7 +13,7 @@ import yaml
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
-from arm_sim.comparison.laws import ACTUATOR, law_parameters, registered_name
+from arm_sim.comparison.laws import actuator_under, compared_laws, law_parameters
 from arm_sim.plants.wrong_arm import arm_parameters, wrong_arm_parameters
 from arm_sim.tasks.closed_loop import ClosedLoopRecord, Imperfections
 from arm_sim.tasks.comparison_tasks import Robot, Task, start_of
@@ -100,7 +100,7 @@ def simulator_parameters(case: Case, robot: Robot, task: Task) -> dict[str, Any]
         'robot': case.robot,
         **arm_parameters(robot.model),
         'engine': case.engine,
-        **_ros(plant_parameters(case, robot, ACTUATOR[case.law])),
+        **_ros(plant_parameters(case, robot, actuator_under(case.law))),
         **wrong_arm_parameters(robot.model, case.error),
         'initial_positions': start.q.tolist(),
         'initial_velocities': start.v.tolist(),
@@ -121,9 +121,9 @@ def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
     }
 
 
-def controller_of(case: Case) -> str:
-    """Return the name of the law's node."""
-    return f'{registered_name(case.law)}_controller'
+def law_of(case: Case) -> str:
+    """Return the name of the law, which is that of its node."""
+    return compared_laws()[case.law].law
 
 
 def _ros(parameters: Any) -> dict[str, Any]:

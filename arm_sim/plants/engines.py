@@ -16,6 +16,9 @@ ENGINES = {
 }
 
 
+# The plant's actuator for what a law commands.
+ACTUATOR_FOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
+
 # The engines that have the whole dynamics: what one says, the other must say as well.
 RIGID_BODY_ENGINES = ('mujoco', 'analytical')
 

@@ -1,6 +1,7 @@
 """Which parameters each node has, so that a file with a typo is refused before anything starts."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from arm_controllers.parameter_values import ParameterField, is_family, paramete
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import unknown
+from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.plants.engines import ENGINES, plant_class
 from arm_sim.ros.comparison_task_node import ComparisonTaskParameters
@@ -50,10 +52,10 @@ def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, Paramet
     law = node.removesuffix('_controller')
     if law != node:
         fields = [*parameter_fields(ControllerParameters)]
-        fields += parameter_fields(law_class(law).Parameters)
         fields += parameter_fields(ModelError, 'model_error.')
-        if hasattr(law_class(law), 'gains_act_on'):
-            fields += FREQUENCY_AND_RATIO
+        with suppress(ArmError):  # a plugin that cannot be imported is refused where it is to run
+            fields += parameter_fields(law_class(law).Parameters)
+            fields += FREQUENCY_AND_RATIO if law_class(law).gains else ()
     else:
         fields = [field for kind in _NODES[node] for field in parameter_fields(kind)]
     if law != node or node == 'simulator':

@@ -1,0 +1,89 @@
+"""One law commands many arms: the commands are those of as many laws for one arm each."""
+
+import numpy as np
+import pytest
+from stacked_model import StackedModel
+
+from arm_controllers.laws import law_class, law_names
+from arm_controllers.reference import Reference
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+
+DT, PERIODS = 2e-3, 6
+ARM = {'armature': 0.1, 'damping': 0.5, 'friction': 0.3}
+MODELS = {name: RobotModel.from_urdf(find_urdf(name), **ARM) for name in ('ur5e', 'planar_3r')}
+# Beyond the defaults: what switches another part of a law on.
+VARIANTS = [
+    ('pd', {'gravity_compensation': False}),
+    ('pd_feedforward', {'feedforward_at': 'measured'}),
+    *(('servo', {'feedforward': x}) for x in ('none', 'gravity', 'gravity_velocity', 'discrete')),
+    ('operational_space', {'axes': (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}),
+    ('independent_joint', {'inertia': (2.0,)}),
+    ('computed_torque_pid', {'integral_limit': 0.05}),
+    ('motor_computed_torque', {'brush_drop': (1.0,)}),
+    *((name, {'p': (3.0,), 'i': (0.2,), 'd': (5.0,)}) for name in ('pose_p', 'pose_pid')),
+]
+
+
+def states(rng, arms, n):
+    """Return positions, velocities and references (periods, *arms, n) of moving arms."""
+    time = DT * np.arange(PERIODS).reshape(-1, *(1 for _ in arms), 1)
+    q_0, v = rng.uniform(-2.0, 2.0, (*arms, n)), rng.uniform(-1.0, 1.0, (*arms, n))
+    error = rng.uniform(-0.2, 0.2, (*arms, n))
+    error[(0,) * len(arms)] *= 100.0  # beyond the effort limits
+    q = q_0 + time * v
+    rows = np.concatenate(
+        [q + error, 0.9 * v + 0.0 * q, 0.3 * v + 0.0 * q, 0.1 + 0.0 * q], axis=-1
+    )
+    return q, v + 0.0 * q, rows
+
+
+@pytest.mark.parametrize('arms', [(1,), (3,), (2, 2)])
+@pytest.mark.parametrize('robot', MODELS)
+@pytest.mark.parametrize(('name', 'settings'), [*((name, {}) for name in law_names()), *VARIANTS])
+def test_commands_of_many_arms_are_those_of_each(name, settings, robot, arms):
+    model, cls = MODELS[robot], law_class(name)
+    n, parameters = model.nv, cls.Parameters(**settings)
+    q, v, rows = states(np.random.default_rng(5), arms, n)
+    law, reference = cls(StackedModel(model), parameters), Reference(n, arms)
+    singles = {index: (cls(model, parameters), Reference(n)) for index in np.ndindex(arms)}
+
+    for _ in range(2):  # a reset forgets the first run
+        law.reset(q[0], v[0])
+        for index, (single, _) in singles.items():
+            single.reset(q[0][index], v[0][index])
+        for k in range(PERIODS):
+            reference.row[:] = rows[k]
+            command = law(q[k], v[k], reference, DT)
+            assert command.shape == (*arms, n)
+            for index, (single, own) in singles.items():
+                own.row[:] = rows[k][index]
+                expected = single(q[k][index], v[k][index], own, DT)
+                scale = max(1.0, np.abs(expected).max())
+                np.testing.assert_allclose(command[index], expected, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize('name', law_names())
+def test_a_law_neither_changes_its_inputs_nor_a_command_it_has_given(name):
+    model, cls = MODELS['ur5e'], law_class(name)
+    q, v, rows = states(np.random.default_rng(6), (3,), 6)
+    law, reference = cls(StackedModel(model), cls.Parameters()), Reference(6, (3,))
+    law.reset(q[0], v[0])
+    reference.row[:] = rows[0]
+    first = law(q[0], v[0], reference, DT)
+    given = first.copy()
+    before = q.copy(), v.copy(), rows.copy()
+    np.testing.assert_array_equal(reference.row, rows[0])
+    law(q[1], v[1], reference, DT)
+    np.testing.assert_array_equal(first, given)
+    for now, then in zip((q, v, rows), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+def test_a_copied_reference_of_many_arms_is_independent():
+    reference = Reference(3, (2,))
+    reference.q[:] = 1.0
+    other = reference.copy()
+    other.q[1] = 2.0
+    np.testing.assert_array_equal(reference.row[1], np.r_[1.0, 1.0, 1.0, np.zeros(9)])
+    assert other.row.shape == (2, 12)

@@ -1,0 +1,86 @@
+"""A law that a user's own package brings: found, compared, run over topics."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from domains import fresh_domain
+from plugins import LAW, write_plugins
+
+LAWS = {
+    'my_law': 'good:MyLaw',
+    'broken': 'bad:Law',
+    'pd': 'good:MyLaw',
+    'no_law': 'good:Gains',
+}
+REFUSED = {
+    'broken': "cannot be imported: ModuleNotFoundError: No module named 'no_such_library'",
+    'pd': 'has the name of arm_controllers.laws.pd; it needs another one',
+    'no_law': 'has no Parameters, designed, gains, reset',
+}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return what runs a command where a package with laws is installed."""
+
+    def run(*command, laws=('my_law',)):
+        if not (tmp_path / 'site').exists():
+            entries = {'arm_sim.laws': {name: LAWS[name] for name in laws}}
+            write_plugins(
+                tmp_path / 'site', {'good': LAW, 'bad': 'import no_such_library'}, entries
+            )
+        environment = os.environ | {
+            'PYTHONPATH': f'{tmp_path / "site"}:{os.environ["PYTHONPATH"]}',
+            'ROS_DOMAIN_ID': fresh_domain(),
+        }
+        answer = subprocess.run(
+            command, capture_output=True, text=True, timeout=240, env=environment, cwd=tmp_path
+        )
+        return answer.returncode, answer.stdout + answer.stderr
+
+    return run
+
+
+def compare(*options):
+    return [sys.executable, '-m', 'arm_sim.commands.compare_controllers', *options]
+
+
+def test_it_is_compared_with_every_law_and_here_is_the_one_it_copies(run, tmp_path):
+    code, printed = run(*compare('--robots', 'planar_3r', '--workers', '1'))
+    assert code == 0, printed
+    rows = json.loads((tmp_path / 'comparison' / 'comparison.json').read_text())['rows']
+    laws = [row['law'] for row in rows]
+    assert laws.index('my_law') == laws.index('computed_torque') + 1  # by what they know
+    mine, copied = (rows[laws.index(law)] for law in ('my_law', 'computed_torque'))
+    assert {**mine, 'law': 'computed_torque'} == copied
+
+
+def test_its_controller_runs_in_launch_files_beside_one_that_is_broken(run, tmp_path):
+    arguments = ['controller:=my_law', 'limit:=0.02', f'output_dir:={tmp_path / "sinusoid"}']
+    command = 'ros2', 'launch', 'arm_sim', 'sinusoid.launch.py', *arguments
+    code, printed = run(*command, laws=('my_law', 'broken'))
+    assert code == 0, printed
+    assert '[my_law_controller-' in printed
+    report = json.loads((tmp_path / 'sinusoid' / 'report.json').read_text())
+    assert report['controller'] == 'my_law'
+
+    topics = ['--robots', 'planar_3r', '--laws', 'my_law,computed_torque', '--over', 'topics']
+    code, printed = run(*compare(*topics))  # by task.launch.py
+    assert code == 0, printed
+    rows = json.loads((tmp_path / 'comparison' / 'comparison.json').read_text())['rows']
+    assert rows[0]['tracking_rms_mm'] == rows[1]['tracking_rms_mm'] > 0.0
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_a_bad_one_is_refused_in_one_line_where_it_is_asked_for_and_nowhere_else(run, name):
+    controller = [sys.executable, '-m', 'arm_controllers.ros.controller_node']
+    for command in ([*controller, name], compare('--laws', name)):
+        code, printed = run(*command, laws=('my_law', name))
+        assert code == 1
+        assert REFUSED[name] in printed
+        assert len(printed.splitlines()) == 1
+    code, printed = run(*compare('--robots', 'planar_3r', '--laws', 'servo', '--workers', '1'))
+    assert code == 0, printed
