@@ -6,9 +6,10 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import in_range, per_joint
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.model import RobotModel
 
 _OF_LINKS = ('mass_scale', 'inertia_scale')
 _OF_JOINTS = ('armature', 'damping', 'friction')

@@ -3,15 +3,14 @@
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

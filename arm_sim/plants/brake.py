@@ -1,13 +1,11 @@
 """Bringing an arm to rest and holding it, with nobody in command."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import MotorConstants
 from arm_sim.plants.plant import PlantParameters
-
-Array = NDArray[np.float64]
 
 
 class Brake:

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.compiled import ForwardModel
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-
-Array = NDArray[np.float64]
 
 _FORMAT = 'arm_sim inputs 2'
 _PARTS = (

@@ -10,7 +10,8 @@ from arm_controllers.follower.parameter_names import follower_fields, read_follo
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.parameters import declare_parameter
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.arrays import Array
+from arm_dynamics.model import RobotModel
 
 # Lock-step: how long time goes on before other callbacks have their turn, and how often [s].
 _SLICE, _EVERY = 5e-3, 1e-3
