@@ -122,9 +122,9 @@ def config_file(robot: str, config: str) -> str:
     file = temporary_folder() / 'parameters.yaml'
     sections = merged(files_of(robot, config))
     if config:
-        from arm_sim.ros.known_parameters import refuse_unknown_names  # imports every node
+        from arm_sim.ros.known_parameters import check_parameter_file  # imports all
 
-        refuse_unknown_names(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
+        check_parameter_file(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
     file.write_text(
         yaml.safe_dump({name: {'ros__parameters': values} for name, values in sections.items()})
     )

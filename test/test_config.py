@@ -4,14 +4,17 @@ import re
 import typing
 
 import pytest
+from launch import LaunchContext
+from launch.actions import DeclareLaunchArgument
 
 from arm_controllers.parameter_file import SHARED, read_parameter_file
 from arm_controllers.parameter_values import from_ros_value
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
+from arm_sim.launching import description_of
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.ros.known_parameters import known_nodes, known_parameters, refuse_unknown_names
+from arm_sim.ros.known_parameters import check_parameter_file, known_nodes, known_parameters
 
 FILES = sorted((share_folder() / 'config').glob('*.yaml'))
 
@@ -28,13 +31,7 @@ def joints_of(robot: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize('file', FILES, ids=lambda file: file.stem)
 def test_a_shipped_file_holds_only_names_that_exist_with_values_of_their_type(file):
-    joints = joints_of('ur5e' if file.stem == 'default' else file.stem)
-    refuse_unknown_names(file, joints)
-    for section, values in read_parameter_file(file).items():
-        for node in known_nodes() if section == SHARED else [section]:
-            fields = known_parameters(node, joints)
-            for name in values.keys() & fields.keys():
-                from_ros_value(name, values[name], fields[name].kind)
+    check_parameter_file(file, joints_of('ur5e' if file.stem == 'default' else file.stem))
 
 
 @pytest.mark.parametrize('robot', [file.stem for file in FILES if file.stem != 'default'])
@@ -159,3 +156,50 @@ def test_file_that_is_no_text_or_not_there_is_refused(tmp_path):
         read_parameter_file(tmp_path / 'binary.yaml')
     with pytest.raises(ArmError, match="'/nowhere.yaml' is not a file"):
         files_of('ur5e', '/nowhere.yaml')
+
+
+@pytest.mark.parametrize(
+    ('text', 'says'),
+    [
+        (
+            '/**: {ros__parameters: {tmestep: 0.1}}',
+            "/** in {}: 'tmestep'; nearest known: 'timestep'",
+        ),
+        (
+            'pd_controler: {ros__parameters: {kp: 1}}',
+            "{}: 'pd_controler'; nearest known: 'pd_contr",
+        ),
+        (
+            'pd_controller: {ros__parameters: {stiffness: 1.0}}',
+            "parameter of pd_controller in {}: 'stiffness'; nearest known: ",
+        ),
+        (
+            '/**: {ros__parameters: {constraints: {elbow_jiont: {goal: 0.1}}}}',
+            "nearest known: 'constraints.elbow_joint.goal'",
+        ),
+        ('pd_controller: {ros__parameters: {kp: {a: 1}}}', "'kp.a'; nearest known: 'kp'"),
+        ('/**: {ros__parameters: {timestep: fast}}', "'timestep' is 'fast'; it must be a number"),
+        (
+            'cube_task: {ros__parameters: {path_limit: {edges: wide}}}',
+            "'path_limit.edges' is 'wide'; it must be a number or a list of numbers",
+        ),
+    ],
+)
+def test_name_or_type_that_cannot_be_is_refused_before_anything_starts(text, says, tmp_path):
+    file = tmp_path / 'mine.yaml'
+    file.write_text(text)
+    with pytest.raises(ArmError, match=re.escape(says.replace('{}', str(file)))) as refused:
+        check_parameter_file(file, joints_of('ur5e'))
+    assert '\n' not in str(refused.value)
+
+
+def test_unknown_launch_argument_is_refused_unless_the_launch_file_is_part_of_another(monkeypatch):
+    arguments = [DeclareLaunchArgument('side', default_value='0.1')]
+    context = LaunchContext(argv=['sides:=0.2'])
+    context.extend_locals({'current_launch_file_path': '/somewhere/cube.launch.py'})
+    (start,) = description_of(arguments, lambda context: []).entities[1:]
+    monkeypatch.setattr('sys.argv', ['ros2', 'launch', 'my_package', 'mine.launch.py'])
+    assert start.execute(context) == []
+    monkeypatch.setattr('sys.argv', ['ros2', 'launch', 'arm_sim', 'cube.launch.py', 'sides:=0.2'])
+    with pytest.raises(ArmError, match="unknown launch argument 'sides'; nearest known: 'side'"):
+        start.execute(context)

@@ -2,13 +2,18 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import get_args
 
 from arm_controllers.follower.parameter_names import follower_fields
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_file import SHARED, read_parameter_file
-from arm_controllers.parameter_values import ParameterField, is_family, parameter_fields
+from arm_controllers.parameter_values import (
+    ParameterField,
+    from_ros_value,
+    is_family,
+    parameter_fields,
+)
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import unknown
@@ -25,7 +30,7 @@ from arm_sim.tasks.cube import Cube
 from arm_sim.tasks.sinusoid_run import SinusoidTaskParameters
 
 # Declared by every node of rclpy.
-_EVERY_NODE = ('use_sim_time', 'start_type_description_service', 'qos_overrides.*')
+_EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 
 _NODES: dict[str, tuple[type, ...]] = {
     'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
@@ -63,22 +68,30 @@ def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, Paramet
     return {f'{f.name}.*' if is_family(f.kind) else f.name: f for f in reversed(fields)}
 
 
-def refuse_unknown_names(file: Path, joint_names: Sequence[str]) -> None:
-    """Refuse a parameter file that names a node or a parameter that there is not.
+def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
+    """Refuse a file with a node or a parameter that there is not, or a value of the wrong type.
 
     Args:
-        file: whose shape `read_parameter_file` has not refused.
+        file: a parameter file.
         joint_names: of the arm.
 
     Raises:
-        ArmError: says which name, and the nearest known one.
+        ArmError: that, in one line; a name that is unknown with the nearest known one.
     """
     nodes = known_nodes()
     for section, values in read_parameter_file(file).items():
         if section != SHARED and section not in nodes:
             raise unknown(f'node in {file}:', section, nodes)
-        owners = nodes if section == SHARED else [section]
-        known = {name for node in owners for name in known_parameters(node, joint_names)}
-        for name in values:
-            if not any(fnmatchcase(name, each) for each in known.union(_EVERY_NODE)):
+        known: dict[str, ParameterField] = {}
+        for node in nodes if section == SHARED else [section]:
+            known |= known_parameters(node, joint_names)
+        for name, value in values.items():
+            field = known.get(name) or known.get(f'{name.partition(".")[0]}.*')
+            if field is not None:
+                kind = get_args(field.kind)[1] if is_family(field.kind) else field.kind
+                try:
+                    from_ros_value(name, value, kind)
+                except ArmError as error:
+                    raise ArmError(f'{file}: {section}: {error}') from None
+            elif name not in _EVERY_NODE:
                 raise unknown(f'parameter of {section} in {file}:', name, known)
