@@ -25,6 +25,6 @@ class ArmParameters:
     friction: tuple[float, ...] = ()
 
     def model(self) -> RobotModel:
-        """Return the model. Refuses what `RobotModel.from_urdf` refuses."""
+        """Return the model. Refuses what `RobotModel` refuses."""
         joints = (self.armature, self.damping, self.friction)
         return RobotModel(find_urdf(self.robot), None, self.gravity, *joints)

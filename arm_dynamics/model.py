@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import pinocchio as pin
@@ -52,7 +53,19 @@ class RobotModel(Frames):
         damping: ArrayLike = (),
         friction: ArrayLike = (),
     ):
-        """See `from_urdf`."""
+        """Read any fixed-base URDF with revolute, continuous and prismatic joints.
+
+        Args:
+            path_or_xml: path of a URDF file, or the URDF's text.
+            tip_frame: link that is the tool frame; by default the last link of the longest chain.
+            gravity: [m/s^2] in the base frame.
+            armature, damping, friction: one number for all joints or one per joint, in place of
+                the URDF's <dynamics> (which has no armature: 0).
+
+        Raises:
+            ArmError: no such file, not a URDF, a joint type that is not supported, no such tip
+                frame, or a number that is not allowed.
+        """
         self.urdf, tree = read_urdf(path_or_xml)
         model = pin.buildModelFromXML(self.urdf)
         self.gravity = np.array(gravity, dtype=float)
@@ -73,29 +86,9 @@ class RobotModel(Frames):
         model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
 
     @classmethod
-    def from_urdf(
-        cls,
-        path_or_xml: str | Path,
-        tip_frame: str | None = None,
-        gravity: ArrayLike = (0.0, 0.0, -9.81),
-        armature: ArrayLike = (),
-        damping: ArrayLike = (),
-        friction: ArrayLike = (),
-    ) -> 'RobotModel':
-        """Read any fixed-base URDF with revolute, continuous and prismatic joints.
-
-        Args:
-            path_or_xml: path of a URDF file, or the URDF's text.
-            tip_frame: link that is the tool frame; by default the last link of the longest chain.
-            gravity: [m/s^2] in the base frame.
-            armature, damping, friction: one number for all joints or one per joint, in place of
-                the URDF's <dynamics> (which has no armature: 0).
-
-        Raises:
-            ArmError: no such file, not a URDF, a joint type that is not supported, no such tip
-                frame, or a number that is not allowed.
-        """
-        return cls(path_or_xml, tip_frame, gravity, armature, damping, friction)
+    def from_urdf(cls, path_or_xml: str | Path, *args: Any, **others: Any) -> Self:
+        """Return RobotModel(path_or_xml, ...): all else is as there."""
+        return cls(path_or_xml, *args, **others)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) + A (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""

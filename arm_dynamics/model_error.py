@@ -134,14 +134,12 @@ def _change_inertial(
 def _add_payload(tree: ElementTree.Element, tip_frame: str, mass: float) -> None:
     """Hang a small steel ball of this mass on the tool frame."""
     radius = (mass / 7850.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
-    moment = repr(float(0.4 * mass * radius**2))
+    moment = float(0.4 * mass * radius**2)
     link = ElementTree.SubElement(tree, 'link', name='payload')
     inertial = ElementTree.SubElement(link, 'inertial')
     ElementTree.SubElement(inertial, 'mass', value=repr(float(mass)))
-    inertia = dict.fromkeys(('ixy', 'ixz', 'iyz'), '0') | dict.fromkeys(
-        ('ixx', 'iyy', 'izz'), moment
-    )
-    ElementTree.SubElement(inertial, 'inertia', inertia)
+    values = dict.fromkeys(('ixx', 'iyy', 'izz'), repr(moment))
+    ElementTree.SubElement(inertial, 'inertia', values, ixy='0', ixz='0', iyz='0')
     joint = ElementTree.SubElement(tree, 'joint', name='payload_joint', type='fixed')
     ElementTree.SubElement(joint, 'parent', link=tip_frame)
     ElementTree.SubElement(joint, 'child', link='payload')
