@@ -71,7 +71,7 @@ def as_ros_value(value: Any) -> Any:
 
 
 def from_ros_value(name: str, value: Any, kind: Any) -> Any:
-    """Return a parameter's value as the dataclass field has it: 2 is a float where one is due.
+    """Return a parameter's value as its dataclass field has it: 2 as 2.0 for a float.
 
     Raises:
         ArmError: wrong type.

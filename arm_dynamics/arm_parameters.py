@@ -8,7 +8,7 @@ from arm_dynamics.robots import find_urdf
 
 @dataclass(frozen=True)
 class ArmParameters:
-    """The arm, one for plant and controllers alike.
+    """The arm; plant and controllers read the same.
 
     Attributes:
         robot: name of a shipped robot, or path of a URDF file.

@@ -60,7 +60,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> ArmError:
 def in_range(
     name: str, value: float, lower: float, upper: float = np.inf, exclusive: bool = False
 ) -> None:
-    """Raise ArmError unless `value` is finite and in [lower, upper], or (lower, upper]."""
+    """Raise ArmError unless `value` is finite and in [lower, upper]; `exclusive`: > lower."""
     if np.isfinite(value) and lower <= value <= upper and not (exclusive and value == lower):
         return
     low = f'> {lower:g}' if exclusive else f'>= {lower:g}'
@@ -80,9 +80,9 @@ def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def all_finite(values: Array, zeros: Array) -> bool:
-    """Whether no number (n,) is NaN or infinite, for control loops.
+    """Return whether all numbers (n,) are finite, fast enough for control loops.
 
-    Infinity and NaN times zero are NaN. A third of the cost of `np.isfinite(values).all()`.
+    Infinity and NaN times zero are NaN. It takes a third of the time of `np.isfinite(..).all()`.
 
     Args:
         values: (n,).

@@ -17,11 +17,11 @@ _said: set[str] = set()
 
 
 def announce(modules: str, subject: str) -> None:
-    """Have one line on stderr where numba begins to compile functions of some modules.
+    """Have one line on stderr when numba begins to compile functions of these modules.
 
     Args:
-        modules: how their names begin.
-        subject: what they compute. It is said once; loading from the disk is silent.
+        modules: the beginning of their names.
+        subject: what they compute. The line comes once; loading from the disk is silent.
     """
     _subjects[modules] = subject
 
@@ -65,9 +65,10 @@ def digest(*texts: bytes) -> str:
 def kept(function: Callable) -> Any:
     """Compile a function at its first call, and keep the code on disk.
 
-    Numba looks only at the file that a function is in, though the code of those it calls is in
-    its own. Here the folder's name holds a hash of all those files, so that a change in any of
-    them means another folder. That counts functions the source has by their plain names.
+    Numba's cache notices changes only in the file of the function itself, although its machine
+    code contains that of the functions it calls. Here the cache folder's name holds a hash of all
+    their files, so that a change in any of them leads to another folder. A called function counts
+    where the source calls it by its plain name: f(), not module.f().
     """
     sources = _sources(function)
     folder = digest(*(_text(source) for source in sorted(sources)))
@@ -82,7 +83,7 @@ def kept(function: Callable) -> Any:
 
 
 def passed(function: Callable) -> Any:
-    """Compile a function that takes functions: it becomes part of the one that calls it."""
+    """Compile a function that takes functions; its code is kept with the one that calls it."""
     compiled = njit(error_model='numpy', no_cfunc_wrapper=True)(function)
     compiled.sources = _sources(function)
     return compiled

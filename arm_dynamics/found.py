@@ -1,8 +1,9 @@
 """Things that are found by name, not listed: modules of a folder, and plugins of other packages.
 
 A module `computed_torque.py` of the folder brings the thing of that name: the class
-`ComputedTorque` in it, or whatever else there is called so but for case and underscores. A name
-that begins with an underscore is a helper. An installed package brings more by entry points:
+`ComputedTorque` in it, or whatever else in it has that name regardless of case and underscores. A
+module whose name begins with an underscore is a helper and brings nothing. An installed package
+brings more by entry points:
 
     [project.entry-points.'arm_sim.laws']
     my_law = 'my_package.my_module:MyLaw'
@@ -19,16 +20,16 @@ from arm_dynamics.errors import ArmError
 
 
 class Found:
-    """What a folder and the plugins bring; nothing is imported before it is asked for."""
+    """What a folder and plugins bring; a module is imported only when it is asked for."""
 
     def __init__(self, kind: str, folder: str, group: str, needs: tuple[str, ...] = ()):
-        """Take where to look.
+        """Remember where to look.
 
         Args:
             kind: what is found, for messages: 'law'.
             folder: a package, by its dotted name; each of its modules brings one.
-            group: of entry points, each of which is one.
-            needs: attributes that each has.
+            group: the name of a group of entry points, each of which brings one.
+            needs: attributes that each must have.
         """
         self._kind = kind
         self._folder = folder

@@ -17,7 +17,7 @@ _OF_JOINTS = ('armature', 'damping', 'friction')
 
 @dataclass(frozen=True)
 class ModelError:
-    """What is different from a model. The default is no difference.
+    """How an arm differs from its model. The default is no difference.
 
     A scale is one number for all moving links or one per link, base to tip.
 
@@ -26,10 +26,10 @@ class ModelError:
         inertia_scale: factor on a link's rotational inertia, on top of mass_scale.
         com_shift: (3) shift of every link's centre of mass, in the link's frame [m].
         payload: point mass at the tool frame's origin [kg].
-        gravity: (3) in the base frame [m/s^2]; none: the model's.
-        friction: Coulomb friction [N.m | N], one or one per joint; none: the model's.
+        gravity: (3) in the base frame [m/s^2]; empty: the model's.
+        friction: Coulomb friction [N.m | N], one number or one per joint; empty: the model's.
         damping: viscous friction [N.m.s/rad | N.s/m]; likewise.
-        armature: rotor inertia at a joint beyond the model's [kg m^2 | kg]; likewise.
+        armature: rotor inertia on top of the model's [kg m^2 | kg], one number or one per joint.
         effort_scale: factor on all effort limits.
     """
 
@@ -44,7 +44,6 @@ class ModelError:
     effort_scale: float = 1.0
 
     def __post_init__(self):
-        """Raises ArmError."""
         for name in _OF_LINKS:
             for value in getattr(self, name):
                 in_range(f'model_error.{name}', value, 0.0, 100.0, exclusive=True)
@@ -65,9 +64,9 @@ class ModelError:
 
 
 def with_error(model: RobotModel, error: ModelError) -> RobotModel:
-    """Return a model of its own with the error in it.
+    """Return the model with the error in it: a new one, unless there is no error.
 
-    What the links are is written into the URDF's text, so every engine that loads it has the same.
+    Changes of the links are written into the URDF's text, so every engine that loads it has them.
 
     Raises:
         ArmError: a count of numbers that fits neither 1 nor the links or joints.

@@ -18,7 +18,7 @@ from arm_controllers.ros.controller_node import ControllerNode
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter
 from arm_sim.parameter_files import as_arguments, files_of
 
-# What a cycle may cost: [us], and in calls of rnea on any other machine.
+# A cycle may take so many microseconds or, on a slower machine, as long as so many pin.rnea.
 LIMIT_US = 25.0
 LIMIT_RNEA = 25.0
 _PERIOD_NS = 2_000_000

@@ -95,7 +95,7 @@ def targets(model: RobotModel, count: int) -> dict[str, list[tuple[pin.SE3, np.n
 
 
 def ours(model: RobotModel, free_axis: bool, options: dict, position: float, orientation: float):
-    """Return a solver of this package as peers have it."""
+    """Return a solver of this package behind the peers' call, solve(target, seed)."""
     options = {'position_tolerance': position, 'orientation_tolerance': orientation, **options}
     if free_axis:
         options['axis_tolerances'] = (*3 * (position,), orientation, orientation, np.inf)

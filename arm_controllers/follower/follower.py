@@ -26,7 +26,7 @@ class _Motion:
     """A trajectory on the clock, and the goal it serves (None: holding or braking)."""
 
     start_ns: int  # its time 0
-    from_ns: int  # when it takes over: then, or later
+    from_ns: int  # when it takes over: at start_ns or later
     trajectory: Trajectory
     goal: Goal | None = None
     end: float = 0.0  # the goal's last point [s]; the trajectory may brake beyond it
@@ -69,7 +69,7 @@ class TrajectoryFollower:
     ) -> None:
         """Take new rules, for goals to come and the tolerances of those at hand.
 
-        `model`: the arm with other rotors or friction, where these are to change.
+        `model`: the arm with its new rotors or friction, where these change too.
 
         Raises:
             ArmError: a parameter out of range; then nothing has changed.
@@ -129,7 +129,7 @@ class TrajectoryFollower:
         self._motion.trajectory.evaluate(0.0, self.reference)
 
     def abort(self, reason: str, code: ResultCode = ResultCode.INVALID_GOAL) -> None:
-        """End all goals with `reason`; the reference runs on where it is heading until told."""
+        """End all goals with `reason`; the reference goes on as planned until it is told more."""
         for goal in self.goals:
             self.results.append(GoalResult(goal.identifier, code, reason))
         self._motion.goal = None
@@ -139,7 +139,7 @@ class TrajectoryFollower:
         """Brake within limits and hold; all goals end.
 
         With the `identifier` of a goal that waits, only it and those after it end, and the arm
-        goes on; with that of no goal at hand nothing happens.
+        goes on; an identifier that no goal at hand has changes nothing.
         """
         goals = self.goals
         if identifier is not None:
@@ -181,7 +181,7 @@ class TrajectoryFollower:
         Args:
             goal: what is asked.
             time_ns: stamp of the newest state.
-            notice_ns: earliest take-over, from the newest state; what the checks may take.
+            notice_ns: earliest take-over after the newest state [ns]: time for the checks.
         """
         p = self.parameters
         check_form(
@@ -310,7 +310,7 @@ class TrajectoryFollower:
             self._hold_after_violation(time_ns, q, v)
 
     def _hold_after_violation(self, time_ns: int, q: Array, v: Array) -> None:
-        """Leave the reference for the measured state, so that nothing pushes towards it."""
+        """Brake from the measured state: from the reference, the old error would go on pushing."""
         for waiting in self._waiting:
             assert waiting.goal is not None
             text = 'the goal before it was stopped by a violated tolerance'
@@ -343,7 +343,7 @@ class TrajectoryFollower:
             self._report(goal, code, message)
 
     def _end_canceled(self, motion: _Motion, identifier: object) -> None:
-        """End a goal on request; the ones after the one that was meant lose their start."""
+        """End a goal on request; goals that wait behind it end too: they were to start from it."""
         if motion.goal is None:
             return
         if identifier is None or motion.goal.identifier == identifier:

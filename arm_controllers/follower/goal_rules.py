@@ -1,6 +1,6 @@
 """What a trajectory goal must look like: names, shapes, numbers, times.
 
-A refusal says joint, value, point and time. Nothing here changes anything.
+A refusal says joint, value, point and time. These are checks alone: they change nothing.
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
 
-# Shortest motion to a lone point that is asked for at once [s].
+# Shortest motion to a single point at time zero [s].
 _SHORTEST = 0.02
 
 
@@ -23,8 +23,8 @@ class TakeOver:
     Attributes:
         start_tolerance: (n,) how far a point at the start may be from the reference [rad | m].
         max_deceleration: (n,) for motion that the goal does not ask for [rad/s^2 | m/s^2].
-        stream_horizon: a lone point without velocity this near in time [s] is one of a stream:
-            it is passed at the segment's mean velocity; a later one is come to rest at.
+        stream_horizon: a single point without velocity that is this near in time [s] belongs to a
+            stream: it is passed at the segment's mean velocity. At a later one the arm stops.
     """
 
     start_tolerance: Array
@@ -82,7 +82,7 @@ def goal_trajectory(
     leaves out brake and hold. Where the last point has a velocity, the arm brakes after it.
 
     Args:
-        goal: of good form (`goal_rules.check_form`), with a point at least.
+        goal: of good form (`goal_rules.check_form`), with at least one point.
         model: has the joints, their limits, and which are continuous.
         state: the running reference at the instant of the take-over.
         late: that instant [s] from the goal's start; > 0 when the start has passed.
@@ -167,7 +167,7 @@ def _quickest(target: Array, joints: _Joints) -> float:
 
 
 def _still_to_come(goal: Goal, late: float) -> Goal:
-    """Return the goal without the points that have passed, nor the one that is its start."""
+    """Return the goal without points that have passed, and without one that is its start."""
     keep = goal.times > late
     if keep.all():
         return goal
@@ -226,7 +226,7 @@ def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) ->
 def _known(
     rows: Array | None, given: NDArray[np.bool_] | None, first: Array, count: int
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Return which of the start and `count` points have a row, and the rows (zero without)."""
+    """Return, for the start and `count` points, which have a row, and the rows (else zeros)."""
     has = np.zeros(count + 1, dtype=bool)
     found = np.zeros((count + 1, len(first)))
     found[0] = first
@@ -237,7 +237,7 @@ def _known(
 
 
 def _interpolated(h: Array, states: tuple[Array, ...], fields: NDArray[np.intp]) -> Array:
-    """Return coefficients of segments of which each uses the first 1, 2 or 3 of (q, v, a)."""
+    """Return the segments' coefficients; each uses its first 1, 2 or 3 `fields` of (q, v, a)."""
     coefficients = np.empty((len(h), 6, states[0].shape[1]))
     for count in np.unique(fields):
         i = np.flatnonzero(fields == count)
@@ -255,7 +255,7 @@ def _where_there_is_room_to_swing(v: Array, q: Array, joints: _Joints) -> Array:
 
 
 def _swing_back(q: Array, v: Array, effort: Array, joints: _Joints) -> Trajectory:
-    """Return the way past q and back to it, to rest: for a stream that nothing follows.
+    """Return the motion past q and back to rest at q, for a stream that has ended.
 
     A cubic over T has its largest acceleration 4 v/T at the start: T = 4 v/deceleration.
     """

@@ -1,4 +1,4 @@
-"""What a trajectory must keep to all along: position, velocity, acceleration, torque limits.
+"""Limits that a trajectory must keep everywhere: position, velocity, acceleration, torque.
 
 A refusal says joint, value, limit, point and time.
 """
@@ -135,7 +135,7 @@ def _torque_samples(trajectory: Trajectory) -> tuple[NDArray[np.intp], Array]:
 
 
 def _refuse_overflow(trajectory: Trajectory, model: RobotModel, point_times: Array) -> None:
-    """Name the joint, and the limit where it is a position that is absurd."""
+    """Refuse a motion that overflows: name the joint, and the limit if its position is absurd."""
     segment, _, joint = np.argwhere(~np.isfinite(trajectory.coefficients))[0]
     target = np.vstack([trajectory.coefficients[1:, 0], trajectory.last])[segment, joint]
     time = float(trajectory.times[segment + 1])

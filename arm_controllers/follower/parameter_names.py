@@ -28,7 +28,7 @@ _RENAMED = {
 def follower_fields(joint_names: Sequence[str]) -> Iterator[ParameterField]:
     """Yield the follower's parameters for an arm with these joints."""
     for name, default, kind, description in parameter_fields(FollowerParameters):
-        description = description.rpartition('`, ')[2]  # which names the parameter
+        description = description.rpartition('`, ')[2]  # what follows the parameter's name
         if name in _PER_JOINT:
             for joint in joint_names:
                 own = _PER_JOINT[name].format(joint)
@@ -43,7 +43,7 @@ def read_follower_parameters(
     """Return the follower's parameters from the values of `follower_fields`, by name.
 
     Raises:
-        ArmError: a value that is refused.
+        ArmError: a value of a wrong type or out of range.
     """
     right = {
         name: from_ros_value(name, values[name], kind)

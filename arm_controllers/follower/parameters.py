@@ -8,7 +8,7 @@ from arm_dynamics.errors import ArmError
 
 @dataclass(frozen=True)
 class FollowerParameters:
-    """Names are those of ros2_control's joint_trajectory_controller where it has one.
+    """The rules, named as in ros2_control's joint_trajectory_controller where that has them.
 
     A tuple holds one number for all joints, or one per joint.
 
@@ -29,13 +29,14 @@ class FollowerParameters:
         max_deceleration_on_cancel: `constraints.<joint>.max_deceleration_on_cancel`, of every
             braking that no goal asked for [rad/s^2 | m/s^2].
         max_acceleration: `joint_limits.<joint>.max_acceleration` [rad/s^2 | m/s^2]; 0: none.
-        start_tolerance: how far a point at the start may be from where the arm is [rad | m].
+        start_tolerance: `constraints.<joint>.start`, how far a point at the start may be from
+            where the arm is [rad | m].
         goal_time_limit: longest wait after a goal's last point [s]; every goal ends.
         goal_duration_limit: longest time from acceptance to a goal's last point [s].
         waiting_goals_limit: most goals that may wait for their start.
-        stream_horizon: a goal of a single position this near in time [s] is taken as one of a
-            stream: it is passed without stopping, and returned to if no other follows.
-        time_jump_limit: longest step of time between two states [s]; after a longer one, or one
+        stream_horizon: a goal of a single position that is this near in time [s] belongs to a
+            stream: the arm passes it without stopping, and returns to it if no other follows.
+        time_jump_limit: longest step of time between two states [s]; after a longer one, or a step
             back, the arm holds.
     """
 

@@ -1,4 +1,4 @@
-"""What lies between two states, by their stamps."""
+"""How one state follows another, by their stamps."""
 
 import sys
 from enum import Enum
@@ -16,7 +16,7 @@ class StateSteps:
     """Tells whether somebody else had the arm since the last state.
 
     In lock-step that is so after a step longer than the control period: the plant's brake stepped
-    in. Where every step is as long, the plant has another period than the controller was told.
+    in. Where every step is that long, the plant's period is not the one the controller was told.
 
     Attributes:
         time_ns: stamp of the newest state [ns], -1 before the first.

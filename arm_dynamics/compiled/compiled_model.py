@@ -26,8 +26,8 @@ class CompiledModel:
     Attributes:
         model: the RobotModel it is made from.
         links: its moving links, in the frames that the generated code uses.
-        module: the generated module, of rigid bodies; arguments in the order of its functions'
-            definitions, all arrays contiguous float64, results written to the last arguments.
+        module: the generated module: functions of the rigid bodies alone. All arrays are
+            contiguous float64; results are written to the last arguments.
     """
 
     def __init__(self, model: RobotModel, loops: str = ''):
@@ -35,7 +35,7 @@ class CompiledModel:
 
         Args:
             model: the arm.
-            loops: text of compiled functions around the dynamics that the module shall have too.
+            loops: source of further compiled functions, which call the dynamics; it is appended.
         """
         self.model = model
         self.links = links_of(model)

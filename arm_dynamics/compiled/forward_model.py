@@ -49,7 +49,7 @@ class ForwardModelParameters:
     effort_limits: bool = True
 
     def __post_init__(self):
-        """Raises ArmError."""
+        """Refuse unknown names, and 'lagged_euler' with actuators that take no voltage."""
         one_of('actuator', self.actuator, ACTUATORS)
         one_of('integrator', self.integrator, INTEGRATORS)
         if self.integrator == 'lagged_euler' and self.actuator != 'voltage':
@@ -58,7 +58,7 @@ class ForwardModelParameters:
             )
 
     def table(self, model: RobotModel) -> Array:
-        """Return the joint table for `model`. Raises ArmError for counts or values not allowed."""
+        """Return the joint table for `model`; refuse wrong counts and values out of range."""
         names = model.joint_names
         own = ('servo_kp', 'servo_kd', 'limit_stiffness', 'limit_damping')
         must = 'servo_kp' if self.actuator == 'servo' else ''
@@ -172,7 +172,14 @@ class ForwardModel:
         return state
 
     def set_wrenches(self, wrenches: Mapping[str, ArrayLike]) -> None:
-        """Let `advance` push on frames from now on; see `step`. Raises ArmError."""
+        """Let these wrenches act in `advance` from now on, in place of those before.
+
+        Args:
+            wrenches: as `step` takes them.
+
+        Raises:
+            ArmError: no such frame, not six finite numbers, or any wrench with 'lagged_euler'.
+        """
         if self._lagged and wrenches:
             raise ArmError("integrator 'lagged_euler' has no external wrenches")
         links, rows = [], []

@@ -55,7 +55,7 @@ def begin_stage(integrator, stage, q, v, h, scratch):
         stage: 0 ... STAGES[integrator] - 1.
         q, v: (n,) state at the start of the step.
         h: step [s].
-        scratch: (SCRATCH, n), the stage before it in A.
+        scratch: (SCRATCH, n); its row A holds the acceleration of the stage before.
     """
     for i in range(q.size):
         if stage == 0:
@@ -75,7 +75,7 @@ def begin_stage(integrator, stage, q, v, h, scratch):
 
 @register_jitable
 def end_stage(stage, scratch):
-    """Take the acceleration in scratch[A] into the sums."""
+    """Add velocity and acceleration of this stage to the sums, with the stage's weight."""
     weight = 2.0 if stage in (1, 2) else 1.0
     for i in range(scratch.shape[1]):
         scratch[SUM_V, i] += weight * scratch[POINT_V, i]

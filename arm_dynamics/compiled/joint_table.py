@@ -34,7 +34,7 @@ _NEUTRAL = {
 
 
 def filled(count: int, rows: Mapping[str, ArrayLike]) -> Array:
-    """Return the (ROWS, count) table with `rows`, named as above; the others have no effect."""
+    """Return the table (ROWS, count) of `rows`, by the names above; rows left out do nothing."""
     table = np.zeros((ROWS, count))
     for name, values in {**_NEUTRAL, **rows}.items():
         table[globals()[name.upper()]] = values

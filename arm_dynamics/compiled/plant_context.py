@@ -25,7 +25,7 @@ class PlantContext(NamedTuple):
         effort: (n,) actuator torque, after limits.
         friction: (n,) torque of Coulomb friction over the present step.
         wrench_torque: (n,) torque of the wrenches.
-        extra: (n,) their sum.
+        extra: (n,) the sum of `friction` and `wrench_torque`.
         torque: (n,) scratch, sum of joint torques.
         diagonal: (n,) scratch, armature and implicit damping.
         sine, cosine, rotation, translation, mass, scratch: (n,), (n,), (n, 3, 3), (n, 3), (n, n),

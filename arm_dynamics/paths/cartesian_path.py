@@ -55,7 +55,7 @@ class Motion(Protocol):
     duration: float
 
     def at(self, parts: Array) -> CartesianGeometry:
-        """Return the path at parts s (n,) of the way, 0 to 1."""
+        """Return the path at parameters s (n,): 0 at its start, 1 at its end."""
         ...
 
     def sample(self, times: ArrayLike) -> CartesianSamples:

@@ -69,10 +69,11 @@ def links_of(model: RobotModel) -> list[Link]:
 def _regrouped(links: list[Link]) -> list[Link]:
     """Return links that move the same way and have more zeros: minimal inertial parameters.
 
-    What does not change when a link turns about its joint's axis z, and has no inertia about it
-    (its mass put on the axis, the axial part of its first moment, an inertia e diag(1, 1, 0)), may
-    as well be fixed to the parent. Khalil, Dombre, Modeling, Identification and Control of Robots
-    (2002), section 9.4. Forces within the links change by this, joint torques do not.
+    A part of a link that looks the same however the link turns about its joint's axis z, and has
+    no inertia about that axis, may as well be fixed to the parent: the link's mass put on the
+    axis, the axial part of its first moment, an inertia e diag(1, 1, 0). Khalil, Dombre, Modeling,
+    Identification and Control of Robots (2002), section 9.4. Forces within the links change by
+    this, joint torques do not.
     """
     links = list(links)
     for i in reversed(range(len(links))):
@@ -119,7 +120,7 @@ def _rotation_to(axis: Array) -> Array:
 
 
 def _snap(values: Array) -> Array:
-    """Return `values` with what is a rounding error away from -1, 0 and 1 set there."""
+    """Return `values`; those that are a rounding error away from -1, 0 or 1 are set to it."""
     values = np.array(values, dtype=float)
     for number in (-1.0, 0.0, 1.0):
         values[np.abs(values - number) < 4e-16] = number

@@ -109,7 +109,7 @@ def dry_friction(h, a, v, context):
     Args:
         h: step [s].
         a, v: (n,) acceleration without friction, and velocity.
-        context: PlantContext, in whose `mass` is A = M + armature (+ h D); its inverse, after.
+        context: PlantContext; its `mass` is A = M + armature (+ h D), and A^-1 afterwards.
     """
     friction = context.friction
     friction[:] = 0.0
@@ -150,7 +150,7 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
     scratch, extra = context.scratch, context.extra
     point_q, point_v, a = scratch[POINT_Q], scratch[POINT_V], scratch[A]
     pushed = context.wrench_link.size > 0
-    first = -1 if has_friction else 0  # first the free acceleration, for friction
+    first = -1 if has_friction else 0  # stage -1: the acceleration without dry friction
     for _ in range(count):
         for stage in range(first, STAGES[integrator]):
             begin_stage(integrator, max(stage, 0), q, v, h, scratch)
@@ -158,8 +158,8 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
                 wrench_torques(point_q, context)
             if pushed or has_friction:
                 for i in range(q.size):
-                    rub = context.friction[i] if stage >= 0 else 0.0
-                    extra[i] = rub + context.wrench_torque[i]
+                    dry = context.friction[i] if stage >= 0 else 0.0
+                    extra[i] = dry + context.wrench_torque[i]
             plant_acceleration(
                 actuator, command, table, implicit_step, extra, point_q, point_v, work, effort, a
             )
@@ -175,7 +175,7 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
 
 @njit(error_model='numpy', nogil=True, _nrt=False)
 def _hold_stuck(q, v, a, stuck, torque, limits, sine, cosine, free, load, held):
-    """Let go of stuck joints unless their net torque is exactly zero; hold those that are."""
+    """Release stuck joints whose net torque is not exactly zero; hold the others at a = 0."""
     for i in range(free.size):
         free[i] = 1.0
     articulated_dynamics(q, v, torque, free, sine, cosine, held, load)

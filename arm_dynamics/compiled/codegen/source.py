@@ -19,8 +19,9 @@ from arm_dynamics.compiled.codegen.sincos import sincos
 """
 
 _COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
-# What every step of a simulation calls: put into the loops that call it, since handing seven
-# arrays on takes a tenth of its time, and with products and sums fused where the machine can.
+# For the function that every step of a simulation calls. It is inlined into the calling loops,
+# because passing seven arrays takes a tenth of its time; products and sums are fused where the
+# machine can do that.
 _IN_LOOPS = (
     "@njit(cache=True, error_model='numpy', nogil=True, forceinline=True, fastmath={'contract'})"
 )
@@ -64,7 +65,7 @@ def _forward_dynamics(links: list[Link], gravity: np.ndarray) -> str:
 
 
 def _articulated_dynamics(links: list[Link], gravity: np.ndarray) -> str:
-    """Forward dynamics in which joint i is stuck where free[i] is 0; its load is u[i]."""
+    """Return forward dynamics that hold joint i where free[i] is 0; load[i]: its net torque."""
     program, n = Program(), len(links)
     transforms = _placed(links, program)
     v, tau, free = (program.inputs(name, n) for name in ('v', 'tau', 'free'))
