@@ -13,6 +13,7 @@ from arm_dynamics.errors import ArmError
 Sections = dict[str, dict[str, Any]]
 
 SHARED = '/**'
+_PARAMETERS = 'ros__parameters'
 
 
 def read_parameter_file(file: Path) -> Sections:
@@ -32,44 +33,35 @@ def read_parameter_file(file: Path) -> Sections:
         where = f', line {mark.line + 1}' if mark else ''
         raise ArmError(f'{file}{where}: not YAML: {problem}') from None
     sections: Sections = {}
-
-    def line(node: yaml.Node) -> str:
-        return f'{file}, line {node.start_mark.line + 1}'
-
-    def pairs(node: yaml.Node) -> Iterator[tuple[str, yaml.Node]]:
-        if _is_empty(node):
-            return
-        if not isinstance(node, yaml.MappingNode):
-            raise ArmError(f'{line(node)}: expected <node>: {{ros__parameters: {{name: value}}}}')
-        for key, value in node.value:
-            yield str(key.value), value
-
-    def read_sections(node: yaml.Node, name: str) -> None:
-        for key, value in pairs(node):
-            if key == 'ros__parameters':
-                last = name.rsplit('/', 1)[-1]
-                read_values(value, sections.setdefault(SHARED if '*' in last else last, {}), '')
-            else:
-                read_sections(value, f'{name}/{key}')
-
-    def read_values(node: yaml.Node, values: dict[str, Any], prefix: str) -> None:
-        for key, value in pairs(node):
-            name = prefix + key
-            if isinstance(value, yaml.MappingNode):
-                read_values(value, values, name + '.')
-            elif name in values:
-                raise ArmError(f'{line(value)}: parameter {name!r} is given twice')
-            else:
-                values[name] = _value(loader, value)
-                if values[name] is None:
-                    raise ArmError(
-                        f'{line(value)}: parameter {name!r} must be a number, a text, true or '
-                        'false, or a list of one of these'
-                    )
-
-    if tree is not None:
-        read_sections(tree, '')
+    for path, leaf in _leaves(tree):
+        where = f'{file}, line {leaf.start_mark.line + 1}'
+        node, _, name = '/'.join(path).partition(f'/{_PARAMETERS}/')
+        if not name:
+            if leaf.tag.endswith(':null'):  # nothing is said to this node
+                continue
+            raise ArmError(f'{where}: expected <node>: {{{_PARAMETERS}: {{name: value}}}}')
+        node, name = node.rpartition('/')[2], name.replace('/', '.')
+        values = sections.setdefault(SHARED if '*' in node else node, {})
+        if name in values:
+            raise ArmError(f'{where}: parameter {name!r} is given twice')
+        values[name] = _value(loader, leaf)
+        if values[name] is None:
+            raise ArmError(
+                f'{where}: parameter {name!r} must be a number, a text, true or false, or a list'
+                ' of one of these'
+            )
     return sections
+
+
+def _leaves(
+    node: yaml.Node | None, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], yaml.Node]]:
+    """Yield what stands at the end of each path of keys."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _leaves(value, (*path, str(key.value)))
+    elif node is not None:
+        yield path, node
 
 
 class _Loader(yaml.SafeLoader):
@@ -79,10 +71,6 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_implicit_resolver(
     'tag:yaml.org,2002:float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'), '-+.0123456789'
 )
-
-
-def _is_empty(node: yaml.Node) -> bool:
-    return node.tag == 'tag:yaml.org,2002:null'
 
 
 def _value(loader: _Loader, node: yaml.Node) -> Any:

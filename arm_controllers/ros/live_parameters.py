@@ -30,9 +30,12 @@ _FREQUENCY, _RATIO = 'natural_frequency', 'damping_ratio'
 OF_JOINTS = ('armature', 'damping', 'friction')
 FREQUENCY_AND_RATIO = (
     ParameterField(
-        _FREQUENCY, (0.0,), tuple[float, ...], 'of the error; sets the gains [rad/s]; 0: by them'
+        _FREQUENCY,
+        (0.0,),
+        tuple[float, ...],
+        'of the error dynamics; sets the gains [rad/s]; 0 at the start: the gains set it',
     ),
-    ParameterField(_RATIO, (1.0,), tuple[float, ...], 'of the error; sets the gains, likewise'),
+    ParameterField(_RATIO, (1.0,), tuple[float, ...], 'of the error dynamics; likewise'),
 )
 
 
