@@ -21,7 +21,7 @@ from arm_controllers.ros.messages import (
     pose_to_message,
     poses_from_message,
 )
-from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
 from arm_dynamics.checks import in_range, one_of
@@ -92,6 +92,7 @@ class InverseKinematicsNode(Node):
         """Load the model and the solvers, compiled, then open the services."""
         super().__init__('inverse_kinematics')
         self.parameters = p = declare_parameters(self, InverseKinematicsParameters)
+        refuse_unknown_parameters(self)  # before the compiler, which takes its time
         self.model = RobotModel.from_urdf(find_urdf(p.robot), p.tip_frame or None)
         self.requests = self.failures = 0
         self.last_failure = ''
