@@ -5,6 +5,8 @@
 (Lynch and Park, Modern Robotics, section 11.2.2). Gains that are accelerations have m = 1.
 """
 
+from typing import Any
+
 import numpy as np
 
 from arm_dynamics.arrays import Array
@@ -16,6 +18,20 @@ Gains = tuple[float, ...]
 def second_order_gains(wn: Numbers, zeta: Numbers, inertia: Numbers = 1.0) -> tuple[Gains, Gains]:
     """Return kp and kd for wn [rad/s] and zeta."""
     return numbers(inertia * wn**2), numbers(2.0 * zeta * wn * inertia)
+
+
+@classmethod  # type: ignore[misc]  # for classes of laws whose gains are accelerations
+def acceleration_gains(cls: Any, model: Any, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    """Return parameters with kp = wn^2 and kd = 2 zeta wn, which hold at every pose."""
+    kp, kd = second_order_gains(wn, zeta)
+    return cls.Parameters(kp=kp, kd=kd)
+
+
+@classmethod  # type: ignore[misc]  # for classes of laws whose gains are torques
+def torque_gains(cls: Any, model: Any, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    """Return parameters with kp = M_jj(q) wn^2, kd = 2 zeta wn M_jj(q), each joint as if alone."""
+    kp, kd = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
+    return cls.Parameters(kp=kp, kd=kd)
 
 
 def frequency_and_ratio(kp: Array, kd: Array, inertia: Numbers = 1.0) -> tuple[Array, Array]:

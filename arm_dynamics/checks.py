@@ -1,13 +1,45 @@
 """Checks of parameters, with one wording for all."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
+
+
+class Bound(NamedTuple):
+    """What a number per joint must be, beside finite."""
+
+    minimum: float = -np.inf
+    exclusive: bool = False  # the minimum itself is not allowed
+
+
+# Kinds of fields of parameter dataclasses: one number for all joints, or one per joint.
+PerJoint = Annotated[tuple[float, ...], Bound()]
+NotNegative = Annotated[tuple[float, ...], Bound(0.0)]
+Positive = Annotated[tuple[float, ...], Bound(0.0, exclusive=True)]
+
+
+def with_arrays[T](parameters: T, joint_names: Sequence[str]) -> Any:
+    """Return a dataclass with its fields of these kinds as arrays (n,).
+
+    A field that is empty by default may stay so.
+
+    Raises:
+        ArmError: a wrong count, or a number that is not allowed.
+    """
+    arrays = {}
+    for name, kind in get_type_hints(type(parameters), include_extras=True).items():
+        value, default = getattr(parameters, name), getattr(type(parameters), name, None)
+        for bound in getattr(kind, '__metadata__', ()):
+            if value or default != ():
+                arrays[name] = per_joint(name, value, joint_names, *bound)
+    return replace(parameters, **arrays)  # type: ignore[type-var]
 
 
 def per_joint(

@@ -157,7 +157,7 @@ def test_gains_are_set_before_a_controller_is_configured(tmp_path):
         (answer,) = node.set_parameters([Parameter('kp', value=[123.0])])
         assert answer.successful, answer.reason
         node.trigger_configure()
-        np.testing.assert_array_equal(node.cycle.law.kp, np.full(6, 123.0))
+        np.testing.assert_array_equal(node.cycle.law.parameters.kp, np.full(6, 123.0))
 
 
 # Unknown names

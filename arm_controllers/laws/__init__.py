@@ -11,6 +11,7 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_controllers.second_order_gains import frequency_and_ratio
 from arm_dynamics.arrays import Array
+from arm_dynamics.checks import with_arrays
 from arm_dynamics.found import Found
 from arm_dynamics.frames import FrameMotion
 
@@ -95,6 +96,15 @@ class Law:
     gains: tuple[str, ...] = ()
     knows = 100
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    def __init__(self, model: Model, parameters: Any):
+        """Keep both; parameters of one number per joint as arrays (n,).
+
+        Raises:
+            ArmError: a wrong count of numbers, or one that is not allowed.
+        """
+        self.model = model
+        self.parameters = with_arrays(parameters, model.joint_names)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past; the arm is at q, v (..., n)."""

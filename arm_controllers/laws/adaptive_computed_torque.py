@@ -1,13 +1,14 @@
 """Adaptive control after Slotine and Li: the inertial parameters are learnt while moving."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
-from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.checks import NotNegative, in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.small_matrices import inner, solve_positive, times, transposed
 
@@ -15,8 +16,6 @@ from arm_dynamics.small_matrices import inner, solve_positive, times, transposed
 @dataclass(frozen=True)
 class AdaptiveComputedTorqueParameters:
     """Gains of the sliding variable, and speed of adaptation.
-
-    Slope is one number for all joints or one per joint.
 
     Attributes:
         slope: Lambda [1/s], the error decays like exp(-slope t) where s = 0.
@@ -27,13 +26,12 @@ class AdaptiveComputedTorqueParameters:
             with it.
     """
 
-    slope: tuple[float, ...] = (20.0,)
+    slope: NotNegative = (20.0,)
     damping_rate: float = 20.0
     adaptation_gain: float = 100.0
     expected_payload: float = 0.5
 
     def __post_init__(self):
-        """Raises ArmError."""
         in_range('damping_rate', self.damping_rate, 0.0, exclusive=True)
         in_range('adaptation_gain', self.adaptation_gain, 0.0)
         in_range('expected_payload', self.expected_payload, 0.0, 1000.0)
@@ -66,11 +64,7 @@ class AdaptiveComputedTorque(Law):
     Parameters = AdaptiveComputedTorqueParameters
 
     def __init__(self, model: Model, parameters: AdaptiveComputedTorqueParameters):
-        """Raises ArmError for gains that are negative or not finite."""
-        names = model.joint_names
-        self._model = model
-        self._slope = per_joint('slope', parameters.slope, names, minimum=0.0)
-        self._rate = parameters.damping_rate
+        super().__init__(model, parameters)
         self._nominal = model.inertial_parameters()
         links = model.inertial_parameters(parameters.expected_payload).reshape(-1, 10)
         self.gain = parameters.adaptation_gain * np.array([natural_gain(link) for link in links])
@@ -80,9 +74,7 @@ class AdaptiveComputedTorque(Law):
         self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
-    def designed(
-        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
-    ) -> AdaptiveComputedTorqueParameters:
+    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return slope, damping_rate = wn (zeta -+ sqrt(zeta^2 - 1)): two real poles.
 
         Raises:
@@ -113,14 +105,14 @@ class AdaptiveComputedTorque(Law):
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]; the estimate moves on to the next period."""
-        model = self._model
-        w = reference.v + self._slope * model.difference(q, reference.q)
-        dw = reference.a + self._slope * (reference.v - v)
+        model, p = self.model, self.parameters
+        w = reference.v + p.slope * model.difference(q, reference.q)
+        dw = reference.a + p.slope * (reference.v - v)
         s = v - w
         regressor = model.regressor(q, v, w, dw)
         mass = model.mass_matrix(q)
         tau = times(regressor, self.estimate)
-        tau -= self._rate * times(mass, s)
+        tau -= p.damping_rate * times(mass, s)
         tau += model.armature * dw
         tau += model.friction_torque(w)
         tau += reference.effort
@@ -128,7 +120,7 @@ class AdaptiveComputedTorque(Law):
         scaled = regressor @ self._root
         speed = inner(scaled, solve_positive(mass, scaled))  # tr(M^-1 Y Gamma Y^T)
         within = (np.abs(tau) <= model.effort_limit).all(-1)
-        step = within * dt / (1.0 + dt * speed / self._rate)
+        step = within * dt / (1.0 + dt * speed / p.damping_rate)
         learnt = times(self._root, times(transposed(scaled), s))  # Gamma Y^T s
         self.estimate = self.estimate - step[..., np.newaxis] * learnt
         return tau

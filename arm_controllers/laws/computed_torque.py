@@ -2,22 +2,22 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Law, Model, Reference
-from arm_controllers.second_order_gains import Numbers, second_order_gains
-from arm_dynamics.checks import per_joint
+from arm_controllers.laws import Array, Law, Reference
+from arm_controllers.second_order_gains import acceleration_gains
+from arm_dynamics.checks import NotNegative
 
 
 @dataclass(frozen=True)
 class ComputedTorqueParameters:
-    """Gains of the error dynamics, each one number for all joints or one per joint.
+    """Gains of the error dynamics.
 
     Attributes:
         kp: position gain [1/s^2], the square of the natural frequency.
         kd: velocity gain [1/s], twice damping ratio times natural frequency.
     """
 
-    kp: tuple[float, ...] = (400.0,)
-    kd: tuple[float, ...] = (40.0,)
+    kp: NotNegative = (400.0,)
+    kd: NotNegative = (40.0,)
 
 
 class ComputedTorque(Law):
@@ -28,27 +28,15 @@ class ComputedTorque(Law):
     """
 
     gains = ('kp', 'kd')
+    designed = acceleration_gains  # kp = wn^2, kd = 2 zeta wn
     knows = 60
     Parameters = ComputedTorqueParameters
 
-    def __init__(self, model: Model, parameters: ComputedTorqueParameters):
-        """Raises ArmError for a gain that is negative or not finite."""
-        names = model.joint_names
-        self._model = model
-        self.kp = per_joint('kp', parameters.kp, names, minimum=0.0)
-        self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
-
-    @classmethod
-    def designed(
-        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
-    ) -> ComputedTorqueParameters:
-        """Return kp = wn^2 and kd = 2 zeta wn, at every pose."""
-        return ComputedTorqueParameters(*second_order_gains(wn, zeta))
-
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]."""
-        e, de = self._model.difference(q, reference.q), reference.v - v
-        a = reference.a + self.kd * de + self.kp * e
-        tau = self._model.inverse_dynamics(q, v, a)
+        model, p = self.model, self.parameters
+        e, de = model.difference(q, reference.q), reference.v - v
+        a = reference.a + p.kd * de + p.kp * e
+        tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
         return tau

@@ -1,20 +1,19 @@
 """Computed torque with an integral term that does not wind up."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
-from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.checks import NotNegative, in_range
 from arm_dynamics.errors import ArmError
 
 
 @dataclass(frozen=True)
 class ComputedTorquePidParameters:
     """Gains of the error dynamics, and the bound of the integral.
-
-    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         kp: position gain [1/s^2].
@@ -23,13 +22,12 @@ class ComputedTorquePidParameters:
         integral_limit: largest acceleration that the integral may ask for [rad/s^2 | m/s^2].
     """
 
-    kp: tuple[float, ...] = (400.0,)
-    ki: tuple[float, ...] = (2000.0,)
-    kd: tuple[float, ...] = (40.0,)
+    kp: NotNegative = (400.0,)
+    ki: NotNegative = (2000.0,)
+    kd: NotNegative = (40.0,)
     integral_limit: float = 200.0
 
     def __post_init__(self):
-        """Raises ArmError."""
         in_range('integral_limit', self.integral_limit, 0.0)
 
 
@@ -49,22 +47,15 @@ class ComputedTorquePid(Law):
     Parameters = ComputedTorquePidParameters
 
     def __init__(self, model: Model, parameters: ComputedTorquePidParameters):
-        """Raises ArmError for negative gains or an integral gain that is not below kp kd."""
-        names = model.joint_names
-        self._model = model
-        self.kp = per_joint('kp', parameters.kp, names, minimum=0.0)
-        self.ki = per_joint('ki', parameters.ki, names, minimum=0.0)
-        self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
-        for joint, ki, bound in zip(names, self.ki, self.kp * self.kd, strict=True):
+        super().__init__(model, parameters)
+        p = self.parameters
+        for joint, ki, bound in zip(model.joint_names, p.ki, p.kp * p.kd, strict=True):
             if ki > 0.0 and ki >= bound:
                 raise ArmError(f'ki of joint {joint!r} is {ki:g}; it must be < kp kd = {bound:g}')
-        self._limit = parameters.integral_limit
         self.reset(np.zeros(model.nv), np.zeros(model.nv))
 
     @classmethod
-    def designed(
-        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
-    ) -> ComputedTorquePidParameters:
+    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return kp = wn^2, kd = 2 zeta wn as without an integral, and ki = wn^3 / 4."""
         kp, kd = second_order_gains(wn, zeta)
         return ComputedTorquePidParameters(kp, numbers(np.asarray(wn) ** 3 / 4.0), kd)
@@ -75,12 +66,12 @@ class ComputedTorquePid(Law):
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]; the integral grows for the next period."""
-        model, limit = self._model, self._limit
+        model, p = self.model, self.parameters
         e, de = model.difference(q, reference.q), reference.v - v
-        a = reference.a + self.kd * de + self.kp * e + self.integral
+        a = reference.a + p.kd * de + p.kp * e + self.integral
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
         saturated = (np.abs(tau) > model.effort_limit) & (tau * e > 0.0)
-        integral = self.integral + np.where(saturated, 0.0, self.ki * dt * e)
-        self.integral = np.minimum(np.maximum(integral, -limit), limit)
+        integral = self.integral + np.where(saturated, 0.0, p.ki * dt * e)
+        self.integral = np.minimum(np.maximum(integral, -p.integral_limit), p.integral_limit)
         return tau

@@ -1,20 +1,19 @@
 """Independent joint control: one PID a joint, to which the arm's coupling is a disturbance."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, numbers
-from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.checks import Positive, in_range
 from arm_dynamics.errors import ArmError
 
 
 @dataclass(frozen=True)
 class IndependentJointParameters:
     """Design of each joint's loop as if it were alone.
-
-    Numbers per joint are one number for all joints or one per joint.
 
     Attributes:
         natural_frequency: wn [rad/s].
@@ -25,14 +24,13 @@ class IndependentJointParameters:
             where the controller takes over.
     """
 
-    natural_frequency: tuple[float, ...] = (20.0,)
-    damping_ratio: tuple[float, ...] = (1.0,)
+    natural_frequency: Positive = (20.0,)
+    damping_ratio: Positive = (1.0,)
     integral_rate: float = 4.0
     integral_limit: float = 1.0
-    inertia: tuple[float, ...] = ()
+    inertia: Positive = ()
 
     def __post_init__(self):
-        """Raises ArmError."""
         in_range('integral_rate', self.integral_rate, 0.0)
         in_range('integral_limit', self.integral_limit, 0.0, 1.0)
 
@@ -49,46 +47,37 @@ class IndependentJoint(Law):
     Parameters = IndependentJointParameters
 
     def __init__(self, model: Model, parameters: IndependentJointParameters):
-        """Raises ArmError for values that are not positive, an integral rate beyond 2 zeta wn."""
-        names = model.joint_names
-        self._model = model
-        frequency = per_joint(
-            'natural_frequency', parameters.natural_frequency, names, 0.0, exclusive=True
-        )
-        ratio = per_joint('damping_ratio', parameters.damping_ratio, names, 0.0, exclusive=True)
-        self.kp, self.kd = frequency**2, 2.0 * ratio * frequency
-        self.ki = parameters.integral_rate * self.kp
-        for joint, bound in zip(names, self.kd, strict=True):
-            if parameters.integral_rate >= bound:
+        super().__init__(model, parameters)
+        p = self.parameters
+        self.kp, self.kd = p.natural_frequency**2, 2.0 * p.damping_ratio * p.natural_frequency
+        self.ki = p.integral_rate * self.kp
+        for joint, bound in zip(model.joint_names, self.kd, strict=True):
+            if p.integral_rate >= bound:
                 raise ArmError(
-                    f'integral_rate is {parameters.integral_rate:g}; '
+                    f'integral_rate is {p.integral_rate:g}; '
                     f'joint {joint!r} is stable below 2 zeta wn = {bound:g}'
                 )
-        self._fixed_inertia = bool(parameters.inertia)
-        if self._fixed_inertia:
-            self.inertia = per_joint('inertia', parameters.inertia, names, 0.0, exclusive=True)
-        self._limit = parameters.integral_limit * model.effort_limit
+        self.inertia = p.inertia
+        self._limit = p.integral_limit * model.effort_limit
         self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
-    def designed(
-        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
-    ) -> IndependentJointParameters:
+    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return these dynamics with an integral rate of a fifth of the (slowest) frequency."""
         rate = float(np.min(wn)) / 5.0
         return IndependentJointParameters(numbers(wn), numbers(zeta), rate)
 
     def reset(self, q: Array, v: Array) -> None:
         """Take over at q: hold it there."""
-        if not self._fixed_inertia:
-            self.inertia = np.diagonal(self._model.mass_matrix(q), axis1=-2, axis2=-1).copy()
+        if not len(self.parameters.inertia):
+            self.inertia = np.diagonal(self.model.mass_matrix(q), axis1=-2, axis2=-1).copy()
         # Torque of the integral term and tau_0.
-        self._integral = self._model.gravity_torque(q)
+        self._integral = self.model.gravity_torque(q)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]; the integral grows for the next period."""
         m, limit = self.inertia, self._limit
-        e, de = self._model.difference(q, reference.q), reference.v - v
+        e, de = self.model.difference(q, reference.q), reference.v - v
         tau = m * (reference.a + self.kd * de + self.kp * e)
         tau += self._integral
         tau += reference.effort

@@ -1,12 +1,13 @@
 """Joint impedance: a spring and a damper at every joint, around a moving reference."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import second_order_gains
-from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.checks import Positive, in_range
 from arm_dynamics.small_matrices import eigen, times, transposed
 
 
@@ -14,18 +15,15 @@ from arm_dynamics.small_matrices import eigen, times, transposed
 class JointImpedanceParameters:
     """What somebody who pushes the arm is to feel.
 
-    Numbers per joint are one number for all joints or one per joint.
-
     Attributes:
         stiffness: K [N.m/rad | N/m], above zero.
         damping_ratio: of every natural mode of M and K.
     """
 
-    stiffness: tuple[float, ...] = (300.0,)
+    stiffness: Positive = (300.0,)
     damping_ratio: float = 0.7
 
     def __post_init__(self):
-        """Raises ArmError."""
         in_range('damping_ratio', self.damping_ratio, 0.0, 10.0, exclusive=True)
 
 
@@ -46,16 +44,12 @@ class JointImpedance(Law):
     Parameters = JointImpedanceParameters
 
     def __init__(self, model: Model, parameters: JointImpedanceParameters):
-        """Raises ArmError for a stiffness that is not positive."""
-        names = model.joint_names
-        self._model = model
-        self.stiffness = per_joint('stiffness', parameters.stiffness, names, 0.0, exclusive=True)
-        self._root = np.sqrt(self.stiffness)[:, np.newaxis]
+        super().__init__(model, parameters)
+        self._root = np.sqrt(self.parameters.stiffness)[:, np.newaxis]  # K^1/2, its diagonal
         self._roots = self._root * self._root.T
-        self._ratio = parameters.damping_ratio
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: float, zeta: float) -> JointImpedanceParameters:
+    def designed(cls, model: Model, q: Array, wn: float, zeta: float) -> Any:
         """Return K = M_jj(q) wn^2, each joint as if it were alone, and zeta for every mode."""
         stiffness, _ = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return JointImpedanceParameters(stiffness, zeta)
@@ -64,17 +58,17 @@ class JointImpedance(Law):
         """Return D (..., n, n) for the damping ratio at this mass matrix."""
         squares, modes = eigen(mass_matrix / self._roots)
         modes = self._root * modes
-        weights = 2.0 * self._ratio * np.sqrt(squares)
+        weights = 2.0 * self.parameters.damping_ratio * np.sqrt(squares)
         return (modes * weights[..., np.newaxis, :]) @ transposed(modes)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]."""
-        model = self._model
+        model = self.model
         mass = model.mass_matrix(q)
         tau = times(mass, reference.a)
         tau += times(model.coriolis_matrix(q, v), reference.v)
         tau += model.gravity_torque(q)
-        tau += self.stiffness * model.difference(q, reference.q)
+        tau += self.parameters.stiffness * model.difference(q, reference.q)
         tau += times(self.damping_matrix(mass), reference.v - v)
         tau += model.friction_torque(v)
         tau += reference.effort

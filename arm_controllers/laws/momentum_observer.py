@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
-from arm_controllers.second_order_gains import Numbers, second_order_gains
-from arm_dynamics.checks import per_joint
+from arm_controllers.second_order_gains import acceleration_gains
+from arm_dynamics.checks import NotNegative
 from arm_dynamics.small_matrices import times, transposed
 
 
@@ -14,17 +14,15 @@ from arm_dynamics.small_matrices import times, transposed
 class MomentumObserverParameters:
     """Gains of the error dynamics and of the observer.
 
-    Numbers per joint are one number for all joints or one per joint.
-
     Attributes:
         kp: position gain [1/s^2].
         kd: velocity gain [1/s].
         observer_gain: bandwidth of the disturbance estimate [1/s], well below 1/dt.
     """
 
-    kp: tuple[float, ...] = (400.0,)
-    kd: tuple[float, ...] = (40.0,)
-    observer_gain: tuple[float, ...] = (150.0,)
+    kp: NotNegative = (400.0,)
+    kd: NotNegative = (40.0,)
+    observer_gain: NotNegative = (150.0,)
 
 
 class MomentumObserver(Law):
@@ -40,27 +38,14 @@ class MomentumObserver(Law):
     """
 
     gains = ('kp', 'kd')
+    designed = acceleration_gains  # kp = wn^2, kd = 2 zeta wn
     knows = 80
     Parameters = MomentumObserverParameters
 
     def __init__(self, model: Model, parameters: MomentumObserverParameters):
-        """Raises ArmError for gains that are negative or not finite."""
-        names = model.joint_names
-        self._model = model
-        self.kp = per_joint('kp', parameters.kp, names, minimum=0.0)
-        self.kd = per_joint('kd', parameters.kd, names, minimum=0.0)
-        self.observer_gain = per_joint(
-            'observer_gain', parameters.observer_gain, names, minimum=0.0
-        )
+        super().__init__(model, parameters)
         self.disturbance = np.zeros(model.nv)  # r, the estimate [N.m | N]
         self._predicted: Array | None = None  # p(0) + the integral
-
-    @classmethod
-    def designed(
-        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
-    ) -> MomentumObserverParameters:
-        """Return kp = wn^2 and kd = 2 zeta wn, at every pose."""
-        return MomentumObserverParameters(*second_order_gains(wn, zeta))
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past: the next state is the observer's start."""
@@ -68,13 +53,13 @@ class MomentumObserver(Law):
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]."""
-        model, limit = self._model, self._model.effort_limit
+        model, p, limit = self.model, self.parameters, self.model.effort_limit
         momentum = times(model.mass_matrix(q), v)
         predicted = momentum if self._predicted is None else self._predicted
-        r = self.disturbance = self.observer_gain * (momentum - predicted)
+        r = self.disturbance = p.observer_gain * (momentum - predicted)
 
         e, de = model.difference(q, reference.q), reference.v - v
-        a = reference.a + self.kd * de + self.kp * e
+        a = reference.a + p.kd * de + p.kp * e
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
         tau -= r

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from arm_controllers.laws import Array, Law, Model, Reference
-from arm_controllers.second_order_gains import Numbers, second_order_gains
-from arm_dynamics.checks import per_joint
+from arm_controllers.second_order_gains import acceleration_gains
+from arm_dynamics.checks import NotNegative, per_joint
 from arm_dynamics.motors import DCMotors
 
 
 @dataclass(frozen=True)
 class MotorComputedTorqueParameters(DCMotors):
-    """Gains and motors; each is one number for all joints or one a joint.
+    """Gains and motors.
 
     Attributes:
         kp: [1/s^2].
@@ -19,8 +19,8 @@ class MotorComputedTorqueParameters(DCMotors):
             the motors, see arm_dynamics.motors.
     """
 
-    kp: tuple[float, ...] = (400.0,)
-    kd: tuple[float, ...] = (40.0,)
+    kp: NotNegative = (400.0,)
+    kd: NotNegative = (40.0,)
 
 
 class MotorComputedTorque(Law):
@@ -32,28 +32,18 @@ class MotorComputedTorque(Law):
 
     command_interface = 'voltage'
     gains = ('kp', 'kd')
+    designed = acceleration_gains  # kp = wn^2, kd = 2 zeta wn
     Parameters = MotorComputedTorqueParameters
 
     def __init__(self, model: Model, parameters: MotorComputedTorqueParameters):
-        """Raises ArmError for gains or motor constants that are not allowed."""
-        names = model.joint_names
-        self._model = model
-        self._kp = per_joint('kp', parameters.kp, names, minimum=0.0)
-        self._kd = per_joint('kd', parameters.kd, names, minimum=0.0)
-        per_joint('torque_constant', parameters.torque_constant, names, 0.0, exclusive=True)
-        self._motors = parameters.constants(names)
-
-    @classmethod
-    def designed(
-        cls, model: Model, q: Array, wn: Numbers, zeta: Numbers
-    ) -> MotorComputedTorqueParameters:
-        """Return kp = wn^2 and kd = 2 zeta wn, at every pose."""
-        kp, kd = second_order_gains(wn, zeta)
-        return MotorComputedTorqueParameters(kp=kp, kd=kd)
+        super().__init__(model, parameters)
+        per_joint('torque_constant', parameters.torque_constant, model.joint_names, 0.0, True)
+        self._motors = parameters.constants(model.joint_names)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the voltages (..., n) [V]."""
-        e, de = self._model.difference(q, reference.q), reference.v - v
-        a = reference.a + self._kd * de + self._kp * e
-        tau = self._model.inverse_dynamics(q, v, a) + reference.effort
+        model, p = self.model, self.parameters
+        e, de = model.difference(q, reference.q), reference.v - v
+        a = reference.a + p.kd * de + p.kp * e
+        tau = model.inverse_dynamics(q, v, a) + reference.effort
         return self._motors.voltage(tau, v)

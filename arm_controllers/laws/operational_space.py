@@ -1,6 +1,7 @@
 """Operational-space control: the tip is the task, the posture takes what is left."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,6 @@ class OperationalSpaceParameters:
     threshold: float = 0.01
 
     def __post_init__(self):
-        """Raises ArmError."""
         in_range('posture_kp', self.posture_kp, 0.0)
         in_range('posture_kd', self.posture_kd, 0.0)
         in_range('threshold', self.threshold, 0.0, exclusive=True)
@@ -65,28 +65,23 @@ class OperationalSpace(Law):
     Parameters = OperationalSpaceParameters
 
     def __init__(self, model: Model, parameters: OperationalSpaceParameters):
-        """Raises ArmError for gains that are negative or an unknown frame."""
+        super().__init__(model, parameters)
         axes = ('x', 'y', 'z', 'about x', 'about y', 'about z')
-        self._model = model
         self._frame = parameters.tip_frame or model.tip_frame
         model.frame_id(self._frame)  # there is such a frame
         self._axes = np.flatnonzero(parameters.axes)
         self._at_rest = np.zeros(model.nv)
         self._kp = per_joint('kp', parameters.kp, axes, minimum=0.0)
         self._kd = per_joint('kd', parameters.kd, axes, minimum=0.0)
-        self._posture_kp, self._posture_kd = parameters.posture_kp, parameters.posture_kd
-        self._threshold = parameters.threshold
 
     @classmethod
-    def designed(
-        cls, model: Model, q: Array, wn: float, zeta: float
-    ) -> OperationalSpaceParameters:
+    def designed(cls, model: Model, q: Array, wn: float, zeta: float) -> Any:
         """Return kp = wn^2 and kd = 2 zeta wn of the tip, at every pose."""
         return OperationalSpaceParameters(*second_order_gains(wn, zeta))
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]."""
-        model, axes = self._model, self._axes
+        model, p, axes = self.model, self.parameters, self._axes
         target = model.frame_motion(reference.q, reference.v, reference.a, self._frame)
         tip = model.frame_motion(q, v, self._at_rest, self._frame)
         turn = rotation_vector(target.rotation @ transposed(tip.rotation))
@@ -94,14 +89,14 @@ class OperationalSpace(Law):
         tip_a = target.acceleration - tip.acceleration  # the tip's is Jdot v
         tip_a += self._kd * (target.velocity - tip.velocity)
         tip_a += self._kp * error
-        a_0 = reference.a + self._posture_kd * (reference.v - v)
-        a_0 += self._posture_kp * model.difference(q, reference.q)
+        a_0 = reference.a + p.posture_kd * (reference.v - v)
+        a_0 += p.posture_kp * model.difference(q, reference.q)
 
         jacobian = model.jacobian(q, self._frame)
         if len(axes) < 6:
             jacobian, tip_a = jacobian[..., axes, :], tip_a[..., axes]
         weighted = solve_positive(model.mass_matrix(q), transposed(jacobian))  # M^-1 J^T
-        inertia = damped_inverse(jacobian @ weighted, self._threshold)
+        inertia = damped_inverse(jacobian @ weighted, p.threshold)
         a = a_0 + times(weighted, times(inertia, tip_a - times(jacobian, a_0)))
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort

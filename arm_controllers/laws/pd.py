@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Law, Model, Reference
-from arm_controllers.second_order_gains import Numbers, second_order_gains
-from arm_dynamics.checks import per_joint
+from arm_controllers.laws import Array, Law, Reference
+from arm_controllers.second_order_gains import torque_gains
+from arm_dynamics.checks import NotNegative
 
 
 @dataclass(frozen=True)
 class PDParameters:
-    """Gains; each is one number for all joints or one a joint.
+    """Gains.
 
     Attributes:
         kp: position gain [N.m/rad | N/m].
@@ -17,8 +17,8 @@ class PDParameters:
         gravity_compensation: add g(q).
     """
 
-    kp: tuple[float, ...] = (400.0,)
-    kd: tuple[float, ...] = (40.0,)
+    kp: NotNegative = (400.0,)
+    kd: NotNegative = (40.0,)
     gravity_compensation: bool = True
 
 
@@ -30,6 +30,7 @@ class PD(Law):
     """
 
     gains = ('kp', 'kd')
+    designed = torque_gains  # kp = M_jj wn^2, kd = 2 zeta wn M_jj, each joint as if alone
     knows = 10
     compared_as = {  # noqa: RUF012
         'pd': {'gravity_compensation': False},
@@ -37,23 +38,12 @@ class PD(Law):
     }
     Parameters = PDParameters
 
-    def __init__(self, model: Model, parameters: PDParameters):
-        """Raises ArmError for a gain that is negative or not finite."""
-        self._model = model
-        self.kp = per_joint('kp', parameters.kp, model.joint_names, minimum=0.0)
-        self.kd = per_joint('kd', parameters.kd, model.joint_names, minimum=0.0)
-        self._gravity_compensation = parameters.gravity_compensation
-
-    @classmethod
-    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> PDParameters:
-        """Return kp = M_jj(q) wn^2 and kd = 2 zeta wn M_jj(q), each joint as if it were alone."""
-        return PDParameters(*second_order_gains(wn, zeta, model.mass_matrix(q).diagonal()))
-
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]."""
-        tau = self.kp * self._model.difference(q, reference.q)
-        tau += self.kd * (reference.v - v)
+        model, p = self.model, self.parameters
+        tau = p.kp * model.difference(q, reference.q)
+        tau += p.kd * (reference.v - v)
         tau += reference.effort
-        if self._gravity_compensation:
-            tau += self._model.gravity_torque(q)
+        if p.gravity_compensation:
+            tau += model.gravity_torque(q)
         return tau

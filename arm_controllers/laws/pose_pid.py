@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
-from arm_dynamics.checks import per_joint
+from arm_dynamics.checks import PerJoint
 
 
 @dataclass(frozen=True)
 class PosePIDParameters:
-    """Gains; each is one number for all joints or one a joint. A joint without gains gets 0 V.
+    """Gains. A joint without gains gets 0 V.
 
-    Sums and differences of errors are taken a control period, not a second.
+    Sums and differences of errors are taken per control period, not per second.
 
     Attributes:
         p: [V/rad].
@@ -20,9 +20,9 @@ class PosePIDParameters:
         d: on the change of the error since the last control period [V/rad].
     """
 
-    p: tuple[float, ...] = (0.0,)
-    i: tuple[float, ...] = (0.0,)
-    d: tuple[float, ...] = (0.0,)
+    p: PerJoint = (0.0,)
+    i: PerJoint = (0.0,)
+    d: PerJoint = (0.0,)
 
 
 class PosePID(Law):
@@ -32,12 +32,7 @@ class PosePID(Law):
     Parameters = PosePIDParameters
 
     def __init__(self, model: Model, parameters: PosePIDParameters):
-        """Raises ArmError for a gain that is not finite, or a wrong count."""
-        names = model.joint_names
-        self._model = model
-        self._p = per_joint('p', parameters.p, names)
-        self._i = per_joint('i', parameters.i, names)
-        self._d = per_joint('d', parameters.d, names)
+        super().__init__(model, parameters)
         self.reset(np.zeros(model.nv), np.zeros(model.nv))
 
     def reset(self, q: Array, v: Array) -> None:
@@ -47,8 +42,9 @@ class PosePID(Law):
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the voltages (..., n) [V]."""
-        error = self._model.difference(q, reference.q)
+        error = self.model.difference(q, reference.q)
         last = error if self._last is None else self._last
         self._total = self._total + error
         self._last = error
-        return self._p * error + self._i * self._total + self._d * (error - last)
+        gains = self.parameters
+        return gains.p * error + gains.i * self._total + gains.d * (error - last)

@@ -1,11 +1,11 @@
 """Feedforward for position servos: the command whose servo torque moves the arm along."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, second_order_gains
-from arm_dynamics.checks import in_range, one_of, per_joint
+from arm_dynamics.checks import NotNegative, Positive, in_range, one_of
 from arm_dynamics.errors import ArmError
 
 FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete')
@@ -15,23 +15,20 @@ FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discr
 class ServoParameters:
     """Choice of feedforward, and what the servo drive in the plant does.
 
-    Numbers per joint are one number for all joints or one per joint.
-
     Attributes:
         feedforward: one of FEEDFORWARD.
         servo_kp, servo_kd: gains of the plant's servo [N.m/rad], [N.m.s/rad].
         timestep: the plant's integration step [s] ('discrete' only).
-        control_decimation: the plant's steps a control period ('discrete' needs 1).
+        control_decimation: the plant's steps per control period ('discrete' needs 1).
     """
 
     feedforward: str = 'inverse_dynamics'
-    servo_kp: tuple[float, ...] = (2000.0,)
-    servo_kd: tuple[float, ...] = (400.0,)
+    servo_kp: Positive = (2000.0,)
+    servo_kd: NotNegative = (400.0,)
     timestep: float = 0.002
     control_decimation: int = 1
 
     def __post_init__(self):
-        """Raises ArmError."""
         one_of('feedforward', self.feedforward, FEEDFORWARD)
         in_range('timestep', self.timestep, 0.0, 0.1, exclusive=True)
         in_range('control_decimation', self.control_decimation, 1, 1000)
@@ -68,25 +65,15 @@ class Servo(Law):
     Parameters = ServoParameters
 
     def __init__(self, model: Model, parameters: ServoParameters):
-        """Raises ArmError for gains that are not positive."""
-        names = model.joint_names
-        self._model = model
-        self._kp = per_joint('servo_kp', parameters.servo_kp, names, minimum=0.0, exclusive=True)
-        self._kd = per_joint('servo_kd', parameters.servo_kd, names, minimum=0.0)
+        super().__init__(model, parameters)
+        self._kp, self._kd = self.parameters.servo_kp, self.parameters.servo_kd
         self._rate = 1.0 / parameters.timestep
-        levels: dict[str, Callable[[Array, Array, Reference], Array]] = {
-            'none': self._none,
-            'gravity': self._gravity,
-            'gravity_velocity': self._gravity_velocity,
-            'inverse_dynamics': self._inverse_dynamics,
-            'discrete': self._discrete,
-        }
-        self._command = levels[parameters.feedforward]
+        self._command = getattr(self, f'_{parameters.feedforward}')
         # The discrete level asks for the reference at the sample that the command leads to.
         self.lookahead = 1 if parameters.feedforward == 'discrete' else 0
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> ServoParameters:
+    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return the feedforward for drives with M_jj(q) wn^2 and 2 zeta wn M_jj(q)."""
         kp, kd = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return ServoParameters(servo_kp=kp, servo_kd=kd)
@@ -99,14 +86,14 @@ class Servo(Law):
         return reference.q + reference.effort / self._kp
 
     def _gravity(self, q: Array, v: Array, reference: Reference) -> Array:
-        return reference.q + (self._model.bias_torque(q, v) + reference.effort) / self._kp
+        return reference.q + (self.model.bias_torque(q, v) + reference.effort) / self._kp
 
     def _gravity_velocity(self, q: Array, v: Array, reference: Reference) -> Array:
-        drag = self._kd * reference.v + self._model.friction_torque(reference.v)
+        drag = self._kd * reference.v + self.model.friction_torque(reference.v)
         return self._gravity(q, v, reference) + drag / self._kp
 
     def _inverse_dynamics(self, q: Array, v: Array, reference: Reference) -> Array:
-        tau = self._model.inverse_dynamics(reference.q, reference.v, reference.a)
+        tau = self.model.inverse_dynamics(reference.q, reference.v, reference.a)
         tau += self._kd * reference.v
         tau += reference.effort
         tau /= self._kp
@@ -114,13 +101,13 @@ class Servo(Law):
         return tau
 
     def _discrete(self, q: Array, v: Array, reference: Reference) -> Array:
-        v_next = self._model.difference(q, reference.q)
+        v_next = self.model.difference(q, reference.q)
         v_next *= self._rate
         a = v_next - v
         a *= self._rate
-        tau = self._model.inverse_dynamics(q, v, a)
-        tau += self._model.friction_torque(v_next)
-        tau -= self._model.friction_torque(v)
+        tau = self.model.inverse_dynamics(q, v, a)
+        tau += self.model.friction_torque(v_next)
+        tau -= self.model.friction_torque(v)
         tau += self._kd * v_next
         tau /= self._kp
         tau += q
