@@ -14,8 +14,8 @@ usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
        ./ws test [ARGS...]   run every check and test; ARGS go to pytest
        ./ws clean            remove what ws made: .ros, build, install and log
 
-A sourced ROS 2 is used. Where there is none, one is made in .ros, once: some 620 MB
-are downloaded and 1.9 GB stored, in a few minutes. The workspace is built when its
+A sourced ROS 2 is used. Where there is none, one is made in .ros, once: 614 MB are
+downloaded and 1.9 GB stored, in a few minutes. The workspace is built when its
 sources have changed.
 
   ./ws ros2 launch arm_sim cube.launch.py

@@ -1,4 +1,4 @@
-"""Forward dynamics in ns per step, side by side in one run: `python benchmarks/dynamics.py`.
+"""Forward dynamics in ns per step, side by side in one run: `./ws python benchmarks/dynamics.py`.
 
 Rows: generated straight-line code, the same algorithm compiled over arrays, pin.aba from Python.
 Explicit Euler steps of 1e-4 s; the five-joint arm with its DC motors, the UR5e under its own

@@ -1,4 +1,4 @@
-"""Error, energy drift and stability of the integrators: `python benchmarks/integrator_study.py`.
+"""Error, energy drift, stability of integrators: `./ws python benchmarks/integrator_study.py`.
 
 Writes docs/images/integrators.png and prints the numbers of docs/integrators.md.
 """

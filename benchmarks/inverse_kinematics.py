@@ -1,6 +1,6 @@
 """Inverse kinematics, this package's solvers and PyPI's, side by side in one run.
 
-    python benchmarks/inverse_kinematics.py [--targets 1000] [--json ik.json]
+    ./ws python benchmarks/inverse_kinematics.py [--targets 1000] [--json ik.json]
 
 Arms: UR5e (closed form), Panda (seven joints), the five-joint arm (position and approach
 direction). Targets, seeded: reachable (poses of random configurations), nearly singular (the
@@ -9,7 +9,7 @@ answer is checked by Pinocchio's forward kinematics and against the joint limits
 answers that claim success and fail that check. Times are processor time of one call (all its
 threads), the better of two: on an idle machine that is the time it takes, on a busy one other
 processes do not count. A peer that is not installed is listed with the reason:
-pip install EAIK roboticstoolbox-python pytracik pin-pink mink ikpy daqp example-robot-data
+./ws pip install -r requirements-benchmark.txt
 """
 
 import argparse

@@ -1,6 +1,8 @@
 """Draw the pictures of docs/kinematics.md.
 
-python benchmarks/kinematics_figures.py ik.json     (the JSON of benchmarks/inverse_kinematics.py)
+    ./ws python benchmarks/kinematics_figures.py ik.json
+
+ik.json is what benchmarks/inverse_kinematics.py --json writes; without it its picture is left out.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Gains beside computed torque, at the pose and far: `python benchmarks/pose_hold_picture.py`.
+"""Gains and computed torque at the pose and far: `./ws python benchmarks/pose_hold_picture.py`.
 
 Writes docs/images/pose_hold.png.
 """

@@ -86,6 +86,7 @@ def test_external_wrench_agrees_with_mujoco(ur5e):
         for plant in plants:
             plant.step(HOME)
     assert_allclose(plants[0].q, plants[1].q, atol=1e-12)
+    assert_allclose(plants[0].v, plants[1].v, atol=1e-12)
 
 
 @pytest.mark.parametrize('robot', ['ur5e', 'planar_3r', 'five_joint_arm'])

@@ -89,7 +89,7 @@ def main() -> None:
         stamp.write_text(key)
     if wheel := tools_wheel():
         wheel.unlink()
-    size = int(run('du', '-sm', ENV).split()[0])
+    size = int(run('du', '-s', '-B1000000', ENV).split()[0])
     Progress.say(f'ws: .ros is ready: {size} MB, {time.monotonic() - start:.0f} s')
 
 

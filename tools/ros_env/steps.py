@@ -31,7 +31,7 @@ from recipe import (
 )
 from running import Progress, pip, run
 
-BATCH_COUNT = 12  # of requirements; an interrupted setup loses at most the batches in work
+BATCH_COUNT = 12  # of requirements; an interrupted setup loses only the batches under way
 JOBS = 3
 
 
@@ -54,7 +54,7 @@ def make_venv(progress: Progress) -> str:
 
 
 def install_packages(progress: Progress) -> str:
-    """Download and unpack the packages of both lock files, several batches at a time."""
+    """Download and unpack the packages of both lock files, several batches at once."""
     packages = requirements(LOCK)
     BATCHES.mkdir(exist_ok=True)
     batches = {BATCHES / f'{n:02}.lock': packages[n::BATCH_COUNT] for n in range(BATCH_COUNT)}
