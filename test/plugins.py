@@ -32,35 +32,6 @@ def write_plugins(
     return folder
 
 
-# Computed torque as a user may write it.
-LAW = '''
-    """tau = M(q) (a_r + kd de + kp e) + C v + g, the user's own."""
-
-    from dataclasses import dataclass
-
-    from arm_controllers.laws import Law
-
-
-    @dataclass(frozen=True)
-    class Gains:
-        kp: tuple[float, ...] = (400.0,)
-        kd: tuple[float, ...] = (40.0,)
-
-
-    class MyLaw(Law):
-        Parameters = Gains
-        knows = 65
-
-        def __init__(self, model, parameters):
-            self.model = model
-            self.kp, self.kd = parameters.kp[0], parameters.kd[0]
-
-        @classmethod
-        def designed(cls, model, q, natural_frequency, damping_ratio):
-            return Gains((natural_frequency**2,), (2 * damping_ratio * natural_frequency,))
-
-        def __call__(self, q, v, reference, dt):
-            e, de = self.model.difference(q, reference.q), reference.v - v
-            a = reference.a + self.kd * de + self.kp * e
-            return self.model.inverse_dynamics(q, v, a) + reference.effort
-'''
+# The law of the page for those who write one.
+_PAGE = (Path(__file__).parent.parent / 'docs' / 'laws' / 'README.md').read_text()
+LAW = _PAGE.split('```python\n')[1].split('```')[0]

@@ -1,5 +1,7 @@
 """The laws that are found, and that what they promise is installed."""
 
+import re
+from dataclasses import fields
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -9,6 +11,9 @@ import arm_controllers.laws
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics import ArmError
 from arm_sim import executables
+
+TESTS = Path(__file__).parent
+PAGES = sorted((TESTS.parent / 'docs' / 'laws').glob('*.md'))
 
 
 def test_laws_are_the_files_of_their_folder():
@@ -38,3 +43,23 @@ def test_every_law_has_its_executable():
         assert f'{name}_controller' in scripts.names
     with pytest.raises(AttributeError, match='no executable'):
         _ = executables.nonsense
+
+
+def as_written(default):
+    if isinstance(default, tuple):
+        default = default[0] if len(default) == 1 else list(default)
+    return {'[]': 'none', '': 'empty'}.get(str(default), str(default))
+
+
+@pytest.mark.parametrize('name', [page.stem for page in PAGES if page.stem in law_names()])
+def test_a_laws_page_has_its_parameters_and_their_defaults(name):
+    (page,) = (page for page in PAGES if page.stem == name)
+    rows = re.findall(r'^\| `(\w+)` \| (.+?) \|', page.read_text(), re.MULTILINE)
+    parameters = fields(law_class(name).Parameters)
+    assert rows == [(field.name, as_written(field.default)) for field in parameters]
+
+
+def test_every_test_that_a_page_names_is_there():
+    for page in PAGES:
+        for file in re.findall(r'test_\w+\.py', page.read_text()):
+            assert (TESTS / file).exists(), (page.name, file)
