@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
 from arm_dynamics.compiled import CompiledModel
-from arm_dynamics.compiled.codegen import algorithms, source
+from arm_dynamics.compiled.codegen import algorithms
 from arm_dynamics.compiled.codegen.expressions import Program
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.sincos import sincos
@@ -85,13 +85,12 @@ def test_articulated_bodies_equal_the_factorised_mass_matrix(arm):
 )
 def test_factorising_the_mass_matrix_takes_fewer_operations(name, factorised, articulated):
     model = model_of(name)
-    links, n, program = links_of(model), model.nv, Program()
-    values = source.forward_dynamics_values(links, model.gravity, program)
+    program, joints = Program(), model.nv
+    inputs = [program.inputs(each, joints) for each in ('q', 'sine', 'cosine', 'v', 'tau', 'm')]
+    arm = algorithms.PlacedArm.of(links_of(model), model.gravity, *inputs[:3])
+    (values,) = algorithms.factorised_dynamics(arm, *inputs[3:])
     assert program.operation_count(values) == factorised
-    program = Program()
-    sines, cosines, v, tau = (program.inputs(each, n) for each in ('sine', 'cosine', 'v', 'tau'))
-    placed = algorithms.transforms_of(links, [0.0] * n, sines, cosines)
-    values, _ = algorithms.forward_dynamics(links, placed, model.gravity, v, tau, [1.0] * n)
+    values, _ = algorithms.articulated_dynamics(arm, *inputs[3:5], [1.0] * joints)
     assert program.operation_count(values) == articulated
 
 

@@ -6,6 +6,7 @@ forces and motions split into their angular and linear 3-vectors.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -16,25 +17,44 @@ from arm_dynamics.compiled.codegen.spatial import Matrix, SpatialInertia, Transf
 Values = Sequence[Scalar]
 
 
-def transforms_of(links: list[Link], q: Values, sines: Values, cosines: Values) -> list[Transform]:
-    """Return the placement of every link in its parent at the joint positions q."""
-    return [Transform(*each) for each in zip(links, q, sines, cosines, strict=True)]
+class PlacedArm(NamedTuple):
+    """An arm at one configuration.
+
+    Attributes:
+        links: base to tip.
+        transforms: where each link is in its parent.
+        gravity: (3,) in the base frame [m/s^2].
+    """
+
+    links: list[Link]
+    transforms: list[Transform]
+    gravity: np.ndarray
+
+    @classmethod
+    def of(cls, links: list[Link], gravity: np.ndarray, *placing: Values) -> Self:
+        """Return the arm at joint positions q, with their sines and cosines."""
+        return cls(
+            links, [Transform(*each) for each in zip(links, *placing, strict=True)], gravity
+        )
 
 
-def forward_dynamics(
-    links: list[Link],
-    transforms: list[Transform],
-    gravity: np.ndarray,
-    v: Values,
-    tau: Values,
-    free: Values,
-) -> tuple[list[Scalar], list[Scalar]]:
+def factorised_dynamics(arm: PlacedArm, v: Values, tau: Values, armature: Values) -> list[Values]:
+    """Return the accelerations of (M + diag(armature)) a = tau - bias."""
+    (bias,) = inverse_dynamics(arm, v, [0.0] * len(tau))
+    (matrix,) = mass_matrix(arm)
+    for i, inertia in enumerate(armature):
+        matrix[i][i] = matrix[i][i] + inertia
+    return [solve(matrix, [t - b for t, b in zip(tau, bias, strict=True)])]
+
+
+def articulated_dynamics(arm: PlacedArm, v: Values, tau: Values, free: Values) -> list[Values]:
     """Return accelerations and net joint loads u under tau: articulated bodies.
 
     With every free[i] = 1 the accelerations are those of M(q) a + C(q, v) v + g(q) = tau. Where
     free[i] = 0, the last pass holds joint i at a = 0 (in the way of DynaMechs' stuck motors: the
     inward pass still takes the joint as free).
     """
+    links, transforms, gravity = arm
     count = len(links)
     drift_angular, drift_linear, moments, forces = _velocity_terms(links, transforms, v)
     inertias = [SpatialInertia.of(link) for link in links]
@@ -73,17 +93,12 @@ def forward_dynamics(
         along = linear_i if link.prismatic else angular_i
         along[2] = along[2] + acceleration[i]
         spatial.append((angular_i, linear_i))
-    return acceleration, effort
+    return [acceleration, effort]
 
 
-def inverse_dynamics(
-    links: list[Link],
-    transforms: list[Transform],
-    gravity: np.ndarray,
-    v: Values,
-    a: Values,
-) -> list[Scalar]:
+def inverse_dynamics(arm: PlacedArm, v: Values, a: Values) -> list[Values]:
     """Return tau = M(q) a + C(q, v) v + g(q): recursive Newton-Euler."""
+    links, transforms, gravity = arm
     drift_angular, drift_linear, moments, forces = _velocity_terms(links, transforms, v)
     base = _base_acceleration(gravity)
     spatial: list[tuple[Vector, Vector]] = []
@@ -105,11 +120,12 @@ def inverse_dynamics(
             moment, force = transforms[i].force_to_parent(moments[i], forces[i])
             moments[link.parent] = moments[link.parent] + moment
             forces[link.parent] = forces[link.parent] + force
-    return tau
+    return [tau]
 
 
-def mass_matrix(links: list[Link], transforms: list[Transform]) -> list[list[Scalar]]:
+def mass_matrix(arm: PlacedArm) -> list[list[list[Scalar]]]:
     """Return M(q), rows of scalars: composite rigid bodies."""
+    links, transforms, _ = arm
     count = len(links)
     inertias = [SpatialInertia.of(link) for link in links]
     matrix: list[list[Scalar]] = [[0.0] * count for _ in range(count)]
@@ -125,7 +141,7 @@ def mass_matrix(links: list[Link], transforms: list[Transform]) -> list[list[Sca
         if links[i].parent >= 0:
             moved = transforms[i].inertia_to_parent(inertias[i])
             inertias[links[i].parent] = inertias[links[i].parent].plus(moved)
-    return matrix
+    return [matrix]
 
 
 def solve(matrix: list[list[Scalar]], right: Values) -> list[Scalar]:
@@ -152,8 +168,9 @@ def solve(matrix: list[list[Scalar]], right: Values) -> list[Scalar]:
     return x
 
 
-def placements(links: list[Link], transforms: list[Transform]) -> list[tuple[Matrix, Vector]]:
-    """Return (rotation, translation) of every link's frame in the base frame."""
+def placements(arm: PlacedArm) -> list[tuple]:
+    """Return rotations and translations of the links' frames in the base frame."""
+    links, transforms, _ = arm
     poses: list[tuple[Matrix, Vector]] = []
     for i, link in enumerate(links):
         rotation, translation = transforms[i].rotation, transforms[i].translation
@@ -162,7 +179,7 @@ def placements(links: list[Link], transforms: list[Transform]) -> list[tuple[Mat
             rotation = base_rotation @ rotation
             translation = base_translation + base_rotation @ translation
         poses.append((rotation, translation))
-    return poses
+    return list(zip(*poses, strict=True))
 
 
 def _velocities(
