@@ -62,7 +62,7 @@ def digest(*texts: bytes) -> str:
     return hashlib.sha256(b'\0'.join(texts)).hexdigest()[:16]
 
 
-def kept(function: Callable) -> Any:
+def kept(function: Callable, **options: bool) -> Any:
     """Compile a function at its first call, and keep the code on disk.
 
     Numba's cache notices changes only in the file of the function itself, although its machine
@@ -75,16 +75,23 @@ def kept(function: Callable) -> Any:
     given = config.CACHE_DIR
     config.CACHE_DIR = str(Path(given or _default_folder()) / folder)
     try:
-        compiled = njit(cache=True, error_model='numpy', no_cfunc_wrapper=True)(function)
+        compiled = njit(cache=True, error_model='numpy', no_cfunc_wrapper=True, **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = given
     compiled.sources = sources
     return compiled
 
 
+def inlined(function: Callable) -> Any:
+    """Compile and keep a small function that becomes part of those that call it."""
+    return kept(function, forceinline=True)
+
+
 def passed(function: Callable) -> Any:
     """Compile a function that takes functions; its code is kept with the one that calls it."""
-    compiled = njit(error_model='numpy', no_cfunc_wrapper=True)(function)
+    compiled = njit(inline='always', error_model='numpy')(function)
     compiled.sources = _sources(function)
     return compiled
 

@@ -17,15 +17,15 @@ class InertialParameters:
 
     def __init__(self, pin_model: pin.Model):
         """Take Pinocchio's model of the arm."""
-        self._model, self._weightless = pin_model, pin_model.copy()
-        self._weightless.gravity.linear = np.zeros(3)
-        self._data, self._weightless_data = pin_model.createData(), pin_model.createData()
+        self._models = pin_model, pin_model.copy()
+        self._models[1].gravity.linear = np.zeros(3)
+        self._data = [model.createData() for model in self._models]
         self._at_rest = np.zeros(pin_model.nv)
 
     def of_links(self, frame_id: int, payload: float) -> Array:
         """Return pi (10 n,) with a ball of this mass [kg] on the frame with this index."""
-        links = list(self._model.inertias[1:])
-        frame = self._model.frames[frame_id]
+        links = list(self._models[0].inertias[1:])
+        frame = self._models[0].frames[frame_id]
         ball = pin.Inertia.FromSphere(payload, _PAYLOAD_RADIUS)
         links[frame.parentJoint - 1] += frame.placement.act(ball)
         return np.concatenate([link.toDynamicParameters() for link in links])
@@ -36,7 +36,9 @@ class InertialParameters:
         C(q, x) y is bilinear and symmetric in x and y, so that
         C(q, v) w = C(q, m) m - C(q, d) d with m = (v + w)/2, d = (v - w)/2.
         """
-        whole = pin.computeJointTorqueRegressor(self._model, self._data, pin_q, 0.5 * (v + w), dw)
-        return whole - pin.computeJointTorqueRegressor(
-            self._weightless, self._weightless_data, pin_q, 0.5 * (v - w), self._at_rest
+        (model, weightless), (data, other_data) = self._models, self._data
+        whole = pin.computeJointTorqueRegressor(model, data, pin_q, 0.5 * (v + w), dw).copy()
+        whole -= pin.computeJointTorqueRegressor(
+            weightless, other_data, pin_q, 0.5 * (v - w), self._at_rest
         )
+        return whole

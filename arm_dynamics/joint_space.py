@@ -52,7 +52,7 @@ class JointSpace:
 
     def difference(self, q_from: ArrayLike, q_to: ArrayLike) -> Array:
         """Return q_to - q_from (nv,), the short way round for continuous joints."""
-        step = np.subtract(q_to, q_from, dtype=float)
+        step = np.asarray(q_to, dtype=float) - np.asarray(q_from, dtype=float)
         if self._any_continuous:
             step = np.where(self.continuous, np.remainder(step + np.pi, 2 * np.pi) - np.pi, step)
         return step

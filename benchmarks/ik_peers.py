@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.inverse_kinematics.analytic import AnalyticSolver
+from arm_dynamics.inverse_kinematics.solvers.analytic import Analytic
 from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.model import RobotModel
 
@@ -28,11 +28,10 @@ class Eaik:
     name, package = 'EAIK, nearest', 'eaik'
 
     def __init__(self, model: RobotModel, free_axis: bool):
-        """Raise UnsupportedError where there is no closed form."""
-        chain = chain_to(model)
-        if free_axis or chain.n != 6 or not AnalyticSolver(model, chain).known:
+        """Refuse where there is no closed form."""
+        if free_axis:
             raise UnsupportedError('no closed form')
-        self.robot = AnalyticSolver(model, chain)._robot
+        self.robot = Analytic(model, chain_to(model)).robot
 
     def solve(self, target: pin.SE3, seed: np.ndarray) -> tuple[bool, np.ndarray]:
         """Return whether it claims success, and q."""

@@ -10,6 +10,8 @@ answers that claim success and fail that check. Times are processor time of one 
 threads), the better of two: on an idle machine that is the time it takes, on a busy one other
 processes do not count. A peer that is not installed is listed with the reason:
 ./ws pip install -r requirements-benchmark.txt
+
+Solvers of installed packages (entry points of arm_sim.solvers) are measured like ours.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import site
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +92,7 @@ def targets(model: RobotModel, count: int) -> dict[str, list[tuple[pin.SE3, np.n
     for _ in range(count // 5):
         direction = rng.normal(size=3)
         distance = rng.uniform(1.01, 2.0) * chain.reach / np.linalg.norm(direction)
-        place = chain.fixed[0, 9:] + distance * direction
+        place = chain.fixed[0, :3, 3] + distance * direction
         far.append((pin.SE3(pin.exp3(rng.normal(size=3)), place), seed()))
     return {'reachable': reachable, 'near-singular': near, 'unreachable': far}
 
@@ -181,10 +184,14 @@ def main() -> int:
     parser.add_argument('--json', type=Path)
     options = parser.parse_args()
     report: dict[str, Any] = {'load_average': os.getloadavg(), 'arms': {}, 'left_out': {}}
+    plugins = [
+        (plugin.name, {'solver': plugin.name}, POSITION, ORIENTATION)
+        for plugin in entry_points(group='arm_sim.solvers')
+    ]
     for arm, model, free_axis in arms():
         solvers: list[tuple[str, Solve, tuple[float, float]]] = [
             (name, ours(model, free_axis, extra, position, orientation), (position, orientation))
-            for name, extra, position, orientation in OURS
+            for name, extra, position, orientation in (*OURS, *plugins)
         ]
         for peer in PEERS:
             try:

@@ -1,6 +1,9 @@
 """The inverse kinematics node over ROS: right answers, named refusals, no request dropped."""
 
+import os
+import tempfile
 import unittest
+from pathlib import Path
 
 import launch
 import launch_ros.actions
@@ -12,6 +15,8 @@ import pinocchio as pin
 import pytest
 import rclpy
 from geometry_msgs.msg import PoseArray
+from ikpy_solver import PLUGIN
+from plugins import write_plugins
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.messages import (
@@ -31,8 +36,12 @@ TIMEOUT = 60.0
 
 @pytest.mark.launch_test
 def generate_test_description():
+    plugins = write_plugins(Path(tempfile.mkdtemp()) / 'site', *PLUGIN)
     node = launch_ros.actions.Node(
-        package='arm_sim', executable='inverse_kinematics', parameters=[{'robot': 'ur5e'}]
+        package='arm_sim',
+        executable='inverse_kinematics',
+        parameters=[{'robot': 'ur5e'}],
+        additional_env={'PYTHONPATH': f'{plugins}:{os.environ["PYTHONPATH"]}'},
     )
     return launch.LaunchDescription([node, launch_testing.actions.ReadyToTest()])
 
@@ -73,6 +82,20 @@ class TestServices(unittest.TestCase):
         assert response.success, response.reason
         assert response.joint_names == list(self.model.joint_names)
         np.testing.assert_allclose(response.position, Q, atol=1e-6)
+
+    def test_a_solver_of_a_users_package_answers_beside_ours(self):
+        request = ComputeIK.Request(
+            target=self.target(),
+            solver='ikpy',
+            position_tolerance=1e-4,
+            orientation_tolerance=1e-3,
+        )
+        response = self.call(self.ik, request)
+        assert response.success, response.reason
+        assert response.solver == 'ikpy'
+        pose = self.model.forward_kinematics(np.array(response.position))
+        asked = pose_from_message(request.target.pose).translation
+        np.testing.assert_allclose(pose.translation, asked, atol=1e-4)
 
     def test_forward_kinematics_takes_joints_in_any_order(self):
         names = list(reversed(self.model.joint_names))

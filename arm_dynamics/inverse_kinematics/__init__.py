@@ -1,12 +1,25 @@
 """Joint positions for poses of the tool frame: single poses and whole paths."""
 
-from arm_dynamics.inverse_kinematics.solve import (
-    IkResult,
-    IkTask,
-    InverseKinematics,
-    ik_task,
-    inverse_kinematics,
-    solve_ik,
-)
+from importlib import import_module
+from typing import Any
 
-__all__ = ['IkResult', 'IkTask', 'InverseKinematics', 'ik_task', 'inverse_kinematics', 'solve_ik']
+# Imported when asked for: they bring a compiler.
+_HOME = {
+    'IkResult': 'arm',
+    'IkTask': 'task',
+    'InverseKinematics': 'arm',
+    'Solutions': 'solver',
+    'Solver': 'solver',
+    'ik_task': 'task',
+    'inverse_kinematics': 'arm',
+    'solve_ik': 'solve',
+    'solve_path_ik': 'path',
+    'solver_names': 'solver',
+}
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f'{__name__}.{_HOME[name]}'), name)
+    raise AttributeError(f'module {__name__} has no {name!r}')

@@ -5,24 +5,26 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from arm_dynamics.errors import ArmError, limit_error
-from arm_dynamics.inverse_kinematics import numeric as ik_numeric
-from arm_dynamics.inverse_kinematics import tracking as ik_tracking
-from arm_dynamics.inverse_kinematics.solve import (
+from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError
+from arm_dynamics.inverse_kinematics.arm import (
     DEFAULT_RESTARTS,
-    IkTask,
     InverseKinematics,
-    checked_pose,
-    checked_seed,
-    ik_task,
     inverse_kinematics,
 )
-from arm_dynamics.kinematics.chain import flatten_pose
+from arm_dynamics.inverse_kinematics.posture import is_redundant
+from arm_dynamics.inverse_kinematics.residual import (
+    condition_number,
+    largest_residuals,
+    meets,
+    singular_values_at,
+)
+from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
+from arm_dynamics.inverse_kinematics.task import IkTask, ik_task, pose_matrices
+from arm_dynamics.inverse_kinematics.tracking import follow
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 STEP_BOUND = 0.15  # [rad | m] largest joint motion in one part of a path
 _SAME_SOLUTION = 1e-3  # [rad | m]
@@ -86,8 +88,8 @@ def solve_path_ik(
         ArmError: malformed arguments.
     """
     ik = inverse_kinematics(model, frame)
-    targets = _flat_poses(poses)
-    start = ik.middle if seed is None else checked_seed(ik, seed)
+    targets = pose_matrices(poses)
+    start = ik.checked_seed(seed)
     task = ik_task(position_tolerance, orientation_tolerance, position_only, axis_tolerances)
     first, why = _first_configurations(ik, targets[0], start, task, restarts, random_seed)
     best = _Branch(0, np.empty((0, ik.chain.n)), why)
@@ -117,26 +119,6 @@ def solve_path_ik(
     )
 
 
-def _flat_poses(poses: Sequence[pin.SE3] | ArrayLike) -> Array:
-    """Return poses (n, 12) as `chain.flatten_pose` has them, checked."""
-    if not isinstance(poses, np.ndarray) and len(poses) and isinstance(poses[0], pin.SE3):  # type: ignore[arg-type,index]
-        flat = np.array([flatten_pose(pose) for pose in poses])  # type: ignore[union-attr]
-    else:
-        matrices = np.asarray(poses, dtype=float)
-        if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or not len(matrices):
-            raise ArmError(f'a path is an array (n, 4, 4), n > 0, not {matrices.shape}')
-        rotations = matrices[:, :3, :3]
-        wrong = np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-        bad = ~(wrong < 1e-6) | (np.linalg.det(rotations) < 0.0)
-        if bad.any():
-            checked_pose(matrices[int(bad.argmax())])
-        flat = np.concatenate([rotations.reshape(-1, 9), matrices[:, :3, 3]], axis=1)
-    finite = np.isfinite(flat).all(axis=1)
-    if not finite.all():
-        raise ArmError(f'pose {int(finite.argmin())} of the path is not finite')
-    return flat
-
-
 def _first_configurations(
     ik: InverseKinematics,
     target: Array,
@@ -146,20 +128,15 @@ def _first_configurations(
     random_seed: int,
 ) -> tuple[list[Array], str]:
     """Return all solutions (n,) found for the first pose, nearest to the seed first."""
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = target[:9].reshape(3, 3), target[9:]
-    result = ik.solve(matrix, seed, task, 'auto', restarts, random_seed)
+    result = ik.solve(target, seed, task, 'auto', restarts, random_seed)
     start = seed[ik.chain.joints]
     found = [result.q[ik.chain.joints]] if result.success else []
     if ik.analytic is not None and task.full_pose:
-        found.extend(ik.all_solutions(matrix, task, limits=False))
+        found.extend(ik.all_solutions(target, task, limits=False))
     if result.success and result.solver != 'analytic':
-        for guess in ik.starts(start, restarts, random_seed).copy():
-            q = guess.copy()
-            _, position, orientation = ik_numeric.levenberg_marquardt(
-                *ik.arrays, target, task.dead_zone, task.tolerances, q, 40, 6
-            )
-            if position <= task.tolerances[0] and orientation <= task.tolerances[1]:
+        for q in ik.starts(start, restarts, random_seed):
+            _, position, orientation = minimise((40, 6), ik.chain.arrays, task, target, q)
+            if meets(task, position, orientation):
                 found.append(q)
     revolute = ~ik.chain.prismatic
 
@@ -180,16 +157,13 @@ def _follow(
 ) -> _Branch:
     """Follow one branch to the end or to the first pose it cannot meet."""
     chain = ik.chain
-    redundant = ik._is_redundant(task)
     path = np.empty((len(targets), chain.n))
     path[0] = configuration
-    reached, part = ik_tracking.follow(
-        *ik.arrays, redundant, targets, task.dead_zone, task.tolerances, STEP_BOUND, path
-    )
+    reached, part = follow(chain.arrays, task, targets, STEP_BOUND, path)
     reason = ''
     if reached < len(targets):
         reason = _why_stopped(ik, targets, reached, part, path, task)
-    if not redundant and reached:
+    if reached and not is_redundant(chain.arrays, task):
         reached, reason = _choose_turns(ik, path[:reached], seed, reason)
     return _Branch(reached, path, reason)
 
@@ -197,14 +171,11 @@ def _follow(
 def _why_stopped(
     ik: InverseKinematics, targets: Array, pose: int, part: float, path: Array, task: IkTask
 ) -> str:
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = targets[pose][:9].reshape(3, 3), targets[pose][9:]
-    seed = ik.middle.copy()
-    seed[ik.chain.joints] = path[max(pose - 1, 0)]
-    alone = ik.solve(matrix, seed, task, 'auto', 20, 0)
+    seed = ik.all_joints(path[max(pose - 1, 0)], ik.middle)
+    alone = ik.solve(targets[pose], seed, task, 'auto', 20, 0)
     if not alone.success:
         return alone.reason
-    condition = ik_numeric.condition_at(ik.chain.fixed, ik.chain.prismatic, path[pose - 1])
+    condition = condition_number(singular_values_at(ik.chain.arrays, path[pose - 1]))
     return (
         f'reachable, but not continuously from the pose before it: the branch ends {part:.0%} of '
         f'the way (condition number {condition:.3g} at pose {pose - 1})'
@@ -231,14 +202,7 @@ def _choose_turns(ik: InverseKinematics, path: Array, seed: Array, reason: str) 
         path[:, i] += best_shift
         if best < reached:
             reached = best
-            error = limit_error(
-                ik.joint_names[i],
-                'position',
-                path[best, i],
-                chain.lower[i],
-                chain.upper[i],
-                'm' if chain.prismatic[i] else 'rad',
-            )
+            error = chain.limit_error(i, path[best, i])
             reason = f'{error} on this branch, and no better branch exists'
         np.clip(path[:reached, i], chain.lower[i], chain.upper[i], out=path[:reached, i])
     return reached, reason
@@ -250,5 +214,5 @@ def _residuals(
     """Return the largest errors of a path by Pinocchio, not by the code that solved it."""
     if not len(q):
         return float('inf'), float('inf')
-    poses = np.array([flatten_pose(model.forward_kinematics(each, frame)) for each in q])
-    return ik_tracking.largest_residuals(poses, targets, task.dead_zone)
+    poses = np.array([model.forward_kinematics(each, frame).homogeneous for each in q])
+    return largest_residuals(task, targets, poses)

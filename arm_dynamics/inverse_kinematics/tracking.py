@@ -5,21 +5,23 @@ import math
 import numpy as np
 from numpy import int64  # a bare literal would have a copy compiled for every value
 
-from arm_dynamics.inverse_kinematics.numeric import (
+from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.inverse_kinematics.posture import ease_posture, is_redundant
+from arm_dynamics.inverse_kinematics.residual import (
     assign,
     hold_joints_at_limits,
-    largest,
-    posture_descent,
-    project_on_null_space,
+    linearise,
+    meets,
+    new_state,
     residual_at,
-    task_jacobian,
 )
-from arm_dynamics.kinematics.compiled_kinematics import compiled, damped_step, pose_error
+from arm_dynamics.kinematics.compiled_kinematics import pose_error
+from arm_dynamics.kinematics.small_matrices import damped_step
 
 SMALLEST_PART = 1.0 / 1024.0
 
 
-@compiled
+@inlined
 def largest_difference(a, b):
     """Return max |a_i - b_i|."""
     found = 0.0
@@ -28,22 +30,19 @@ def largest_difference(a, b):
     return found
 
 
-@compiled
-def correct(fixed, prismatic, lower, upper, limited, target, dead_zone, tolerances, q, iterations):
+@kept
+def correct(chain, task, target, limited, q, iterations):
     """Newton steps from q, in place, to the target, as far as the residual falls.
 
     Returns whether the tolerances are met. With `limited`, q stays between its limits.
     """
     n = q.shape[0]
-    pose, axes, residual = np.empty(12), np.empty((n, 6)), np.empty(6)
-    jacobian, step, last_q = np.empty((6, n)), np.empty(n), np.empty(n)
+    state, step, last_q = new_state(n), np.empty(n), np.empty(n)
     last, last_within = math.inf, False
     for _ in range(iterations):
-        position, orientation = residual_at(
-            fixed, prismatic, q, target, dead_zone, pose, axes, residual
-        )
+        position, orientation = residual_at(chain, task, target, q, state)
         size = position * position + orientation * orientation
-        within = position <= tolerances[0] and orientation <= tolerances[1]
+        within = meets(task, position, orientation)
         if last_within and size >= last:
             assign(q, last_q)
             return True
@@ -51,25 +50,25 @@ def correct(fixed, prismatic, lower, upper, limited, target, dead_zone, toleranc
             return within
         last, last_within = size, within
         assign(last_q, q)
-        task_jacobian(prismatic, target, dead_zone, pose, axes, residual, jacobian)
+        linearise(chain, task, target, state)
         if limited:
-            hold_joints_at_limits(lower, upper, q, residual, jacobian)
+            hold_joints_at_limits(chain, q, state)
         # Damping vanishes with the residual: regular near a singularity, quadratic at the end.
-        if not damped_step(jacobian, residual, 0.1 * size + 1e-14, step):
+        if not damped_step(state.jacobian, state.residual, 0.1 * size + 1e-14, step):
             assign(q, last_q)
             return within
         for i in range(n):
             q[i] += step[i]
             if limited:
-                q[i] = min(max(q[i], lower[i]), upper[i])
+                q[i] = min(max(q[i], chain.lower[i]), chain.upper[i])
     if last_within:
         assign(q, last_q)
     return last_within
 
 
-@compiled
+@kept
 def pose_between(start, end, part, pose):
-    """Write the pose (12,) at `part` of the way: straight line, rotation about one fixed axis."""
+    """Write the pose at `part` of the way: straight line, rotation about one fixed axis."""
     error = np.empty(6)
     pose_error(start, end, error)
     x, y, z = part * error[3], part * error[4], part * error[5]
@@ -81,52 +80,47 @@ def pose_between(start, end, part, pose):
     m10, m11, m12 = b * x * y + a * z, 1.0 - b * (x * x + z * z), b * y * z - a * x
     m20, m21, m22 = b * x * z - a * y, b * y * z + a * x, 1.0 - b * (x * x + y * y)
     for k in range(3):
-        r0, r1, r2 = start[3 * k], start[3 * k + 1], start[3 * k + 2]
-        pose[3 * k] = r0 * m00 + r1 * m10 + r2 * m20
-        pose[3 * k + 1] = r0 * m01 + r1 * m11 + r2 * m21
-        pose[3 * k + 2] = r0 * m02 + r1 * m12 + r2 * m22
-        pose[9 + k] = start[9 + k] + part * (end[9 + k] - start[9 + k])
+        r0, r1, r2 = start[k, 0], start[k, 1], start[k, 2]
+        pose[k, 0] = r0 * m00 + r1 * m10 + r2 * m20
+        pose[k, 1] = r0 * m01 + r1 * m11 + r2 * m21
+        pose[k, 2] = r0 * m02 + r1 * m12 + r2 * m22
+        pose[k, 3] = start[k, 3] + part * (end[k, 3] - start[k, 3])
 
 
-@compiled
-def ease_posture(fixed, prismatic, lower, upper, target, dead_zone, reference, q, allowed):
-    """Move q, in place, along its self-motion towards the reference and away from limits.
+@kept
+def next_on_branch(chain, task, target, redundant, reference, step_bound, q, trial):
+    """Write the solution (n,) at a target near q; return whether it is one, within reach of q.
 
-    By at most `allowed` [rad] (largest joint), so that a slow path is not overtaken.
+    A redundant arm is eased along its self-motion by half of what it moves.
     """
-    n = q.shape[0]
-    pose, axes, residual = np.empty(12), np.empty((n, 6)), np.empty(6)
-    jacobian, direction = np.empty((6, n)), np.empty(n)
-    residual_at(fixed, prismatic, q, target, dead_zone, pose, axes, residual)
-    task_jacobian(prismatic, target, dead_zone, pose, axes, residual, jacobian)
-    posture_descent(prismatic, lower, upper, reference, q, direction)
-    project_on_null_space(jacobian, direction)
-    reach = largest(direction)
-    if reach > 0.0:
-        factor = min(0.1, allowed / reach)
-        for i in range(n):
-            q[i] = min(max(q[i] + factor * direction[i], lower[i]), upper[i])
+    assign(trial, q)
+    if not correct(chain, task, target, redundant, trial, int64(12)):
+        return False
+    moved = largest_difference(trial, q)
+    if moved > step_bound:
+        return False
+    if redundant and moved > 0.0:
+        eased = trial.copy()
+        ease_posture(chain, task, target, reference, eased, 0.5 * moved)
+        reached = correct(chain, task, target, redundant, eased, int64(12))
+        if reached and largest_difference(eased, q) <= step_bound:
+            assign(trial, eased)
+    return True
 
 
-@compiled
-def follow(
-    fixed, prismatic, lower, upper, redundant, targets, dead_zone, tolerances, step_bound, path
-):
-    """Follow the branch of path[0] along targets (N, 12); write path (N, n).
+@kept
+def follow(chain, task, targets, step_bound, path):
+    """Follow the branch of path[0] along targets (N, 4, 4); write path (N, n).
 
     Between neighbouring poses the straight motion is divided until no joint moves by more than
     `step_bound` [rad | m] in one part, so that a branch is followed and never changed. Returns
     the first pose that cannot be reached so (N if none) and the part of the way to it that can.
     Limits count only for redundant chains; else turns of the whole path are chosen afterwards.
     """
-    count, n = path.shape
-    q, trial, reference, eased = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    between = np.empty(12)
-    assign(q, path[0])
-    assign(reference, path[0])
-    if not correct(
-        fixed, prismatic, lower, upper, redundant, targets[0], dead_zone, tolerances, q, int64(20)
-    ):
+    count, redundant = path.shape[0], is_redundant(chain, task)
+    reference, q = path[0].copy(), path[0].copy()
+    trial, between = np.empty(q.shape[0]), np.empty((4, 4))
+    if not correct(chain, task, targets[0], redundant, q, int64(20)):
         return 0, 0.0
     assign(path[0], q)
     for k in range(1, count):
@@ -134,53 +128,10 @@ def follow(
         while done < 1.0:
             ahead = min(1.0, done + part)
             if ahead == 1.0:
-                assign(between, targets[k])
+                between[:] = targets[k]
             else:
                 pose_between(targets[k - 1], targets[k], ahead, between)
-            assign(trial, q)
-            reached = correct(
-                fixed,
-                prismatic,
-                lower,
-                upper,
-                redundant,
-                between,
-                dead_zone,
-                tolerances,
-                trial,
-                int64(12),
-            )
-            moved = largest_difference(trial, q)
-            if reached and moved <= step_bound:
-                if redundant and moved > 0.0:
-                    assign(eased, trial)
-                    ease_posture(
-                        fixed,
-                        prismatic,
-                        lower,
-                        upper,
-                        between,
-                        dead_zone,
-                        reference,
-                        eased,
-                        0.5 * moved,
-                    )
-                    if (
-                        correct(
-                            fixed,
-                            prismatic,
-                            lower,
-                            upper,
-                            redundant,
-                            between,
-                            dead_zone,
-                            tolerances,
-                            eased,
-                            int64(12),
-                        )
-                        and largest_difference(eased, q) <= step_bound
-                    ):
-                        assign(trial, eased)
+            if next_on_branch(chain, task, between, redundant, reference, step_bound, q, trial):
                 assign(q, trial)
                 done = ahead
                 part = 1.0 if part == 1.0 else 2.0 * part
@@ -190,18 +141,3 @@ def follow(
                     return k, done
         assign(path[k], q)
     return count, 1.0
-
-
-@compiled
-def largest_residuals(poses, targets, dead_zone):
-    """Return the largest position [m] and rotation [rad] residual of poses (N, 12)."""
-    error = np.empty(6)
-    position, orientation = 0.0, 0.0
-    for k in range(poses.shape[0]):
-        pose_error(poses[k], targets[k], error)
-        p, o = 0.0, 0.0
-        for i in range(3):
-            p += max(abs(error[i]) - dead_zone[i], 0.0) ** 2
-            o += max(abs(error[3 + i]) - dead_zone[3 + i], 0.0) ** 2
-        position, orientation = max(position, p), max(orientation, o)
-    return math.sqrt(position), math.sqrt(orientation)

@@ -1,15 +1,31 @@
-"""The serial chain from the base to one frame, as flat arrays for compiled code."""
+"""The serial chain from the base to one frame, as arrays for compiled code."""
 
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError, JointLimitError, limit_error
+from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
 
-Array = NDArray[np.float64]
+
+class ChainArrays(NamedTuple):
+    """A chain as compiled code takes it.
+
+    Attributes:
+        fixed: (n + 1, 4, 4) fixed transforms.
+        prismatic: (n,).
+        lower, upper: (n,) position limits [rad | m].
+    """
+
+    fixed: Array
+    prismatic: NDArray[np.bool_]
+    lower: Array
+    upper: Array
 
 
 class Chain:
@@ -20,15 +36,18 @@ class Chain:
     compared with Pinocchio's forward kinematics when it is made.
 
     Attributes:
+        name: the model's.
         frame: name of the frame.
         joints: (n,) indices of the chain's joints in the model's q.
-        fixed: (n + 1, 12) fixed transforms: rotation by rows, then translation [m].
-        prismatic, continuous: (n,) bool.
-        lower, upper: (n,) position limits [rad | m].
+        joint_names: their n names.
+        arrays: fixed transforms, kinds and limits.
+        unlimited: the same without limits of revolute joints.
+        fixed, prismatic, lower, upper: as in `arrays`.
     """
 
     def __init__(self, model: RobotModel, frame: str | None = None):
         """Read the chain that ends in `frame` (None: the tool frame)."""
+        self.name = model.name
         self.frame = model.tip_frame if frame is None else frame
         frame_id = model.frame_id(frame)
         pin_model = model.pin_model
@@ -36,36 +55,43 @@ class Chain:
         joints = [joint for joint in support if joint > 0]
         if not joints:
             raise ArmError(f'frame {self.frame!r} of {model.name!r} is moved by no joint')
-        self.joints = np.array([pin_model.joints[joint].idx_v for joint in joints])
-        self.continuous = model.continuous[self.joints]
-        self.prismatic = model.prismatic[self.joints]
-        self.lower = model.position_lower[self.joints]
-        self.upper = model.position_upper[self.joints]
         self.n = len(joints)
+        self.joints = np.array([pin_model.joints[joint].idx_v for joint in joints])
+        self.joint_names = tuple(model.joint_names[index] for index in self.joints)
+        prismatic = model.prismatic[self.joints]
 
         data = pin_model.createData()
         neutral = pin.neutral(pin_model)
         transforms, to_axis = [], pin.SE3.Identity()
-        for joint, prismatic in zip(joints, self.prismatic, strict=True):
+        for joint, slides in zip(joints, prismatic, strict=True):
             column = pin.computeJointJacobian(pin_model, data, neutral, joint)
             column = column[:, pin_model.joints[joint].idx_v]
-            axis = column[:3] if prismatic else column[3:]
-            z_to_axis = pin.SE3(_rotation_from_z(axis), np.zeros(3))
+            z_to_axis = pin.SE3(
+                _rotation_from_z(column[:3] if slides else column[3:]), np.zeros(3)
+            )
             transforms.append(to_axis.inverse() * pin_model.jointPlacements[joint] * z_to_axis)
             to_axis = z_to_axis
         transforms.append(to_axis.inverse() * pin_model.frames[frame_id].placement)
-        self.fixed = np.array([flatten_pose(transform) for transform in transforms])
+        self.arrays = ChainArrays(
+            np.array([transform.homogeneous for transform in transforms]),
+            prismatic,
+            model.position_lower[self.joints],
+            model.position_upper[self.joints],
+        )
+        self.fixed, self.prismatic, self.lower, self.upper = self.arrays
+        self.unlimited = self.arrays._replace(
+            lower=np.where(prismatic, self.lower, -np.inf),
+            upper=np.where(prismatic, self.upper, np.inf),
+        )
         self._check_against_pinocchio(model)
 
     def _check_against_pinocchio(self, model: RobotModel) -> None:
-        from arm_dynamics.kinematics.compiled_kinematics import chain_pose
-
         rng = np.random.default_rng(0)
         for _ in range(5):
             q = model.random_configuration(rng)
-            pose = np.empty(12)
-            chain_pose(self.fixed, self.prismatic, q[self.joints], pose, np.empty((self.n, 6)))
-            expected = flatten_pose(model.forward_kinematics(q, self.frame))
+            pose = np.eye(4)
+            chain_pose(self.arrays, q[self.joints], pose, np.empty((self.n, 6)))
+            expected = model.forward_kinematics(q, self.frame).homogeneous
             if not np.allclose(pose, expected, rtol=0.0, atol=1e-11):
                 raise ArmError(
                     f'the chain to {self.frame!r} of {model.name!r} disagrees with Pinocchio by '
@@ -74,7 +100,7 @@ class Chain:
 
     def positions(self, q: Array) -> Array:
         """Return the frame's origin (k, 3) [m] in the base frame at configurations (k, nq)."""
-        point = np.broadcast_to(self.fixed[-1, 9:], (len(q), 3))
+        point = np.broadcast_to(self.fixed[-1, :3, 3], (len(q), 3))
         for i in reversed(range(self.n)):
             motion, moved = q[:, self.joints[i]], point.copy()
             if self.prismatic[i]:
@@ -83,33 +109,36 @@ class Chain:
                 sine, cosine = np.sin(motion), np.cos(motion)
                 moved[:, 0] = cosine * point[:, 0] - sine * point[:, 1]
                 moved[:, 1] = sine * point[:, 0] + cosine * point[:, 1]
-            point = moved @ self.fixed[i, :9].reshape(3, 3).T + self.fixed[i, 9:]
+            point = moved @ self.fixed[i, :3, :3].T + self.fixed[i, :3, 3]
         return point
+
+    def limit_error(self, joint: int, value: float) -> JointLimitError:
+        """Return the error for a position of the chain's joint number `joint`."""
+        return limit_error(
+            self.joint_names[joint],
+            'position',
+            value,
+            self.lower[joint],
+            self.upper[joint],
+            'm' if self.prismatic[joint] else 'rad',
+        )
 
     @property
     def reach(self) -> float:
         """Upper bound [m] on the distance from the first joint to the frame's origin."""
         slide = np.where(self.prismatic, np.maximum(np.abs(self.lower), np.abs(self.upper)), 0.0)
-        return float(np.linalg.norm(self.fixed[1:, 9:], axis=1).sum() + slide.sum())
+        return float(np.linalg.norm(self.fixed[1:, :3, 3], axis=1).sum() + slide.sum())
 
 
 _CHAINS: WeakKeyDictionary[RobotModel, dict[str | None, Chain]] = WeakKeyDictionary()
 
 
 def chain_to(model: RobotModel, frame: str | None = None) -> Chain:
-    """Return the chain to a frame (None: the tool frame), made once a model and frame."""
+    """Return the chain to a frame (None: the tool frame), made once per model and frame."""
     chains = _CHAINS.setdefault(model, {})
     if frame not in chains:
         chains[frame] = Chain(model, frame)
     return chains[frame]
-
-
-def flatten_pose(pose: pin.SE3) -> Array:
-    """Return (12,): rotation by rows, then translation [m]."""
-    flat = np.empty(12)
-    flat[:9] = pose.rotation.ravel()
-    flat[9:] = pose.translation
-    return flat
 
 
 def _rotation_from_z(axis: Array) -> Array:

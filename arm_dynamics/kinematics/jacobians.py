@@ -20,15 +20,15 @@ def geometric_jacobian(model: RobotModel, q: ArrayLike, frame: str | None = None
     matrix as `RobotModel.jacobian`, which is Pinocchio's, without Pinocchio.
     """
     chain = chain_to(model, frame)
-    pose, axes = np.empty(12), np.empty((chain.n, 6))
-    chain_pose(chain.fixed, chain.prismatic, np.asarray(q, dtype=float)[chain.joints], pose, axes)
+    pose, axes = np.empty((4, 4)), np.empty((chain.n, 6))
+    chain_pose(chain.arrays, np.asarray(q, dtype=float)[chain.joints], pose, axes)
     jacobian = np.zeros((6, model.nv))
     for index, prismatic, axis in zip(chain.joints, chain.prismatic, axes, strict=True):
         z, origin = axis[:3], axis[3:]
         if prismatic:
             jacobian[:3, index] = z
         else:
-            jacobian[:3, index] = np.cross(z, pose[9:] - origin)
+            jacobian[:3, index] = np.cross(z, pose[:3, 3] - origin)
             jacobian[3:, index] = z
     return jacobian
 

@@ -121,7 +121,7 @@ def ur_singularities(
 def _joint_lines(chain: Chain, q: Array) -> tuple[Array, Array]:
     """Return each joint's axis (n, 3) and a point on it (n, 3), base frame."""
     lines = np.empty((chain.n, 6))
-    chain_pose(chain.fixed, chain.prismatic, q, np.empty(12), lines)
+    chain_pose(chain.arrays, q, np.empty((4, 4)), lines)
     return lines[:, :3], lines[:, 3:]
 
 

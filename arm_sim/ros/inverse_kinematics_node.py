@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -26,8 +26,8 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
+from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik, solver_names
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
-from arm_dynamics.inverse_kinematics.solve import Solver, inverse_kinematics, solve_ik
 from arm_dynamics.inverse_kinematics.warm_up import warm_up
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
@@ -64,14 +64,21 @@ class InverseKinematicsParameters:
         in_range('orientation_tolerance', self.orientation_tolerance, 0.0, 3.2, exclusive=True)
         in_range('restarts', self.restarts, 0, 10_000)
         in_range('random_seed', self.random_seed, 0)
-        one_of('solver', self.solver, get_args(Solver))
+        one_of('solver', self.solver, solver_names())
+
+
+def answer(response: Any, result: NamedTuple) -> None:
+    """Write what a response has of a result."""
+    for name, value in result._asdict().items():
+        if hasattr(response, name):
+            setattr(response, name, value)
 
 
 def answered(callback: Callable) -> Callable:
     """Let a service callback answer a malformed request with the reason instead of raising."""
 
     @wraps(callback)
-    def answer(self: 'InverseKinematicsNode', request: Any, response: Any) -> Any:
+    def answer_always(self: 'InverseKinematicsNode', request: Any, response: Any) -> Any:
         self.requests += 1
         try:
             callback(self, request, response)
@@ -82,7 +89,7 @@ def answered(callback: Callable) -> Callable:
             self.last_failure = response.reason
         return response
 
-    return answer
+    return answer_always
 
 
 class InverseKinematicsNode(Node):
@@ -99,6 +106,9 @@ class InverseKinematicsNode(Node):
         self._reader = JointReader(self.model.joint_names)
         self._joint_state: bytes | None = None
         warm_up(self.model)  # no request has to wait for the compiler
+        ik = inverse_kinematics(self.model)
+        if p.solver != 'auto':
+            ik.solver(p.solver)  # refused now, where it cannot be used
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_subscription(
             JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
@@ -109,7 +119,7 @@ class InverseKinematicsNode(Node):
             ComputeIKPath, 'compute_ik_path', self.compute_ik_path, qos_profile=SERVICE_QOS
         )
         self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
-        analytic = inverse_kinematics(self.model).analytic
+        analytic = ik.analytic
         self.get_logger().info(
             f'{p.robot}: {self.model.nq} joints, tip {self.model.tip_frame!r}, '
             f'solver {p.solver!r}, '
@@ -119,36 +129,14 @@ class InverseKinematicsNode(Node):
     @answered
     def compute_ik(self, request: ComputeIK.Request, response: ComputeIK.Response) -> None:
         """Solve one pose."""
-        p, model = self.parameters, self.model
-        response.joint_names = list(model.joint_names)
+        response.joint_names = list(self.model.joint_names)
         seed = self._seed(request.seed)
         target = pose_from_message(request.target.pose, 'the target pose')
         base = self._frame_pose(request.target.header.frame_id, seed)
-        if base is not None:
-            target = base * target
-        position, orientation = self._tolerances(request)
-        result = solve_ik(
-            model,
-            target,
-            seed,
-            frame=request.tip_frame or None,
-            position_tolerance=position,
-            orientation_tolerance=orientation,
-            position_only=request.position_only,
-            axis_tolerances=request.axis_tolerances or None,
-            solver=request.solver or p.solver,
-            restarts=p.restarts,
-            random_seed=p.random_seed,
-        )
-        response.success = result.success
-        response.reason = result.reason
+        solver = request.solver or self.parameters.solver
+        result = solve_ik(self.model, base * target, seed, solver=solver, **self._options(request))
         response.position = array('d', result.q)
-        response.position_error = result.position_error
-        response.orientation_error = result.orientation_error
-        response.iterations = result.iterations
-        response.restarts = result.restarts
-        response.solver = result.solver
-        response.condition_number = result.condition_number
+        answer(response, result)
 
     @answered
     def compute_fk(self, request: ComputeFK.Request, response: ComputeFK.Response) -> None:
@@ -165,34 +153,16 @@ class InverseKinematicsNode(Node):
         self, request: ComputeIKPath.Request, response: ComputeIKPath.Response
     ) -> None:
         """Solve a whole path on one branch."""
-        model = self.model
-        response.joint_names = list(model.joint_names)
+        response.joint_names = list(self.model.joint_names)
         response.first_failure = 0
         seed = self._seed(request.seed)
         poses = poses_from_message(request.path)
         base = self._frame_pose(request.path.header.frame_id, seed)
-        if base is not None:
-            poses = base.homogeneous @ poses
-        position, orientation = self._tolerances(request)
         result = solve_path_ik(
-            model,
-            poses,
-            seed,
-            frame=request.tip_frame or None,
-            position_tolerance=position,
-            orientation_tolerance=orientation,
-            position_only=request.position_only,
-            axis_tolerances=request.axis_tolerances or None,
-            restarts=self.parameters.restarts,
-            random_seed=self.parameters.random_seed,
+            self.model, base.homogeneous @ poses, seed, **self._options(request)
         )
-        response.success = result.success
-        response.reason = result.reason
-        response.first_failure = result.first_failure
         response.positions = array('d', result.q.tobytes())
-        response.max_position_error = result.max_position_error
-        response.max_orientation_error = result.max_orientation_error
-        response.max_joint_step = result.max_joint_step
+        answer(response, result)
 
     def _seed(self, values: Any) -> np.ndarray | None:
         """Return the request's seed, else the last joint state, else None."""
@@ -206,14 +176,11 @@ class InverseKinematicsNode(Node):
         except ArmError:
             return None  # another arm's joint_states
 
-    def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3 | None:
-        """Return a frame's pose in the base frame (None: it is the base frame itself).
-
-        A moving frame is where the seed has it.
-        """
+    def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3:
+        """Return a frame's pose in the base frame; a moving frame is where the seed has it."""
         model = self.model
         if frame in ('', model.base_frame):
-            return None
+            return pin.SE3.Identity()
         moves = model.pin_model.frames[model.frame_id(frame)].parentJoint > 0
         if moves and seed is None:
             raise ArmError(
@@ -225,16 +192,22 @@ class InverseKinematicsNode(Node):
             raise ArmError(f'seed has {len(q)} values, {model.name!r} has {model.nq} joints')
         return pin.SE3(model.forward_kinematics(q, frame))
 
-    def _tolerances(self, request: Any) -> tuple[float, float]:
-        """Return the request's tolerances, the node's where it gives none (0)."""
+    def _options(self, request: Any) -> dict[str, Any]:
+        """Return what poses and paths are solved with; where a tolerance is 0, the node's own."""
         p = self.parameters
+        options = {
+            'frame': request.tip_frame or None,
+            'position_only': request.position_only,
+            'axis_tolerances': request.axis_tolerances or None,
+            'restarts': p.restarts,
+            'random_seed': p.random_seed,
+        }
         for name in ('position_tolerance', 'orientation_tolerance'):
-            if not math.isfinite(getattr(request, name)) or getattr(request, name) < 0.0:
-                raise ArmError(f'{name} is {getattr(request, name)}; it must be positive or 0')
-        return (
-            request.position_tolerance or p.position_tolerance,
-            request.orientation_tolerance or p.orientation_tolerance,
-        )
+            value = getattr(request, name)
+            if not math.isfinite(value) or value < 0.0:
+                raise ArmError(f'{name} is {value}; it must be positive or 0')
+            options[name] = value or getattr(p, name)
+        return options
 
     def _on_joint_state(self, data: bytes) -> None:
         self._joint_state = data

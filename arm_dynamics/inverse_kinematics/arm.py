@@ -1,0 +1,220 @@
+"""The solvers of one frame of an arm, and what they share: starts, limits, checks, reasons."""
+
+from contextlib import suppress
+from typing import NamedTuple
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError
+from arm_dynamics.inverse_kinematics.reasons import why_not
+from arm_dynamics.inverse_kinematics.solver import SOLVERS, Solver, solver_names
+from arm_dynamics.inverse_kinematics.solvers.analytic import Analytic
+from arm_dynamics.inverse_kinematics.task import IkTask
+from arm_dynamics.inverse_kinematics.verification import best_of
+from arm_dynamics.kinematics.chain import chain_to
+from arm_dynamics.kinematics.small_matrices import all_finite
+from arm_dynamics.model import RobotModel
+
+DEFAULT_RESTARTS = 60
+_ITERATIVE = 'levenberg_marquardt'
+
+
+class IkResult(NamedTuple):
+    """Answer to one inverse kinematics problem.
+
+    Attributes:
+        success: q meets the tolerances and the joint limits.
+        q: (nq,) solution; without success the nearest configuration found, within limits.
+        position_error: [m] distance from the target, beyond what `axis_tolerances` allows.
+        orientation_error: [rad] rotation from the target, likewise.
+        iterations: iterations of all starts together; 0 for a closed-form solution.
+        restarts: starts used after the first.
+        solver: the solver that found q.
+        condition_number: of the Jacobian at q; infinite at a singularity.
+        reason: empty on success, else why not and by how much.
+    """
+
+    success: bool
+    q: Array
+    position_error: float
+    orientation_error: float
+    iterations: int
+    restarts: int
+    solver: str
+    condition_number: float
+    reason: str
+
+
+class InverseKinematics:
+    """Solvers for one frame of one model; make it with `inverse_kinematics`.
+
+    Attributes:
+        chain: the joints that move the frame.
+        analytic: its closed-form solver, or None.
+        middle: (nq,) the middle of the joints' ranges, zero where they are infinite.
+    """
+
+    def __init__(self, model: RobotModel, frame: str | None = None):
+        """Prepare the chain; find a closed-form solver and check it with forward kinematics."""
+        self.chain = chain_to(model, frame)
+        self.middle = model.neutral()
+        limited = np.isfinite(model.position_upper)
+        self.middle[limited] = (model.position_lower[limited] + model.position_upper[limited]) / 2
+        self._model = ref(model)  # which holds this, see _ARMS
+        self._whole = self.chain.n == model.nq
+        self._solvers: dict[str, Solver] = {}
+        self._random_starts: dict[tuple[int, int], Array] = {}
+        self.analytic: Analytic | None = None
+        with suppress(ArmError):
+            self.analytic = self._solvers['analytic'] = Analytic(model, self.chain)
+
+    def solver(self, name: str) -> Solver:
+        """Return a solver, prepared for this chain.
+
+        Raises:
+            ArmError: no such solver, or it cannot be used for this arm.
+        """
+        if name not in self._solvers:
+            if name not in solver_names():
+                raise ArmError(f'no IK solver {name!r}; there are: {", ".join(solver_names())}')
+            self._solvers[name] = SOLVERS.load(name)(self._model(), self.chain)
+        return self._solvers[name]
+
+    def checked_seed(self, seed: ArrayLike | None) -> Array:
+        """Return a seed (nq,) as a new array, `middle` for None."""
+        if seed is None:
+            return self.middle.copy()
+        start = np.array(seed, dtype=float)
+        if start.shape != self.middle.shape:
+            raise ArmError(
+                f'seed has shape {start.shape}, {self.chain.name!r} needs {self.middle.shape}: '
+                'one number per joint'
+            )
+        if not all_finite(start):
+            raise ArmError(f'seed is not finite: {start}')
+        return start
+
+    def starts(self, first: Array, restarts: int, random_seed: int) -> Array:
+        """Return (1 + restarts, n) starts: `first`, then random ones within limits.
+
+        The random ones depend on random_seed alone; infinite ranges count as +-pi (+-1 m).
+        """
+        key = (restarts, random_seed)
+        if key not in self._random_starts:
+            chain = self.chain
+            wide = np.where(chain.prismatic, 1.0, np.pi)
+            # Where a range holds a full turn, one turn about its middle reaches every pose.
+            lower, upper = np.maximum(chain.lower, -wide), np.minimum(chain.upper, wide)
+            empty = lower >= upper
+            lower, upper = np.where(empty, chain.lower, lower), np.where(empty, chain.upper, upper)
+            drawn = np.random.default_rng(random_seed).uniform(lower, upper, (restarts, chain.n))
+            self._random_starts[key] = np.vstack([first, drawn])
+        starts = self._random_starts[key].copy()
+        starts[0] = first
+        return starts
+
+    def solve(
+        self,
+        target: Array,
+        seed: Array,
+        task: IkTask,
+        solver: str = 'auto',
+        restarts: int = DEFAULT_RESTARTS,
+        random_seed: int = 0,
+    ) -> IkResult:
+        """Solve for a checked target (4, 4) and seed (nq,); see `solve_ik`."""
+        first = seed if self._whole else seed[self.chain.joints]
+        closed_form = self.analytic is not None and task.full_pose
+        if solver == 'analytic' or (solver == 'auto' and closed_form):
+            result = self._ask('analytic', target, task, first[None], first)
+            if not result.success:
+                # What is left is a singular target, or the nearest pose.
+                starts = self.starts(first, restarts, random_seed)[: max(12, 1 + restarts // 4)]
+                starts = np.vstack([self.solver('analytic').solve(target, task, starts).q, starts])
+                result = self._ask(_ITERATIVE, target, task, starts, first)
+        else:
+            closed_form = False
+            name = _ITERATIVE if solver == 'auto' else solver
+            starts = self.starts(first, restarts, random_seed)
+            result = self._ask(name, target, task, starts, first)
+        if not result.success:
+            away = (
+                f'the nearest pose is {1e3 * result.position_error:.6g} mm and '
+                f'{result.orientation_error:.6g} rad away'
+            )
+            exact = self.all_solutions(target, task, limits=False) if closed_form else None
+            reason = why_not(self.chain, target, away, exact, result.restarts + 1)
+            result = result._replace(reason=reason)
+        if self._whole:
+            return result
+        return result._replace(q=self.all_joints(result.q, seed))
+
+    def _ask(
+        self, name: str, target: Array, task: IkTask, starts: Array, first: Array
+    ) -> IkResult:
+        """Ask a solver from starts (k, n) until a proposal meets the task; return the best.
+
+        Of proposals that meet it, that is the nearest to `first` (n,).
+        """
+        solver, results, iterations = self.solver(name), [], 0
+        arrays, at_once = tuple(self.chain.arrays), solver.starts_at_once or len(starts)
+        for start in range(0, len(starts), at_once):
+            try:
+                found = solver.solve(target, task, starts[start : start + at_once])
+                proposals = np.array(found.q, dtype=float, order='C', ndmin=2)
+            except ArmError:
+                raise
+            except Exception as error:  # somebody else's solver may raise anything
+                raise ArmError(
+                    f'IK solver {name!r} failed: {type(error).__name__}: {error}'
+                ) from error
+            if proposals.shape[1] != self.chain.n:
+                raise ArmError(
+                    f'IK solver {name!r} proposed an array of shape {proposals.shape}; '
+                    f'it must be (m, {self.chain.n})'
+                )
+            iterations, restarts = iterations + int(found.iterations), start + int(found.restarts)
+            q = np.empty(self.chain.n)
+            met, position, orientation, condition = best_of(
+                arrays, tuple(task), target, proposals, solver.polish, first, q
+            )
+            result = IkResult(
+                met, q, position, orientation, iterations, restarts, name, condition, ''
+            )
+            if met:
+                return result
+            results.append(result)
+        best = min(results, key=lambda r: r.position_error**2 + r.orientation_error**2)
+        return best._replace(iterations=iterations, restarts=restarts)
+
+    def all_solutions(self, target: Array, task: IkTask, limits: bool = True) -> Array:
+        """Return every closed-form solution (m, n) of a target (4, 4), verified, one turn each."""
+        chain = tuple(self.chain.arrays if limits else self.chain.unlimited)
+        middle = np.clip(np.zeros(6), self.chain.lower, self.chain.upper)
+        solutions = []
+        for candidate in self.solver('analytic').solve(target, task, middle[None]).q:
+            q, one = np.empty(6), candidate[None].copy()
+            if best_of(chain, tuple(task), target, one, True, middle, q)[0]:
+                solutions.append(q)
+        return np.array(solutions).reshape(-1, 6)
+
+    def all_joints(self, q: Array, others: Array) -> Array:
+        """Return (nq,): the chain's joints at q (n,), all others as in `others`."""
+        full = others.copy()
+        full[self.chain.joints] = q
+        return full
+
+
+_ARMS: WeakKeyDictionary[RobotModel, dict[str | None, InverseKinematics]] = WeakKeyDictionary()
+
+
+def inverse_kinematics(model: RobotModel, frame: str | None = None) -> InverseKinematics:
+    """Return the solvers of a frame (None: the tool frame), made once per model and frame."""
+    try:
+        return _ARMS[model][frame]
+    except KeyError:
+        made = _ARMS.setdefault(model, {})[frame] = InverseKinematics(model, frame)
+        return made

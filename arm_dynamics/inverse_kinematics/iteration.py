@@ -1,0 +1,67 @@
+"""What iterative solvers share, compiled: the loop over steps, and that over starts."""
+
+import math
+
+import numpy as np
+
+from arm_dynamics.compiling import passed
+from arm_dynamics.inverse_kinematics.residual import (
+    assign,
+    keep_within_limits,
+    linearise,
+    meets,
+    new_state,
+    residual_at,
+)
+
+ITERATIONS = 200
+
+
+@passed
+def iterate(rule, chain, task, target, q):
+    """Take the steps of a rule from q, in place, until the task is met, at most 200.
+
+    `rule(state, factor, fallen, step)` writes a step (n,) and returns the factor that it gets at
+    the next one; `fallen`: the residual is smaller than at the step before. Returns the number of
+    iterations, and position and rotation residual.
+    """
+    state, step = new_state(q.shape[0]), np.empty(q.shape[0])
+    factor, last = math.nan, math.inf
+    for iteration in range(ITERATIONS + 1):
+        position, orientation = residual_at(chain, task, target, q, state)
+        if iteration == ITERATIONS or meets(task, position, orientation):
+            break
+        linearise(chain, task, target, state)
+        size = position * position + orientation * orientation
+        factor = rule(state, factor, size < last, step)
+        last = size
+        for i in range(q.shape[0]):
+            q[i] += step[i]
+            if not math.isfinite(q[i]) or abs(q[i]) > 1e9:
+                q[i] = 0.0
+        keep_within_limits(chain, q)
+    return iteration, position, orientation
+
+
+@passed
+def from_starts(minimise, how, chain, task, target, starts, q):
+    """Minimise from each start (m, n) in turn until one meets the task; write the best q (n,).
+
+    `minimise(how, chain, task, target, q)` moves q and returns iterations and residuals. Returns
+    whether the task is met, all iterations together, and the starts used after the first.
+    """
+    trial = np.empty(q.shape[0])
+    best, total = math.inf, 0
+    for start in range(starts.shape[0]):
+        assign(trial, starts[start])
+        keep_within_limits(chain, trial)
+        used, position, orientation = minimise(how, chain, task, target, trial)
+        total += used
+        if meets(task, position, orientation):
+            assign(q, trial)
+            return True, total, start
+        cost = position * position + orientation * orientation
+        if cost < best:
+            best = cost
+            assign(q, trial)
+    return False, total, starts.shape[0] - 1

@@ -1,0 +1,44 @@
+"""Why there is no solution, and by how much."""
+
+import numpy as np
+
+from arm_dynamics.arrays import Array
+from arm_dynamics.kinematics.chain import Chain
+
+
+def why_not(chain: Chain, target: Array, away: str, exact: Array | None, starts: int) -> str:
+    """Return why a target (4, 4) has no solution within limits, in one sentence.
+
+    Args:
+        chain: the joints that move the frame.
+        target: pose of the frame.
+        away: how far the nearest pose is, in words.
+        exact: (m, n) all solutions without limits, where a closed form gives them.
+        starts: how many there were.
+    """
+    if exact is not None and len(exact):
+        return f'{beyond_limits(chain, exact)}; within limits {away}'
+    distance = float(np.linalg.norm(target[:3, 3] - chain.fixed[0, :3, 3]))
+    if distance > chain.reach:
+        return (
+            f'out of reach: the target is {distance:.6g} m from the first joint and the arm '
+            f'is at most {chain.reach:.6g} m long; {away}'
+        )
+    if exact is not None:
+        return f'out of reach: no configuration gives this pose (closed form); {away}'
+    return f'no solution found from {starts} starts; {away}'
+
+
+def beyond_limits(chain: Chain, solutions: Array) -> str:
+    """Return which joint limit excludes the solution (m, n) that breaks limits least."""
+    turns = np.ceil((solutions - chain.upper) / (2 * np.pi))
+    below = np.where(np.isfinite(chain.upper), solutions - 2 * np.pi * turns, solutions)
+    above = np.where(np.isfinite(chain.lower), below + 2 * np.pi, below)
+    under, over = chain.lower - below, above - chain.upper
+    inside = (under <= 0.0) | (over <= 0.0)
+    excess = np.where(inside, 0.0, np.minimum(under, over))
+    row = int(excess.max(axis=1).argmin())
+    joint = int(excess[row].argmax())
+    value = below[row, joint] if under[row, joint] < over[row, joint] else above[row, joint]
+    error = chain.limit_error(joint, value)
+    return f'all {len(solutions)} solutions are beyond joint limits, the closest: {error}'

@@ -1,0 +1,101 @@
+"""Levenberg-Marquardt: dq = (J^T J + mu I)^-1 J^T r, mu by the gain ratio, limits held."""
+
+import numpy as np
+from numpy import int64  # a bare literal would have a copy compiled for every value
+
+from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.inverse_kinematics.iteration import from_starts
+from arm_dynamics.inverse_kinematics.residual import (
+    assign,
+    hold_joints_at_limits,
+    keep_within_limits,
+    linearise,
+    meets,
+    new_state,
+    residual_at,
+)
+from arm_dynamics.inverse_kinematics.solver import CompiledSolver
+from arm_dynamics.kinematics.small_matrices import damped_step
+
+
+@inlined
+def predicted_fall(state, damping, step):
+    """Return by how much |r|^2 falls over a step (n,) if r is linear: dq^T (mu dq + J^T r)."""
+    fall = 0.0
+    for i in range(step.shape[0]):
+        slope = 0.0
+        for k in range(6):
+            slope += state.jacobian[k, i] * state.residual[k]
+        fall += step[i] * (damping * step[i] + slope)
+    return fall
+
+
+@kept
+def minimise(effort, chain, task, target, q):
+    """Minimise |r|^2 from q, in place. Returns iterations, position and rotation residual.
+
+    Damping by the gain ratio (Nielsen 1999). `effort`: the most iterations, and within how many
+    the residual has to halve. One step more is taken once the tolerances are met.
+    """
+    iterations, patience = effort
+    n = q.shape[0]
+    here, there = new_state(n), new_state(n)
+    step, trial = np.empty(n), np.empty(n)
+    position, orientation = residual_at(chain, task, target, q, here)
+    cost = position * position + orientation * orientation
+    damping, growth = 1e-3, 2.0
+    last_cost, last_iteration = cost, 0
+    for iteration in range(iterations):
+        done = meets(task, position, orientation)
+        if cost < 1e-28:
+            return iteration, position, orientation
+        linearise(chain, task, target, here)
+        hold_joints_at_limits(chain, q, here)
+        improved = False
+        for _ in range(12):
+            if damped_step(here.jacobian, here.residual, damping, step):
+                for i in range(n):
+                    trial[i] = q[i] + step[i]
+                keep_within_limits(chain, trial)
+                p, o = residual_at(chain, task, target, trial, there)
+                trial_cost = p * p + o * o
+                if trial_cost < cost:
+                    predicted = predicted_fall(here, damping, step)
+                    ratio = (cost - trial_cost) / predicted if predicted > 0.0 else 1.0
+                    damping *= max(0.1, 1.0 - (2.0 * min(ratio, 1.0) - 1.0) ** 3)
+                    damping, growth, improved = max(damping, 1e-14), 2.0, True
+                    break
+            if done:
+                break
+            damping *= growth
+            growth *= 2.0
+        if not improved:
+            return iteration, position, orientation
+        assign(q, trial)
+        here, there = there, here
+        position, orientation, cost = p, o, trial_cost
+        if done:
+            return iteration + 1, position, orientation
+        if cost < 0.5 * last_cost:
+            last_cost, last_iteration = cost, iteration
+        elif iteration - last_iteration >= patience:
+            return iteration + 1, position, orientation
+    return iterations, position, orientation
+
+
+@kept
+def search(chain, task, target, starts, q):
+    """See `CompiledSolver.search`. Where no start succeeds, the best is minimised further."""
+    effort = int64(40), int64(6)
+    met, total, restarts = from_starts(minimise, effort, chain, task, target, starts, q)
+    if not met:
+        used, position, orientation = minimise((int64(200), int64(30)), chain, task, target, q)
+        total += used
+        met = meets(task, position, orientation)
+    return met, total, restarts
+
+
+class LevenbergMarquardt(CompiledSolver):
+    """Descends from each start; without a solution, to the nearest pose."""
+
+    search = staticmethod(search)

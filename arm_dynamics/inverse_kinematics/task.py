@@ -1,0 +1,92 @@
+"""What is asked of inverse kinematics: tolerances, checked targets and seeds."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import ArrayLike
+
+from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError
+from arm_dynamics.kinematics.small_matrices import all_finite
+
+
+class IkTask(NamedTuple):
+    """What a solution has to meet; make it with `ik_task`.
+
+    Attributes:
+        dead_zone: (6,) error [m, m, m, rad, rad, rad] in the target's axes that does not count.
+        tolerances: (2,) allowed position [m] and orientation [rad] error beyond it.
+        full_pose: every component counts: dead_zone is zero.
+    """
+
+    dead_zone: Array
+    tolerances: Array
+    full_pose: bool
+
+
+_FULL_POSE = IkTask(np.zeros(6), np.full(2, 1e-6), True)
+
+
+def ik_task(
+    position_tolerance: float = 1e-6,
+    orientation_tolerance: float = 1e-6,
+    position_only: bool = False,
+    axis_tolerances: ArrayLike | None = None,
+) -> IkTask:
+    """Return the task of a set of tolerances; arguments as for `solve_ik`."""
+    usual = position_tolerance == orientation_tolerance == 1e-6 and not position_only
+    if usual and axis_tolerances is None:
+        return _FULL_POSE
+    tolerances = np.array([position_tolerance, orientation_tolerance], dtype=float)
+    if not (tolerances > 0.0).all():
+        raise ArmError(
+            'IK tolerances must be positive, not '
+            f'{position_tolerance} m and {orientation_tolerance} rad'
+        )
+    dead_zone = np.zeros(6)
+    if axis_tolerances is not None:
+        box = np.asarray(axis_tolerances, dtype=float)
+        if box.shape != (6,) or not (box > 0.0).all():
+            raise ArmError(
+                'axis_tolerances must be six positive numbers [m, m, m, rad, rad, rad] '
+                f'(inf for a free axis), not {axis_tolerances}'
+            )
+        tolerances = np.minimum(tolerances, (box[:3].min(), box[3:].min()))
+        dead_zone = np.maximum(box - np.repeat(tolerances, 3), 0.0)
+    if position_only:
+        dead_zone[3:] = np.inf
+    return IkTask(dead_zone, tolerances, not dead_zone.any())
+
+
+def pose_matrix(pose: pin.SE3 | ArrayLike, name: str = 'the target pose') -> Array:
+    """Return a pose as a new array (4, 4); refuse what is not a rigid transform."""
+    matrix = pose.homogeneous if isinstance(pose, pin.SE3) else np.array(pose, dtype=float)
+    if matrix.shape != (4, 4):
+        raise ArmError(f'a pose is a pin.SE3 or an array (4, 4), not of shape {matrix.shape}')
+    if not all_finite(matrix):
+        raise ArmError(f'{name} is not finite')
+    if not isinstance(pose, pin.SE3) and (wrong := float(_no_rotation(matrix))) > 1e-6:
+        raise ArmError(f'{name} has no rotation matrix: R R^T differs from 1 by {wrong:.1e}')
+    return matrix
+
+
+def pose_matrices(poses: Sequence[pin.SE3] | ArrayLike) -> Array:
+    """Return the poses of a path as an array (n, 4, 4), checked."""
+    if not isinstance(poses, np.ndarray):
+        poses = [getattr(pose, 'homogeneous', pose) for pose in poses]  # type: ignore[union-attr]
+    matrices = np.ascontiguousarray(poses, dtype=float)
+    if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or not len(matrices):
+        raise ArmError(f'a path is an array (n, 4, 4), n > 0, not {matrices.shape}')
+    bad = np.flatnonzero(~(_no_rotation(matrices) <= 1e-6) | ~np.isfinite(matrices).all((1, 2)))
+    if bad.size:
+        pose_matrix(matrices[bad[0]], f'pose {bad[0]} of the path')
+    return matrices
+
+
+def _no_rotation(matrices: Array) -> Array:
+    """Return by how much the rotation parts of (..., 4, 4) differ from rotations."""
+    rotations = matrices[..., :3, :3]
+    wrong = np.abs(rotations @ np.swapaxes(rotations, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+    return np.where(np.linalg.det(rotations) < 0.0, np.inf, wrong)
