@@ -6,18 +6,17 @@ from setuptools import find_packages, setup
 package_name = 'arm_sim'
 
 LAWS = sorted(path.stem for path in Path('arm_controllers/laws').glob('[!_]*.py'))
+TASKS = sorted(path.stem for path in Path('arm_sim/tasks').glob('[!_]*'))
 EXECUTABLES = [
     'simulator',
     'controller',
     'inverse_kinematics',
-    'cube_task',
-    'pose_hold_task',
-    'sinusoid_task',
     'comparison_task',
     'tune_pose_hold',
     'replay_inputs',
     'compare_controllers',
     *(f'{law}_controller' for law in LAWS),
+    *(f'{task}_task' for task in TASKS),
 ]
 
 

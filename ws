@@ -146,7 +146,7 @@ use_workspace() {
 warm_up() {
   env -u PYTHONDONTWRITEBYTECODE python3 -m arm_sim.warm_up
   env -u PYTHONDONTWRITEBYTECODE python3 -c 'import arm_controllers.ros.controller_node, arm_sim.launching
-import arm_sim.tasks.cube_report, arm_sim.ros.cube_task_node, arm_sim.ros.inverse_kinematics_node
+import arm_sim.tasks.cube.picture, arm_sim.ros.task_node, arm_sim.ros.inverse_kinematics_node
 import arm_sim.plants.mujoco_plant, arm_sim.ros.recording, arm_sim.ros.simulator_node'
   env -u PYTHONDONTWRITEBYTECODE ros2 launch arm_sim cube.launch.py --show-args >/dev/null
 }

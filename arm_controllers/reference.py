@@ -1,5 +1,7 @@
 """What a control law is asked to follow at one instant."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from arm_dynamics.arrays import Array
@@ -34,3 +36,7 @@ class Reference:
         other = Reference(self.q.shape[-1], self.row.shape[:-1])
         other.row[:] = self.row
         return other
+
+
+# Writes the reference at time t [s] into a Reference: `Trajectory.evaluate` is one.
+ReferenceFunction = Callable[[float, Reference], None]

@@ -9,15 +9,13 @@ _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
     'controller': 'arm_controllers.ros.controller_node',
     'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
-    'cube_task': 'arm_sim.ros.cube_task_node',
-    'pose_hold_task': 'arm_sim.ros.pose_hold_task_node',
-    'sinusoid_task': 'arm_sim.ros.sinusoid_task_node',
-    'comparison_task': 'arm_sim.ros.comparison_task_node',
+    'comparison_task': 'arm_sim.ros.task_node',
     'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
     'replay_inputs': 'arm_sim.commands.replay_inputs',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
 }
-_CONTROLLER = '_controller'
+# What ends so is the executable of a law, of a task.
+_ENDINGS = {'_controller': 'arm_controllers.ros.controller_node', '_task': 'arm_sim.ros.task_node'}
 
 
 def _run(module: str, *arguments: str) -> int:
@@ -30,7 +28,7 @@ def __getattr__(name: str) -> Callable[[], int]:
     """Return the function that runs an executable, for the entry points in setup.py."""
     if name in _MODULES:
         return partial(_run, _MODULES[name])
-    if name.endswith(_CONTROLLER):
-        law = name.removesuffix(_CONTROLLER)
-        return partial(_run, _MODULES['controller'], law)
+    for ending, module in _ENDINGS.items():
+        if name.endswith(ending):
+            return partial(_run, module, name.removesuffix(ending))
     raise AttributeError(f'no executable {name!r}')

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -11,89 +11,17 @@ from typing import Any
 
 import yaml
 from ament_index_python.packages import get_package_prefix
-from launch import LaunchContext, LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    ExecuteProcess,
-    LogInfo,
-    OpaqueFunction,
-    Shutdown,
-)
+from launch import LaunchContext
+from launch.actions import ExecuteProcess, LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
-from arm_controllers.laws import law_class, law_names
-from arm_dynamics.checks import unknown
+from arm_controllers.laws import law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged
-from arm_sim.plants.engines import ACTUATOR_FOR, ENGINES, plant_class
-
-# What the argument `controller` may be.
-CONTROLLERS = ['none', *law_names()]
-
-ARM_ARGUMENTS = (
-    DeclareLaunchArgument(
-        'robot', default_value='ur5e', description='name of a shipped robot, or path of a URDF'
-    ),
-    DeclareLaunchArgument(
-        'controller',
-        default_value='servo',
-        choices=CONTROLLERS,
-        description='control law; none: the engine motion_model takes goals itself',
-    ),
-    DeclareLaunchArgument(
-        'engine', default_value='mujoco', choices=sorted(ENGINES), description='physics engine'
-    ),
-    DeclareLaunchArgument(
-        'mode',
-        default_value='lockstep',
-        choices=['lockstep', 'realtime'],
-        description='lockstep: as fast as it goes, bit for bit the same; realtime: wall clock',
-    ),
-    DeclareLaunchArgument(
-        'feedforward',
-        default_value='best',
-        choices=['best', 'none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete'],
-        description='of the servo controller; best: discrete in lockstep, else inverse_dynamics',
-    ),
-    DeclareLaunchArgument(
-        'config', default_value='', description="parameter file, over the robot's own"
-    ),
-    DeclareLaunchArgument(
-        'viewer', default_value='false', choices=['true', 'false'], description="MuJoCo's viewer"
-    ),
-    DeclareLaunchArgument(
-        'plot', default_value='false', choices=['true', 'false'], description='start rqt_plot'
-    ),
-)
-
-
-def description_of(
-    arguments: Sequence[DeclareLaunchArgument], start: Callable[[LaunchContext], list[Any]]
-) -> LaunchDescription:
-    """Return a launch file's description: its arguments, and what starts its nodes."""
-    names = [argument.name for argument in arguments]
-
-    def checked(context: LaunchContext) -> list[Any]:
-        _refuse_unknown_arguments(context, names)
-        return start(context)
-
-    return LaunchDescription([*arguments, OpaqueFunction(function=checked)])
-
-
-def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> None:
-    """Refuse `name:=value` with an unknown name, which `ros2 launch` ignores.
-
-    A launch file that includes this one may have arguments of its own, so those are let pass.
-    """
-    file = Path(context.get_locals_as_dict().get('current_launch_file_path', '')).name
-    if file not in (Path(word).name for word in sys.argv):
-        return
-    for name in (word.partition(':=')[0] for word in context.argv if ':=' in word):
-        if name not in names:
-            raise unknown('launch argument', name, names)
+from arm_sim.plants.engines import ACTUATOR_FOR, plant_class
 
 
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
@@ -132,46 +60,50 @@ def config_file(robot: str, config: str) -> str:
 
 
 def arm_nodes(
-    context: LaunchContext,
+    given: Mapping[str, str],
     simulator: Mapping[str, Any] = MappingProxyType({}),
+    controller: Mapping[str, Any] = MappingProxyType({}),
     inverse_kinematics: bool = True,
 ) -> list[Any]:
-    """Return simulator, controller and IK nodes for the launch arguments in `context`.
+    """Return simulator, controller and IK nodes for the values of launch arguments.
 
     Args:
-        context: has ARM_ARGUMENTS.
-        simulator: parameters of the simulator, stronger than those of arguments and file.
+        given: has those of ARM.
+        simulator, controller: parameters that are stronger than those of arguments and file.
         inverse_kinematics: whether its node is among them.
 
     Raises:
         RuntimeError: an argument that cannot work, with one clear line; nothing has started.
     """
-    arguments = context.launch_configurations
-    robot, controller, mode = (arguments[name] for name in ('robot', 'controller', 'mode'))
-    urdf = find_urdf(robot)
-    RobotModel.from_urdf(urdf)
-    shared: dict[str, Any] = {'robot': str(urdf) if '/' in robot else robot}
+    robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
+    RobotModel.from_urdf(find_urdf(robot))
+    common: dict[str, Any] = {'robot': robot_parameter(robot)}
     core = turns() if mode == 'lockstep' else {}
-    config = config_file(robot, arguments['config'])
-    if controller == 'none' and not plant_class(arguments['engine']).takes_goals:
+    config = config_file(robot, given['config'])
+    if law == 'none' and not plant_class(given['engine']).takes_goals:
         raise RuntimeError(
-            f"engine {arguments['engine']!r} needs a controller; 'none' is for motion_model"
+            f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"
         )
-    law: dict[str, Any] = {'autostart': True, 'mode': mode}
-    if controller == 'servo':
-        law['feedforward'] = feedforward_of(controller, arguments['feedforward'], mode)
+    own: dict[str, Any] = {'autostart': True, 'mode': mode}
+    if law == 'servo':
+        own['feedforward'] = feedforward_of(law, given['feedforward'], mode)
     plant = {
-        'engine': arguments['engine'],
+        'engine': given['engine'],
         'mode': mode,
-        'actuator': actuator_under(controller),
-        'viewer': arguments['viewer'] == 'true',
+        'actuator': actuator_under(law),
+        'viewer': given['viewer'] == 'true',
     }
-    nodes = [arm_node('simulator', [config, shared | core | plant | dict(simulator)])]
-    if controller != 'none':
-        nodes.append(controller_node(controller, [config, shared | core | law]))
+    nodes = [arm_node('simulator', [config, common | core | plant | dict(simulator)])]
+    if law != 'none':
+        nodes.append(controller_node(law, [config, common | core | own | dict(controller)]))
     if inverse_kinematics:
-        nodes.append(arm_node('inverse_kinematics', [config, shared]))
-    return [*nodes, *_plot(arguments['plot'], controller)]
+        nodes.append(arm_node('inverse_kinematics', [config, common]))
+    return [*nodes, *_plot(given['plot'], law)]
+
+
+def robot_parameter(robot: str) -> str:
+    """Return the parameter `robot` of nodes: a name, or the path of a URDF."""
+    return str(find_urdf(robot)) if '/' in robot else robot
 
 
 def turns() -> dict[str, Any]:
@@ -190,25 +122,34 @@ def arm_node(executable: str, parameters: list[Any]) -> Node:
 def controller_node(law: str, parameters: list[Any]) -> Node:
     """Return the controller of a law, which has no executable of its own if it is a plugin."""
     name = f'{law}_controller'
-    if Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', name).is_file():
-        return arm_node(name, parameters)
-    options = {'name': name, 'exec_name': name, 'arguments': [law]}
-    return _node('controller', parameters, succeeds=False, **options)
+    options = {} if _installed(name) else {'executable': 'controller', 'arguments': [law]}
+    return _node(name, parameters, succeeds=False, **options)
 
 
-def task_node(executable: str, parameters: list[Any]) -> Node:
+def task_node(task: str, parameters: list[Any]) -> Node:
     """Return a task: its end is the end of the launch, its exit code that of `ros2 launch`."""
-    return _node(
-        executable,
-        parameters,
-        succeeds=True,
-        output_format='{line}',
-        emulate_tty=sys.stdout.isatty(),
-    )
+    name = f'{task}_task'
+    options: dict[str, Any] = {'output_format': '{line}', 'emulate_tty': sys.stdout.isatty()}
+    if not _installed(name):  # a plugin
+        options['executable'] = 'comparison_task'
+        parameters = [*parameters, {'task': task}]
+    return _node(name, parameters, succeeds=True, **options)
 
 
-def tool(module: str, arguments: list[str]) -> ExecuteProcess:
-    """Return the process that runs a command-line tool; its end ends the launch, as a task's."""
+def _installed(executable: str) -> bool:
+    return Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', executable).is_file()
+
+
+def tool(module: str, given: Mapping[str, str], **options: str) -> ExecuteProcess:
+    """Return the process that runs a command-line tool; its end ends the launch, as a task's.
+
+    Args:
+        module: in `arm_sim.commands`.
+        given: has `output_dir`.
+        options: of the command.
+    """
+    options['output-dir'] = given['output_dir']
+    arguments = [f'--{name}={value}' for name, value in options.items()]
     return ExecuteProcess(
         cmd=[sys.executable, '-m', f'arm_sim.commands.{module}', *arguments],
         name=module,
@@ -217,14 +158,15 @@ def tool(module: str, arguments: list[str]) -> ExecuteProcess:
     )
 
 
-def _node(executable: str, parameters: list[Any], succeeds: bool, **options: Any) -> Node:
+def _node(name: str, parameters: list[Any], succeeds: bool, **options: Any) -> Node:
     return Node(
         package='arm_sim',
-        executable=executable,
-        parameters=parameters,
+        name=name,
+        exec_name=name,
         namespace='/',  # so that parameters given here are stronger than a file's section
-        **{'name': executable, **options},
-        **_ending(options.get('exec_name', executable), succeeds),
+        parameters=parameters,
+        **{'executable': name, **options},
+        **_ending(name, succeeds),
     )
 
 

@@ -6,6 +6,7 @@ Writes docs/images/pose_hold.png.
 from pathlib import Path
 
 import numpy as np
+from arm_sim.tasks.pose_hold.run import hold
 
 from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorque,
@@ -26,7 +27,6 @@ from arm_sim.tasks.pose_hold.objective import (
     gain_matrix,
 )
 from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
-from arm_sim.tasks.pose_hold.run import hold
 
 COLORS = (pictures.ORANGE, pictures.COLORS[2], pictures.COLORS[3], pictures.BLUE, pictures.BLUE)
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)

@@ -2,9 +2,10 @@
 
 from launch import LaunchDescription
 
-from arm_sim.launching import ARM_ARGUMENTS, arm_nodes, description_of
+from arm_sim.launching import arm_nodes
+from arm_sim.ros.launch_arguments import ARM, description, shared
 
 
 def generate_launch_description() -> LaunchDescription:
     """Bring up simulator, controller and inverse kinematics."""
-    return description_of(ARM_ARGUMENTS, arm_nodes)
+    return description(shared(*ARM), arm_nodes)

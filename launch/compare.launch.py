@@ -1,41 +1,29 @@
 """The same tasks under every law over the real nodes, one after the other, and one table."""
 
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch import LaunchDescription
 
 from arm_sim.comparison.laws import compared_laws
-from arm_sim.launching import description_of, tool
-from arm_sim.tasks.comparison_tasks import TASKS
+from arm_sim.launching import tool
+from arm_sim.plants.engines import RIGID_BODY_ENGINES
+from arm_sim.ros.launch_arguments import argument, description, shared
+from arm_sim.tasks import task_names
 
 MANY = 'one or more, separated by commas'
 ARGUMENTS = (
-    DeclareLaunchArgument(
-        'robots', default_value='planar_3r', description=f'robots, or paths of URDFs, {MANY}'
-    ),
-    DeclareLaunchArgument(
-        'tasks', default_value='sinusoid', description=f'{MANY}, or all: {", ".join(TASKS)}'
-    ),
-    DeclareLaunchArgument(
-        'laws', default_value='all', description=f'{MANY}, or all: {", ".join(compared_laws())}'
-    ),
-    DeclareLaunchArgument(
-        'engine', default_value='mujoco', description=f'{MANY}, or all: mujoco, analytical'
-    ),
-    DeclareLaunchArgument(
-        'output_dir', default_value='comparison', description='folder for table and picture'
-    ),
+    argument('robots', 'planar_3r', f'robots, or paths of URDFs, {MANY}'),
+    argument('tasks', 'sinusoid', f'{MANY}, or all: {", ".join(task_names())}'),
+    argument('laws', 'all', f'{MANY}, or all: {", ".join(compared_laws())}'),
+    argument('engine', 'mujoco', f'{MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'),
+    *shared(output_dir='comparison'),
 )
 
 
-def compare(context: LaunchContext) -> list:
+def compare(given: dict[str, str]) -> list:
     """Return the tool that launches task after task."""
-    given = context.launch_configurations
-    arguments = [f'--engines={given["engine"]}']
-    arguments += [f'--{name}={given[name]}' for name in ('robots', 'tasks', 'laws')]
-    arguments += ['--over', 'topics', '--output-dir', given['output_dir']]
-    return [tool('compare_controllers', arguments)]
+    names = {name: given[name] for name in ('robots', 'tasks', 'laws')}
+    return [tool('compare_controllers', given, engines=given['engine'], over='topics', **names)]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Compare over topics."""
-    return description_of(ARGUMENTS, compare)
+    return description(ARGUMENTS, compare)

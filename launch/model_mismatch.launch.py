@@ -1,42 +1,34 @@
 """The arm is not the one that the laws know: error over one mismatch, law by law."""
 
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch import LaunchDescription
 
 from arm_sim.comparison.sweeps import SWEEPS
-from arm_sim.launching import description_of, tool
+from arm_sim.launching import tool
+from arm_sim.ros.launch_arguments import argument, description, shared
 
 ARGUMENTS = (
-    DeclareLaunchArgument('robot', default_value='ur5e', description='robot, or path of a URDF'),
-    DeclareLaunchArgument(
-        'sweep', default_value='mass_scale', choices=sorted(SWEEPS), description='what is varied'
-    ),
-    DeclareLaunchArgument(
-        'values', default_value='', description='its values, separated by commas; a default each'
-    ),
-    DeclareLaunchArgument('laws', default_value='all', description='separated by commas'),
-    DeclareLaunchArgument('engine', default_value='mujoco', description='physics engine'),
-    DeclareLaunchArgument(
+    *shared('robot'),
+    argument('sweep', 'mass_scale', 'what is varied', sorted(SWEEPS)),
+    argument('values', '', 'its values, separated by commas; empty: usual ones'),
+    argument('laws', 'all', 'separated by commas'),
+    *shared('engine'),
+    argument(
         'over',
-        default_value='loop',
-        choices=['loop', 'topics'],
-        description='loop: lock-step without ROS, in seconds; topics: real nodes, a launch a run',
+        'loop',
+        'loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run',
+        ['loop', 'topics'],
     ),
-    DeclareLaunchArgument(
-        'output_dir', default_value='mismatch_output', description='folder for table and picture'
-    ),
+    *shared(output_dir='mismatch_output'),
 )
 
 
-def mismatch(context: LaunchContext) -> list:
+def mismatch(given: dict[str, str]) -> list:
     """Return the tool that sweeps."""
-    given = context.launch_configurations
-    arguments = ['--robots', given['robot'], '--engines', given['engine'], '--laws', given['laws']]
-    arguments += ['--sweep', given['sweep'], f'--values={given["values"]}']
-    arguments += ['--over', given['over'], '--output-dir', given['output_dir']]
-    return [tool('compare_controllers', arguments)]
+    names = {name: given[name] for name in ('laws', 'sweep', 'values', 'over')}
+    robot = {'robots': given['robot'], 'engines': given['engine']}
+    return [tool('compare_controllers', given, **robot, **names)]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Sweep one mismatch."""
-    return description_of(ARGUMENTS, mismatch)
+    return description(ARGUMENTS, mismatch)

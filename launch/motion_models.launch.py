@@ -3,68 +3,37 @@
 Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the model moves.
 """
 
-from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument
+from launch import LaunchDescription
 
 from arm_dynamics.published.motion_models import MOTION_TYPES
-from arm_sim.launching import arm_node, config_file, description_of, task_node
+from arm_sim.ros.launch_arguments import argument, description, shared
+from arm_sim.ros.task_launch import run_arm, run_task
 
+SIMULATOR = ('motion_type', 'natural_frequency', 'damping_ratio', 'settling_time', 'overshoot')
 ARGUMENTS = (
-    DeclareLaunchArgument('robot', default_value='ur5e', description='robot, or path of a URDF'),
-    DeclareLaunchArgument(
-        'motion_type',
-        default_value='computed_torque',
-        choices=list(MOTION_TYPES),
-        description='fidelity of the motion model',
-    ),
-    DeclareLaunchArgument(
-        'natural_frequency', default_value='20.0', description='of the error dynamics [rad/s]'
-    ),
-    DeclareLaunchArgument('damping_ratio', default_value='1.0', description='likewise'),
-    DeclareLaunchArgument(
-        'settling_time', default_value='0.0', description='instead of the frequency [s]; 0: not'
-    ),
-    DeclareLaunchArgument(
-        'overshoot', default_value='0.0', description='share of a step, with settling_time'
-    ),
-    DeclareLaunchArgument(
+    *shared('robot', 'mode', output_dir='motion_models_output'),
+    argument('motion_type', 'computed_torque', 'fidelity of the motion model', list(MOTION_TYPES)),
+    argument('natural_frequency', '20.0', 'of the error dynamics [rad/s]'),
+    argument('damping_ratio', '1.0', 'likewise'),
+    argument('settling_time', '0.0', 'instead of the frequency [s]; 0: not'),
+    argument('overshoot', '0.0', 'share of a step, with settling_time'),
+    argument(
         'task',
-        default_value='sinusoid',
-        choices=['sinusoid', 'none'],
-        description='sinusoid: follow one, report, end; none: wait for goals',
-    ),
-    DeclareLaunchArgument(
-        'mode', default_value='lockstep', choices=['lockstep', 'realtime'], description='of time'
-    ),
-    DeclareLaunchArgument(
-        'output_dir', default_value='motion_models_output', description='folder for the report'
+        'sinusoid',
+        'sinusoid: follow one, report, end; none: wait for goals',
+        ['sinusoid', 'none'],
     ),
 )
 
 
-def motion_models(context: LaunchContext) -> list:
+def motion_models(given: dict[str, str]) -> list:
     """Return the motion model and the task."""
-    given = context.launch_configurations
-    robot, mode = given['robot'], given['mode']
-    config = config_file(robot, '')
-    names = ('natural_frequency', 'damping_ratio', 'settling_time', 'overshoot')
-    model = {name: [float(given[name])] for name in names}
-    simulator = {
-        **model,
-        'robot': robot,
-        'engine': 'motion_model',
-        'actuator': 'servo',
-        'mode': mode,
-        'motion_type': given['motion_type'],
-        'start_paused': given['task'] != 'none',
-    }
-    nodes = [arm_node('simulator', [config, simulator])]
-    if given['task'] == 'sinusoid':
-        task = {'robot': robot, 'controller': 'none', 'output_dir': given['output_dir']}
-        nodes.append(task_node('sinusoid_task', [config, task]))
-    return nodes
+    given |= {'engine': 'motion_model', 'controller': 'none', 'start': 'rest'}
+    if given['task'] == 'none':
+        return run_arm(given, SIMULATOR)
+    return run_task(given, 'sinusoid', simulator=SIMULATOR)
 
 
 def generate_launch_description() -> LaunchDescription:
     """Bring up a motion model."""
-    return description_of(ARGUMENTS, motion_models)
+    return description(ARGUMENTS, motion_models)

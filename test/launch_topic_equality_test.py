@@ -1,14 +1,14 @@
 """The loop without ROS gives what the nodes give over topics, to the last bit."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from domains import fresh_domain
 
 from arm_sim.comparison.cases import Case, run_case, run_on
 from arm_sim.comparison.over_topics import run_over_topics
-from arm_sim.tasks.comparison_tasks import Robot, goal_reference, make_task, start_of, task_goal
+from arm_sim.runs.goals import goal_reference
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,10 @@ def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(task, law, en
     topics = run_over_topics(case)
 
     made = make_task(task, robot)
-    start = start_of(made, robot)
-    goal = goal_reference(task_goal(made, robot), robot, start.q, start.v)
-    loop = run_on(robot, replace(made, reference=goal), case)
+    goal = goal_reference(made.goal(), robot.model, made.start.q, made.start.v)
+    loop = run_on(robot, made, case, goal)
     assert len(loop.t) == 2000
-    for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort'):
+    for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)
 
     # The comparison's own reference is a formula where the goal has quintics between samples.

@@ -16,19 +16,21 @@ from arm_sim.commands.compare_controllers import main
 from arm_sim.comparison.cases import (
     Case,
     cases,
-    measure,
     measure_case,
     run_case,
     run_parallel,
-    tips,
 )
 from arm_sim.comparison.laws import compared_laws, make_law
 from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
 from arm_sim.comparison.sweeps import run_sweep
 from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
 from arm_sim.plants.plant import PlantParameters
-from arm_sim.tasks.closed_loop import ClosedLoopRecord, Imperfections, run_closed_loop
-from arm_sim.tasks.comparison_tasks import Robot, make_task, sinusoid_task
+from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
+from arm_sim.runs.measures import measure, tips
+from arm_sim.runs.record import Record
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
 
 
 def rms_of(robot, task, laws=(), **settings):
@@ -93,7 +95,7 @@ def test_measures_of_a_made_up_record():
     effort = np.zeros((k, n))
     effort[:, 0] = 10.0
     v = np.full((k, n), 0.5)
-    measures = measure(model, ClosedLoopRecord(t, q, v, q_reference, v, effort, True), event=0.2)
+    measures = measure(model, Record(t, q, v, q_reference, v, effort, q[-1]), event=0.2)
     np.testing.assert_allclose(measures.tracking_max_mm, 5.0, rtol=1e-4)
     np.testing.assert_allclose(measures.tracking_rms_mm, 5.0 * np.sqrt(0.299), rtol=2e-3)
     np.testing.assert_allclose(measures.peak_torque_share, 0.1)
@@ -181,10 +183,11 @@ def test_error_grows_with_frequency_and_feedforward_stays_below_pd():
 
 def test_sinusoids_above_the_robots_own_frequency_keep_their_peak_acceleration():
     robot, peaks = Robot.load('planar_3r'), []
+    own = SinusoidParameters((0.3, 0.2, 0.4), 0.5)
     for frequency in (0.5, 1.0, 4.0):
         reference, largest = Reference(3), 0.0
-        task = sinusoid_task(robot, frequency)
-        for t in np.linspace(0.0, task.duration, 101):
+        task = make_task('sinusoid', robot, at_frequency(own, frequency))
+        for t in np.linspace(0.0, 1.0 / frequency, 101):
             task.reference(float(t), reference)
             largest = max(largest, np.abs(reference.a).max())
         peaks.append(largest)
@@ -230,7 +233,7 @@ def test_command_writes_table_json_and_picture(tmp_path, capsys):
     ('arguments', 'message'),
     [
         (['--laws', 'magic'], "law is 'magic'; allowed: independent_joint"),
-        (['--tasks', 'dance'], "task is 'dance'; allowed: sinusoid"),
+        (['--tasks', 'dance'], "task is 'dance'; allowed: cube"),
         (['--engines', 'steam'], "engine is 'steam'; allowed: mujoco"),
         (['--robots', 'r2d2'], "robot 'r2d2' is neither"),
         (['--timestep', '0'], 'timestep is 0'),

@@ -21,8 +21,9 @@ from arm_sim.comparison.over_topics import (
 from arm_sim.comparison.sweeps import SWEEPS, case_at, error_of
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
-from arm_sim.tasks.closed_loop import Imperfections
-from arm_sim.tasks.comparison_tasks import Robot, make_task, start_of, task_goal
+from arm_sim.runs.closed_loop import Imperfections
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
 
 
 @pytest.fixture(scope='module')
@@ -66,7 +67,7 @@ def test_the_simulator_is_told_every_error(sweep, planar):
 @pytest.mark.parametrize('name', ['sinusoid', 'step', 'push', 'payload_drop'])
 def test_a_tasks_goal_starts_on_its_reference_and_ends_at_rest(name, planar):
     task = make_task(name, planar)
-    goal, start = task_goal(task, planar), start_of(task, planar)
+    goal, start = task.goal(), task.start
     np.testing.assert_array_equal(goal.positions[0], start.q)
     np.testing.assert_array_equal(goal.velocities[0], start.v)
     np.testing.assert_array_equal(goal.velocities[-1], 0.0)

@@ -12,9 +12,9 @@ from arm_controllers.parameter_values import from_ros_value
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
-from arm_sim.launching import description_of
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.ros.known_parameters import check_parameter_file, known_nodes, known_parameters
+from arm_sim.ros.launch_arguments import description
 
 FILES = sorted((share_folder() / 'config').glob('*.yaml'))
 
@@ -61,7 +61,7 @@ def test_the_default_files_values_are_the_nodes_own_but_for_the_armature():
     for node in known_nodes():
         fields = known_parameters(node, ())
         for name, value in parameters_of(default, node).items():
-            if name in fields and (name, node) != ('timestep', 'comparison_task'):
+            if name in fields:
                 kind, own = fields[name].kind, fields[name].default
                 same = value_of(name, value, kind) == value_of(name, own, kind)
                 assert same == (name != 'armature'), f'{node}: {name}'
@@ -197,7 +197,7 @@ def test_unknown_launch_argument_is_refused_unless_the_launch_file_is_part_of_an
     arguments = [DeclareLaunchArgument('side', default_value='0.1')]
     context = LaunchContext(argv=['sides:=0.2'])
     context.extend_locals({'current_launch_file_path': '/somewhere/cube.launch.py'})
-    (start,) = description_of(arguments, lambda context: []).entities[1:]
+    (start,) = description(arguments, lambda given: []).entities[1:]
     monkeypatch.setattr('sys.argv', ['ros2', 'launch', 'my_package', 'mine.launch.py'])
     assert start.execute(context) == []
     monkeypatch.setattr('sys.argv', ['ros2', 'launch', 'arm_sim', 'cube.launch.py', 'sides:=0.2'])

@@ -1,7 +1,6 @@
 """The cube: its geometry, and the published numbers in the loop without ROS."""
 
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -13,15 +12,16 @@ from arm_controllers.laws.pd import PD, PDParameters
 from arm_controllers.laws.servo import FEEDFORWARD, Servo, ServoParameters
 from arm_controllers.reference import Reference
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.inverse_kinematics.path import solve_path_ik
-from arm_dynamics.inverse_kinematics.solve import solve_ik
-from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
-from arm_sim.tasks.closed_loop import run_closed_loop
-from arm_sim.tasks.cube import WALKS, Cube
-from arm_sim.tasks.tracking import JointLog, measure, rms
+from arm_sim.runs.closed_loop import run_closed_loop
+from arm_sim.runs.measures import rms, track
+from arm_sim.runs.record import Record
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import Run
+from arm_sim.tasks.cube import Cube, CubeParameters
+from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
 MODEL = RobotModel.from_urdf(find_urdf('ur5e_menagerie'), armature=0.1)
 POSTURE = np.array([-0.5, -0.5, 0.5, -0.5, -0.5, 0.0]) * np.pi
@@ -29,11 +29,11 @@ PLANT = PlantParameters(
     servo_kp=(2000.0,) * 3 + (500.0,) * 3, servo_kd=(400.0,) * 3 + (100.0,) * 3
 )
 SETTLE = 2.0
-PUBLISHED = Cube(path='published')
+PUBLISHED = Cube(Robot('ur5e_menagerie', MODEL, POSTURE), CubeParameters(path='published'))
 
 
 def edges_of(walk: tuple[int, ...]) -> set[frozenset[int]]:
-    corners = Cube(side=1.0).corners
+    corners = CubeWalk(side=1.0).corners
     strokes = {frozenset(pair) for pair in pairwise(walk)}
     return {s for s in strokes if np.isclose(np.ptp(corners[list(s)], axis=0).sum(), 1.0)}
 
@@ -45,13 +45,13 @@ def test_our_walk_draws_all_twelve_edges_and_the_published_one_cannot():
 
 
 def test_every_stroke_of_our_walk_is_an_edge():
-    cube = Cube()
+    cube = CubeWalk()
     lengths = np.linalg.norm(np.diff(cube.waypoints, axis=0), axis=1)
     np.testing.assert_allclose(lengths, cube.side, rtol=1e-12)
 
 
 def test_distance_from_a_stroke_is_the_perpendicular_one():
-    cube = Cube(center=(0.0, 0.0, 0.0), side=2.0, edge_time=1.0)
+    cube = CubeWalk(center=(0.0, 0.0, 0.0), side=2.0, edge_time=1.0)
     t = np.array([0.5, 0.5, 1.5])
     positions = np.array([[0.0, -1.0, -1.0], [0.3, -1.3, -0.6], [1.0, 4.0, -1.0]])
     np.testing.assert_allclose(cube.distance_from_strokes(t, positions), (0.0, 0.5, 3.0))
@@ -69,45 +69,29 @@ def test_distance_from_a_stroke_is_the_perpendicular_one():
 )
 def test_bad_cubes_are_refused(change, says):
     with pytest.raises(ArmError, match=says):
-        Cube(**change)
+        CubeWalk(**change)
 
 
-@cache
-def published_trajectory() -> Trajectory:
-    rotation = MODEL.forward_kinematics(POSTURE).rotation
-    rows, seed = [], POSTURE
-    target = MODEL.forward_kinematics(POSTURE)
-    for position in PUBLISHED.waypoints:
-        target.translation, target.rotation = position, rotation
-        result = solve_ik(MODEL, target, seed)
-        assert result.success
-        seed = result.q
-        rows.append(seed)
-    q = np.array(rows)
-    rest = np.zeros_like(q)
-    times = np.arange(len(q)) * PUBLISHED.edge_time
-    knots = hermite(np.diff(times), (q[:-1], rest[:-1], rest[:-1]), (q[1:], rest[1:], rest[1:]))
-    return Trajectory(times, knots)
+class Drawn:
+    """A published run of a law, after settling at the first corner."""
+
+    def __init__(self, law, actuator: str, timestep: float = 0.002):
+        def reference(t: float, out: Reference) -> None:
+            PUBLISHED.reference(max(0.0, t - SETTLE), out)
+
+        plant = MujocoPlant(MODEL, replace(PLANT, actuator=actuator, timestep=timestep))
+        record = run_closed_loop(plant, law, reference, SETTLE + PUBLISHED.duration)
+        assert record.completed
+        start = round(SETTLE / timestep)
+        arrays = (x[start:] for x in (record.q, record.v, record.q_reference, record.v_reference))
+        t = record.t[start:] - record.t[start]
+        drawn = Record(t, *arrays, record.effort[start:], record.q_end)
+        tracking = track(MODEL, drawn)
+        self.tracking_error, self.effort = tracking.error, drawn.effort
+        self.path_error = PUBLISHED.path_error(Run(drawn, tracking))
 
 
-def draw_published(law, actuator: str, timestep: float = 0.002):
-    """Return the measured published run of a law, after settling at the first corner."""
-    trajectory = published_trajectory()
-
-    def reference(t: float, out: Reference) -> None:
-        trajectory.evaluate(t - SETTLE, out)
-
-    plant = MujocoPlant(MODEL, replace(PLANT, actuator=actuator, timestep=timestep))
-    record = run_closed_loop(plant, law, reference, SETTLE + PUBLISHED.duration)
-    assert record.completed
-    start = round(SETTLE / timestep)
-    count = len(record.t) - start
-    log = JointLog(
-        np.arange(count + 1) * round(timestep * 1e9),
-        *(np.vstack([x[start:], x[-1:]]) for x in (record.q, record.v)),
-        np.vstack([record.effort[start:start + 1], record.effort[start:]]),
-    )  # fmt: skip
-    return measure(MODEL, log, trajectory, 0.0, PUBLISHED)
+draw_published = Drawn
 
 
 def servo(feedforward: str, timestep: float = 0.002) -> Servo:
@@ -161,18 +145,13 @@ def test_published_strokes_bow_away_from_the_edges():
 
 
 def test_our_edges_are_straight_between_the_points_as_well():
-    cube = Cube()
-    path = polyline(cube.waypoints, MODEL.forward_kinematics(POSTURE).rotation, cube.edge_time)
-    samples = path.sample(cube.sample_times(0.02))
-    result = solve_path_ik(MODEL, samples.poses, POSTURE)
-    assert result.success
-    v, a = joint_path_derivatives(MODEL, result.q, samples.twists, samples.twist_rates)
-    ends = (result.q, v, a)
-    knots = hermite(np.diff(samples.times), [x[:-1] for x in ends], [x[1:] for x in ends])
-    trajectory = Trajectory(samples.times, knots)
+    cube = Cube(Robot('ur5e_menagerie', MODEL, POSTURE))
+    times, states = cube.points()
+    knots = hermite(np.diff(times), [x[:-1] for x in states], [x[1:] for x in states])
+    trajectory = Trajectory(times, knots)
     t = np.linspace(0.0, cube.duration, 4001)[:-1]
     tips = [MODEL.forward_kinematics(q).translation for q in trajectory.states(t)[0]]
-    assert cube.distance_from_strokes(t, np.array(tips)).max() < 1e-10
+    assert cube.parameters.distance_from_strokes(t, np.array(tips)).max() < 1e-10
 
 
 @pytest.mark.parametrize('level', FEEDFORWARD)

@@ -104,7 +104,7 @@ def test_broken_limits_end_with_exit_code_1(tmp_path):
         ('config:=/nowhere.yaml', "'/nowhere.yaml'"),
         ('controller:=magic', '"magic"'),
         ('sides:=0.2', "unknown launch argument 'sides'; nearest known: 'side'"),
-        ('center:={a: 1}', "unknown parameter 'center.a'; nearest known: 'center'"),
+        ('center:={a: 1}', "parameter 'center' is {'a': 1}; it must be a number or a list"),
     ],
 )
 def test_bad_arguments_end_with_one_line_and_exit_code_1(argument, says, tmp_path):

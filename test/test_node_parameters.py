@@ -1,5 +1,7 @@
 """Parameters of every node: known, described, fixed, dumped and loaded again; names refused."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import yaml
@@ -19,21 +21,17 @@ from arm_dynamics.errors import ArmError  # noqa: E402
 from arm_dynamics.model import RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
-from arm_sim.ros.comparison_task_node import ComparisonTask  # noqa: E402
-from arm_sim.ros.cube_task_node import CubeTask  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode  # noqa: E402
 from arm_sim.ros.known_parameters import known_nodes, known_parameters  # noqa: E402
-from arm_sim.ros.pose_hold_task_node import PoseHoldTask  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
-from arm_sim.ros.sinusoid_task_node import SinusoidTask  # noqa: E402
+from arm_sim.ros.task_node import TaskNode  # noqa: E402
+from arm_sim.tasks import task_names  # noqa: E402
 
 MAKERS = {
     'simulator': SimulatorNode,
     'inverse_kinematics': InverseKinematicsNode,
-    'cube_task': CubeTask,
-    'sinusoid_task': SinusoidTask,
-    'pose_hold_task': PoseHoldTask,
-    'comparison_task': ComparisonTask,
+    **{f'{task}_task': partial(TaskNode, task) for task in task_names()},
+    'comparison_task': partial(TaskNode, ''),
 }
 ROBOTS = {
     f'{law}_controller': 'five_joint_arm'

@@ -14,7 +14,7 @@ PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to 
 ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_dynamics': ['', 'kinematics', 'inverse_kinematics', 'paths', 'compiled', 'published'],
     'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
-    'arm_sim': ['', 'plants', 'tasks', 'comparison', 'commands', 'ros'],
+    'arm_sim': ['', 'plants', 'runs', 'tasks', 'comparison', 'commands', 'ros'],
 }
 # What starts things stands at the top and reaches down.
 STARTERS = {'arm_dynamics/__init__.py', 'arm_sim/launching.py', 'arm_sim/warm_up.py'}

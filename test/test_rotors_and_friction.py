@@ -10,7 +10,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
 from arm_sim.plants.plant import PlantParameters
-from arm_sim.tasks.closed_loop import run_closed_loop
+from arm_sim.runs.closed_loop import run_closed_loop
 
 HOME = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 SWING = Sinusoid((0.3, 0.2, 0.4, 0.3, 0.3, 0.3), 0.5, HOME)

@@ -15,8 +15,9 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
-from arm_sim.tasks.closed_loop import Imperfections, Push, run_closed_loop
-from arm_sim.tasks.sinusoid_run import SinusoidTaskParameters, sinusoid_goal
+from arm_sim.runs.closed_loop import Imperfections, Push, run_closed_loop
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
 
 KP, KD = (200.0, 200.0, 80.0), (20.0, 20.0, 8.0)
 SINUSOID = Sinusoid((0.3, 0.2, 0.4), 0.5)
@@ -66,9 +67,9 @@ def test_stated_law_in_the_simulator_gives_the_same_digits(arm, stated_law):
 
 def test_a_goal_that_starts_on_the_sinusoid_is_the_sinusoid_from_the_first_sample_on(arm):
     """What the nodes follow: the arm moves when the controller takes over, then the goal comes."""
-    parameters = SinusoidTaskParameters('planar_3r', start='moving')
-    goal, from_ns = sinusoid_goal(arm, parameters, SINUSOID.amplitude, np.zeros(3))
-    assert from_ns == 0
+    given = {'amplitude': SINUSOID.amplitude.tolist()}
+    goal = make_task('sinusoid', Robot('planar_3r', arm, np.zeros(3)), given).goal()
+    assert (goal.start_ns, goal.times[0]) == (0, 0.0)
     follower, reference = TrajectoryFollower(arm, FollowerParameters()), Reference(3)
     SINUSOID.evaluate(0.0, reference)
     follower.activate(0, reference.q, reference.v)

@@ -1,4 +1,7 @@
-"""Measurement of a run, and its recording."""
+"""Record, measures and report of a run, and its recording."""
+
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,35 +10,73 @@ from mcap.reader import make_reader
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.robots import find_urdf
+from arm_sim.pictures import save
 from arm_sim.ros.recording import Channel, schema_text, write_recording
+from arm_sim.runs.measures import Tracking, rms, track
+from arm_sim.runs.record import JointStates, Record
+from arm_sim.runs.report import Check, print_report, write_json
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import Run, make_task, task_class, task_names
 from arm_sim.tasks.cube import Cube
-from arm_sim.tasks.cube_report import draw, print_table, summarize
-from arm_sim.tasks.tracking import JointLog, Tracking, measure, rms
 
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
+FACTS = {
+    'task': 'cube', 'robot': 'ur5e', 'controller': 'servo', 'engine': 'mujoco',
+    'mode': 'lockstep', 'feedforward': 'none', 'cycles_per_second': 1.0,
+}  # fmt: skip
 
 
-def make_log(count: int) -> JointLog:
+def turning(t, reference):
+    """The first joint turns at 0.1 rad/s."""
+    reference.row[:] = 0.0
+    reference.q[0] = 0.1 * t
+
+
+def make_states(count: int) -> JointStates:
     rows = np.arange(6.0 * count).reshape(count, 6)
-    return JointLog(np.arange(count) * 2_000_000, rows, rows + 1, rows + 2)
+    return JointStates(np.arange(count) * 2_000_000, rows, rows + 1, rows + 2)
+
+
+def make_record(count: int) -> Record:
+    return make_states(count).record(turning, 0, (count - 1) * 2_000_000, 2_000_000)
+
+
+def test_a_record_has_states_at_the_start_of_periods_and_the_torque_in_them():
+    states = make_states(10)
+    record = states.record(turning, 4_000_000, 10_000_000, 2_000_000)
+    np.testing.assert_allclose(record.t, (0.0, 0.002, 0.004), rtol=1e-15)
+    np.testing.assert_array_equal(record.q, states.q[2:5])
+    np.testing.assert_array_equal(record.v, states.v[2:5])
+    np.testing.assert_array_equal(record.effort, states.effort[3:6])
+    np.testing.assert_array_equal(record.q_end, states.q[5])
+    np.testing.assert_allclose(record.q_reference[:, 0], (4e-4, 6e-4, 8e-4), rtol=1e-12)
 
 
 def test_a_missing_sample_is_noticed():
-    log = make_log(10)
-    part = log.between(4_000_000, 10_000_000, 2_000_000)
-    np.testing.assert_array_equal(part.time_ns, (4_000_000, 6_000_000, 8_000_000, 10_000_000))
-    holed = JointLog(*(np.delete(x, 3, axis=0) for x in (log.time_ns, log.q, log.v, log.effort)))
+    states = make_states(10)
+    holed = JointStates(
+        *(np.delete(x, 3, axis=0) for x in (states.time_ns, states.q, states.v, states.effort))
+    )
     with pytest.raises(ArmError, match=r'3 of 4 states were recorded'):
-        holed.between(4_000_000, 10_000_000, 2_000_000)
+        holed.record(turning, 4_000_000, 10_000_000, 2_000_000)
 
 
 def test_checksum_depends_on_every_bit_and_not_on_the_start_time():
-    log = make_log(5)
-    later = JointLog(log.time_ns + 7, log.q, log.v, log.effort)
-    assert later.checksum() == log.checksum()
-    q = log.q.copy()
-    q[2, 3] = np.nextafter(q[2, 3], np.inf)
-    assert JointLog(log.time_ns, q, log.v, log.effort).checksum() != log.checksum()
+    record, states = make_record(5), make_states(5)
+    later = replace(states, time_ns=states.time_ns + 6_000_000)
+    assert later.record(turning, 6_000_000, 14_000_000, 2_000_000).checksum() == record.checksum()
+    for name in ('q', 'v', 'effort', 'q_end'):
+        changed = getattr(record, name).copy()
+        changed.flat[-3] = np.nextafter(changed.flat[-3], np.inf)
+        assert replace(record, **{name: changed}).checksum() != record.checksum(), name
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    record = replace(make_record(5), completed=False)
+    record.save(tmp_path / 'record.npz')
+    again = Record.load(tmp_path / 'record.npz')
+    assert again.checksum() == record.checksum()
+    assert again.completed is False
 
 
 def test_rms_of_a_sine_is_its_amplitude_over_root_two():
@@ -43,64 +84,78 @@ def test_rms_of_a_sine_is_its_amplitude_over_root_two():
     np.testing.assert_allclose(rms(3 * np.sin(2 * np.pi * t)), 3 / np.sqrt(2), rtol=1e-12)
 
 
-class LineAlongJointSpace:
-    """A trajectory that turns the first joint at 0.1 rad/s."""
-
-    def states(self, t):
-        q = np.zeros((len(t), 6))
-        q[:, 0] = 0.1 * t
-        return q, None, None
-
-
-def test_tracking_error_is_the_distance_of_the_tips_and_torque_that_of_the_period():
-    count = 6
-    cube = Cube(edge_time=1.0)
-    log = make_log(count)
-    q = LineAlongJointSpace().states(log.time_ns * 1e-9)[0]
+def test_tracking_error_is_the_distance_of_the_tips():
+    record = make_record(6)
+    q = record.q_reference.copy()
     q[:, 5] += 0.01  # turning the last joint leaves the tip where it is
     q[:, 0] += 1e-3
-    log = JointLog(log.time_ns, q, log.v, log.effort)
-    run = measure(MODEL, log, LineAlongJointSpace(), 0.0, cube)
+    tracking = track(MODEL, replace(record, q=q))
     radius = np.hypot(*MODEL.forward_kinematics(q[0]).translation[:2])
-    chord = 2 * radius * np.sin(0.5e-3)
-    np.testing.assert_allclose(run.tracking_error, chord, rtol=1e-9)
-    np.testing.assert_allclose(run.joint_error, np.tile([-1e-3, 0, 0, 0, 0, -0.01], (5, 1)))
-    np.testing.assert_array_equal(run.effort, log.effort[1:])
+    np.testing.assert_allclose(tracking.error, 2 * radius * np.sin(0.5e-3), rtol=1e-9)
+    np.testing.assert_allclose(
+        tracking.joint_error, np.tile([-1e-3, 0, 0, 0, 0, -0.01], (5, 1)), atol=1e-15
+    )
 
 
-def make_run(error: float, share: float) -> Tracking:
-    k, cube = 600, Cube()
-    t = np.arange(k) * 0.05
-    return Tracking(
-        t=t,
-        reference_tip=np.tile(cube.center, (k, 1)),
-        tip=np.tile(cube.center, (k, 1)) + np.outer(np.sin(t), (0.05, 0.05, 0.05)),
-        path_error=np.full(k, error),
-        tracking_error=error * (1 + np.sin(t)),
+def make_run(cube: Cube, error: float, share: float) -> Run:
+    k = 600
+    t, center = np.arange(k) * 0.05, np.tile(cube.parameters.center, (k, 1))
+    rows, effort = np.zeros((k, 6)), share * MODEL.effort_limit * np.ones((k, 1))
+    record = Record(t, rows, rows, rows, rows, effort, rows[-1])
+    tracking = Tracking(
+        tip=center + np.outer(np.sin(t), (0.05, 0.05, 0.05)),
+        reference_tip=center,
+        error=error * (1 + np.sin(t)),
         joint_error=np.full((k, 6), error),
-        effort=np.full((k, 6), 150 * share),
         effort_share=np.full((k, 6), share),
     )
+    return Run(record, tracking, FACTS)
 
 
 @pytest.mark.parametrize(('error', 'share'), [(0.0, 0.0), (1e-16, 0.1), (0.02, 1.0)])
 def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_path, capsys):
-    run, cube = make_run(error, share), Cube()
-    report = {
-        'robot': 'ur5e', 'controller': 'servo', 'engine': 'mujoco', 'mode': 'lockstep',
-        'feedforward': 'none', 'path': 'edges', 'cycles_per_second': 1.0, 'checksum': 'abc',
-        'ik': {'calls': 1, 'max_position_error_mm': 0.0, 'max_joint_step_rad': 0.0},
-        **summarize(run, cube, MODEL.joint_names),
-    }  # fmt: skip
-    np.testing.assert_allclose(report['path_error_mm']['rms'], error * 1e3)
+    cube = make_task('cube', Robot.load('ur5e'))
+    run = make_run(cube, error, share)
+    report = cube.report(run)
+    np.testing.assert_allclose(report['tracking_error_mm']['rms'], error * 1e3 * 1.2, rtol=0.05)
+    assert report['path_error_mm']['rms'] > 1.0  # its reference stays in the middle of the cube
     assert report['saturated_samples'] == (600 if share >= 1 else 0)
-    draw(run, cube, report, tmp_path / 'tracking.png')
+    save(cube.draw(run, report), tmp_path / 'tracking.png')
     assert (tmp_path / 'tracking.png').stat().st_size > 50_000
-    check = {'name': 'path error', 'value': error, 'limit': 1.0, 'unit': 'mm', 'held': True}
-    print_table(report, [check])
+    write_json(tmp_path / 'report.json', report)
+    assert json.loads((tmp_path / 'report.json').read_text())['recovery_s'] is None
+    check = Check('path error', error, 1.0, 'mm')
+    print_report('cube', cube.columns, cube.rows(report), ['a note'], [check])
     printed = capsys.readouterr().out
     assert 'path error [mm]' in printed
+    assert 'a note' in printed
     assert 'held' in printed
+
+
+@pytest.mark.parametrize('name', task_names())
+def test_every_task_reports_draws_and_tells_progress(name, tmp_path, capsys):
+    robot = Robot.load('ur5e')
+    task = make_task(name, robot)
+    record = make_record(800)
+    run = Run(record, track(MODEL, record), FACTS | {'task': name}, predicted=record)
+    report = task.report(run)
+    print_report(name, task.columns, task.rows(report), [], task.checks(report))
+    assert len(capsys.readouterr().out.splitlines()) > 5
+    save(task.draw(run, report), tmp_path / task.picture_name)
+    assert (tmp_path / task.picture_name).stat().st_size > 10_000
+    assert '40%' in task.progress(0.4)
+    assert task_class(name) is type(task)
+
+
+def test_checks_of_the_cube_are_those_of_its_path_and_law_or_mode():
+    cube = make_task('cube', Robot.load('ur5e'))
+    report = cube.report(make_run(cube, 1e-3, 0.1))
+    assert [(check.name, check.limit) for check in cube.checks(report)] == [
+        ('path error RMS', 0.005), ('path error max', 0.02), ('tracking error RMS', 14.5)
+    ]  # fmt: skip
+    assert [check.held for check in cube.checks(report)] == [False, False, True]
+    assert cube.checks(report | {'mode': 'realtime'})[-1].limit == 20.0
+    assert len(cube.checks(report | {'controller': 'pd_feedforward'})) == 2
 
 
 def test_recording_is_a_readable_mcap_with_the_message_definition(tmp_path):

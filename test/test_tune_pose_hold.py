@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 from arm_sim.commands.tune_pose_hold import main
-from arm_sim.tasks.pose_hold.objective import PUBLISHED_I, PUBLISHED_P, PoseHold, PoseHoldObjective
+from arm_sim.tasks.pose_hold.objective import (
+    PUBLISHED_I,
+    PUBLISHED_P,
+    HoldProblem,
+    PoseHoldObjective,
+)
 from arm_sim.tasks.pose_hold.tuning import Search, evolution_search, nelder_mead, published_search
 
 P = ','.join(map(str, PUBLISHED_P))
@@ -36,7 +41,7 @@ def test_a_short_search_prints_the_table_and_writes_json(tmp_path, capsys):
 
 
 def test_published_search_improves_on_its_guess():
-    objective = PoseHoldObjective(PoseHold(duration=0.3))
+    objective = PoseHoldObjective(HoldProblem(duration=0.3))
     search = Search(np.ones(3))
     published_search(objective, 'p', search)
     assert search.cost < 0.2 * objective.cost([6.0, 5.0, 1.0])
@@ -44,7 +49,7 @@ def test_published_search_improves_on_its_guess():
 
 
 def test_evolution_with_robustness_finds_gains_that_stand_10_percent():
-    objective = PoseHoldObjective(PoseHold(duration=0.3))
+    objective = PoseHoldObjective(HoldProblem(duration=0.3))
     search = Search(np.ones(3))
     search.stop = lambda: search.evaluations > 1500
     evolution_search(objective, 'p', True, search)
@@ -53,7 +58,7 @@ def test_evolution_with_robustness_finds_gains_that_stand_10_percent():
 
 
 def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
-    objective = PoseHoldObjective(PoseHold(duration=0.1))
+    objective = PoseHoldObjective(HoldProblem(duration=0.1))
     search = Search(np.ones(6))
     search.stop = lambda: search.evaluations > 6000
     evolution_search(objective, 'pi', False, search)
@@ -62,7 +67,7 @@ def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
 
 def test_evolution_repeats_itself_by_its_seed_and_leaves_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    objective = PoseHoldObjective(PoseHold(duration=0.02))
+    objective = PoseHoldObjective(HoldProblem(duration=0.02))
     objective.workers = 1  # nothing depends on which thread is the first
 
     def found(seed):

@@ -16,15 +16,25 @@ from rich.table import Table
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import Array
-from arm_sim.comparison import report as report
-from arm_sim.comparison.cases import Case, Measures, cases, observe_case, run_case, run_parallel
+from arm_sim.comparison import report
+from arm_sim.comparison.cases import (
+    Case,
+    cases,
+    observe_case,
+    run_case,
+    run_parallel,
+    task_of,
+)
 from arm_sim.comparison.laws import compared_class, compared_laws
 from arm_sim.comparison.monte_carlo import run_monte_carlo
 from arm_sim.comparison.over_topics import run_over_topics
 from arm_sim.comparison.sweeps import SWEEPS, run_sweep
 from arm_sim.output_folder import writable_folder
 from arm_sim.plants.engines import RIGID_BODY_ENGINES
-from arm_sim.tasks.comparison_tasks import TASKS, Robot, make_task
+from arm_sim.runs.measures import Measures
+from arm_sim.runs.report import write_json
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import compared_tasks, task_names
 
 # What runs a case; launches follow one another.
 RUNNERS = {'loop': run_case, 'topics': run_over_topics}
@@ -40,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     many = 'one or more, separated by commas'
     add = result.add_argument
     add('--robots', default='ur5e', help=f'names of shipped robots or URDF files, {many}')
-    add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(TASKS)}')
+    add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(task_names())}')
     add('--laws', default='all', help=f'{many}, or "all": {", ".join(compared_laws())}')
     add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(RIGID_BODY_ENGINES)}')
     add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
@@ -85,11 +95,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace, command: str, console: Console) -> None:
     """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
     robots = _names(options.robots, ())
-    tasks = _names(options.tasks, TASKS)
+    tasks = compared_tasks() if options.tasks == 'all' else _names(options.tasks, ())
     laws = _names(options.laws, tuple(compared_laws()))
     engines = _names(options.engines, tuple(RIGID_BODY_ENGINES))
     for what, names, allowed in (
-        ('task', tasks, TASKS),
+        ('task', tasks, task_names()),
         ('engine', engines, tuple(RIGID_BODY_ENGINES)),
     ):
         for name in names:
@@ -135,9 +145,8 @@ def _compare(
     for title, indices in report.groups(all_cases).items():
         group = [all_cases[i] for i in indices], [measures[i] for i in indices]
         console.print(report.terminal_table(title, *group))
-    report.write_json(
-        folder / 'comparison.json', command, report.comparison_rows(all_cases, measures)
-    )
+    rows = report.comparison_rows(all_cases, measures)
+    write_json(folder / 'comparison.json', {'command': command, 'rows': rows})
     text = report.comparison_markdown(all_cases, measures, command)
     (folder / 'comparison.md').write_text(text)
     report.comparison_figure(all_cases, measures).savefig(folder / 'comparison.png', dpi=130)
@@ -171,14 +180,11 @@ def _sweep(
     name = f'sweep_{options.sweep}'
     _print(console, f'{title}, RMS [mm]', headings, rows)
     _write(folder / f'{name}.md', command, f'{title}, RMS [mm]', headings, rows)
-    report.write_json(
-        folder / f'{name}.json',
-        command,
-        [
-            {'law': law, options.sweep: sweep.values, 'tracking_rms_mm': row.tolist()}
-            for law, row in zip(sweep.laws, sweep.tracking_rms_mm(), strict=True)
-        ],
-    )
+    found = [
+        {'law': law, options.sweep: sweep.values, 'tracking_rms_mm': row.tolist()}
+        for law, row in zip(sweep.laws, sweep.tracking_rms_mm(), strict=True)
+    ]
+    write_json(folder / f'{name}.json', {'command': command, 'rows': found})
     report.sweep_figure(sweep, title).savefig(folder / f'{name}.png', dpi=130)
     _tell(console, folder, name)
 
@@ -199,20 +205,17 @@ def _monte_carlo(
     headings, rows = report.monte_carlo_table(spreads)
     _print(console, title, headings, rows)
     _write(folder / 'monte_carlo.md', command, title, headings, rows)
-    report.write_json(
-        folder / 'monte_carlo.json',
-        command,
-        [
-            {
-                'law': s.law,
-                'median_rms_mm': s.median,
-                'percentile_95_rms_mm': s.percentile_95,
-                'unstable': s.unstable,
-                'tracking_rms_mm': s.rms_mm.tolist(),
-            }
-            for s in spreads
-        ],
-    )
+    found = [
+        {
+            'law': s.law,
+            'median_rms_mm': s.median,
+            'percentile_95_rms_mm': s.percentile_95,
+            'unstable': s.unstable,
+            'tracking_rms_mm': s.rms_mm.tolist(),
+        }
+        for s in spreads
+    ]
+    write_json(folder / 'monte_carlo.json', {'command': command, 'rows': found})
     report.monte_carlo_figure(spreads, title).savefig(folder / 'monte_carlo.png', dpi=130)
     _tell(console, folder, 'monte_carlo')
 
@@ -220,7 +223,7 @@ def _monte_carlo(
 def _possible(case: Case) -> bool:
     """Whether the robot can do the task ('all' leaves out what it cannot)."""
     try:
-        make_task(case.task, Robot.load(case.robot))
+        task_of(case, Robot.load(case.robot))
     except ArmError:
         if case.task != 'cube':
             raise

@@ -21,7 +21,7 @@ from arm_sim.tasks.pose_hold.objective import (
     PUBLISHED_P,
     TARGET,
     TERMS,
-    PoseHold,
+    HoldProblem,
     PoseHoldObjective,
     gain_count,
     perturbed,
@@ -50,7 +50,7 @@ def _run(options: argparse.Namespace) -> int:
     console = Console(stderr=False)
     output = _writable(options.json)
     target = _numbers('--target', options.target) if options.target else TARGET
-    objective = PoseHoldObjective(PoseHold(target=tuple(target)))
+    objective = PoseHoldObjective(HoldProblem(target=tuple(target)))
     if options.evaluate is not None:
         gains = np.array(_numbers('--evaluate', options.evaluate))
         rows = {'given': _assessment(objective, gains)}

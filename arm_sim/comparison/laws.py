@@ -9,7 +9,7 @@ from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_sim.plants.engines import ACTUATOR_FOR
-from arm_sim.tasks.comparison_tasks import Robot
+from arm_sim.runs.robot import Robot
 
 
 class ComparedLaw(NamedTuple):

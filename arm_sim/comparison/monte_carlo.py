@@ -6,22 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.reference import Reference
+from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import in_range
 from arm_dynamics.model import Array
 from arm_dynamics.model_error import ModelError
-from arm_sim.comparison.cases import (
-    Case,
-    Plants,
-    make_plants,
-    measure,
-    run_parallel,
-    run_task,
-    tips,
-)
+from arm_sim.comparison.cases import Case, Plants, make_plants, run_parallel, task_of
 from arm_sim.comparison.laws import actuator_under, make_law
-from arm_sim.tasks.closed_loop import Imperfections, ReferenceFunction
-from arm_sim.tasks.comparison_tasks import Robot, Task, make_task
+from arm_sim.runs.closed_loop import Imperfections
+from arm_sim.runs.measures import measure, tips
+from arm_sim.runs.robot import Robot
 
 _CHUNK = 10  # samples a job, each under every law
 
@@ -142,14 +135,14 @@ def run_monte_carlo(
     return [Spread(law, *result) for law, result in zip(laws, results, strict=True)]
 
 
-def tabulated(task: Task, period: float) -> ReferenceFunction:
-    """Return the task's reference, computed once at every control period and at the end."""
+def tabulated(reference_function: ReferenceFunction, period: float) -> ReferenceFunction:
+    """Return a reference that is computed once at every control period and at the end."""
     rows: list[Array] = []
 
     def reference(t: float, reference: Reference) -> None:
         index = round(t / period)
         while len(rows) <= index:
-            task.reference(len(rows) * round(period * 1e9) * 1e-9, reference)
+            reference_function(len(rows) * round(period * 1e9) * 1e-9, reference)
             rows.append(reference.row.copy())
         reference.row[:] = rows[index]
 
@@ -159,8 +152,8 @@ def tabulated(task: Task, period: float) -> ReferenceFunction:
 def _run_chunk(chunk: _Chunk) -> Array:
     """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k)."""
     case, robot = chunk.case, Robot.load(chunk.case.robot)
-    task = make_task(case.task, robot, case.frequency)
-    task = replace(task, reference=tabulated(task, case.timestep))
+    task = task_of(case, robot)
+    follow = tabulated(task.reference, case.timestep)
     laws = {name: make_law(name, robot, case.natural_frequency) for name in chunk.laws}
     answers = np.empty((len(laws), 2, len(chunk.indices)))
     reference_tips = None
@@ -172,7 +165,7 @@ def _run_chunk(chunk: _Chunk) -> Array:
             actuator = actuator_under(name)
             if actuator not in plants:
                 plants[actuator] = make_plants(robot, task, drawn, actuator)
-            record = run_task(law, plants[actuator], task, imperfections)
+            record = task.run(law, *plants[actuator], imperfections, follow)
             if reference_tips is None and record.completed:
                 reference_tips = tips(robot.model, record.q_reference)  # the same for all
             found = measure(robot.model, record, None, reference_tips)

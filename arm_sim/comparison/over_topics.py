@@ -7,23 +7,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import yaml
 
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import actuator_under, compared_laws, law_parameters
-from arm_sim.plants.wrong_arm import arm_parameters, wrong_arm_parameters
-from arm_sim.tasks.closed_loop import ClosedLoopRecord, Imperfections
-from arm_sim.tasks.comparison_tasks import Robot, Task, start_of
+from arm_sim.plants.wrong_arm import arm_parameters
+from arm_sim.runs.closed_loop import Imperfections
+from arm_sim.runs.record import RECORD, Record
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import Task
 
-# The file that the task's node leaves in its folder.
-RECORD = 'record.npz'
 TIMEOUT = 600.0  # [s] a launch
 
 
-def run_over_topics(case: Case) -> ClosedLoopRecord:
+def run_over_topics(case: Case) -> Record:
     """Run one case by `task.launch.py`.
 
     Raises:
@@ -40,10 +40,9 @@ def run_over_topics(case: Case) -> ClosedLoopRecord:
             raise ArmError(f'{case.law}: no end of the launch within {TIMEOUT:g} s') from None
         file = Path(output) / RECORD
         if file.is_file():
-            with np.load(file) as arrays:
-                return ClosedLoopRecord(**arrays, completed=True)
+            return Record.load(file)
         said = [line for line in (answer.stdout + answer.stderr).splitlines() if line.strip()]
-        reasons = [line for line in said if 'comparison_task:' in line or 'refused' in line]
+        reasons = [line for line in said if '_task: ' in line or 'refused' in line]
         reason = (reasons or said or ['it said nothing'])[-1]
         raise ArmError(f'{case.law}, {case.task}, {case.engine}: the launch failed: {reason}')
 
@@ -89,36 +88,20 @@ def model_error_of(text: str) -> ModelError:
         raise ArmError(
             f'the error is {text!r}; it must be {{name: value}} of {", ".join(allowed)}'
         )
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in told.items()}
-    return ModelError(**fields)
+    return read_fields(ModelError, told)
 
 
 def simulator_parameters(case: Case, robot: Robot, task: Task) -> dict[str, Any]:
     """Return what the simulator's node is told for a case."""
-    start = start_of(task, robot)
-    return {
-        'robot': case.robot,
-        **arm_parameters(robot.model),
-        'engine': case.engine,
-        **_ros(plant_parameters(case, robot, actuator_under(case.law))),
-        **wrong_arm_parameters(robot.model, case.error),
-        'initial_positions': start.q.tolist(),
-        'initial_velocities': start.v.tolist(),
-        'payload': task.payload,
-        'payload_end': task.drop_at or 0.0,
-        'start_paused': True,
-    }
+    parameters = _ros(plant_parameters(case, robot, actuator_under(case.law)))
+    return parameters | arm_parameters(robot.model) | task.scene(case.error, moving=True)
 
 
 def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
     """Return what the law's node is told for a case."""
-    return _ros(law_parameters(case.law, robot, case.natural_frequency)) | {
-        'robot': case.robot,
-        **arm_parameters(robot.model),
-        'timestep': case.timestep,
-        'control_decimation': 1,
-        'autostart': True,
-    }
+    law = _ros(law_parameters(case.law, robot, case.natural_frequency))
+    timing = {'timestep': case.timestep, 'control_decimation': 1}
+    return law | arm_parameters(robot.model) | timing
 
 
 def law_of(case: Case) -> str:

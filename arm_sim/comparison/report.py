@@ -1,10 +1,8 @@
 """Tables and pictures of comparisons."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -15,9 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from arm_dynamics.model import Array
-from arm_sim.comparison.cases import Case, Measures
+from arm_sim.comparison.cases import Case
 from arm_sim.comparison.monte_carlo import Spread
 from arm_sim.comparison.sweeps import SWEEPS, Sweep
+from arm_sim.runs.measures import Measures
 
 # Heading, field of Measures, format.
 COLUMNS = (
@@ -78,22 +77,6 @@ def comparison_markdown(cases: Sequence[Case], measures: Sequence[Measures], com
         rows = [[cases[i].law, *cells(measures[i])] for i in indices]
         parts.append(f'### {title}\n\n' + markdown_table(headings, rows))
     return '\n'.join(parts)
-
-
-def write_json(path: Path, command: str, rows: Sequence[dict]) -> None:
-    """Write rows of plain numbers; what is not a finite number becomes null."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        if isinstance(value, dict):
-            return {key: plain(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [plain(item) for item in value]
-        return value
-
-    text = json.dumps({'command': command, 'rows': plain(list(rows))}, indent=1, allow_nan=False)
-    path.write_text(text + '\n')
 
 
 def comparison_rows(cases: Sequence[Case], measures: Sequence[Measures]) -> list[dict]:

@@ -10,8 +10,9 @@ import numpy as np
 from arm_dynamics.checks import one_of
 from arm_dynamics.model import Array
 from arm_dynamics.model_error import ModelError
-from arm_sim.comparison.cases import Case, Measures, measure_case, run_case, run_parallel
-from arm_sim.tasks.closed_loop import ClosedLoopRecord
+from arm_sim.comparison.cases import Case, measure_case, run_case, run_parallel
+from arm_sim.runs.measures import Measures
+from arm_sim.runs.record import Record
 
 # What can be swept: its values where none are given, and its axis in the plot.
 SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
@@ -75,7 +76,7 @@ def run_sweep(
     values: Sequence[float] = (),
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
-    run: Callable[[Case], ClosedLoopRecord] = run_case,
+    run: Callable[[Case], Record] = run_case,
 ) -> Sweep:
     """Run every law at every value.
 

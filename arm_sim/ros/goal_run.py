@@ -1,4 +1,4 @@
-"""A task that sends one trajectory goal to a reset arm and records what it does."""
+"""The simulator and a controller as a task uses them: reset, follow, record."""
 
 import struct
 import time
@@ -18,28 +18,33 @@ from arm_controllers.ros.messages import JointReader, to_ns, trajectory_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import RobotModel
-from arm_sim.tasks.tracking import JointLog
+from arm_sim.runs.record import JointStates
+
+# The simulator does not wait for those who only listen, and at control periods below this [ns]
+# would leave them behind: time then runs in slices of so many states; the simulator keeps 1000.
+_FAST_PERIOD_NS = 500_000
+_SLICE_STATES = 300
 
 
 class GoalRun:
-    """The simulator and a goal server, as a task uses them; all in simulated time.
+    """A run of the arm in simulated time.
 
     Attributes:
         states: every joint state since the reset, serialised.
-        wall_time: what the last goal took [s].
+        wall_time: what the last run took [s].
     """
 
-    def __init__(self, node: Node, model: RobotModel, server: str, timeout: float):
+    def __init__(self, node: Node, executor, joints: tuple[str, ...], server: str, timeout: float):
         """Open clients.
 
         Args:
             node: the task.
-            model: of the arm.
+            executor: of the node.
+            joints: of the arm.
             server: node that takes goals.
             timeout: longest wait for another node [s].
         """
-        self._node, self._joints = node, model.joint_names
+        self._node, self._executor, self._joints = node, executor, joints
         self._server, self._timeout = server, timeout
         self._pause = node.create_client(SetBool, '/simulator/pause')
         self._reset = node.create_client(Trigger, '/simulator/reset')
@@ -51,74 +56,80 @@ class GoalRun:
         self._latest_ns = -1
         node.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS, raw=True)
 
-    def reset(self, executor) -> np.ndarray:
-        """Wait for everybody, pause, reset; return the initial positions (n,).
+    def reset(self) -> tuple[np.ndarray, np.ndarray]:
+        """Wait for everybody, pause, reset; return the initial state q, v, each (n,).
 
         Raises:
             ArmError: somebody is missing.
         """
-        wait_until(executor, lambda: self._latest_ns >= 0, 'joint_states', self._timeout)
-        wait_until(executor, self._follow.server_is_ready, self._server, self._timeout)
-        self.call(executor, self._pause, SetBool.Request(data=True))
+        self.wait_until(lambda: self._latest_ns >= 0, 'joint_states')
+        self.wait_until(self._follow.server_is_ready, self._server)
+        self.call(self._pause, SetBool.Request(data=True))
         self.states.clear()
         self._latest_ns = -1
-        self.call(executor, self._reset, Trigger.Request())
-        wait_until(executor, lambda: self._latest_ns == 0, 'state after the reset', self._timeout)
+        self.call(self._reset, Trigger.Request())
+        self.wait_until(lambda: self._latest_ns == 0, 'state after the reset')
         if self._server != 'simulator':
-            self._wait_for_command(executor)
-        return self._log().q[-1]
+            self._wait_for_command()
+        states = self.joint_states()
+        return states.q[-1], states.v[-1]
 
-    def _wait_for_command(self, executor) -> None:
+    def _wait_for_command(self) -> None:
         """Wait until the controller answers states: before that it refuses goals."""
         commands: list[bytes] = []
         subscription = self._node.create_subscription(
             JointState, 'joint_commands', commands.append, CONTROL_INPUT_QOS, raw=True
         )
-        wait_until(executor, lambda: bool(commands), f'command of {self._server}', self._timeout)
+        self.wait_until(lambda: bool(commands), f'command of {self._server}')
         self._node.destroy_subscription(subscription)
 
     def follow(
-        self,
-        executor,
-        goal: Goal,
-        end_ns: int,
-        on_time: Callable[[int], None] = lambda time_ns: None,
-    ) -> JointLog:
-        """Send a goal, let time run until the stamp `end_ns`, pause, and return the states.
+        self, goal: Goal | None, end_ns: int, period_ns: int, on_time: Callable[[int], None]
+    ) -> None:
+        """Send a goal, if any, let time run until the stamp `end_ns`, and pause.
 
         Args:
-            executor: that of the node.
-            goal: what to follow; where it ends by `end_ns`, its result is waited for.
+            goal: what to follow.
             end_ns: [ns].
+            period_ns: of control [ns].
             on_time: called with the newest stamp [ns] again and again.
 
         Raises:
             ArmError: the goal was refused, or ended without success.
         """
-        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
-        sent = self._follow.send_goal_async(request)
-        handle = wait_for(executor, sent, 'answer to the goal', self._timeout)
-        if not handle.accepted:
-            raise ArmError(f'{self._server} rejected the goal; its log says why')
-        result = handle.get_result_async()
-        whole = goal.start_ns + round(float(goal.times[-1]) * 1e9) <= end_ns
+        result = None if goal is None else self._send(goal)
+
+        def failed() -> bool:
+            succeeded = GoalStatus.STATUS_SUCCEEDED
+            return bool(result and result.done() and result.result().status != succeeded)
 
         def ended() -> bool:
             on_time(self._latest_ns)
-            reached = self._latest_ns >= end_ns and (result.done() or not whole)
-            return reached or _failed(result)
+            return self._latest_ns >= until_ns or failed()
 
-        begin = time.monotonic()
-        self.call(executor, self._pause, SetBool.Request(data=False))
-        what = f'state at t = {end_ns * 1e-9:g} s'
-        wait_until(executor, ended, what, 60.0 + 20.0 * end_ns * 1e-9)
-        self.wall_time = time.monotonic() - begin
-        self.call(executor, self._pause, SetBool.Request(data=True))
-        if _failed(result):
+        slice_ns = _SLICE_STATES * period_ns if period_ns < _FAST_PERIOD_NS else end_ns
+        begin, until_ns = time.monotonic(), 0
+        while until_ns < end_ns and not failed():
+            until_ns = min(max(until_ns, self._latest_ns) + slice_ns, end_ns)
+            self.call(self._pause, SetBool.Request(data=False))
+            what, timeout = f'state at t = {until_ns * 1e-9:g} s', 60.0 + 20.0 * end_ns * 1e-9
+            wait_until(self._executor, ended, what, timeout)
+            self.wall_time = time.monotonic() - begin
+            self.call(self._pause, SetBool.Request(data=True))
+        if failed():
             raise ArmError(f'{self._server}: {result.result().result.error_string}')
-        return self._log()
 
-    def _log(self) -> JointLog:
+    def _send(self, goal: Goal):
+        """Return the future of a goal's result. Raises ArmError if the goal is refused."""
+        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
+        sent = self._follow.send_goal_async(request)
+        handle = wait_for(self._executor, sent, 'answer to the goal', self._timeout)
+        if not handle.accepted:
+            raise ArmError(f'{self._server} rejected the goal; its log says why')
+        return handle.get_result_async()
+
+    def joint_states(self) -> JointStates:
+        """Return the states that were received since the reset."""
         reader, rows = JointReader(self._joints), {}
         for data in self.states:
             message = deserialize_message(data, JointState)
@@ -127,19 +138,24 @@ class GoalRun:
                 for field in ('position', 'velocity', 'effort')
             )
         q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
-        return JointLog(np.array(list(rows)), q, v, effort)
+        return JointStates(np.array(list(rows)), q, v, effort)
 
     def _on_state(self, data: bytes) -> None:
         self.states.append(data)
-        seconds, nanoseconds = struct.unpack_from('<iI', data, 4)
-        self._latest_ns = seconds * 1_000_000_000 + nanoseconds
+        self._latest_ns = stamp_ns(data)
 
-    def call(self, executor, client, request):
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """Dispatch callbacks until a condition holds. Raises ArmError after the timeout."""
+        wait_until(self._executor, condition, what, self._timeout)
+
+    def call(self, client, request):
         """Return a service's answer. Raises ArmError without one within the timeout."""
-        wait_until(executor, client.service_is_ready, f'service {client.srv_name}', self._timeout)
+        self.wait_until(client.service_is_ready, f'service {client.srv_name}')
         answer = f'answer from {client.srv_name}'
-        return wait_for(executor, client.call_async(request), answer, self._timeout)
+        return wait_for(self._executor, client.call_async(request), answer, self._timeout)
 
 
-def _failed(result) -> bool:
-    return result.done() and result.result().status != GoalStatus.STATUS_SUCCEEDED
+def stamp_ns(data: bytes) -> int:
+    """Return the stamp [ns] of a serialised message that begins with a header."""
+    seconds, nanoseconds = struct.unpack_from('<iI', data, 4)
+    return seconds * 1_000_000_000 + nanoseconds

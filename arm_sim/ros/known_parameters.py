@@ -20,14 +20,10 @@ from arm_dynamics.checks import unknown
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.plants.engines import ENGINES, plant_class
-from arm_sim.ros.comparison_task_node import ComparisonTaskParameters
-from arm_sim.ros.cube_plan import CubePlanParameters
-from arm_sim.ros.cube_task_node import CubeTaskParameters
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
-from arm_sim.ros.pose_hold_task_node import PoseHoldTaskParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
-from arm_sim.tasks.cube import Cube
-from arm_sim.tasks.sinusoid_run import SinusoidTaskParameters
+from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters
+from arm_sim.tasks import task_class, task_classes
 
 # Declared by every node of rclpy.
 _EVERY_NODE = ('use_sim_time', 'start_type_description_service')
@@ -35,16 +31,13 @@ _EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 _NODES: dict[str, tuple[type, ...]] = {
     'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
     'inverse_kinematics': (InverseKinematicsParameters,),
-    'cube_task': (CubeTaskParameters, Cube, CubePlanParameters),
-    'sinusoid_task': (SinusoidTaskParameters,),
-    'pose_hold_task': (PoseHoldTaskParameters,),
-    'comparison_task': (ComparisonTaskParameters,),
 }
 
 
 def known_nodes() -> list[str]:
     """Return the names of all nodes of this package."""
-    return [*_NODES, *(f'{law}_controller' for law in law_names())]
+    laws = [f'{name}_controller' for name in law_names()]
+    return [*_NODES, *laws, *(f'{name}_task' for name in task_classes()), 'comparison_task']
 
 
 def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, ParameterField]:
@@ -54,18 +47,28 @@ def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, Paramet
         node: one of `known_nodes`.
         joint_names: of the arm.
     """
-    law = node.removesuffix('_controller')
-    if law != node:
-        fields = [*parameter_fields(ControllerParameters)]
+    fields = [field for kind in _parameters(node) for field in parameter_fields(kind)]
+    if node.endswith('_controller'):
         fields += parameter_fields(ModelError, 'model_error.')
         with suppress(ArmError):  # a plugin that cannot be imported is refused where it is to run
-            fields += parameter_fields(law_class(law).Parameters)
-            fields += FREQUENCY_AND_RATIO if law_class(law).gains else ()
-    else:
-        fields = [field for kind in _NODES[node] for field in parameter_fields(kind)]
-    if law != node or node == 'simulator':
+            law = law_class(node.removesuffix('_controller'))
+            fields += parameter_fields(law.Parameters)
+            fields += FREQUENCY_AND_RATIO if law.gains else ()
+    if node.endswith('_controller') or node == 'simulator':
         fields += follower_fields(joint_names)
     return {f'{f.name}.*' if is_family(f.kind) else f.name: f for f in reversed(fields)}
+
+
+def _parameters(node: str) -> tuple[type, ...]:
+    name, _, end = node.rpartition('_')
+    if end == 'controller':
+        return (ControllerParameters,)
+    if end != 'task':
+        return _NODES[node]
+    if name == 'comparison':
+        own = (task.Parameters for task in task_classes().values())
+        return AnyTaskParameters, TaskNodeParameters, *own
+    return TaskNodeParameters, task_class(name).Parameters
 
 
 def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:

@@ -1,1 +1,269 @@
-"""What an arm is to do, and how well it did it."""
+"""Tasks by name: one file each in this folder, or a plugin of the group `arm_sim.tasks`.
+
+A file `my_task.py` with a class `MyTask(Task)` is a task of that name. The loop without ROS and
+the task node run the same object; `Task` says which hooks it may fill.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from arm_controllers.follower.goal import Goal
+from arm_controllers.laws import Law
+from arm_controllers.parameter_values import read_fields
+from arm_controllers.reference import Reference, ReferenceFunction
+from arm_dynamics.errors import ArmError
+from arm_dynamics.found import Found
+from arm_dynamics.model import Array
+from arm_dynamics.model_error import ModelError
+from arm_sim.plants.plant import Plant
+from arm_sim.plants.wrong_arm import wrong_arm_parameters
+from arm_sim.runs.closed_loop import Imperfections, Push, run_closed_loop
+from arm_sim.runs.goals import goal_of, led_in, sampled
+from arm_sim.runs.ik import DirectIk, Ik
+from arm_sim.runs.measures import Tracking, measure, summarize
+from arm_sim.runs.record import Record
+from arm_sim.runs.report import Check, common_rows
+from arm_sim.runs.robot import Robot
+
+_FOUND = Found('task', __name__, 'arm_sim.tasks', ('Parameters', 'reference'))
+
+
+def task_names() -> tuple[str, ...]:
+    """Return the names of all tasks, sorted; no task is imported."""
+    return _FOUND.names()
+
+
+def task_class(name: str) -> Any:
+    """Return a task's class, to be built as task(robot, task.Parameters(...)).
+
+    Raises:
+        ArmError: no such task, or a plugin that cannot be imported.
+    """
+    return _FOUND.load(name)
+
+
+def task_classes() -> dict[str, Any]:
+    """Return all tasks by name; a plugin that cannot be imported is left out."""
+    found = {}
+    for name in task_names():
+        with suppress(ArmError):
+            found[name] = task_class(name)
+    return found
+
+
+def compared_tasks() -> tuple[str, ...]:
+    """Return the names of the tasks that laws are compared on, in order."""
+    tasks = {n: task for n, task in task_classes().items() if task.compared is not None}
+    return tuple(sorted(tasks, key=lambda name: (tasks[name].compared, name)))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run to report on.
+
+    Attributes:
+        record: what was recorded.
+        tracking: the same, compared with the reference.
+        facts: what was run: robot, controller, engine, mode and the like.
+        predicted: the record of the same run in the loop, where the task asks for it.
+    """
+
+    record: Record
+    tracking: Tracking
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    predicted: Record | None = None
+
+
+@dataclass(frozen=True)
+class NoParameters:
+    """A task without parameters."""
+
+
+class Task:
+    """What an arm is to follow, what disturbs it, what is measured.
+
+    A task fills `reference` and `duration`; all else has a meaning of its own already.
+
+    Attributes:
+        Parameters: frozen dataclass of the task's parameters.
+        sections: nodes whose parameters in the robot's files count as well, below the task's own.
+        compared: whether the task is one of `--tasks all` of a comparison, and its place there.
+        asks_ik: whether it needs inverse kinematics.
+        asks_prediction: whether its report compares the run with the same one in the loop.
+        columns: headings of its table.
+        picture_name: file of its picture.
+        sample_period: between the points of its goal [s].
+        approach_time, settle_time: of the way to its start, and of the rest there [s].
+        rest_time: in which the arm comes to rest at the end [s].
+        duration: of what is measured [s].
+        push: external wrench, if any.
+        payload: mass at the tool that the law does not know [kg].
+        drop_at: when it falls off [s]; never by default.
+        event: from when recovery is counted [s]; none: there is nothing to recover from.
+    """
+
+    Parameters: ClassVar[Any] = NoParameters
+    sections: ClassVar[tuple[str, ...]] = ()
+    compared: ClassVar[int | None] = 100
+    asks_ik: ClassVar[bool] = False
+    asks_prediction: ClassVar[bool] = False
+    columns: ClassVar[tuple[str, ...]] = ('', 'RMS', 'max', 'where')
+    picture_name: ClassVar[str] = 'tracking.png'
+
+    sample_period = 0.01
+    approach_time = 2.0
+    settle_time = 2.0
+    rest_time = 1.0
+    duration: float
+    push: Push | None = None
+    payload = 0.0
+    drop_at: float | None = None
+    event: float | None = None
+
+    def __init__(self, robot: Robot, parameters: Any = None, ik: Ik | None = None):
+        """Prepare the task for a robot.
+
+        Args:
+            robot: who is to do it, from `robot.start` on.
+            parameters: of the task; None: the defaults.
+            ik: who solves inverse kinematics; None: this process.
+
+        Raises:
+            ArmError: the robot cannot do it.
+        """
+        self.robot = robot
+        self.parameters = self.Parameters() if parameters is None else parameters
+        self.ik = ik or DirectIk(robot.model)
+        self.prepare()
+
+    # What to follow
+
+    def prepare(self) -> None:
+        """Check that the robot can do it, and set what depends on the parameters."""
+
+    def reference(self, t: float, reference: Reference) -> None:
+        """Write the reference at t [s] of what is measured."""
+        raise NotImplementedError
+
+    def points(self) -> tuple[Array, tuple[Array, ...]]:
+        """Return times (m,) [s] of the goal's points, and positions to accelerations (m, n)."""
+        count = max(4, round(self.duration / self.sample_period))
+        times = np.linspace(0.0, self.duration, count + 1)
+        times = np.round(times * 1e9) * 1e-9  # as a message has them
+        return times, sampled(self.reference, times, self.robot.model.nv)
+
+    def goal(self) -> Goal | None:
+        """Return what the controller is sent; None: it holds where it is."""
+        return goal_of(self.robot.model, *self.points(), self.rest_time)
+
+    def goal_from(self, q: Array, period: float) -> tuple[Goal | None, float]:
+        """Return the goal with a way from rest at q (n,) before it, and that way's time [s]."""
+        goal = self.goal()
+        if goal is None:
+            return None, 0.0
+        times = self.approach_time, self.settle_time, period
+        return led_in(goal, self.robot.model, q, *times)
+
+    @cached_property
+    def start(self) -> Reference:
+        """The reference at the start of what is measured."""
+        reference = Reference(self.robot.model.nv)
+        self.reference(0.0, reference)
+        return reference
+
+    def run(
+        self,
+        law: Law,
+        plant: Plant,
+        later: Plant | None = None,
+        imperfections: Imperfections | None = None,
+        reference: ReferenceFunction | None = None,
+    ) -> Record:
+        """Run a law on a plant in lock-step, without ROS.
+
+        Args:
+            law, plant: with the same command interface.
+            later: the plant without the payload, from `drop_at` on.
+            imperfections: delay and noise.
+            reference: in place of the task's own.
+        """
+        swap = None if later is None or self.drop_at is None else (self.drop_at, later)
+        follow = reference or self.reference
+        return run_closed_loop(plant, law, follow, self.duration, self.push, imperfections, swap)
+
+    def scene(self, error: ModelError, moving: bool) -> dict[str, Any]:
+        """Return what the simulator is told of the task.
+
+        Args:
+            error: how the arm differs from the model.
+            moving: whether the arm starts on the reference; else at the robot's own start.
+        """
+        told = wrong_arm_parameters(self.robot.model, error)
+        if self.payload:
+            told |= {'payload': self.payload, 'payload_end': self.drop_at or 0.0}
+        if moving:
+            start = self.start
+            told |= {'initial_positions': start.q.tolist()}
+            told |= {'initial_velocities': start.v.tolist()}
+        return told
+
+    # What is measured
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return what the report has beyond the measures of every task."""
+        return {}
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return the limits that decide the exit code."""
+        return []
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return the rows of the table under `columns`."""
+        return common_rows(report)
+
+    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+        """Return the picture, a matplotlib Figure."""
+        from arm_sim.runs.picture import tracking_figure
+
+        return tracking_figure(run.record, run.tracking, report, self.event)
+
+    def progress(self, share: float) -> str:
+        """Return what to say when this share of the duration has passed."""
+        return f'measuring, {share:4.0%}'
+
+    def report(self, run: Run) -> dict[str, Any]:
+        """Return all numbers of the report."""
+        model, record = self.robot.model, run.record
+        found = measure(model, record, self.event)
+        others = ('energy_j', 'chatter_nm', 'recovery_s', 'completed')
+        return {
+            **run.facts,
+            'duration_s': self.duration,
+            **summarize(model, record, run.tracking),
+            **{name: getattr(found, name) for name in others},
+            **self.results(run),
+        }
+
+
+def make_task(
+    name: str, robot: Robot, given: Mapping[str, Any] | None = None, ik: Ik | None = None
+) -> Any:
+    """Return a task by name for this robot.
+
+    Args:
+        name: of the task.
+        robot: who is to do it.
+        given: parameters, by name, in place of those in the robot's files.
+        ik: see `Task`.
+
+    Raises:
+        ArmError: no such task, a value that is not allowed, or the robot cannot do it.
+    """
+    task = task_class(name)
+    told = robot.parameters(*task.sections, f'{name}_task') | dict(given or {})
+    return task(robot, read_fields(task.Parameters, told), ik)

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.published.five_joint_arm import JOINTS, FiveJointArm
-from arm_sim.tasks.pose_hold import rollout
+from arm_sim.tasks.pose_hold import CONTROLLED, rollout
 
 Array = NDArray[np.float64]
 
 # Gains are listed as all P, then all I, then all D, each for the controlled joints R2, R3, R5.
 TERMS = ('p', 'pi', 'pid')
-CONTROLLED = np.array([1, 2, 4])
 
 TARGET = (0.0, -1.1, 0.3, 0.0, 0.0)  # [rad]
 TIME_STEP = 1e-4  # [s]
@@ -33,7 +32,7 @@ OFF_BY = 0.1
 
 
 @dataclass(frozen=True)
-class PoseHold:
+class HoldProblem:
     """Hold `target` for `duration` from `start` at rest under gravity, motors off at first.
 
     J = sum over steps and R2, R3, R5 of |target - q| [rad]; 9999999 where the arm blows up.
@@ -66,9 +65,9 @@ class PoseHold:
 class PoseHoldObjective:
     """J of any gains, compiled; many at once on all cores."""
 
-    def __init__(self, problem: PoseHold | None = None):
+    def __init__(self, problem: HoldProblem | None = None):
         """Load the arm. Raises ArmError for a time step that is not stable."""
-        self.problem = problem or PoseHold()
+        self.problem = problem or HoldProblem()
         self.arm = FiveJointArm(Path(rollout.__file__).read_text())
         self.arm.forward_model.check_step(self.problem.time_step)
         self._target = np.array(self.problem.target, dtype=float)

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from arm_controllers.laws import Law
-from arm_controllers.reference import Reference
+from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import Array
 from arm_sim.plants.plant import Plant
-
-# Writes the reference at time t [s] into a Reference: `Trajectory.evaluate` is one.
-ReferenceFunction = Callable[[float, Reference], None]
+from arm_sim.runs.record import Record
 
 
 @dataclass(frozen=True)
@@ -57,27 +56,6 @@ class Push:
     end: float
 
 
-@dataclass(frozen=True)
-class ClosedLoopRecord:
-    """A run of k control periods; row i is the state at the start of period i.
-
-    Attributes:
-        t: (k,) [s].
-        q, v: (k, n) state [rad | m], [rad/s | m/s].
-        q_reference, v_reference: (k, n) what it was compared with.
-        effort: (k, n) torque applied in the period [N.m | N].
-        completed: False where the state left the finite numbers; the rows end before it.
-    """
-
-    t: Array
-    q: Array
-    v: Array
-    q_reference: Array
-    v_reference: Array
-    effort: Array
-    completed: bool
-
-
 def run_closed_loop(
     plant: Plant,
     law: Law,
@@ -86,11 +64,11 @@ def run_closed_loop(
     push: Push | None = None,
     imperfections: Imperfections | None = None,
     swap: tuple[float, Plant] | None = None,
-) -> ClosedLoopRecord:
-    """Run `law` on `plant` from the reference's start, for `duration` [s].
+    start: ArrayLike | None = None,
+) -> Record:
+    """Run `law` on `plant` for `duration` [s].
 
     Per control period: read the state, evaluate the reference, ask the law, hold its command.
-    The plant starts on the reference at t = 0.
 
     Args:
         plant, law: with the same command interface.
@@ -100,6 +78,7 @@ def run_closed_loop(
         imperfections: delay and noise.
         swap: (time [s], another plant) that goes on from the state at that time, as when a
             payload is dropped.
+        start: (n,) where the plant starts at rest; None: on the reference at t = 0.
 
     Raises:
         ArmError: law and plant do not fit together.
@@ -109,35 +88,23 @@ def run_closed_loop(
             f'the law commands {law.command_interface!r}, '
             f'the plant takes {plant.command_interface!r}'
         )
-    n = len(plant.joint_names)
-    ideal = imperfections is None or imperfections == Imperfections()
-    delay = imperfections.delay if imperfections else 0
-    period_ns = plant.parameters.period_ns
+    n, period_ns = len(plant.joint_names), plant.parameters.period_ns
     period = period_ns * 1e-9
-    steps = round(duration / period)
+    steps, ahead = round(duration / period), law.lookahead * period_ns
     states, efforts, references = (np.empty((steps, *s)) for s in ((2, n), (n,), (4 * n,)))
-    t = np.array([i * period_ns * 1e-9 for i in range(steps)])
-    noise = None if ideal else _noise(imperfections or Imperfections(), steps, n)
+    noise = _noise(imperfections, steps, n)
+    delay = imperfections.delay if imperfections else 0
+    events = _events(push, swap, period)
 
     reference = Reference(n)
     reference_function(0.0, reference)
-    plant.reset(reference.q, reference.v)
+    plant.reset(*((reference.q, reference.v) if start is None else (start,)))
     law.reset(plant.q.copy(), plant.v.copy())
     pending: deque[Array] = deque()
-    ahead = law.lookahead * period_ns
-    push_from, push_to = (
-        (round(push.start / period), round(push.end / period)) if push else (-1, -1)
-    )
-    swap_at = round(swap[0] / period) if swap else -1
     done = 0
     for i in range(steps):
-        if push and i == push_from:
-            plant.apply_wrench(push.frame, push.wrench)
-        elif push and i == push_to:
-            plant.apply_wrench(push.frame, np.zeros(6))
-        if swap and i == swap_at:
-            before, plant = plant, swap[1]
-            plant.reset(before.q, before.v)
+        if i in events:
+            plant = events[i](plant)
         now = i * period_ns
         reference_function(now * 1e-9, reference)
         references[i] = reference.row
@@ -155,18 +122,48 @@ def run_closed_loop(
         plant.step(command)
         efforts[i] = plant.effort
         done = i + 1
-    return ClosedLoopRecord(
-        t[:done],
-        states[:done, 0],
-        states[:done, 1],
-        references[:done, :n],
-        references[:done, n : 2 * n],
-        efforts[:done],
-        completed=done == steps,
-    )
+    t = np.array([i * period_ns * 1e-9 for i in range(done)])
+    q, v, references = states[:done, 0], states[:done, 1], references[:done]
+    q_reference, v_reference = references[:, :n], references[:, n : 2 * n]
+    q_end, completed = plant.q.copy(), done == steps
+    return Record(t, q, v, q_reference, v_reference, efforts[:done], q_end, completed)
 
 
-def _noise(imperfections: Imperfections, steps: int, n: int) -> Array:
-    """Return noise (steps, 2, n) of positions and velocities."""
+def _events(
+    push: Push | None, swap: tuple[float, Plant] | None, period: float
+) -> dict[int, Callable[[Plant], Plant]]:
+    """Return what happens to the plant, by the index of the control period."""
+    events: dict[int, Callable[[Plant], Plant]] = {}
+
+    def add(time: float, event: Callable[[Plant], Plant]) -> None:
+        i = round(time / period)
+        before = events.get(i)
+        events[i] = event if before is None else lambda plant: event(before(plant))
+
+    def pushed(wrench: ArrayLike) -> Callable[[Plant], Plant]:
+        def event(plant: Plant) -> Plant:
+            assert push is not None
+            plant.apply_wrench(push.frame, wrench)
+            return plant
+
+        return event
+
+    def swapped(plant: Plant) -> Plant:
+        assert swap is not None
+        swap[1].reset(plant.q, plant.v)
+        return swap[1]
+
+    if push:
+        add(push.end, pushed(np.zeros(6)))
+        add(push.start, pushed(push.wrench))
+    if swap:
+        add(swap[0], swapped)
+    return events
+
+
+def _noise(imperfections: Imperfections | None, steps: int, n: int) -> Array | None:
+    """Return noise (steps, 2, n) of positions and velocities; None: there is none at all."""
+    if imperfections is None or imperfections == Imperfections():
+        return None
     scale = np.array([[imperfections.position_noise], [imperfections.velocity_noise]])
     return scale * np.random.default_rng(imperfections.seed).standard_normal((steps, 2, n))

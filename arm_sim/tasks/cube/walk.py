@@ -1,4 +1,4 @@
-"""The cube that the main job draws: corners, walks, straight edges in time."""
+"""The cube and a walk along it: corners, strokes, straight edges in time."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ WALKS = {
 
 
 @dataclass(frozen=True)
-class Cube:
+class CubeWalk:
     """A cube and a walk along it.
 
     Attributes:

@@ -1,0 +1,100 @@
+"""The arguments of launch files: what several share stands here once."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+from arm_controllers.laws import law_names
+from arm_dynamics.checks import unknown
+from arm_sim.plants.engines import ENGINES
+
+# What the argument `controller` may be.
+CONTROLLERS = ['none', *law_names()]
+
+# The arguments that launch files share: usual value, description, choices.
+_SHARED: dict[str, tuple[str, str, list[str] | None]] = {
+    'robot': ('ur5e', 'name of a shipped robot, or path of a URDF', None),
+    'controller': (
+        'servo',
+        'control law; none: the engine motion_model takes goals itself',
+        CONTROLLERS,
+    ),
+    'engine': ('mujoco', 'physics engine', sorted(ENGINES)),
+    'mode': (
+        'lockstep',
+        'lockstep: as fast as it goes, bit for bit the same; realtime: wall clock',
+        ['lockstep', 'realtime'],
+    ),
+    'feedforward': (
+        'best',
+        'of the servo controller; best: discrete in lockstep, else inverse_dynamics',
+        ['best', 'none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete'],
+    ),
+    'config': ('', "parameter file, over the robot's own", None),
+    'viewer': ('false', "MuJoCo's viewer", ['true', 'false']),
+    'plot': ('false', 'start rqt_plot', ['true', 'false']),
+    'start': (
+        'moving',
+        "moving: the arm starts on the task's reference; rest: a way leads there",
+        ['moving', 'rest'],
+    ),
+    'error': (
+        '{}',
+        'how the arm differs from the model, e.g. "{payload: 2.0, mass_scale: [1.3]}"',
+        None,
+    ),
+    'output_dir': ('task_output', 'folder for report and picture', None),
+}
+ARM = ('robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot')
+
+
+def argument(
+    name: str, value: str, description: str, choices: list[str] | None = None
+) -> DeclareLaunchArgument:
+    """Declare an argument with its usual value."""
+    return DeclareLaunchArgument(
+        name, default_value=value, description=description, choices=choices
+    )
+
+
+def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
+    """Declare shared arguments: those of `names` with their usual value, others with another."""
+    values = {name: _SHARED[name][0] for name in names} | others
+    return [argument(name, value, *_SHARED[name][1:]) for name, value in values.items()]
+
+
+def description(
+    arguments: Iterable[DeclareLaunchArgument], nodes: Callable[[dict[str, str]], list[Any]]
+) -> LaunchDescription:
+    """Return a launch description.
+
+    Args:
+        arguments: that it has.
+        nodes: returns what to start for the values of all arguments; shared ones that are not
+            among the launch file's own have their usual value.
+    """
+    usual = {name: value for name, (value, *_) in _SHARED.items()}
+    arguments = tuple(arguments)
+
+    def start(context: LaunchContext) -> list[Any]:
+        _refuse_unknown_arguments(context, [each.name for each in arguments])
+        return nodes(usual | dict(context.launch_configurations))
+
+    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
+
+
+def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> None:
+    """Refuse `name:=value` with an unknown name, which `ros2 launch` ignores.
+
+    A launch file that includes this one may have arguments of its own, so those are let pass.
+    """
+    file = Path(context.get_locals_as_dict().get('current_launch_file_path', '')).name
+    if file not in (Path(word).name for word in sys.argv):
+        return
+    for name in (word.partition(':=')[0] for word in context.argv if ':=' in word):
+        if name not in names:
+            raise unknown('launch argument', name, names)

@@ -1,0 +1,115 @@
+"""What the launch files of tasks share: the arm's nodes, and what the task is told."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+from launch.actions import DeclareLaunchArgument
+
+from arm_controllers.parameter_values import as_ros_value, parameter_fields
+from arm_dynamics.errors import ArmError
+from arm_sim.comparison.cases import task_of
+from arm_sim.comparison.over_topics import (
+    case_of,
+    controller_parameters,
+    law_of,
+    model_error_of,
+    simulator_parameters,
+)
+from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
+from arm_sim.ros.launch_arguments import argument
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import Task, make_task, task_class
+
+
+def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchArgument]:
+    """Declare parameters of a task as arguments, `names` with their usual value."""
+    known = {field.name: field for field in parameter_fields(task_class(task).Parameters)}
+    texts = {name: _text(as_ros_value(known[name].default)) for name in names} | others
+    return [argument(name, text, known[name].description) for name, text in texts.items()]
+
+
+def run_arm(given: Mapping[str, str], simulator: Iterable[str] = ()) -> list[Any]:
+    """Return the arm's nodes alone; `simulator` as for `run_task`."""
+    return arm_nodes(given, _values(given, simulator), inverse_kinematics=False)
+
+
+def run_task(
+    given: Mapping[str, str],
+    task: str,
+    parameters: Iterable[str] = (),
+    simulator: Iterable[str] = (),
+) -> list[Any]:
+    """Return the arm's nodes, paused, and a task, under a controller as the robot's files have it.
+
+    Args:
+        given: values of launch arguments.
+        task: by name.
+        parameters, simulator: arguments that are parameters of the task, of the simulator; an
+            empty value leaves it to the robot's files.
+
+    Raises:
+        ArmError: an argument that cannot work; nothing has started.
+    """
+    robot = Robot.load(given['robot'], given['config'])
+    made = make_task(task, robot, _values(given, parameters) | _mapping(given))
+    scene = made.scene(model_error_of(given['error']), given['start'] == 'moving')
+    return _nodes(given, task, made, scene | _values(given, simulator), {})
+
+
+def run_designed(given: Mapping[str, str]) -> list[Any]:
+    """Return the arm's nodes, paused, and a task, under a law that is designed as in a comparison.
+
+    Args:
+        given: values of the arguments of `task.launch.py`.
+
+    Raises:
+        ArmError: an argument that cannot work; nothing has started.
+    """
+    case, robot = case_of(given), Robot.load(given['robot'], given['config'])
+    made = task_of(case, robot, _mapping(given))
+    simulator = simulator_parameters(case, robot, made)
+    controller = controller_parameters(case, robot)
+    return _nodes({**given, 'controller': law_of(case)}, case.task, made, simulator, controller)
+
+
+def _nodes(
+    given: Mapping[str, str],
+    task: str,
+    made: Task,
+    simulator: Mapping[str, Any],
+    controller: Mapping[str, Any],
+) -> list[Any]:
+    names = ('controller', 'start', 'engine', 'mode', 'output_dir')
+    law, level, mode = (given[name] for name in ('controller', 'feedforward', 'mode'))
+    told: dict[str, Any] = {
+        'robot': robot_parameter(given['robot']),
+        **{name: given[name] for name in names},
+        'feedforward': controller.get('feedforward', feedforward_of(law, level, mode)),
+        **{name: controller[name] for name in ('timestep', 'control_decimation') if controller},
+    }
+    for field in parameter_fields(made.Parameters):
+        value = as_ros_value(getattr(made.parameters, field.name, None))
+        if value not in (None, []) and not isinstance(value, Mapping):
+            told[field.name] = value
+    return [
+        *arm_nodes(given, {**simulator, 'start_paused': True}, controller, made.asks_ik),
+        task_node(task, [config_file(given['robot'], given['config']), told]),
+    ]
+
+
+def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
+    return {name: yaml.safe_load(given[name]) for name in names if given[name]}
+
+
+def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the argument `parameters` says, where there is one."""
+    text = given.get('parameters', '')
+    told = yaml.safe_load(text) or {}
+    if not isinstance(told, dict):
+        raise ArmError(f'parameters is {text!r}; it must be {{name: value}}')
+    return told
+
+
+def _text(value: Any) -> str:
+    return '' if value == [] else str(value)

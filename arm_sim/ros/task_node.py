@@ -1,0 +1,261 @@
+"""Any task over ROS 2 topics: prepare the arm, send the goal, record, measure, report."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from control_msgs.msg import JointTrajectoryControllerState
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+
+from arm_controllers.follower.goal import Goal
+from arm_controllers.parameter_values import parameter_fields
+from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.qos import RECORD_QOS
+from arm_controllers.ros.running import pin_to_core, run_node
+from arm_dynamics.arm_parameters import ArmParameters
+from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.errors import ArmError
+from arm_sim.output_folder import writable_folder
+from arm_sim.ros.goal_run import GoalRun, stamp_ns
+from arm_sim.ros.ik_client import IkClient
+from arm_sim.runs.closed_loop import Push
+from arm_sim.runs.goals import goal_reference
+from arm_sim.runs.measures import track
+from arm_sim.runs.record import RECORD, Record
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import Run, Task, task_class
+
+# Simulated time at which an arm at rest is set off [ns]: the goal is accepted before time runs.
+_START_NS = 100_000_000
+_PROGRESS_LINES = 5
+
+
+@dataclass(frozen=True)
+class TaskNodeParameters(ArmParameters):
+    """Parameters of every task's node, beside those of the arm and of the task.
+
+    Attributes:
+        controller: law whose controller follows; none: the simulator itself.
+        start: 'moving', the arm starts on the task's reference; or 'rest', a way leads to it.
+        engine, mode, feedforward: what was launched, for the report.
+        timestep: the plant's integration step [s].
+        control_decimation: integration steps per control period.
+        timeout: longest wait for another node [s].
+        output_dir: folder for what comes of it; empty: <task>_output.
+        core: run on this CPU core only; -1: on any.
+    """
+
+    controller: str = 'computed_torque'
+    start: str = 'rest'
+    engine: str = 'mujoco'
+    mode: str = 'lockstep'
+    feedforward: str = ''
+    timestep: float = 0.002
+    control_decimation: int = 1
+    timeout: float = 60.0
+    output_dir: str = ''
+    core: int = -1
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        one_of('start', self.start, ('moving', 'rest'))
+        in_range('timestep', self.timestep, 0.0, 0.1, exclusive=True)
+        in_range('timeout', self.timeout, 0.1, 1000.0)
+
+    @property
+    def law(self) -> str:
+        """The law's name; 'none': the simulator moves by itself."""
+        return self.controller.removesuffix('_controller')
+
+    @property
+    def server(self) -> str:
+        """The node that takes goals."""
+        return 'simulator' if self.law == 'none' else f'{self.law}_controller'
+
+
+@dataclass(frozen=True)
+class AnyTaskParameters:
+    """The parameter of the node that runs any task.
+
+    Attributes:
+        task: by name.
+    """
+
+    task: str = 'sinusoid'
+
+
+class TaskNode(Node):
+    """Runs once, from the reset of the simulator to the report."""
+
+    def __init__(self, name: str):
+        """Declare parameters, and refuse what the task refuses.
+
+        Args:
+            name: of the task; '': the parameter `task` has it.
+        """
+        super().__init__(f'{name or "comparison"}_task')
+        self.name = name or declare_parameters(self, AnyTaskParameters).task
+        self._task_class = task_class(self.name)
+        self.parameters = p = declare_parameters(self, TaskNodeParameters)
+        self._of_task = self._declare_of_task()
+        self.output_dir = writable_folder(p.output_dir or f'{self.name}_output')
+        model = p.model()
+        self.robot = Robot(p.robot, model, model.neutral())
+        self._task_class(self.robot, self._of_task)
+        self.period_ns = round(p.timestep * 1e9) * p.control_decimation
+        self._controller_states: list[bytes] = []
+        self._diagnostics: dict[str, str] = {}
+        self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        self.create_subscription(
+            JointTrajectoryControllerState,
+            f'/{p.server}/controller_state',
+            self._controller_states.append,
+            RECORD_QOS,
+            raw=True,
+        )
+
+    def _declare_of_task(self) -> Any:
+        """Return the task's parameters. Raises ArmError for names that every task's node has."""
+        kind = self._task_class.Parameters
+        taken = {field.name for field in parameter_fields(TaskNodeParameters)}
+        both = sorted(taken & {field.name for field in parameter_fields(kind)})
+        if both:
+            raise ArmError(f'task {self.name!r} needs other names for {", ".join(both)}')
+        return declare_parameters(self, kind)
+
+    def run(self, executor) -> int:
+        """Do the job; return the exit code: 0 if all limits hold, 1 if not."""
+        p, model = self.parameters, self.robot.model
+        self._say(f'{p.robot} under {p.law}, {p.mode}')
+        pin_to_core(p.core)
+        arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout)
+        q, v = arm.reset()
+        robot = replace(self.robot, start=q)
+        task = self._task_class(robot, self._of_task, IkClient(self, model, arm.call))
+        predicted = self._predict(task, arm) if task.asks_prediction else None
+        goal, start_ns = self._goal(task)
+        if task.push is not None:
+            arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
+            self._send(task.push, q, start_ns)
+        end_ns = start_ns + round(task.duration * 1e9 / self.period_ns) * self.period_ns
+        arm.follow(goal, end_ns, self.period_ns, self._tell_progress(task, start_ns, end_ns))
+        states, follow = arm.joint_states(), goal_reference(goal, model, q, v)
+        record = states.record(follow, start_ns, end_ns, self.period_ns)
+        facts = self._facts(arm.wall_time, states.time_ns)
+        return self._report(task, Run(record, track(model, record), facts, predicted), arm)
+
+    def _goal(self, task: Task) -> tuple[Goal | None, int]:
+        """Return what to send, and the stamp from which it is measured [ns]."""
+        if self.parameters.start == 'moving':
+            return task.goal(), 0
+        goal, lead = task.goal_from(task.robot.start, self.period_ns * 1e-9)
+        if goal is None:
+            return None, 0
+        return replace(goal, start_ns=_START_NS), round(_START_NS + lead * 1e9)
+
+    def _predict(self, task: Task, arm: GoalRun) -> Record:
+        from arm_sim.ros.prediction import predicted
+
+        return predicted(self, task, self.parameters.law, arm.call)
+
+    def _send(self, push: Push, q, start_ns: int) -> None:
+        """Tell the simulator both ends of a push, in the axes that its frame has at q."""
+        rotation = self.robot.model.forward_kinematics(q, push.frame).rotation
+        force, torque = (rotation.T @ part for part in (push.wrench[:3], push.wrench[3:]))
+        for time, share in ((push.start, 1.0), (push.end, 0.0)):
+            message = WrenchStamped()
+            message.header.frame_id = push.frame
+            stamp = round(time * 1e9 / self.period_ns) * self.period_ns
+            set_stamp(message.header.stamp, start_ns + stamp)
+            for part, values in ((message.wrench.force, force), (message.wrench.torque, torque)):
+                part.x, part.y, part.z = (share * values).tolist()
+            self._wrenches.publish(message)
+
+    def _tell_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:
+        """Return what says, as time goes on, how much is done."""
+        lines = [(0, 'the arm moves to the start')] if start_ns else []
+        for i in range(_PROGRESS_LINES):
+            share = i / _PROGRESS_LINES
+            at = round(start_ns + share * (end_ns - start_ns))
+            lines.append((at, task.progress(share)))
+
+        def tell(time_ns: int) -> None:
+            while lines and time_ns >= lines[0][0]:
+                self._say(lines.pop(0)[1])
+
+        return tell
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == 'simulator':
+                self._diagnostics = {value.key: value.value for value in status.values}
+
+    def _say(self, text: str) -> None:
+        print(f'{self.name}: {text}', flush=True)
+
+    # Reporting
+
+    def _facts(self, wall_time: float, stamps) -> dict[str, Any]:
+        p = self.parameters
+        facts = {name: getattr(p, name) for name in ('robot', 'engine', 'mode', 'feedforward')}
+        facts |= {'task': self.name, 'controller': p.law}
+        facts['cycles_per_second'] = (len(stamps) - 1) / wall_time
+        if p.mode == 'realtime':
+            facts['achieved_real_time_factor'] = float(stamps[-1]) * 1e-9 / wall_time
+            for key in ('late ticks', 'skipped periods', 'stale commands'):
+                facts[key.replace(' ', '_')] = int(self._diagnostics.get(key, 0))
+        return facts
+
+    def _report(self, task: Task, run: Run, arm: GoalRun) -> int:
+        # Plots and recordings bring libraries that would hold up the start of the arm.
+        from arm_sim.pictures import save
+        from arm_sim.runs.report import print_report, title_of, write_json
+
+        report = task.report(run)
+        checks = task.checks(report)
+        report['limits'] = [check._asdict() | {'held': check.held} for check in checks]
+        report['limits_held'] = all(check.held for check in checks)
+        write_json(self.output_dir / 'report.json', report)
+        run.record.save(self.output_dir / RECORD)
+        save(task.draw(run, report), self.output_dir / task.picture_name)
+        self._write_recording(arm)
+        rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
+        if report['mode'] == 'realtime':
+            late, skipped = report['late_ticks'], report['skipped_periods']
+            rate += f', {late} late ticks, {skipped} skipped periods'
+        notes = (rate, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
+        title = f'{self.name}: {title_of(report)}, {report["duration_s"]:g} s'
+        print_report(title, task.columns, task.rows(report), notes, checks)
+        names = f'report.json, {task.picture_name}, {RECORD}, recording.mcap'
+        self._say(f'{names} are in {self.output_dir}')
+        return 0 if report['limits_held'] else 1
+
+    def _write_recording(self, arm: GoalRun) -> None:
+        from arm_sim.ros.recording import Channel, write_recording
+
+        topic = f'/{self.parameters.server}/controller_state'
+        channels = (
+            ('/joint_states', 'sensor_msgs/msg/JointState', arm.states),
+            (topic, 'control_msgs/msg/JointTrajectoryControllerState', self._controller_states),
+        )
+        write_recording(
+            self.output_dir / 'recording.mcap',
+            [
+                Channel(name, kind, [(stamp_ns(data), data) for data in messages])
+                for name, kind, messages in channels
+            ],
+        )
+
+
+def main(name: str = '') -> int:
+    """Run the node of a task; without its name, of the one that the parameter `task` has."""
+    return run_node(f'{name or "comparison"}_task', lambda: TaskNode(name))
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:2]))

@@ -1,0 +1,94 @@
+"""Trajectory goals: from a reference, with a way to their start, and as a controller has them."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.follower.goal import Goal
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.reference import Reference, ReferenceFunction
+from arm_dynamics.model import Array, RobotModel
+
+
+def sampled(reference_function: ReferenceFunction, times: Array, n: int) -> tuple[Array, ...]:
+    """Return positions, velocities, accelerations, each (m, n), of a reference at times (m,)."""
+    reference, rows = Reference(n), np.empty((len(times), 4 * n))
+    for row, t in zip(rows, times.tolist(), strict=True):
+        reference_function(t, reference)
+        row[:] = reference.row
+    return tuple(np.split(rows, 4, axis=1)[:3])
+
+
+def goal_of(model: RobotModel, times: Array, states: tuple[Array, ...], rest: float) -> Goal:
+    """Return a goal through points that comes to rest at the last one, `rest` [s] later.
+
+    Args:
+        model: the arm.
+        times: (m,) [s], rounded to nanoseconds as a message has them.
+        states: positions, velocities, accelerations, each (m, n).
+        rest: [s].
+    """
+    q, v, a = states
+    zero = np.zeros((1, model.nv))
+    times = np.round(times * 1e9) * 1e-9
+    return Goal(
+        model.joint_names,
+        np.append(times, times[-1] + rest),
+        np.vstack([q, q[-1:]]),
+        np.vstack([v, zero]),
+        np.vstack([a, zero]),
+    )
+
+
+def led_in(
+    goal: Goal, model: RobotModel, q: ArrayLike, approach: float, settle: float, period: float
+) -> tuple[Goal, float]:
+    """Return a goal with the way to its start before it, and how long that takes [s].
+
+    A goal that starts at rest is waited for at its first point; one that starts moving is not.
+
+    Args:
+        goal: what is to follow.
+        model: the arm.
+        q: (n,) where the arm is, at rest.
+        approach: shortest time of the way [s].
+        settle: rest at the first point [s].
+        period: of control [s]; the goal starts at a whole number of them.
+    """
+    assert goal.velocities is not None
+    assert goal.accelerations is not None
+    distance = np.abs(model.difference(q, goal.positions[0]))
+    # A rest-to-rest quintic is fastest in the middle: 15/8 of its mean speed.
+    fastest = float(np.max(1.875 * distance / model.velocity_limit))
+    arrival = max(approach, 1.5 * fastest)
+    if goal.velocities[0].any() or goal.accelerations[0].any():
+        lead = round(arrival / period) * period
+        return replace(goal, times=lead + goal.times), lead
+    lead = round((arrival + settle) / period) * period
+    zero = np.zeros((1, model.nv))
+    arrived = replace(
+        goal,
+        times=np.append(arrival, lead + goal.times),
+        positions=np.vstack([goal.positions[:1], goal.positions]),
+        velocities=np.vstack([zero, goal.velocities]),
+        accelerations=np.vstack([zero, goal.accelerations]),
+    )
+    return arrived, lead
+
+
+def goal_reference(goal: Goal | None, model: RobotModel, q: Array, v: Array) -> ReferenceFunction:
+    """Return what a controller makes of a goal that it gets when it takes over at q, v (n,).
+
+    Without a goal it holds the arm where it is.
+    """
+    follower = TrajectoryFollower(model, FollowerParameters())
+    follower.activate(0, q, v)
+    if goal is not None:
+        follower.set_goal(goal, 0)
+
+    def reference(t: float, reference: Reference) -> None:
+        reference.row[:] = follower.peek(round(t * 1e9)).row
+
+    return reference

@@ -1,0 +1,161 @@
+"""How well an arm followed, from the record of a run.
+
+The path error is how far the reference is from the ideal geometry; the tracking error is how far
+the arm is from the reference. The two are never mixed.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_dynamics.kinematics.chain import chain_to
+from arm_dynamics.model import Array, RobotModel
+from arm_sim.runs.record import Record
+
+RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
+
+
+class Tracking(NamedTuple):
+    """A run of k control periods, compared with its reference row by row.
+
+    Attributes:
+        tip, reference_tip: (k, 3) [m], base frame.
+        error: (k,) distance of the two [m].
+        joint_error: (k, n) reference minus state [rad | m].
+        effort_share: (k, n) torque as a share of its limit.
+    """
+
+    tip: Array
+    reference_tip: Array
+    error: Array
+    joint_error: Array
+    effort_share: Array
+
+
+@dataclass(frozen=True)
+class Measures:
+    """How well one law did one task.
+
+    Attributes:
+        tracking_rms_mm, tracking_max_mm: distance of the tip from its reference.
+        joint_rms_rad: over all joints [rad | m].
+        peak_torque_nm: of the joint with the largest.
+        peak_torque_share: of the joint nearest its effort limit.
+        energy_j: integral of |torque times velocity| over all joints.
+        chatter_nm: RMS change of torque from period to period, over all joints.
+        recovery_s: from the event until the tip stays within 1 mm; nan: never, or no event.
+        completed: False where the loop was unstable and left the finite numbers.
+    """
+
+    tracking_rms_mm: float
+    tracking_max_mm: float
+    joint_rms_rad: float
+    peak_torque_nm: float
+    peak_torque_share: float
+    energy_j: float
+    chatter_nm: float
+    recovery_s: float
+    completed: bool
+
+
+def track(model: RobotModel, record: Record, reference_tips: Array | None = None) -> Tracking:
+    """Compare a record with its reference.
+
+    Args:
+        model: the arm.
+        record: the run.
+        reference_tips: (k', 3) tips of the reference, at least as many as rows, if at hand [m].
+    """
+    if reference_tips is None:
+        reference_tips = tips(model, record.q_reference)
+    tip, reference_tip = tips(model, record.q), reference_tips[: len(record.q)]
+    return Tracking(
+        tip,
+        reference_tip,
+        error=np.linalg.norm(tip - reference_tip, axis=1),
+        joint_error=model.difference(record.q, record.q_reference),
+        effort_share=np.abs(record.effort) / model.effort_limit,
+    )
+
+
+def measure(
+    model: RobotModel,
+    record: Record,
+    event: float | None = None,
+    reference_tips: Array | None = None,
+) -> Measures:
+    """Measure a run.
+
+    Args:
+        model, record, reference_tips: see `track`.
+        event: where recovery is counted from [s].
+    """
+    if len(record.t) < 2:
+        return Measures(*(float('nan'),) * 8, completed=False)
+    tracking = track(model, record, reference_tips)
+    error = 1e3 * tracking.error
+    period = float(record.t[1])
+    return Measures(
+        tracking_rms_mm=float(rms(error, axis=None)),
+        tracking_max_mm=float(error.max()),
+        joint_rms_rad=float(rms(tracking.joint_error, axis=None)),
+        peak_torque_nm=float(np.abs(record.effort).max()),
+        peak_torque_share=float(tracking.effort_share.max()),
+        energy_j=float(np.abs(record.effort * record.v).sum() * period),
+        chatter_nm=float(rms(np.diff(record.effort, axis=0), axis=None)),
+        recovery_s=_recovery(record.t, error, event),
+        completed=record.completed,
+    )
+
+
+def _recovery(t: Array, error: Array, event: float | None) -> float:
+    if event is None or error[-1] > RECOVERED:
+        return float('nan')
+    outside = np.flatnonzero((error > RECOVERED) & (t >= event))
+    return float(t[outside[-1] + 1] - event) if outside.size else 0.0
+
+
+def summarize(model: RobotModel, record: Record, tracking: Tracking) -> dict[str, Any]:
+    """Return the numbers that every report has: both errors, where they are largest, torques."""
+    magnitude, names = np.abs(record.effort), model.joint_names
+    sample, joint = np.unravel_index(magnitude.argmax(), magnitude.shape)
+    size = np.abs(tracking.joint_error)
+    return {
+        'steps': len(record.t),
+        'tracking_error_mm': error_mm(record.t, tracking.error),
+        'joint_names': list(names),
+        'joint_error_rad': {
+            'rms': rms(tracking.joint_error).tolist(),
+            'max': size.max(axis=0).tolist(),
+            'max_at_s': record.t[size.argmax(axis=0)].tolist(),
+        },
+        'peak_torque_nm': float(magnitude.max()),
+        'peak_torque_joint': names[joint],
+        'peak_torque_at_s': float(record.t[sample]),
+        'peak_torque_share': float(tracking.effort_share.max()),
+        'joint_peak_torque_nm': magnitude.max(axis=0).tolist(),
+        'saturated_samples': int((tracking.effort_share >= 1.0).any(axis=1).sum()),
+        'checksum': record.checksum(),
+    }
+
+
+def error_mm(t: Array, error: Array) -> dict[str, float]:
+    """Return RMS and maximum [mm] of an error (k,) [m], and when it is largest [s]."""
+    worst = int(error.argmax())
+    return {
+        'rms': float(rms(error)) * 1e3,
+        'max': float(error[worst]) * 1e3,
+        'max_at_s': float(t[worst]),
+    }
+
+
+def tips(model: RobotModel, q: Array) -> Array:
+    """Return the tip's positions (k, 3) [m] for configurations (k, n)."""
+    return chain_to(model).positions(q)
+
+
+def rms(values: ArrayLike, axis: int | None = 0) -> Array:
+    """Return the root of the mean square over the samples (axis 0), or over all (None)."""
+    return np.sqrt(np.mean(np.square(values), axis=axis))

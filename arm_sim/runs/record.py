@@ -1,0 +1,97 @@
+"""What is recorded of a run: in the loop without ROS and over topics the same."""
+
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_controllers.reference import Reference, ReferenceFunction
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import Array
+
+RECORD = 'record.npz'  # the file of a record in a task's folder
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run of k control periods; row i is the state at the start of period i.
+
+    Attributes:
+        t: (k,) [s].
+        q, v: (k, n) state [rad | m], [rad/s | m/s].
+        q_reference, v_reference: (k, n) what it was compared with.
+        effort: (k, n) torque applied in the period [N.m | N].
+        q_end: (n,) position at the end of the last period.
+        completed: False where the state left the finite numbers; the rows end before it.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    q_reference: Array
+    v_reference: Array
+    effort: Array
+    q_end: Array
+    completed: bool = True
+
+    def checksum(self) -> str:
+        """Return the SHA-256 of times, states and torques: equal for bit-identical runs only."""
+        digest = sha256()
+        for array in (self.t, self.q, self.v, self.effort, self.q_end):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def save(self, path: Path) -> None:
+        """Write the arrays for NumPy (.npz)."""
+        np.savez(path, **vars(self))
+
+    @classmethod
+    def load(cls, path: Path) -> 'Record':
+        """Read what `save` wrote."""
+        with np.load(path) as arrays:
+            values = {field.name: arrays[field.name] for field in fields(cls)}
+        return cls(**values | {'completed': bool(values['completed'])})
+
+
+@dataclass(frozen=True)
+class JointStates:
+    """What `joint_states` said, sample by sample.
+
+    Attributes:
+        time_ns: (m,) stamps.
+        q, v: (m, n) state at the stamp.
+        effort: (m, n) torque applied in the control period that ends at the stamp.
+    """
+
+    time_ns: NDArray[np.int64]
+    q: Array
+    v: Array
+    effort: Array
+
+    def record(
+        self, reference_function: ReferenceFunction, start_ns: int, end_ns: int, period_ns: int
+    ) -> Record:
+        """Return the record from start to end, where the reference is a function of the stamp.
+
+        Raises:
+            ArmError: a sample of the period is missing.
+        """
+        keep = (self.time_ns >= start_ns) & (self.time_ns <= end_ns)
+        expected = (end_ns - start_ns) // period_ns + 1
+        if keep.sum() != expected:
+            raise ArmError(
+                f'{keep.sum()} of {expected} states were recorded between '
+                f't = {start_ns * 1e-9:.3f} s and {end_ns * 1e-9:.3f} s'
+            )
+        stamps = self.time_ns[keep].tolist()
+        q, v, effort = self.q[keep], self.v[keep], self.effort[keep]
+        reference, n = Reference(q.shape[1]), q.shape[1]
+        rows = np.empty((len(q) - 1, 4 * n))
+        for row, stamp in zip(rows, stamps, strict=False):
+            reference_function(stamp * 1e-9, reference)
+            row[:] = reference.row
+        t = np.array([(stamp - start_ns) * 1e-9 for stamp in stamps[:-1]])
+        states = (q[:-1], v[:-1], rows[:, :n], rows[:, n : 2 * n])
+        return Record(t, *states, effort[1:], q_end=q[-1])

@@ -1,0 +1,105 @@
+"""What a run tells: a table for people, a file for machines."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Check(NamedTuple):
+    """A number that must not exceed its limit; it decides the exit code."""
+
+    name: str
+    value: float
+    limit: float
+    unit: str
+
+    @property
+    def held(self) -> bool:
+        """Whether it does not."""
+        return self.value <= self.limit
+
+
+def title_of(facts: Mapping[str, Any]) -> str:
+    """Return what was run: robot, law, engine, mode."""
+    level = f' ({facts["feedforward"]})' if facts['feedforward'] else ''
+    law = f'{facts["controller"]}{level}'
+    return f'{facts["robot"]}, {law}, engine {facts["engine"]}, {facts["mode"]}'
+
+
+def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the table's rows for what every report has."""
+    tracking, joints = report['tracking_error_mm'], report['joint_error_rad']
+    worst = int(np.argmax(joints['max']))
+    where = f'{report["joint_names"][worst]}, t = {joints["max_at_s"][worst]:.3f} s'
+    torque = (
+        f'{report["peak_torque_joint"]}, t = {report["peak_torque_at_s"]:.3f} s; '
+        f'{report["peak_torque_share"]:.0%} of limit'
+    )
+    rows = [
+        error_row('tracking error [mm]', tracking),
+        ('joint error [rad]', f'{max(joints["rms"]):.3g}', f'{max(joints["max"]):.3g}', where),
+        ('torque [N.m]', '', f'{report["peak_torque_nm"]:.4g}', torque),
+        ('saturated samples', '', str(report['saturated_samples']), ''),
+        ('energy [J]', '', f'{report["energy_j"]:.4g}', ''),
+        ('chatter [N.m]', f'{report["chatter_nm"]:.3g}', '', ''),
+    ]
+    if np.isfinite(report['recovery_s']):
+        rows.append(('recovery [s]', '', f'{report["recovery_s"]:.3g}', ''))
+    return rows
+
+
+def error_row(name: str, error: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the table's row of an error with RMS, maximum and its time."""
+    return name, f'{error["rms"]:.3g}', f'{error["max"]:.3g}', f't = {error["max_at_s"]:.3f} s'
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: what is not a finite number becomes null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def write_json(path: Path, report: Mapping[str, Any]) -> None:
+    """Write a report for machines."""
+    path.write_text(json.dumps(plain(report), indent=2, allow_nan=False) + '\n')
+
+
+def print_report(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    notes: Iterable[str],
+    checks: Iterable[Check],
+) -> None:
+    """Print a report for people: what was run, the numbers, notes, the verdict."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(width=92, highlight=False)
+    console.print(f'\n[bold]{escape(title)}[/]')
+    table = Table(box=SIMPLE, show_edge=False, pad_edge=False, header_style='bold')
+    for i, column in enumerate(columns):
+        side: Any = 'left' if i == 0 or column == 'where' else 'right'
+        table.add_column(escape(column), justify=side)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+    for note in notes:
+        console.print(escape(note))
+    for check in checks:
+        mark = '[green]held[/]  ' if check.held else '[red]BROKEN[/]'
+        console.print(
+            f'{mark} {escape(check.name)}: {check.value:.4g} {check.unit}, '
+            f'limit {check.limit:g} {check.unit}'
+        )

@@ -1,0 +1,53 @@
+"""A robot by name: its model, and what its parameter files say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.arm_parameters import ArmParameters
+from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
+
+
+@dataclass(frozen=True)
+class Robot:
+    """An arm and the facts about it that stand in its parameter files.
+
+    Attributes:
+        name: of the robot.
+        model: from its URDF, with what the files say of gravity, rotors and friction.
+        start: (n,) where the arm starts [rad | m].
+        sections: what the files say, by node.
+    """
+
+    name: str
+    model: RobotModel
+    start: Array
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, name: str, config: str | Path = '') -> 'Robot':
+        """Read a shipped robot or a path of a URDF, and its parameter files.
+
+        Args:
+            name: of the robot, or path.
+            config: a parameter file over the robot's own.
+
+        Raises:
+            ArmError: no such robot, or a file that does not hold what it should.
+        """
+        sections = merged(files_of(name, config))
+        model = read_fields(ArmParameters, {**sections[SHARED], 'robot': name}).model()
+        start = parameters_of(sections, 'simulator').get('initial_positions', model.neutral())
+        start = model.check_configuration(start, f'initial_positions of {name}')
+        return cls(find_urdf(name).stem, model, start, sections)
+
+    def parameters(self, *nodes: str) -> dict[str, Any]:
+        """Return what the files say to nodes, the last one strongest."""
+        found = dict(self.sections.get(SHARED, {}))
+        for node in nodes:
+            found |= self.sections.get(node, {})
+        return found

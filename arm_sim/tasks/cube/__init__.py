@@ -1,0 +1,213 @@
+"""The main job: the tip draws a cube, in straight edges or in published joint-space strokes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import in_range
+from arm_dynamics.errors import ArmError
+from arm_dynamics.model import Array
+from arm_sim.runs.ik import IkAnswer
+from arm_sim.runs.measures import error_mm
+from arm_sim.runs.report import Check, common_rows, error_row
+from arm_sim.tasks import Run, Task
+from arm_sim.tasks.cube.walk import CubeWalk
+
+
+@dataclass(frozen=True)
+class CubeParameters(CubeWalk):
+    """How the cube becomes a trajectory, beside the cube itself, and the errors that must hold.
+
+    Attributes:
+        posture: positions whose tool orientation and branch are kept [rad]; none: the start.
+        sample_period: between points of the trajectory [s].
+        approach_time: shortest time of the way to the first corner [s].
+        settle_time: rest at the first corner before the cube [s].
+        ik_position_tolerance: [m].
+        ik_orientation_tolerance: [rad].
+        path_limit: by path, RMS and maximum of the path error for exit code 0 [mm].
+        tracking_limit: by law, or mode if not lockstep, RMS of the tracking error [mm].
+    """
+
+    posture: tuple[float, ...] = ()
+    sample_period: float = 0.02
+    approach_time: float = 2.0
+    settle_time: float = 2.0
+    ik_position_tolerance: float = 1e-9
+    ik_orientation_tolerance: float = 1e-9
+    path_limit: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    tracking_limit: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        super().__post_init__()
+        in_range('sample_period', self.sample_period, 0.001, 1.0)
+        in_range('approach_time', self.approach_time, 0.1, 1000.0)
+        in_range('settle_time', self.settle_time, 0.0, 1000.0)
+        for path, limits in self.path_limit.items():
+            if len(limits) != 2:
+                raise ArmError(f'path_limit.{path} has {len(limits)} values; allowed: 2')
+
+
+class _Plan(NamedTuple):
+    """The strokes in joint space: times (m,), positions to accelerations (m, n), IK's facts."""
+
+    times: Array
+    states: tuple[Array, Array, Array]
+    facts: dict[str, Any]
+
+
+class Cube(Task):
+    """Strokes along a cube's edges, each from rest to rest."""
+
+    Parameters = CubeParameters
+    compared = 4
+    asks_ik = True
+
+    def prepare(self) -> None:
+        """Check the posture."""
+        p, model = self.parameters, self.robot.model
+        if model.nv < 6:
+            raise ArmError(
+                f"task 'cube' needs a six-joint arm; {self.robot.name!r} has {model.nv} joints"
+            )
+        posture = p.posture or self.robot.start
+        self._posture = model.check_configuration(posture, 'posture')
+        self._tolerances = p.ik_position_tolerance, p.ik_orientation_tolerance
+        self.duration, self.approach_time, self.settle_time = (
+            p.duration, p.approach_time, p.settle_time
+        )  # fmt: skip
+
+    # What to follow
+
+    def reference(self, t: float, reference: Reference) -> None:
+        """Write the reference: quintics between the points."""
+        self._trajectory.evaluate(t, reference)
+
+    def points(self) -> tuple[Array, tuple[Array, ...]]:
+        """Return the points where inverse kinematics was solved."""
+        return self._plan.times, self._plan.states
+
+    @cached_property
+    def _trajectory(self) -> Trajectory:
+        times, states, _ = self._plan
+        starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
+        return Trajectory(times, hermite(np.diff(times), starts, ends))
+
+    @cached_property
+    def _plan(self) -> _Plan:
+        straight = self.parameters.path == 'edges'
+        return self._edges() if straight else self._published()
+
+    def _edges(self) -> _Plan:
+        """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
+        from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
+
+        p, model = self.parameters, self.robot.model
+        rotation = model.forward_kinematics(self._posture).rotation
+        path = polyline(p.waypoints, rotation, p.edge_time)
+        samples = path.sample(p.sample_times(p.sample_period))
+        found = self.ik.path(samples.poses, self._posture, self._tolerances)
+        self._check(found)
+        facts = self._facts([found], found.q)
+        step = facts['max_joint_step_rad']
+        fastest = 2.0 * float(np.min(model.velocity_limit)) * p.sample_period
+        if step > fastest:
+            raise ArmError(
+                f'the joint path jumps by {step:.3g} rad between two points; '
+                f'at most {fastest:.3g} rad is a motion'
+            )
+        v, a = joint_path_derivatives(model, found.q, samples.twists, samples.twist_rates)
+        return _Plan(samples.times, (found.q, v, a), facts)
+
+    def _published(self) -> _Plan:
+        """The published way: one pose per corner, seeded by the corner before; rest at each."""
+        p, seed = self.parameters, self._posture
+        target, found = self.robot.model.forward_kinematics(seed).copy(), []
+        for number, position in enumerate(p.waypoints):
+            target.translation = position
+            found.append(self.ik.pose(target, seed, self._tolerances))
+            self._check(found[-1], f'corner {number}: ')
+            seed = found[-1].q
+        q = np.array([each.q for each in found])
+        times = np.arange(len(q)) * p.edge_time
+        return _Plan(times, (q, np.zeros_like(q), np.zeros_like(q)), self._facts(found, q))
+
+    def _check(self, found: IkAnswer, where: str = '') -> None:
+        if found.reason:
+            center = ', '.join(f'{value:g}' for value in self.parameters.center)
+            raise ArmError(
+                f'the cube cannot be drawn: {where}{found.reason} ({center}) m, '
+                f'side {self.parameters.side:g} m)'
+            )
+
+    @staticmethod
+    def _facts(found: list[IkAnswer], q: Array) -> dict[str, Any]:
+        return {
+            'calls': len(found),
+            'max_position_error_mm': max(each.position_error for each in found) * 1e3,
+            'max_orientation_error_rad': max(each.orientation_error for each in found),
+            'max_joint_step_rad': float(np.abs(np.diff(q, axis=0)).max()),
+        }
+
+    # What is measured
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return the path error, the strokes of the largest errors, and how IK went."""
+        t, p = run.record.t, self.parameters
+
+        def error(values: Array) -> dict[str, float]:
+            found = error_mm(t, values)
+            return found | {'max_on_stroke': int(p.strokes_at(found['max_at_s'])) + 1}
+
+        return {
+            'path': p.path,
+            'path_error_mm': error(self.path_error(run)),
+            'tracking_error_mm': error(run.tracking.error),
+            'ik': self._plan.facts,
+        }
+
+    def path_error(self, run: Run) -> Array:
+        """Return how far the reference is from the straight stroke of its time (k,) [m]."""
+        return self.parameters.distance_from_strokes(run.record.t, run.tracking.reference_tip)
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return the limits stated for this path, and for this law or mode."""
+        p, path = self.parameters, report['path_error_mm']
+        law = '_'.join(filter(None, (report['controller'], report['feedforward'])))
+        key = law if report['mode'] == 'lockstep' else report['mode']
+        found = []
+        if p.path in p.path_limit:
+            rms, largest = p.path_limit[p.path]
+            found.append(Check('path error RMS', path['rms'], rms, 'mm'))
+            found.append(Check('path error max', path['max'], largest, 'mm'))
+        if key in p.tracking_limit:
+            value, limit = report['tracking_error_mm']['rms'], p.tracking_limit[key]
+            found.append(Check('tracking error RMS', value, limit, 'mm'))
+        return found
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return both errors with their strokes, what every task has, and IK."""
+        rows = [error_row('path error [mm]', report['path_error_mm']), *common_rows(report)]
+        for i, key in enumerate(('path_error_mm', 'tracking_error_mm')):
+            rows[i] = (*rows[i][:3], f'stroke {report[key]["max_on_stroke"]}, {rows[i][3]}')
+        ik = report['ik']
+        how = f'{ik["calls"]} call{"s" if ik["calls"] != 1 else ""}, '
+        how += f'largest joint step {ik["max_joint_step_rad"]:.3g} rad'
+        return [*rows, ('IK residual [mm]', '', f'{ik["max_position_error_mm"]:.2g}', how)]
+
+    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+        """Draw the cube in 3D, both errors over time, and the torques."""
+        from arm_sim.tasks.cube.picture import cube_figure
+
+        return cube_figure(run.record, run.tracking, self.path_error(run), self.parameters, report)
+
+    def progress(self, share: float) -> str:
+        """Say which stroke is drawn."""
+        strokes = self.parameters.strokes
+        return f'drawing: stroke {int(share * strokes) + 1:2d} of {strokes}, {share:4.0%}'

@@ -1,0 +1,89 @@
+"""The picture of a drawn cube: the tip in space, both errors over time, the torques."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+from arm_dynamics.model import Array
+from arm_sim.pictures import BLUE, ORANGE, SMALL, TEXT, legend, new_figure, style
+from arm_sim.runs.measures import Tracking
+from arm_sim.runs.picture import ROUNDING_MM, draw_errors, draw_torques, envelope
+from arm_sim.runs.record import Record
+from arm_sim.runs.report import title_of
+from arm_sim.tasks.cube.walk import CubeWalk
+
+
+def cube_figure(
+    record: Record,
+    tracking: Tracking,
+    path_error: Array,
+    cube: CubeWalk,
+    report: Mapping[str, Any],
+) -> Figure:
+    """Return the cube in 3D, both errors over time, and the torques as shares of their limits."""
+    figure = new_figure(
+        13.0,
+        7.2,
+        f'{title_of(report)}:  tracking {report["tracking_error_mm"]["rms"]:.3g} mm RMS, '
+        f'path {report["path_error_mm"]["rms"]:.3g} mm RMS',
+    )
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.25))
+    _draw_cube(parts[0].add_subplot(projection='3d'), record.t, tracking, cube)
+    errors, torques = parts[1].subplots(2, 1, sharex=True, height_ratios=(1.2, 1.0))
+    _shade_strokes(errors, cube)
+    both = (
+        (path_error, 'path error (reference from the straight edge)', ORANGE),
+        (tracking.error, 'tracking error (arm from the reference)', BLUE),
+    )
+    draw_errors(errors, record.t, both)
+    style(errors, '', '', 'error [mm]')
+    errors.set_xlim(0, cube.duration)
+    errors.set_title('error along the strokes (corner to corner)', pad=16, fontsize=TEXT + 1)
+    draw_torques(torques, record, tracking.effort_share, report['joint_names'])
+    legend(torques, ncols=3, loc='upper center', bbox_to_anchor=(0.5, -0.2))
+    return figure
+
+
+def _draw_cube(axes: Any, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
+    at, error = envelope(t, tracking.error * 1e3)
+    tip = tracking.tip[:: max(1, len(t) // len(at))][: len(at)] * 1e3
+    error = np.maximum(error, ROUNDING_MM)
+    corners, middle = cube.corners * 1e3, np.array(cube.center) * 1e3
+    for a in range(8):
+        for b in range(a + 1, 8):
+            if np.isclose(np.linalg.norm(corners[a] - corners[b]), cube.side * 1e3):
+                axes.plot(*np.stack([corners[a], corners[b]]).T, color='0.8', lw=5, zorder=0)
+    lowest, highest = np.log10([error.min(), error.max()])
+    decades = LogNorm(10 ** np.floor(lowest), 10 ** np.floor(highest + 1))
+    segments = np.stack([tip[:-1], tip[1:]], axis=1)
+    lines = Line3DCollection(segments, cmap='viridis', norm=decades, lw=2.2)
+    lines.set_array(error[:-1])
+    axes.add_collection3d(lines)
+    for number, corner in enumerate(corners):
+        axes.text(*(corner + 6 * np.sign(corner - middle)), str(number), fontsize=TEXT)
+    for axis, center in zip('xyz', middle, strict=True):
+        half = 0.62 * cube.side * 1e3
+        axes.set(**{f'{axis}lim': (center - half, center + half), f'{axis}label': f'{axis} [mm]'})
+    axes.tick_params(labelsize=SMALL)
+    axes.set_title('the tip as drawn (grey: the ideal edges)', y=0.98, fontsize=TEXT + 1)
+    axes.set_box_aspect((1, 1, 1), zoom=0.95)
+    axes.view_init(elev=22, azim=-58)
+    bar = axes.figure.colorbar(lines, ax=axes, shrink=0.55, pad=0.1, location='bottom')
+    bar.set_label('tracking error [mm]', fontsize=TEXT)
+    bar.ax.tick_params(labelsize=SMALL)
+
+
+def _shade_strokes(axis: Any, cube: CubeWalk) -> None:
+    for stroke in range(cube.strokes):
+        start, end = stroke * cube.edge_time, (stroke + 1) * cube.edge_time
+        if stroke % 2:
+            axis.axvspan(start, end, color='0.955', zorder=0, lw=0)
+        name = f'{cube.walk[stroke]}-{cube.walk[stroke + 1]}'
+        axis.text(
+            (start + end) / 2, 1.01, name, ha='center', fontsize=SMALL - 0.5, color='0.35',
+            transform=axis.get_xaxis_transform(),
+        )  # fmt: skip

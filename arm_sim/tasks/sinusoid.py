@@ -1,0 +1,108 @@
+"""A sinusoid in joint space, about where the arm starts.
+
+q_r(t) = q_start + A sin(2 pi f t)
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from arm_controllers.reference import Reference
+from arm_controllers.sinusoid import Sinusoid as JointSinusoid
+from arm_dynamics.checks import in_range, per_joint
+from arm_sim.runs.measures import rms
+from arm_sim.runs.report import Check, common_rows
+from arm_sim.tasks import Run, Task
+
+
+@dataclass(frozen=True)
+class SinusoidParameters:
+    """Parameters of the sinusoid.
+
+    Attributes:
+        amplitude: one for all joints or one per joint [rad | m].
+        frequency: [Hz].
+        cycles: measured cycles.
+        sample_period: between points of the trajectory [s].
+        limit: largest RMS error of any joint for exit code 0 [deg | mm]; 0: none.
+    """
+
+    amplitude: tuple[float, ...] = (0.2,)
+    frequency: float = 0.5
+    cycles: float = 1.0
+    sample_period: float = 0.01
+    limit: float = 0.0
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        in_range('frequency', self.frequency, 0.001, 100.0)
+        in_range('cycles', self.cycles, 0.1, 1000.0)
+        in_range('sample_period', self.sample_period, 1e-4, 1.0)
+        in_range('limit', self.limit, 0.0)
+
+
+class Sinusoid(Task):
+    """All joints follow sinusoids of one frequency, and come to rest within half a cycle."""
+
+    Parameters = SinusoidParameters
+    compared = 0
+
+    def prepare(self) -> None:
+        """Set the sinusoid, and the way to it and from it: half a cycle, in milliseconds."""
+        p, robot = self.parameters, self.robot
+        self.amplitude = per_joint('amplitude', p.amplitude, robot.model.joint_names)
+        self._sinusoid = JointSinusoid(self.amplitude, p.frequency, robot.start)
+        self.duration = p.cycles / p.frequency
+        self.sample_period = p.sample_period
+        self.approach_time = self.rest_time = float(np.ceil(500.0 / p.frequency) * 1e-3)
+
+    def reference(self, t: float, reference: Reference) -> None:
+        """Write the sinusoid."""
+        self._sinusoid.evaluate(t, reference)
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return the errors of the joints in degrees and millimetres."""
+        model, error = self.robot.model, run.tracking.joint_error
+        scale = np.where(model.prismatic, 1e3, np.degrees(1.0))
+        each, largest = rms(error) * scale, np.abs(error).max(axis=0) * scale
+        return {
+            'frequency_hz': self.parameters.frequency,
+            'amplitude': self.amplitude.tolist(),
+            'joint_rms_deg': dict(zip(model.joint_names, each.tolist(), strict=True)),
+            'joint_max_deg': dict(zip(model.joint_names, largest.tolist(), strict=True)),
+        }
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return the limit of the joint with the largest error, where there is one."""
+        worst, limit = max(report['joint_rms_deg'].values()), self.parameters.limit
+        return [Check('largest RMS error of a joint', worst, limit, 'deg')] if limit else []
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return a row per joint, and what every task has."""
+        units = np.where(self.robot.model.prismatic, 'mm', 'deg')
+        each, largest = report['joint_rms_deg'], report['joint_max_deg']
+        joints = [
+            (f'{name} [{unit}]', f'{each[name]:.6g}', f'{largest[name]:.6g}', '')
+            for name, unit in zip(each, units, strict=True)
+        ]
+        return joints + common_rows(report)
+
+    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+        """Draw positions with their reference, and errors below."""
+        from arm_sim.runs.picture import joints_figure
+
+        return joints_figure(run.record, run.tracking, report, self.robot.model)
+
+
+def at_frequency(parameters: SinusoidParameters, frequency: float) -> dict[str, Any]:
+    """Return what changes for another frequency [Hz], followed for a second at least.
+
+    Above the parameters' own frequency the amplitude shrinks with its square: the peak
+    acceleration stays, so that laws are compared and not torque limits.
+    """
+    in_range('frequency', frequency, 0.001, 100.0)
+    scale = min(1.0, (parameters.frequency / frequency) ** 2)
+    amplitude = [scale * each for each in parameters.amplitude]
+    return {'amplitude': amplitude, 'frequency': frequency, 'cycles': max(1.0, 2.0 * frequency)}

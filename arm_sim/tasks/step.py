@@ -1,0 +1,61 @@
+"""A step: all joints jump at once. A trajectory goal cannot jump; there it takes 0.4 s."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import in_range
+from arm_dynamics.model import Array
+from arm_sim.runs.goals import sampled
+from arm_sim.tasks import Task
+
+
+@dataclass(frozen=True)
+class StepParameters:
+    """Parameters of the step.
+
+    Attributes:
+        size: by which every joint jumps, within its limits [rad | m].
+        at: time of the jump [s].
+        rise: time of the jump in a trajectory goal [s].
+        settle: measured time after that [s].
+    """
+
+    size: float = 0.1
+    at: float = 0.1
+    rise: float = 0.4
+    settle: float = 1.1
+
+    def __post_init__(self):
+        """Raises ArmError."""
+        in_range('size', self.size, -100.0, 100.0)
+        in_range('at', self.at, 0.01, 1000.0)
+        in_range('rise', self.rise, 0.01, 1000.0)
+        in_range('settle', self.settle, 0.01, 1000.0)
+
+
+class Step(Task):
+    """All joints jump from the robot's start."""
+
+    Parameters = StepParameters
+    compared = 1
+
+    def prepare(self) -> None:
+        """Set where to jump, and when."""
+        p, model = self.parameters, self.robot.model
+        lower, upper = model.position_lower, model.position_upper
+        self._after = np.clip(self.robot.start + p.size, lower, upper)
+        self.event = p.at
+        self.duration = p.at + p.rise + p.settle
+
+    def reference(self, t: float, reference: Reference) -> None:
+        """Write rest before or after the jump."""
+        reference.row[:] = 0.0
+        reference.q[:] = self._after if t >= self.parameters.at else self.robot.start
+
+    def points(self) -> tuple[Array, tuple[Array, ...]]:
+        """Return rest, the last rest before the jump, the first after it, and rest."""
+        at, rise = self.parameters.at, self.parameters.rise
+        times = np.round(np.array((0.0, at - 1e-3, at + rise, self.duration)) * 1e9) * 1e-9
+        return times, sampled(self.reference, times, self.robot.model.nv)
