@@ -44,7 +44,10 @@ event.register('numba:compile', _Announcer())
 
 
 def cache_folder() -> Path:
-    """Return the folder of compiled code: $XDG_CACHE_HOME/arm_sim, else a temporary one."""
+    """Return the folder of compiled code: $XDG_CACHE_HOME/arm_sim or ~/.cache/arm_sim.
+
+    A temporary folder where that cannot be written.
+    """
     home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
     folder = Path(home) / 'arm_sim'
     try:

@@ -1,4 +1,4 @@
-"""The five-joint arm's step written out plainly: to read, and to hold the compiled one against.
+"""The five-joint arm's step written out plainly: to be read, and to check the compiled one.
 
 Articulated bodies on 6 x 6 matrices (Featherstone 2008, table 7.1), straight from the published
 Denavit-Hartenberg table's URDF. It shares no dynamics code with the compiled model or Pinocchio.
@@ -57,7 +57,7 @@ def _accelerations(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return accelerations and which joints are still stuck; motion vectors are (angular, linear).
 
-    The torque that decides about sticking has the limit's once, the one that accelerates twice.
+    The limit's torque counts once where sticking is decided, and twice in what accelerates.
     """
     axis = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     transforms, velocities, drifts, inertias, forces = [], [], [], [], []

@@ -1,4 +1,4 @@
-"""A controller before a hand-made plant: what it makes of states, good and bad."""
+"""A controller in front of a hand-made plant: how it answers good and bad states."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Parameter files: merged key by key, what differs only, and refused in one line."""
+"""Parameter files: merged key by key, holding only what differs, refused in one line."""
 
 import re
 import typing

@@ -117,5 +117,5 @@ def test_unknown_integrator_is_refused():
         integrate('leapfrog', lambda q, v: q, [0.0], [0.0], 0.1)
 
 
-def test_generated_code_does_not_depend_on_who_asks(model):
+def test_the_same_arm_has_one_generated_module(model):
     assert CompiledModel(model).module is CompiledModel(model).module

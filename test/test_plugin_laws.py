@@ -27,7 +27,7 @@ REFUSED = {
 
 @pytest.fixture
 def run(tmp_path):
-    """Return what runs a command where a package with laws is installed."""
+    """Return a function that runs a command with a package of laws installed."""
 
     def run(*command, laws=('my_law',)):
         if not (tmp_path / 'site').exists():

@@ -1,4 +1,4 @@
-"""What a controller makes of the time between two states."""
+"""How a controller judges the time between two states."""
 
 import pytest
 

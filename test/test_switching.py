@@ -18,7 +18,7 @@ STEP = DT * 1e-9
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 PLANT = MujocoPlant(MODEL, PlantParameters('torque'))
 TORQUE_LAWS = ('computed_torque', 'pd', 'independent_joint', 'momentum_observer')
-# The follower's braking [rad/s^2]: by so much may a law that takes over change the speed.
+# The follower's braking [rad/s^2]: a law that takes over may change the speed at this rate.
 ACCELERATION = 5.0
 
 

@@ -45,7 +45,7 @@ def test_every_limit_holds_and_the_path_is_kept(name, timing):
 
 
 @pytest.mark.parametrize('timing', ['quintic', 'toppra'])
-def test_a_fastest_timing_uses_a_limit_up(timing):
+def test_a_fastest_timing_reaches_a_limit(timing):
     timed = time_motion(
         load_arm('ur5e'), motion('ur5e').motions[0], STARTS['ur5e'], timing=timing, **LIMITS
     )

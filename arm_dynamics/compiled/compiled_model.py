@@ -18,7 +18,7 @@ from arm_dynamics.model import RobotModel
 
 
 class CompiledModel:
-    """The same dynamics as RobotModel's, some ten times as fast, callable from compiled loops.
+    """The same dynamics as RobotModel's for compiled loops, where they are several times as fast.
 
     The generated module is a plain Python file in `cache_folder()`, compiled by numba at its
     first use and loaded from there later. Not thread-safe (scratch); `module`'s functions are.
