@@ -16,6 +16,7 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
     'arm_sim': ['', 'plants', 'runs', 'tasks', 'comparison', 'commands', 'ros'],
 }
+OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them
 # What starts things stands at the top and reaches down.
 STARTERS = {'arm_dynamics/__init__.py', 'arm_sim/launching.py', 'arm_sim/warm_up.py'}
 ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_msgs'}
@@ -94,7 +95,8 @@ def test_every_folder_is_a_room_that_the_order_names_and_holds_at_most_sixteen_f
         }
         assert {folder.parts[0] if folder.parts else '' for folder in folders} == set(rooms)
         for folder in folders:
-            assert len(list((ROOT / package / folder).glob('*.py'))) <= 16, folder
+            if folder.name not in OPEN_ROOMS:
+                assert len(list((ROOT / package / folder).glob('*.py'))) <= 16, folder
 
 
 def test_a_module_is_named_node_only_where_a_node_is_defined():
