@@ -48,7 +48,7 @@ def test_published_search_improves_on_its_guess():
     assert search.cost == objective.cost(search.best)
 
 
-def test_evolution_with_robustness_finds_gains_that_stand_10_percent():
+def test_evolution_with_robustness_finds_gains_that_bear_10_percent():
     objective = PoseHoldObjective(HoldProblem(duration=0.3))
     search = Search(np.ones(3))
     search.stop = lambda: search.evaluations > 1500
