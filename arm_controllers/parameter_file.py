@@ -20,8 +20,8 @@ def read_parameter_file(file: Path) -> Sections:
     """Return what one parameter file says.
 
     Raises:
-        ArmError: in one line, with the file's: not YAML, another shape than a parameter file's, a
-            value that no parameter can have, a parameter that is given twice.
+        ArmError: not YAML, not the shape of a parameter file, a value that no parameter can have,
+            or a parameter that is given twice; names the file and the line in it.
     """
     try:
         loader = _Loader(file.read_text())
@@ -56,7 +56,7 @@ def read_parameter_file(file: Path) -> Sections:
 def _leaves(
     node: yaml.Node | None, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], yaml.Node]]:
-    """Yield what stands at the end of each path of keys."""
+    """Yield each value below a node, with the path of keys that leads to it."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             yield from _leaves(value, (*path, str(key.value)))

@@ -16,7 +16,7 @@ from arm_dynamics.frames import Frames
 from arm_dynamics.inertial_parameters import InertialParameters
 from arm_dynamics.urdf import read_urdf
 
-# What a model is told beside its URDF, in place of what that says or leaves open.
+# What a model is given beside its URDF: it comes before what the URDF says.
 BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
 
 # Below this speed Coulomb friction F goes to zero with the speed [rad/s | m/s]. A law that cancels
