@@ -129,7 +129,7 @@ FIXED = {
 
 
 @pytest.mark.parametrize('name', FIXED)
-def test_what_cannot_change_is_refused_unless_it_is_what_is_there(name, tmp_path):
+def test_what_cannot_change_is_refused_unless_the_value_stays_the_same(name, tmp_path):
     with started(name, tmp_path) as node:
         parameter, value = FIXED[name]
         before = node.get_parameter(parameter)

@@ -56,7 +56,7 @@ def rows_of(folder):
     return {row['law']: row['tracking_rms_mm'] for row in rows}
 
 
-def test_it_is_compared_with_every_law_as_the_last_since_it_does_not_say_what_it_knows(
+def test_it_is_compared_with_every_law_and_comes_last_where_it_does_not_say_what_it_knows(
     run, tmp_path
 ):
     code, printed = run(*compare('--robots', 'planar_3r', '--workers', '1'))
