@@ -145,7 +145,7 @@ def test_published_strokes_bow_away_from_the_edges():
 
 
 def test_our_edges_are_straight_between_the_points_as_well():
-    cube = Cube(Robot('ur5e_menagerie', MODEL, POSTURE))
+    cube = Cube(Robot('ur5e_menagerie', MODEL, POSTURE), CubeParameters())
     times, states = cube.points()
     knots = hermite(np.diff(times), [x[:-1] for x in states], [x[1:] for x in states])
     trajectory = Trajectory(times, knots)

@@ -85,7 +85,7 @@ def test_a_push_moves_rigid_bodies_but_not_independent_joints(ur5e):
         'tool0' if 'tool0' in ur5e.frame_names else ur5e.tip_frame, (0, 20.0, 0, 0, 0, 0), 0.1, 0.3
     )
     plant = MotionModelPlant(ur5e, MotionModelParameters())
-    record = run_closed_loop(plant, positions_only(ur5e), hold, 1.0, push)
+    record = run_closed_loop(plant, positions_only(ur5e), hold, 1.0, push.events())
     assert np.abs(record.q[140] - Q).max() > 1e-3
     np.testing.assert_allclose(record.q[-1], Q, atol=1e-3)
     stiff = MotionModelPlant(ur5e, MotionModelParameters(motion_type='independent_joint'))

@@ -147,7 +147,9 @@ def test_delay_holds_the_first_command_and_then_shifts_commands(arm):
 def test_a_push_acts_from_its_start_to_its_end(arm, pd_alone):
     still = Sinusoid((0.0, 0.0, 0.0))
     push = Push('tool', (0.0, 5.0, 0.0, 0.0, 0.0, 0.0), 0.1, 0.2)
-    record = run_closed_loop(MujocoPlant(arm, PLANT), pd_alone, still.evaluate, 3.0, push=push)
+    record = run_closed_loop(
+        MujocoPlant(arm, PLANT), pd_alone, still.evaluate, 3.0, events=push.events()
+    )
     assert np.abs(record.q[:101]).max() == 0.0
     assert np.abs(record.q[150:250]).max() > 1e-3
     np.testing.assert_allclose(record.q[-1], 0.0, atol=1e-3)

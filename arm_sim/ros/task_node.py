@@ -23,7 +23,7 @@ from arm_sim.output_folder import writable_folder
 from arm_sim.ros.goal_run import GoalRun, stamp_ns
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.runs.closed_loop import Push
-from arm_sim.runs.goals import goal_reference
+from arm_sim.runs.goals import goal_reference, led_in
 from arm_sim.runs.measures import track
 from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot
@@ -136,7 +136,7 @@ class TaskNode(Node):
         arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout)
         q, v = arm.reset()
         robot = replace(self.robot, start=q)
-        task = self._task_class(robot, self._of_task, IkClient(self, model, arm.call))
+        task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, arm.call))
         predicted = self._predict(task, arm) if task.asks_prediction else None
         goal, start_ns = self._goal(task)
         if task.push is not None:
@@ -151,11 +151,11 @@ class TaskNode(Node):
 
     def _goal(self, task: Task) -> tuple[Goal | None, int]:
         """Return what to send, and the stamp from which it is measured [ns]."""
-        if self.parameters.start == 'moving':
-            return task.goal(), 0
-        goal, lead = task.goal_from(task.robot.start, self.period_ns * 1e-9)
-        if goal is None:
-            return None, 0
+        goal = task.goal()
+        if goal is None or self.parameters.start == 'moving':
+            return goal, 0
+        times = task.approach_time, task.settle_time, self.period_ns * 1e-9
+        goal, lead = led_in(goal, task.robot.model, task.robot.start, *times)
         return replace(goal, start_ns=_START_NS), round(_START_NS + lead * 1e9)
 
     def _predict(self, task: Task, arm: GoalRun) -> Record:

@@ -1,8 +1,9 @@
 """One law on one plant in lock-step, without ROS: what the nodes do over topics, in a loop."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 
 import numpy as np
@@ -40,6 +41,10 @@ class Imperfections:
         in_range('velocity_noise', self.velocity_noise, 0.0)
 
 
+# What happens to a plant at a time [s]: a function of the plant, which returns what goes on.
+Event = tuple[float, Callable[[Plant], Plant]]
+
+
 @dataclass(frozen=True)
 class Push:
     """A wrench on a frame for a while.
@@ -55,15 +60,34 @@ class Push:
     start: float
     end: float
 
+    def events(self) -> list[Event]:
+        """Return its start and its end."""
+
+        def apply(wrench: ArrayLike, plant: Plant) -> Plant:
+            plant.apply_wrench(self.frame, wrench)
+            return plant
+
+        ends = ((self.start, self.wrench), (self.end, np.zeros(6)))
+        return [(time, partial(apply, wrench)) for time, wrench in ends]
+
+
+def replacement(time: float, other: Plant) -> Event:
+    """Return that another plant goes on from the state then, as when a payload is dropped."""
+
+    def replace(plant: Plant) -> Plant:
+        other.reset(plant.q, plant.v)
+        return other
+
+    return time, replace
+
 
 def run_closed_loop(
     plant: Plant,
     law: Law,
     reference_function: ReferenceFunction,
     duration: float,
-    push: Push | None = None,
+    events: Iterable[Event] = (),
     imperfections: Imperfections | None = None,
-    swap: tuple[float, Plant] | None = None,
     start: ArrayLike | None = None,
 ) -> Record:
     """Run `law` on `plant` for `duration` [s].
@@ -73,15 +97,9 @@ def run_closed_loop(
     Args:
         plant, law: with the same command interface.
         reference_function: writes the reference of a time.
-        duration: [s].
-        push: an external wrench.
+        events: what happens to the plant.
         imperfections: delay and noise.
-        swap: (time [s], another plant) that goes on from the state at that time, as when a
-            payload is dropped.
         start: (n,) where the plant starts at rest; None: on the reference at t = 0.
-
-    Raises:
-        ArmError: law and plant do not fit together.
     """
     if law.command_interface != plant.command_interface:
         raise ArmError(
@@ -93,18 +111,17 @@ def run_closed_loop(
     steps, ahead = round(duration / period), law.lookahead * period_ns
     states, efforts, references = (np.empty((steps, *s)) for s in ((2, n), (n,), (4 * n,)))
     noise = _noise(imperfections, steps, n)
-    delay = imperfections.delay if imperfections else 0
-    events = _events(push, swap, period)
+    pending: deque[Array] = deque(maxlen=1 + (imperfections.delay if imperfections else 0))
+    due = {round(time / period): event for time, event in events}
 
     reference = Reference(n)
     reference_function(0.0, reference)
     plant.reset(*((reference.q, reference.v) if start is None else (start,)))
     law.reset(plant.q.copy(), plant.v.copy())
-    pending: deque[Array] = deque()
     done = 0
     for i in range(steps):
-        if i in events:
-            plant = events[i](plant)
+        if i in due:
+            plant = due[i](plant)
         now = i * period_ns
         reference_function(now * 1e-9, reference)
         references[i] = reference.row
@@ -112,53 +129,18 @@ def run_closed_loop(
             reference_function((now + ahead) * 1e-9, reference)
         state = states[i]
         state[0], state[1] = plant.q, plant.v
-        measured = state if noise is None else state + noise[i]
-        command = law(measured[0], measured[1], reference, period)
-        if delay:
-            pending.append(command.copy())
-            command = pending.popleft() if len(pending) > delay else pending[0]
+        q, v = state if noise is None else state + noise[i]
+        pending.append(law(q, v, reference, period).copy())
+        command = pending[0]  # the oldest that is kept
         if not isfinite(command.dot(command)):  # so it is after a state that is not
             break
         plant.step(command)
         efforts[i] = plant.effort
         done = i + 1
     t = np.array([i * period_ns * 1e-9 for i in range(done)])
-    q, v, references = states[:done, 0], states[:done, 1], references[:done]
-    q_reference, v_reference = references[:, :n], references[:, n : 2 * n]
-    q_end, completed = plant.q.copy(), done == steps
-    return Record(t, q, v, q_reference, v_reference, efforts[:done], q_end, completed)
-
-
-def _events(
-    push: Push | None, swap: tuple[float, Plant] | None, period: float
-) -> dict[int, Callable[[Plant], Plant]]:
-    """Return what happens to the plant, by the index of the control period."""
-    events: dict[int, Callable[[Plant], Plant]] = {}
-
-    def add(time: float, event: Callable[[Plant], Plant]) -> None:
-        i = round(time / period)
-        before = events.get(i)
-        events[i] = event if before is None else lambda plant: event(before(plant))
-
-    def pushed(wrench: ArrayLike) -> Callable[[Plant], Plant]:
-        def event(plant: Plant) -> Plant:
-            assert push is not None
-            plant.apply_wrench(push.frame, wrench)
-            return plant
-
-        return event
-
-    def swapped(plant: Plant) -> Plant:
-        assert swap is not None
-        swap[1].reset(plant.q, plant.v)
-        return swap[1]
-
-    if push:
-        add(push.end, pushed(np.zeros(6)))
-        add(push.start, pushed(push.wrench))
-    if swap:
-        add(swap[0], swapped)
-    return events
+    q, v, effort = states[:done, 0], states[:done, 1], efforts[:done]
+    q_reference, v_reference = np.hsplit(references[:done], 4)[:2]
+    return Record(t, q, v, q_reference, v_reference, effort, plant.q.copy(), done == steps)
 
 
 def _noise(imperfections: Imperfections | None, steps: int, n: int) -> Array | None:

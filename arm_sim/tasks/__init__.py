@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,9 +23,8 @@ from arm_dynamics.model import Array
 from arm_dynamics.model_error import ModelError
 from arm_sim.plants.plant import Plant
 from arm_sim.plants.wrong_arm import wrong_arm_parameters
-from arm_sim.runs.closed_loop import Imperfections, Push, run_closed_loop
-from arm_sim.runs.goals import goal_of, led_in, sampled
-from arm_sim.runs.ik import DirectIk, Ik
+from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.runs.goals import goal_of, sampled
 from arm_sim.runs.measures import Tracking, measure, summarize
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import Check, common_rows
@@ -79,11 +79,6 @@ class Run:
     predicted: Record | None = None
 
 
-@dataclass(frozen=True)
-class NoParameters:
-    """A task without parameters."""
-
-
 class Task:
     """What an arm is to follow, what disturbs it, what is measured.
 
@@ -107,7 +102,7 @@ class Task:
         event: from when recovery is counted [s]; none: there is nothing to recover from.
     """
 
-    Parameters: ClassVar[Any] = NoParameters
+    Parameters: ClassVar[Any]
     sections: ClassVar[tuple[str, ...]] = ()
     compared: ClassVar[int | None] = 100
     asks_ik: ClassVar[bool] = False
@@ -125,20 +120,18 @@ class Task:
     drop_at: float | None = None
     event: float | None = None
 
-    def __init__(self, robot: Robot, parameters: Any = None, ik: Ik | None = None):
+    def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
         """Prepare the task for a robot.
 
         Args:
             robot: who is to do it, from `robot.start` on.
-            parameters: of the task; None: the defaults.
-            ik: who solves inverse kinematics; None: this process.
+            parameters: of the task.
+            ik: asked for inverse kinematics, see ros.ik_client; None: solved in this process.
 
         Raises:
             ArmError: the robot cannot do it.
         """
-        self.robot = robot
-        self.parameters = self.Parameters() if parameters is None else parameters
-        self.ik = ik or DirectIk(robot.model)
+        self.robot, self.parameters, self.ik = robot, parameters, ik
         self.prepare()
 
     # What to follow
@@ -160,14 +153,6 @@ class Task:
     def goal(self) -> Goal | None:
         """Return what the controller is sent; None: it holds where it is."""
         return goal_of(self.robot.model, *self.points(), self.rest_time)
-
-    def goal_from(self, q: Array, period: float) -> tuple[Goal | None, float]:
-        """Return the goal with a way from rest at q (n,) before it, and that way's time [s]."""
-        goal = self.goal()
-        if goal is None:
-            return None, 0.0
-        times = self.approach_time, self.settle_time, period
-        return led_in(goal, self.robot.model, q, *times)
 
     @cached_property
     def start(self) -> Reference:
@@ -192,9 +177,11 @@ class Task:
             imperfections: delay and noise.
             reference: in place of the task's own.
         """
-        swap = None if later is None or self.drop_at is None else (self.drop_at, later)
+        events = self.push.events() if self.push else []
+        if later is not None and self.drop_at is not None:
+            events.append(replacement(self.drop_at, later))
         follow = reference or self.reference
-        return run_closed_loop(plant, law, follow, self.duration, self.push, imperfections, swap)
+        return run_closed_loop(plant, law, follow, self.duration, events, imperfections)
 
     def scene(self, error: ModelError, moving: bool) -> dict[str, Any]:
         """Return what the simulator is told of the task.
@@ -250,20 +237,17 @@ class Task:
         }
 
 
-def make_task(
-    name: str, robot: Robot, given: Mapping[str, Any] | None = None, ik: Ik | None = None
-) -> Any:
+def make_task(name: str, robot: Robot, given: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Return a task by name for this robot.
 
     Args:
         name: of the task.
         robot: who is to do it.
         given: parameters, by name, in place of those in the robot's files.
-        ik: see `Task`.
 
     Raises:
         ArmError: no such task, a value that is not allowed, or the robot cannot do it.
     """
     task = task_class(name)
-    told = robot.parameters(*task.sections, f'{name}_task') | dict(given or {})
-    return task(robot, read_fields(task.Parameters, told), ik)
+    told = robot.parameters(*task.sections, f'{name}_task') | dict(given)
+    return task(robot, read_fields(task.Parameters, told))

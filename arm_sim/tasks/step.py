@@ -10,6 +10,8 @@ from arm_dynamics.model import Array
 from arm_sim.runs.goals import sampled
 from arm_sim.tasks import Task
 
+RISE = 0.4  # [s] in a goal
+
 
 @dataclass(frozen=True)
 class StepParameters:
@@ -18,21 +20,18 @@ class StepParameters:
     Attributes:
         size: by which every joint jumps, within its limits [rad | m].
         at: time of the jump [s].
-        rise: time of the jump in a trajectory goal [s].
-        settle: measured time after that [s].
+        duration: measured time [s].
     """
 
     size: float = 0.1
     at: float = 0.1
-    rise: float = 0.4
-    settle: float = 1.1
+    duration: float = 1.6
 
     def __post_init__(self):
         """Raises ArmError."""
         in_range('size', self.size, -100.0, 100.0)
         in_range('at', self.at, 0.01, 1000.0)
-        in_range('rise', self.rise, 0.01, 1000.0)
-        in_range('settle', self.settle, 0.01, 1000.0)
+        in_range('duration', self.duration, self.at + 2.0 * RISE, 3600.0)
 
 
 class Step(Task):
@@ -46,8 +45,7 @@ class Step(Task):
         p, model = self.parameters, self.robot.model
         lower, upper = model.position_lower, model.position_upper
         self._after = np.clip(self.robot.start + p.size, lower, upper)
-        self.event = p.at
-        self.duration = p.at + p.rise + p.settle
+        self.event, self.duration = p.at, p.duration
 
     def reference(self, t: float, reference: Reference) -> None:
         """Write rest before or after the jump."""
@@ -56,6 +54,6 @@ class Step(Task):
 
     def points(self) -> tuple[Array, tuple[Array, ...]]:
         """Return rest, the last rest before the jump, the first after it, and rest."""
-        at, rise = self.parameters.at, self.parameters.rise
-        times = np.round(np.array((0.0, at - 1e-3, at + rise, self.duration)) * 1e9) * 1e-9
+        at = self.parameters.at
+        times = np.round(np.array((0.0, at - 1e-3, at + RISE, self.duration)) * 1e9) * 1e-9
         return times, sampled(self.reference, times, self.robot.model.nv)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,6 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import Array
-from arm_sim.runs.ik import IkAnswer
 from arm_sim.runs.measures import error_mm
 from arm_sim.runs.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, Task
@@ -78,7 +77,10 @@ class Cube(Task):
             )
         posture = p.posture or self.robot.start
         self._posture = model.check_configuration(posture, 'posture')
-        self._tolerances = p.ik_position_tolerance, p.ik_orientation_tolerance
+        self._tolerances = {
+            'position_tolerance': p.ik_position_tolerance,
+            'orientation_tolerance': p.ik_orientation_tolerance,
+        }
         self.duration, self.approach_time, self.settle_time = (
             p.duration, p.approach_time, p.settle_time
         )  # fmt: skip
@@ -106,15 +108,18 @@ class Cube(Task):
 
     def _edges(self) -> _Plan:
         """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
+        from arm_dynamics.inverse_kinematics import solve_path_ik
         from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
 
         p, model = self.parameters, self.robot.model
         rotation = model.forward_kinematics(self._posture).rotation
         path = polyline(p.waypoints, rotation, p.edge_time)
         samples = path.sample(p.sample_times(p.sample_period))
-        found = self.ik.path(samples.poses, self._posture, self._tolerances)
+        solve = self.ik.path if self.ik else partial(solve_path_ik, model)
+        found = solve(samples.poses, self._posture, **self._tolerances)
         self._check(found)
-        facts = self._facts([found], found.q)
+        errors = found.max_position_error, found.max_orientation_error
+        facts = _facts(1, found.q, *errors)
         step = facts['max_joint_step_rad']
         fastest = 2.0 * float(np.min(model.velocity_limit)) * p.sample_period
         if step > fastest:
@@ -127,33 +132,29 @@ class Cube(Task):
 
     def _published(self) -> _Plan:
         """The published way: one pose per corner, seeded by the corner before; rest at each."""
-        p, seed = self.parameters, self._posture
-        target, found = self.robot.model.forward_kinematics(seed).copy(), []
+        from arm_dynamics.inverse_kinematics import solve_ik
+
+        p, model, seed = self.parameters, self.robot.model, self._posture
+        solve = self.ik.pose if self.ik else partial(solve_ik, model)
+        target, found = model.forward_kinematics(seed).copy(), []
         for number, position in enumerate(p.waypoints):
             target.translation = position
-            found.append(self.ik.pose(target, seed, self._tolerances))
+            found.append(solve(target, seed, **self._tolerances))
             self._check(found[-1], f'corner {number}: ')
             seed = found[-1].q
         q = np.array([each.q for each in found])
+        errors = np.array([(each.position_error, each.orientation_error) for each in found])
+        facts = _facts(len(found), q, *errors.max(axis=0).tolist())
         times = np.arange(len(q)) * p.edge_time
-        return _Plan(times, (q, np.zeros_like(q), np.zeros_like(q)), self._facts(found, q))
+        return _Plan(times, (q, np.zeros_like(q), np.zeros_like(q)), facts)
 
-    def _check(self, found: IkAnswer, where: str = '') -> None:
-        if found.reason:
+    def _check(self, found: Any, where: str = '') -> None:
+        if not found.success:
             center = ', '.join(f'{value:g}' for value in self.parameters.center)
             raise ArmError(
                 f'the cube cannot be drawn: {where}{found.reason} ({center}) m, '
                 f'side {self.parameters.side:g} m)'
             )
-
-    @staticmethod
-    def _facts(found: list[IkAnswer], q: Array) -> dict[str, Any]:
-        return {
-            'calls': len(found),
-            'max_position_error_mm': max(each.position_error for each in found) * 1e3,
-            'max_orientation_error_rad': max(each.orientation_error for each in found),
-            'max_joint_step_rad': float(np.abs(np.diff(q, axis=0)).max()),
-        }
 
     # What is measured
 
@@ -211,3 +212,14 @@ class Cube(Task):
         """Say which stroke is drawn."""
         strokes = self.parameters.strokes
         return f'drawing: stroke {int(share * strokes) + 1:2d} of {strokes}, {share:4.0%}'
+
+
+def _facts(
+    calls: int, q: Array, position_error: float, orientation_error: float
+) -> dict[str, Any]:
+    return {
+        'calls': calls,
+        'max_position_error_mm': position_error * 1e3,
+        'max_orientation_error_rad': orientation_error,
+        'max_joint_step_rad': float(np.abs(np.diff(q, axis=0)).max()),
+    }
