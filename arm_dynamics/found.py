@@ -22,7 +22,14 @@ from arm_dynamics.errors import ArmError
 class Found:
     """What a folder and plugins bring; a module is imported only when it is asked for."""
 
-    def __init__(self, kind: str, folder: str, group: str, needs: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        kind: str,
+        folder: str,
+        group: str,
+        needs: tuple[str, ...] = (),
+        base: type | None = None,
+    ):
         """Remember where to look.
 
         Args:
@@ -30,11 +37,13 @@ class Found:
             folder: a package, by its dotted name; each of its modules brings one.
             group: the name of a group of entry points, each of which brings one.
             needs: attributes that each must have.
+            base: class of which each must be a subclass.
         """
         self._kind = kind
         self._folder = folder
         self._group = group
         self._needs = needs
+        self._base = base
 
     @cached_property
     def _modules(self) -> frozenset[str]:
@@ -72,6 +81,9 @@ class Found:
             raise ArmError(
                 f'{where} cannot be imported: {type(error).__name__}: {error}'
             ) from error
+        if self._base and not (isinstance(thing, type) and issubclass(thing, self._base)):
+            base = f'{self._base.__module__}.{self._base.__name__}'
+            raise ArmError(f'{where} is no subclass of {base}')
         missing = [need for need in self._needs if not hasattr(thing, need)]
         if missing:
             raise ArmError(f'{where} has no {", ".join(missing)}')

@@ -127,7 +127,7 @@ class RobotModel(Frames):
         return self._links.of_links(self._tip_id, payload)
 
     def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (nv x 10 nv) with Y pi = M(q) dw + C(q, v) w + g(q)."""
+        """Return Y (nv x 10 nv) with Y pi = M(q) dw + C(q, v) w + g(q), without A."""
         return self._links.regressor(self.to_pin(q), v, w, dw)
 
     def inverse_dynamics(

@@ -21,7 +21,7 @@ LAWS = {
 REFUSED = {
     'broken': "cannot be imported: ModuleNotFoundError: No module named 'no_such_library'",
     'pd': 'has the name of arm_controllers.laws.pd; it needs another one',
-    'no_law': 'has no Parameters, designed, gains, reset',
+    'no_law': 'is no subclass of arm_controllers.laws.Law',
 }
 
 

@@ -65,7 +65,7 @@ class Model(Protocol):
         """Return pi (10 n,), ten per link, with a payload [kg] at the tool."""
 
     def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (..., n, 10 n) with Y pi = M(q) dw + C(q, v) w + g(q)."""
+        """Return Y (..., n, 10 n) with Y pi = (M - A) dw + C(q, v) w + g(q), A the armature."""
 
 
 class Law:
@@ -125,7 +125,7 @@ class Law:
         return frequency_and_ratio(first, second, np.array(inertia))
 
 
-_FOUND = Found('law', __name__, 'arm_sim.laws', ('Parameters', 'designed', 'gains', 'reset'))
+_FOUND = Found('law', __name__, 'arm_sim.laws', ('Parameters',), Law)
 
 
 def law_names() -> tuple[str, ...]:

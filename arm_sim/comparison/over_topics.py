@@ -106,7 +106,7 @@ def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
 
 def law_of(case: Case) -> str:
     """Return the name of the law, which is that of its node."""
-    return compared_laws()[case.law].law
+    return compared_laws()[case.law][0]
 
 
 def _ros(parameters: Any) -> dict[str, Any]:
