@@ -1,6 +1,7 @@
 """The package as a whole: one version, cores without ROS, imports in one direction."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib.metadata import distribution
@@ -86,6 +87,15 @@ def test_only_the_compiled_and_the_forward_model_are_seen_from_outside_the_compi
         if name.startswith(f'{room}.') and name not in seen
     ]
     assert wrong == []
+
+
+def test_pictures_are_drawn_without_pyplot_and_without_global_settings():
+    files = [*MODULES, *(ROOT / 'benchmarks').glob('*.py')]
+    assert [
+        path
+        for path in files
+        if re.search(r'pyplot|rcParams|(mpl|matplotlib)\.use', path.read_text())
+    ] == []
 
 
 def test_every_folder_is_a_room_that_the_order_names_and_holds_at_most_sixteen_files():

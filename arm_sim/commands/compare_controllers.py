@@ -3,20 +3,17 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import Array
-from arm_sim.comparison import report
 from arm_sim.comparison.cases import (
     Case,
     cases,
@@ -25,14 +22,21 @@ from arm_sim.comparison.cases import (
     run_parallel,
     task_of,
 )
+from arm_sim.comparison.figures import law_figure
 from arm_sim.comparison.laws import compared_class, compared_laws
 from arm_sim.comparison.monte_carlo import run_monte_carlo
 from arm_sim.comparison.over_topics import run_over_topics
+from arm_sim.comparison.report import (
+    Report,
+    comparison_report,
+    monte_carlo_report,
+    sweep_report,
+)
 from arm_sim.comparison.sweeps import SWEEPS, run_sweep
 from arm_sim.output_folder import writable_folder
+from arm_sim.pictures import save
 from arm_sim.plants.engines import RIGID_BODY_ENGINES
 from arm_sim.runs.measures import Measures
-from arm_sim.runs.report import write_json
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import compared_tasks, task_names
 
@@ -60,8 +64,8 @@ def parser() -> argparse.ArgumentParser:
         default=20.0,
         help='error dynamics that every law is designed for [rad/s] (20)',
     )
-    add('--law-pictures', action='store_true', help='a picture a law as well: error over time')
-    add('--samples', type=int, default=0, help='Monte Carlo: so many drawn arms a law')
+    add('--law-pictures', action='store_true', help='a picture per law as well: error over time')
+    add('--samples', type=int, default=0, help='Monte Carlo: so many drawn arms per law')
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
     add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
     add('--values', default='', help='of the sweep, separated by commas')
@@ -69,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
         '--over',
         choices=sorted(RUNNERS),
         default='loop',
-        help='loop: lock-step without ROS, in seconds; topics: real nodes, a launch a run',
+        help='loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run',
     )
     add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
     add('--output-dir', default='comparison', help='where table and picture go (comparison)')
@@ -118,23 +122,22 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
     if options.sweep or options.samples:
         if len(robots) * len(tasks) * len(engines) > 1:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
-        if options.sweep:
-            _sweep(options, all_cases[0], laws, folder, command, console)
-        else:
-            _monte_carlo(options, all_cases[0], laws, folder, command, console)
-        return
-    if options.tasks == 'all':
-        all_cases = [case for case in all_cases if _possible(case)]
-    _compare(all_cases, options, folder, command, console)
+        vary = _sweep if options.sweep else _monte_carlo
+        report = vary(options, all_cases[0], laws, console)
+    else:
+        if options.tasks == 'all':
+            all_cases = [case for case in all_cases if _possible(case)]
+        report = _compare(all_cases, options, folder, console)
+    for listing in report.listings:
+        console.print(listing.terminal())
+    report.write(folder, command)
+    files = ', '.join(f'{report.name}.{suffix}' for suffix in ('md', 'json', 'png'))
+    console.print(f'wrote {files} to {folder.resolve()}')
 
 
 def _compare(
-    all_cases: list[Case],
-    options: argparse.Namespace,
-    folder: Path,
-    command: str,
-    console: Console,
-) -> None:
+    all_cases: list[Case], options: argparse.Namespace, folder: Path, console: Console
+) -> Report:
     answers: dict[int, tuple[Measures, Array]] = {}
     observe = partial(observe_case, run=RUNNERS[options.over])
     with _progress(console, 'runs', len(all_cases)) as advance:
@@ -142,30 +145,16 @@ def _compare(
             answers[index] = answer
             advance(len(answers))
     measures, courses = zip(*(answers[i] for i in range(len(all_cases))), strict=True)
-    for title, indices in report.groups(all_cases).items():
-        group = [all_cases[i] for i in indices], [measures[i] for i in indices]
-        console.print(report.terminal_table(title, *group))
-    rows = report.comparison_rows(all_cases, measures)
-    write_json(folder / 'comparison.json', {'command': command, 'rows': rows})
-    text = report.comparison_markdown(all_cases, measures, command)
-    (folder / 'comparison.md').write_text(text)
-    report.comparison_figure(all_cases, measures).savefig(folder / 'comparison.png', dpi=130)
-    _tell(console, folder, 'comparison')
     if options.law_pictures:
         for law in dict.fromkeys(case.law for case in all_cases):
-            figure = report.law_figure(law, all_cases, courses)
-            figure.savefig(folder / f'law_{law}.png', dpi=90)
+            save(law_figure(law, all_cases, courses), folder / f'law_{law}.png')
         console.print(f'wrote law_<law>.png to {folder.resolve()}')
+    return comparison_report(all_cases, measures)
 
 
 def _sweep(
-    options: argparse.Namespace,
-    case: Case,
-    laws: Sequence[str],
-    folder: Path,
-    command: str,
-    console: Console,
-) -> None:
+    options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console
+) -> Report:
     try:
         values = tuple(float(text) for text in options.values.split(',') if text)
     except ValueError:
@@ -174,50 +163,17 @@ def _sweep(
     count = len(laws) * len(values or SWEEPS[options.sweep][0])
     with _progress(console, 'runs', count) as advance:
         sweep = run_sweep(options.sweep, case, laws, values, options.workers, advance, run)
-    task = 'sinusoid' if options.sweep == 'frequency' else case.task
-    title = f'{case.robot}, {task}, {case.engine}: tracking error over {options.sweep}'
-    headings, rows = report.sweep_table(sweep)
-    name = f'sweep_{options.sweep}'
-    _print(console, f'{title}, RMS [mm]', headings, rows)
-    _write(folder / f'{name}.md', command, f'{title}, RMS [mm]', headings, rows)
-    found = [
-        {'law': law, options.sweep: sweep.values, 'tracking_rms_mm': row.tolist()}
-        for law, row in zip(sweep.laws, sweep.tracking_rms_mm(), strict=True)
-    ]
-    write_json(folder / f'{name}.json', {'command': command, 'rows': found})
-    report.sweep_figure(sweep, title).savefig(folder / f'{name}.png', dpi=130)
-    _tell(console, folder, name)
+    return sweep_report(sweep, case)
 
 
 def _monte_carlo(
-    options: argparse.Namespace,
-    case: Case,
-    laws: Sequence[str],
-    folder: Path,
-    command: str,
-    console: Console,
-) -> None:
+    options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console
+) -> Report:
     with _progress(console, 'runs', options.samples * len(laws)) as advance:
         spreads = run_monte_carlo(
             case, laws, options.samples, options.seed, None, options.workers, advance
         )
-    title = f'{case.robot}, {case.task}, {case.engine}: {options.samples} drawn arms a law'
-    headings, rows = report.monte_carlo_table(spreads)
-    _print(console, title, headings, rows)
-    _write(folder / 'monte_carlo.md', command, title, headings, rows)
-    found = [
-        {
-            'law': s.law,
-            'median_rms_mm': s.median,
-            'percentile_95_rms_mm': s.percentile_95,
-            'unstable': s.unstable,
-            'tracking_rms_mm': s.rms_mm.tolist(),
-        }
-        for s in spreads
-    ]
-    write_json(folder / 'monte_carlo.json', {'command': command, 'rows': found})
-    report.monte_carlo_figure(spreads, title).savefig(folder / 'monte_carlo.png', dpi=130)
-    _tell(console, folder, 'monte_carlo')
+    return monte_carlo_report(spreads, case)
 
 
 def _possible(case: Case) -> bool:
@@ -246,56 +202,23 @@ def _without_ros_arguments(arguments: list[str]) -> list[str]:
 
 
 @contextmanager
-def _progress(console: Console, what: str, total: int):
+def _progress(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Give a function that shows how many are done: a bar, in a file or launch file lines."""
-    if not console.is_terminal:
-        yield _progress_lines(what, total)
+    if console.is_terminal:
+        columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda done: bar.update(task, completed=done)
         return
-    columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
-        task = progress.add_task(what, total=total)
+    tenths = 0
 
-        def advance(done: int) -> None:
-            progress.update(task, completed=done)
-
-        report_done: Callable[[int], None] = advance
-        yield report_done
-
-
-def _progress_lines(what: str, total: int) -> Callable[[int], None]:
-    """Return what prints a line at every tenth."""
-    shown = 0
-
-    def advance(done: int) -> None:
-        nonlocal shown
-        if 10 * done // total > shown:
-            shown = 10 * done // total
+    def show(done: int) -> None:
+        nonlocal tenths
+        if 10 * done // total > tenths:
+            tenths = 10 * done // total
             print(f'{what}: {done} of {total}', flush=True)
 
-    return advance
-
-
-def _print(
-    console: Console, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
-) -> None:
-    table = Table(title=escape(title), title_justify='left')
-    for i, heading in enumerate(headings):
-        table.add_column(escape(heading), justify='right' if i else 'left', no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
-
-
-def _write(
-    path: Path, command: str, title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]
-) -> None:
-    table = report.markdown_table(headings, rows)
-    path.write_text(f'Made by `{command}`.\n\n### {title}\n\n{table}')
-
-
-def _tell(console: Console, folder: Path, name: str) -> None:
-    files = ', '.join(f'{name}.{suffix}' for suffix in ('md', 'json', 'png'))
-    console.print(f'wrote {files} to {folder.resolve()}')
+    yield show
 
 
 if __name__ == '__main__':

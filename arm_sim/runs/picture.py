@@ -8,8 +8,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from arm_dynamics.model import Array, RobotModel
-from arm_sim.pictures import BLUE, COLORS, legend, name_ends, new_figure, style
-from arm_sim.runs.measures import Tracking, rms
+from arm_sim.pictures import (
+    BLUE,
+    COLORS,
+    ORANGE,
+    QUIET,
+    SMALL,
+    TEXT,
+    legend,
+    name_ends,
+    new_figure,
+    style,
+)
+from arm_sim.runs.measures import RECOVERED, Tracking, rms
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import title_of
 
@@ -61,13 +72,18 @@ def tracking_figure(
         record, tracking, report: of the run.
         event: what the arm is to recover from [s].
     """
-    title = f'{report["task"]}: {title_of(report)}'
-    figure = new_figure(10.0, 6.5, title)
+    figure = new_figure(10.0, 6.5, f'{report["task"]}: {title_of(report)}')
     errors, torques = figure.subplots(2, 1, sharex=True)
-    draw_errors(errors, record.t, [(tracking.error, 'tracking error of the tip', BLUE)])
+    error = tracking.error * 1e3
+    errors.plot(record.t, error, lw=1.4, color=BLUE)
+    title = f'tracking error of the tip: {rms(error):.3g} mm RMS, at most {error.max():.3g} mm'
+    recovery = report['recovery_s']
     if event is not None:
+        errors.axvspan(event, event + recovery if recovery > 0.0 else event, color='0.93', lw=0)
         errors.axvline(event, color='0.5', lw=0.8, ls='--')
-    style(errors, '', '', 'error [mm]')
+    if recovery > 0.0:
+        title += f'; below {RECOVERED:g} mm after {recovery:.3g} s (shaded)'
+    style(errors, title, '', 'error [mm]')
     draw_torques(torques, record, tracking.effort_share, report['joint_names'])
     name_ends(torques)
     return figure
@@ -76,16 +92,29 @@ def tracking_figure(
 def joints_figure(
     record: Record, tracking: Tracking, report: Mapping[str, Any], model: RobotModel
 ) -> Figure:
-    """Return the picture of joints: positions on their reference, and errors below."""
-    figure = new_figure(10.0, 6.5, f'{report["task"]}: {title_of(report)}')
-    top, bottom = figure.subplots(2, 1, sharex=True)
-    scale = np.where(model.prismatic, 1e3, np.degrees(1.0))
-    for joint, name in enumerate(model.joint_names):
-        line = {'color': COLORS[joint % len(COLORS)], 'label': name.removesuffix('_joint')}
-        top.plot(record.t, record.q_reference[:, joint], color='0.8', lw=4, label='_reference')
-        top.plot(record.t, record.q[:, joint], lw=1.3, **line)
-        bottom.plot(record.t, tracking.joint_error[:, joint] * scale[joint], lw=1.1, **line)
-    style(top, 'positions (grey: their reference)', '', 'position [rad | m]')
-    style(bottom, 'error, reference minus position', 'time [s]', 'error [deg | mm]')
-    name_ends(bottom)
+    """Return the picture of joints: a row per joint, position and error, each on its own scale."""
+    n, t = model.nv, record.t
+    figure = new_figure(11.0, 1.2 + 1.15 * n, f'{report["task"]}: {title_of(report)}')
+    axes = figure.subplots(n, 2, sharex=True, squeeze=False)
+    for joint, (left, right) in enumerate(axes):
+        unit, scale = ('mm', 1e3) if model.prismatic[joint] else ('deg', float(np.degrees(1.0)))
+        left.plot(t, record.q_reference[:, joint], color=QUIET, lw=4.5)
+        left.plot(t, record.q[:, joint], color=BLUE, lw=1.3)
+        error = tracking.joint_error[:, joint] * scale
+        right.axhline(0.0, color='0.6', lw=0.8)
+        right.plot(t, error, color=ORANGE, lw=1.2)
+        right.margins(y=0.15)
+        style(left)
+        style(right)
+        name = model.joint_names[joint].removesuffix('_joint')
+        left.set_ylabel(name, rotation=0, ha='right', va='center', fontsize=TEXT)
+        note = f'{rms(error):.3g} {unit}\nRMS'
+        right.text(
+            1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
+        )
+    titles = 'position [rad | m], on its reference (grey)', 'error [deg | mm]'
+    for axis, title in zip(axes[0], titles, strict=True):
+        axis.set_title(title, fontsize=TEXT + 1)
+    for axis in axes[-1]:
+        axis.set_xlabel('time [s]', fontsize=TEXT)
     return figure

@@ -117,7 +117,7 @@ class PoseHold(Task):
         """Draw the errors of all joints."""
         from arm_sim.tasks.pose_hold.picture import pose_figure
 
-        return pose_figure(run.record, report)
+        return pose_figure(run.record, report, self._counted)
 
 
 def _after(record: Record) -> Array:

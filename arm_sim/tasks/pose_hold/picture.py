@@ -1,4 +1,4 @@
-"""The picture of a held pose: how far each joint is from it, over many decades of time."""
+"""The picture of a held pose: how the joints come back to it, and the objective on its way."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,25 +6,34 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from arm_sim.pictures import COLORS, name_ends, new_figure, style
+from arm_dynamics.arrays import Array
+from arm_sim.pictures import BLUE, COLORS, TEXT, name_ends, new_figure, style
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import title_of
 
+_SETTLED = 0.02  # share of its largest value below which an error has little to show
 
-def pose_figure(record: Record, report: Mapping[str, Any]) -> Figure:
-    """Return the joints' errors over time on log axes; a joint that never moves has no curve."""
-    title = f'{report["task"]}: {title_of(report)}, J = {report["cost"]:.6g} rad'
-    figure = new_figure(10.0, 5.0, title)
-    axis = figure.subplots()
-    error = np.abs(record.q - record.q_reference)
-    for joint, name in enumerate(report['joint_names']):
-        worst = report['worst_error_rad'][joint]
-        if worst > 0.0:
-            shown = np.where(error[:, joint] > 0.0, error[:, joint], np.nan)[1:]
-            label = f'{name} (worst {worst:.2g})'
-            color = COLORS[joint % len(COLORS)]
-            axis.loglog(record.t[1:], shown, lw=1.1, color=color, label=label)
-    style(axis, '', 'time [s]', 'error of the joint [rad]', grid='both')
-    if axis.get_lines():
-        name_ends(axis)
+
+def pose_figure(record: Record, report: Mapping[str, Any], counted: Array) -> Figure:
+    """Return the joints' errors until they have settled, and J as it grows with all of them."""
+    title = f'{report["task"]}: {title_of(report)}'
+    figure = new_figure(12.0, 4.6, title)
+    left, right = figure.subplots(1, 2)
+    error = 1e6 * (record.q_reference - record.q)
+    largest = np.abs(error).max(axis=1)
+    moving = np.flatnonzero(largest > _SETTLED * largest.max())
+    end = min(len(largest), 1 + int(1.3 * moving[-1])) if moving.size else len(largest)
+    for joint in np.argsort(-np.abs(error).max(axis=0), kind='stable'):
+        name, color = report['joint_names'][joint], COLORS[joint % len(COLORS)]
+        left.plot(record.t[:end], error[:end, joint], color=color, lw=1.2, label=name)
+    name_ends(left)
+    style(left, 'error until it has settled', 'time [s]', 'pose - position [$\\mu$rad]')
+    growing = np.abs(error[:, counted]).sum(axis=1).cumsum() * 1e-6
+    right.plot(record.t, growing, color=BLUE, lw=1.6)
+    right.set_ylim(0.0, 1.15 * max(growing[-1], 1e-300))
+    style(right, 'sum of the errors so far', 'time [s]', 'J [rad]')
+    right.annotate(
+        f'J = {report["cost"]:.6g}', (record.t[-1], growing[-1]), (0, 6), ha='right', color=BLUE,
+        textcoords='offset points', fontsize=TEXT + 1, fontweight='bold',
+    )  # fmt: skip
     return figure
