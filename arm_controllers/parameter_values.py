@@ -1,13 +1,13 @@
 """Values of parameters: as ROS and files have them, and as fields of dataclasses have them."""
 
 import dataclasses
-import re
 import typing
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import facts
 
 
 class ParameterField(NamedTuple):
@@ -20,23 +20,35 @@ class ParameterField(NamedTuple):
     default: Any
     kind: Any
     description: str
+    allowed: str = ''  # values, in words; empty: all of the kind
 
 
-def parameter_fields(parameters: type, prefix: str = '') -> Iterator[ParameterField]:
-    """Yield the parameters of a dataclass.
-
-    The description of a field is its entry under `Attributes:` in the dataclass's docstring.
-    """
-    kinds, descriptions = typing.get_type_hints(parameters), _descriptions(parameters)
+def parameter_fields(
+    parameters: type, prefix: str = '', joint_names: Sequence[str] = ()
+) -> Iterator[ParameterField]:
+    """Yield the parameters of a dataclass, those with a name for each joint for these joints."""
+    kinds = typing.get_type_hints(parameters)
     for field in dataclasses.fields(parameters):
-        name, kind = prefix + field.name, kinds[field.name]
+        known, kind = facts(field), kinds[field.name]
+        name = prefix + (known.name or field.name)
         if dataclasses.is_dataclass(kind):
             yield from parameter_fields(kind, f'{name}.')  # type: ignore[arg-type]
+            continue
+        default: Any = field.default
+        one = ParameterField(name, default, kind, known.description, known.allowed)
+        if '{}' not in name:
+            yield one
         else:
-            yield ParameterField(name, field.default, kind, descriptions.get(field.name, ''))
+            for joint in joint_names:
+                yield one._replace(name=name.format(joint), default=default[0], kind=float)
 
 
-def read_fields[T](parameters: type[T], values: Mapping[str, Any], prefix: str = '') -> T:
+def read_fields[T](
+    parameters: type[T],
+    values: Mapping[str, Any],
+    prefix: str = '',
+    joint_names: Sequence[str] = (),
+) -> T:
     """Return a dataclass with the values that are given for its parameters, by name.
 
     Raises:
@@ -44,8 +56,10 @@ def read_fields[T](parameters: type[T], values: Mapping[str, Any], prefix: str =
             dataclass refuses it.
     """
     found: dict[str, Any] = {}
-    for field, kind in typing.get_type_hints(parameters).items():
-        name = prefix + field
+    kinds = typing.get_type_hints(parameters)
+    for each in dataclasses.fields(parameters):  # type: ignore[arg-type]
+        field, kind = each.name, kinds[each.name]
+        name = prefix + (facts(each).name or field)
         if dataclasses.is_dataclass(kind):
             found[field] = read_fields(kind, values, f'{name}.')  # type: ignore[arg-type]
         elif is_family(kind):
@@ -55,6 +69,9 @@ def read_fields[T](parameters: type[T], values: Mapping[str, Any], prefix: str =
                 each.removeprefix(f'{name}.'): from_ros_value(each, values[each], kind)
                 for each in below
             }
+        elif '{}' in name and joint_names:
+            names = map(name.format, joint_names)
+            found[field] = tuple(from_ros_value(own, values[own], float) for own in names)
         elif name in values:
             found[field] = from_ros_value(name, values[name], kind)
     return parameters(**found)
@@ -105,14 +122,3 @@ _WORDS = {
     str(tuple[float, ...]): 'a number or a list of numbers',
     str(tuple[str, ...]): 'a list of texts',
 }
-
-
-def _descriptions(parameters: type) -> dict[str, str]:
-    """Return each field's entry in the docstrings: `        a, b: text`, with further lines."""
-    found: dict[str, str] = {}
-    for kind in reversed(parameters.__mro__):
-        for names, text in re.findall(
-            r'^ {8}([\w, ]+): (.+(?:\n {12}.+)*)$', kind.__doc__ or '', re.MULTILINE
-        ):
-            found |= dict.fromkeys(names.split(', '), ' '.join(text.split()))
-    return found

@@ -1,45 +1,13 @@
 """Checks of parameters, with one wording for all."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
-from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
-
-
-class Bound(NamedTuple):
-    """What a number per joint must be, beside finite."""
-
-    minimum: float = -np.inf
-    exclusive: bool = False  # the minimum itself is not allowed
-
-
-# Kinds of fields of parameter dataclasses: one number for all joints, or one per joint.
-PerJoint = Annotated[tuple[float, ...], Bound()]
-NotNegative = Annotated[tuple[float, ...], Bound(0.0)]
-Positive = Annotated[tuple[float, ...], Bound(0.0, exclusive=True)]
-
-
-def with_arrays[T](parameters: T, joint_names: Sequence[str]) -> Any:
-    """Return a dataclass with its fields of these kinds as arrays (n,).
-
-    A field that is empty by default may stay so.
-
-    Raises:
-        ArmError: a wrong count, or a number that is not allowed.
-    """
-    arrays = {}
-    for name, kind in get_type_hints(type(parameters), include_extras=True).items():
-        value, default = getattr(parameters, name), getattr(type(parameters), name, None)
-        for bound in getattr(kind, '__metadata__', ()):
-            if value or default != ():
-                arrays[name] = per_joint(name, value, joint_names, *bound)
-    return replace(parameters, **arrays)  # type: ignore[type-var]
 
 
 def per_joint(
@@ -68,7 +36,7 @@ def per_joint(
     low = array <= minimum if exclusive else array < minimum
     bad = np.flatnonzero(~np.isfinite(array) | low)
     if bad.size:
-        allowed = 'finite' if minimum == -np.inf else f'{">" if exclusive else ">="} {minimum:g}'
+        allowed = bounds(minimum, exclusive=exclusive) or 'finite'
         joint = bad[0]
         raise ArmError(
             f'{name} of joint {joint_names[joint]!r} is {array[joint]:g}; it must be {allowed}'
@@ -95,9 +63,14 @@ def in_range(
     """Raise ArmError unless `value` is finite and in [lower, upper]; `exclusive`: > lower."""
     if np.isfinite(value) and lower <= value <= upper and not (exclusive and value == lower):
         return
-    low = f'> {lower:g}' if exclusive else f'>= {lower:g}'
-    high = f' and <= {upper:g}' if np.isfinite(upper) else ''
-    raise ArmError(f'{name} is {value:g}; it must be finite, {low}{high}')
+    raise ArmError(f'{name} is {value:g}; it must be finite, {bounds(lower, upper, exclusive)}')
+
+
+def bounds(lower: float, upper: float = np.inf, exclusive: bool = False) -> str:
+    """Return bounds in words, empty where there are none: '>= 0 and <= 1'."""
+    low = [f'{">" if exclusive else ">="} {lower:g}'] if np.isfinite(lower) else []
+    high = [f'<= {upper:g}'] if np.isfinite(upper) else []
+    return ' and '.join(low + high)
 
 
 def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:

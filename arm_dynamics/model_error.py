@@ -1,61 +1,63 @@
 """A model that is wrong on purpose: what a controller believes, or a payload it does not know."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import ClassVar
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
-_OF_LINKS = ('mass_scale', 'inertia_scale')
-_OF_JOINTS = ('armature', 'damping', 'friction')
+# Of links, of joints.
+_IN_PARTS = ('mass_scale', 'inertia_scale', 'armature', 'damping', 'friction')
 
 
 @dataclass(frozen=True)
-class ModelError:
+class ModelError(Parameters):
     """How an arm differs from its model. The default is no difference.
 
     A scale is one number for all moving links or one per link, base to tip.
-
-    Attributes:
-        mass_scale: factor on a link's mass; its inertia goes with it.
-        inertia_scale: factor on a link's rotational inertia, on top of mass_scale.
-        com_shift: (3) shift of every link's centre of mass, in the link's frame [m].
-        payload: point mass at the tool frame's origin [kg].
-        gravity: (3) in the base frame [m/s^2]; empty: the model's.
-        friction: Coulomb friction [N.m | N], one number or one per joint; empty: the model's.
-        damping: viscous friction [N.m.s/rad | N.s/m]; likewise.
-        armature: rotor inertia on top of the model's [kg m^2 | kg], one number or one per joint.
-        effort_scale: factor on all effort limits.
     """
 
-    mass_scale: tuple[float, ...] = (1.0,)
-    inertia_scale: tuple[float, ...] = (1.0,)
-    com_shift: tuple[float, ...] = (0.0, 0.0, 0.0)
-    payload: float = 0.0
-    gravity: tuple[float, ...] = ()
-    friction: tuple[float, ...] = ()
-    damping: tuple[float, ...] = ()
-    armature: tuple[float, ...] = (0.0,)
-    effort_scale: float = 1.0
+    prefix: ClassVar[str] = 'model_error.'
 
-    def __post_init__(self):
-        for name in _OF_LINKS:
-            for value in getattr(self, name):
-                in_range(f'model_error.{name}', value, 0.0, 100.0, exclusive=True)
-        for name in _OF_JOINTS:
-            for value in getattr(self, name):
-                in_range(f'model_error.{name}', value, 0.0)
-        in_range('model_error.payload', self.payload, 0.0, 1000.0)
-        in_range('model_error.effort_scale', self.effort_scale, 0.0, 100.0, exclusive=True)
-        for name, sizes in (('com_shift', (3,)), ('gravity', (0, 3))):
-            values = getattr(self, name)
-            if len(values) not in sizes or not np.isfinite(values).all():
-                raise ArmError(f'model_error.{name} is {values}; it must be three finite numbers')
+    mass_scale: PerJoint = parameter(
+        (1.0,), "factor on a link's mass; its inertia goes with it", above=0.0, max=100.0
+    )
+    inertia_scale: PerJoint = parameter(
+        (1.0,),
+        "factor on a link's rotational inertia, on top of mass_scale",
+        above=0.0,
+        max=100.0,
+    )
+    com_shift: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0), "shift of every link's centre of mass, in the link's frame [m]", length=3
+    )
+    payload: float = parameter(
+        0.0, "point mass at the tool frame's origin [kg]", min=0.0, max=1000.0
+    )
+    gravity: tuple[float, ...] = parameter(
+        (), "in the base frame [m/s^2]; empty: the model's", length=3
+    )
+    friction: PerJoint = parameter((), "Coulomb friction [N.m | N]; empty: the model's", min=0.0)
+    damping: PerJoint = parameter(
+        (), "viscous friction [N.m.s/rad | N.s/m]; empty: the model's", min=0.0
+    )
+    armature: PerJoint = parameter(
+        (0.0,), "rotor inertia on top of the model's [kg m^2 | kg]", min=0.0
+    )
+    effort_scale: float = parameter(1.0, 'factor on all effort limits', above=0.0, max=100.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for each in fields(self):
+            for value in getattr(self, each.name) if each.name in _IN_PARTS else ():
+                self.check(each, value)
 
     @property
     def is_none(self) -> bool:

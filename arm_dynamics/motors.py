@@ -4,15 +4,15 @@ The brush drop grows with the voltage to its full size, drop (1 - 2^(-|V| / half
 Compiled plants have the same equation in compiled/joint_torques.py.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 
 
 class MotorConstants(NamedTuple):
@@ -47,24 +47,18 @@ class MotorConstants(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DCMotors:
-    """The motors of an arm; each is one number for all joints or one per joint.
+class DCMotors(Parameters):
+    """The motors of an arm. Rotor inertia is the model's `armature`."""
 
-    Rotor inertia is the model's `armature`.
-
-    Attributes:
-        torque_constant: Kt [N.m/A].
-        back_emf_constant: Ke [V.s/rad]; empty: equal to Kt.
-        armature_resistance: Ra [Ohm].
-        brush_drop: [V].
-        half_drop_voltage: voltage at which half the brush drop is there [V].
-    """
-
-    torque_constant: tuple[float, ...] = (10.0,)
-    back_emf_constant: tuple[float, ...] = ()
-    armature_resistance: tuple[float, ...] = (1.0,)
-    brush_drop: tuple[float, ...] = (0.0,)
-    half_drop_voltage: tuple[float, ...] = (1.0,)
+    torque_constant: PerJoint = parameter((10.0,), 'Kt of the motors [N.m/A]', min=0.0)
+    back_emf_constant: PerJoint = parameter(
+        (), 'Ke of the motors [V.s/rad]; empty: equal to Kt', min=0.0
+    )
+    armature_resistance: PerJoint = parameter((1.0,), 'Ra of the motors [Ohm]', above=0.0)
+    brush_drop: PerJoint = parameter((0.0,), 'of the motors [V]', min=0.0)
+    half_drop_voltage: PerJoint = parameter(
+        (1.0,), 'voltage at which half the brush drop is there [V]', above=0.0
+    )
 
     def constants(self, joint_names: tuple[str, ...]) -> MotorConstants:
         """Return the numbers of each joint.
@@ -72,24 +66,19 @@ class DCMotors:
         Raises:
             ArmError: a wrong count, a value that is not finite or out of range.
         """
-        values = {
-            field.name: per_joint(
-                field.name,
-                getattr(self, field.name) or self.torque_constant,
-                joint_names,
-                minimum=0.0,
-                exclusive=field.name in ('armature_resistance', 'half_drop_voltage'),
-            )
-            for field in fields(DCMotors)
-        }
-        resistance = values.pop('armature_resistance')
-        constants = MotorConstants(armature_conductance=1.0 / resistance, **values)
+        p = with_arrays(self, joint_names)
+        back_emf = p.back_emf_constant if len(p.back_emf_constant) else p.torque_constant
         # Beyond this the effective voltage would fall while the terminal voltage rises.
-        least = constants.brush_drop * np.log(2.0)
-        for i in np.flatnonzero(least >= constants.half_drop_voltage):
+        least = p.brush_drop * np.log(2.0)
+        for i in np.flatnonzero(least >= p.half_drop_voltage):
             raise ArmError(
-                f'half_drop_voltage of joint {joint_names[i]!r} is '
-                f'{constants.half_drop_voltage[i]:g} V; for its brush_drop of '
-                f'{constants.brush_drop[i]:g} V it must be > {least[i]:.4g} V'
+                f'half_drop_voltage of joint {joint_names[i]!r} is {p.half_drop_voltage[i]:g} V; '
+                f'for its brush_drop of {p.brush_drop[i]:g} V it must be > {least[i]:.4g} V'
             )
-        return constants
+        return MotorConstants(
+            p.torque_constant,
+            back_emf,
+            1.0 / p.armature_resistance,
+            p.brush_drop,
+            p.half_drop_voltage,
+        )

@@ -15,8 +15,8 @@ from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances
 from arm_controllers.follower.trajectory import Array, Trajectory, hold
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import with_arrays
 
 _INSTANT = 1e-9  # [s]
 
@@ -74,20 +74,12 @@ class TrajectoryFollower:
         Raises:
             ArmError: a parameter out of range; then nothing has changed.
         """
-        names, p = self.joint_names, parameters
-        per_joint('constraints.trajectory', p.trajectory_tolerance, names, 0.0)
-        per_joint('constraints.goal', p.goal_tolerance, names, 0.0)
-        acceleration = per_joint('max_acceleration', p.max_acceleration, names, 0.0)
-        deceleration = per_joint(
-            'max_deceleration_on_cancel', p.max_deceleration_on_cancel, names, 0.0, True
-        )
-        start = per_joint('start_tolerance', p.start_tolerance, names, 0.0)
-        self.parameters = parameters
+        self.parameters = p = with_arrays(parameters, self.joint_names)
         self._model = model or self._model
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
-        self._max_acceleration = np.where(acceleration > 0, acceleration, np.inf)
-        self._max_deceleration = np.minimum(deceleration, self._max_acceleration)
-        self._take_over = TakeOver(start, self._max_deceleration, p.stream_horizon)
+        self._max_acceleration = np.where(p.max_acceleration > 0, p.max_acceleration, np.inf)
+        self._max_deceleration = np.minimum(p.max_deceleration_on_cancel, self._max_acceleration)
+        self._take_over = TakeOver(p.start_tolerance, self._max_deceleration, p.stream_horizon)
         for motion in (self._motion, *self._waiting):
             self._set_tolerances(motion)
 

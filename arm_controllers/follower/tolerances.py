@@ -11,7 +11,6 @@ from arm_controllers.follower.motion_limits import unit
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.trajectory import Array
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
 
 
@@ -35,11 +34,11 @@ class GoalTolerances:
     def of(
         cls, goal: Goal, joint_names: Sequence[str], parameters: FollowerParameters
     ) -> 'GoalTolerances':
-        """Return the controller's tolerances with those of the goal over them."""
+        """Return the controller's tolerances (arrays) with those of the goal over them."""
         p, names = parameters, joint_names
         path, end = np.zeros((2, len(names))), np.zeros((2, len(names)))
-        path[0] = per_joint('constraints.trajectory', p.trajectory_tolerance, names, 0.0)
-        end[0] = per_joint('constraints.goal', p.goal_tolerance, names, 0.0)
+        path[0] = p.trajectory_tolerance
+        end[0] = p.goal_tolerance
         end[1] = p.stopped_velocity_tolerance
         _override(path, names, goal.path_tolerance)
         _override(end, names, goal.goal_tolerance)

@@ -8,33 +8,31 @@ from scipy.linalg import block_diag
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
-from arm_dynamics.checks import NotNegative, in_range
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import inner, solve_positive, times, transposed
 
 
 @dataclass(frozen=True)
-class AdaptiveComputedTorqueParameters:
+class AdaptiveComputedTorqueParameters(Parameters):
     """Gains of the sliding variable, and speed of adaptation.
 
-    Attributes:
-        slope: Lambda [1/s], the error decays like exp(-slope t) where s = 0.
-        damping_rate: kappa [1/s], s decays like exp(-kappa t) with the right parameters. Slope
-            and damping_rate of 20 are computed torque with kp = 400, kd = 40.
-        adaptation_gain: gamma [1/(kg m^2)]; 0 does not adapt.
-        expected_payload: mass that the tool may carry [kg]; what the last link may learn grows
-            with it.
+    Slope and damping_rate of 20 are computed torque with kp = 400, kd = 40.
     """
 
-    slope: NotNegative = (20.0,)
-    damping_rate: float = 20.0
-    adaptation_gain: float = 100.0
-    expected_payload: float = 0.5
-
-    def __post_init__(self):
-        in_range('damping_rate', self.damping_rate, 0.0, exclusive=True)
-        in_range('adaptation_gain', self.adaptation_gain, 0.0)
-        in_range('expected_payload', self.expected_payload, 0.0, 1000.0)
+    slope: PerJoint = parameter(
+        (20.0,), 'Lambda [1/s], the error decays like exp(-slope t) where s = 0', min=0.0
+    )
+    damping_rate: float = parameter(
+        20.0, 'kappa [1/s], s decays like exp(-kappa t) with the right parameters', above=0.0
+    )
+    adaptation_gain: float = parameter(100.0, 'gamma [1/(kg m^2)]; 0 does not adapt', min=0.0)
+    expected_payload: float = parameter(
+        0.5,
+        'mass that the tool may carry [kg]; what the last link may learn grows with it',
+        min=0.0,
+        max=1000.0,
+    )
 
 
 class AdaptiveComputedTorque(Law):

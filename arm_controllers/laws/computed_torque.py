@@ -4,20 +4,15 @@ from dataclasses import dataclass
 
 from arm_controllers.laws import Array, Law, Reference
 from arm_controllers.second_order_gains import acceleration_gains
-from arm_dynamics.checks import NotNegative
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
 @dataclass(frozen=True)
-class ComputedTorqueParameters:
-    """Gains of the error dynamics.
+class ComputedTorqueParameters(Parameters):
+    """Gains of the error dynamics."""
 
-    Attributes:
-        kp: position gain [1/s^2], the square of the natural frequency.
-        kd: velocity gain [1/s], twice damping ratio times natural frequency.
-    """
-
-    kp: NotNegative = (400.0,)
-    kd: NotNegative = (40.0,)
+    kp: PerJoint = parameter((400.0,), 'position gain wn^2 [1/s^2]', min=0.0)
+    kd: PerJoint = parameter((40.0,), 'velocity gain 2 zeta wn [1/s]', min=0.0)
 
 
 class ComputedTorque(Law):

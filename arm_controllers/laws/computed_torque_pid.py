@@ -7,28 +7,20 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
-from arm_dynamics.checks import NotNegative, in_range
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
 @dataclass(frozen=True)
-class ComputedTorquePidParameters:
-    """Gains of the error dynamics, and the bound of the integral.
+class ComputedTorquePidParameters(Parameters):
+    """Gains of the error dynamics, and the bound of the integral."""
 
-    Attributes:
-        kp: position gain [1/s^2].
-        ki: integral gain [1/s^3], below kp kd (else the error dynamics are unstable).
-        kd: velocity gain [1/s].
-        integral_limit: largest acceleration that the integral may ask for [rad/s^2 | m/s^2].
-    """
-
-    kp: NotNegative = (400.0,)
-    ki: NotNegative = (2000.0,)
-    kd: NotNegative = (40.0,)
-    integral_limit: float = 200.0
-
-    def __post_init__(self):
-        in_range('integral_limit', self.integral_limit, 0.0)
+    kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0.0)
+    ki: PerJoint = parameter((2000.0,), 'integral gain [1/s^3], below kp kd', min=0.0)
+    kd: PerJoint = parameter((40.0,), 'velocity gain [1/s]', min=0.0)
+    integral_limit: float = parameter(
+        200.0, 'largest acceleration that the integral may ask for [rad/s^2 | m/s^2]', min=0.0
+    )
 
 
 class ComputedTorquePid(Law):

@@ -1,4 +1,4 @@
-"""Independent joint control: one PID a joint, to which the arm's coupling is a disturbance."""
+"""Independent joint control: one PID per joint, to which the arm's coupling is a disturbance."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,32 +7,26 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, numbers
-from arm_dynamics.checks import Positive, in_range
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
 @dataclass(frozen=True)
-class IndependentJointParameters:
-    """Design of each joint's loop as if it were alone.
+class IndependentJointParameters(Parameters):
+    """Design of each joint's loop as if it were alone."""
 
-    Attributes:
-        natural_frequency: wn [rad/s].
-        damping_ratio: zeta.
-        integral_rate: ki over kp [1/s], below 2 zeta wn.
-        integral_limit: largest torque of the integral term, as a share of the effort limit.
-        inertia: the joints' constant inertias [kg m^2 | kg]; none: diagonal of the mass matrix
-            where the controller takes over.
-    """
-
-    natural_frequency: Positive = (20.0,)
-    damping_ratio: Positive = (1.0,)
-    integral_rate: float = 4.0
-    integral_limit: float = 1.0
-    inertia: Positive = ()
-
-    def __post_init__(self):
-        in_range('integral_rate', self.integral_rate, 0.0)
-        in_range('integral_limit', self.integral_limit, 0.0, 1.0)
+    natural_frequency: PerJoint = parameter((20.0,), 'wn [rad/s]', above=0.0)
+    damping_ratio: PerJoint = parameter((1.0,), 'zeta', above=0.0)
+    integral_rate: float = parameter(4.0, 'ki over kp [1/s], below 2 zeta wn', min=0.0)
+    integral_limit: float = parameter(
+        1.0, 'largest torque of the integral term over the effort limit', min=0.0, max=1.0
+    )
+    inertia: PerJoint = parameter(
+        (),
+        "the joints' constant inertias [kg m^2 | kg]; none: diagonal of the mass matrix"
+        ' where the controller takes over',
+        above=0.0,
+    )
 
 
 class IndependentJoint(Law):

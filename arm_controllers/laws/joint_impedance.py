@@ -7,24 +7,16 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import second_order_gains
-from arm_dynamics.checks import Positive, in_range
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import eigen, times, transposed
 
 
 @dataclass(frozen=True)
-class JointImpedanceParameters:
-    """What somebody who pushes the arm is to feel.
+class JointImpedanceParameters(Parameters):
+    """What somebody who pushes the arm is to feel."""
 
-    Attributes:
-        stiffness: K [N.m/rad | N/m], above zero.
-        damping_ratio: of every natural mode of M and K.
-    """
-
-    stiffness: Positive = (300.0,)
-    damping_ratio: float = 0.7
-
-    def __post_init__(self):
-        in_range('damping_ratio', self.damping_ratio, 0.0, 10.0, exclusive=True)
+    stiffness: PerJoint = parameter((300.0,), 'K [N.m/rad | N/m]', above=0.0)
+    damping_ratio: float = parameter(0.7, 'of every natural mode of M and K', above=0.0, max=10.0)
 
 
 class JointImpedance(Law):

@@ -6,23 +6,19 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import acceleration_gains
-from arm_dynamics.checks import NotNegative
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import times, transposed
 
 
 @dataclass(frozen=True)
-class MomentumObserverParameters:
-    """Gains of the error dynamics and of the observer.
+class MomentumObserverParameters(Parameters):
+    """Gains of the error dynamics and of the observer."""
 
-    Attributes:
-        kp: position gain [1/s^2].
-        kd: velocity gain [1/s].
-        observer_gain: bandwidth of the disturbance estimate [1/s], well below 1/dt.
-    """
-
-    kp: NotNegative = (400.0,)
-    kd: NotNegative = (40.0,)
-    observer_gain: NotNegative = (150.0,)
+    kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0.0)
+    kd: PerJoint = parameter((40.0,), 'velocity gain [1/s]', min=0.0)
+    observer_gain: PerJoint = parameter(
+        (150.0,), 'bandwidth of the disturbance estimate [1/s], well below 1/dt', min=0.0
+    )
 
 
 class MomentumObserver(Law):

@@ -4,23 +4,17 @@ from dataclasses import dataclass
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import acceleration_gains
-from arm_dynamics.checks import NotNegative, per_joint
+from arm_dynamics.checks import per_joint
 from arm_dynamics.motors import DCMotors
+from arm_dynamics.parameters import PerJoint, parameter
 
 
 @dataclass(frozen=True)
 class MotorComputedTorqueParameters(DCMotors):
-    """Gains and motors.
+    """Gains and motors."""
 
-    Attributes:
-        kp: [1/s^2].
-        kd: [1/s]; 2 sqrt(kp) is critically damped.
-        torque_constant, back_emf_constant, armature_resistance, brush_drop, half_drop_voltage: of
-            the motors, see arm_dynamics.motors.
-    """
-
-    kp: NotNegative = (400.0,)
-    kd: NotNegative = (40.0,)
+    kp: PerJoint = parameter((400.0,), '[1/s^2]', min=0.0)
+    kd: PerJoint = parameter((40.0,), '[1/s]; 2 sqrt(kp) is critically damped', min=0.0)
 
 
 class MotorComputedTorque(Law):

@@ -7,8 +7,8 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import second_order_gains
-from arm_dynamics.checks import in_range, per_joint
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import (
     eigen,
     rotation_vector,
@@ -17,34 +17,39 @@ from arm_dynamics.small_matrices import (
     transposed,
 )
 
+_TASK_AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')  # of the base frame
+
 
 @dataclass(frozen=True)
-class OperationalSpaceParameters:
-    """Error dynamics of the tip and of the posture.
+class OperationalSpaceParameters(Parameters):
+    """Error dynamics of the tip and of the posture."""
 
-    Attributes:
-        kp: (6) position and orientation gains of the tip [1/s^2]; one number serves all.
-        kd: (6) their velocity gains [1/s].
-        posture_kp: position gain of the joints in the null space [1/s^2].
-        posture_kd: velocity gain there [1/s].
-        axes: (6) 1 for task axes (x, y, z, about x, y, z of the base frame), 0 for free ones.
-        tip_frame: the controlled frame; empty: the model's tool frame.
-        threshold: mobility of a task direction [1/kg] below which it is given up smoothly.
-    """
+    kp: PerJoint = parameter(
+        (400.0,),
+        '(6) position and orientation gains of the tip [1/s^2]; one number serves all',
+        min=0.0,
+        per=_TASK_AXES,
+    )
+    kd: PerJoint = parameter(
+        (40.0,), '(6) their velocity gains [1/s]; one number serves all', min=0.0, per=_TASK_AXES
+    )
+    posture_kp: float = parameter(
+        100.0, 'position gain of the joints in the null space [1/s^2]', min=0.0
+    )
+    posture_kd: float = parameter(20.0, 'velocity gain there [1/s]', min=0.0)
+    axes: tuple[float, ...] = parameter(
+        (1.0,) * 6, f'(6) 1 for task axes ({", ".join(_TASK_AXES)}), 0 for free ones', length=6
+    )
+    tip_frame: str = parameter('', "the controlled frame; empty: the model's tool frame")
+    threshold: float = parameter(
+        0.01,
+        'mobility of a task direction [1/kg] below which it is given up smoothly',
+        above=0.0,
+    )
 
-    kp: tuple[float, ...] = (400.0,)
-    kd: tuple[float, ...] = (40.0,)
-    posture_kp: float = 100.0
-    posture_kd: float = 20.0
-    axes: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
-    tip_frame: str = ''
-    threshold: float = 0.01
-
-    def __post_init__(self):
-        in_range('posture_kp', self.posture_kp, 0.0)
-        in_range('posture_kd', self.posture_kd, 0.0)
-        in_range('threshold', self.threshold, 0.0, exclusive=True)
-        if len(self.axes) != 6 or set(self.axes) - {0.0, 1.0} or not any(self.axes):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if set(self.axes) - {0.0, 1.0} or not any(self.axes):
             raise ArmError(f'axes is {self.axes}; it must be six of 0 and 1, not all 0')
 
 
@@ -66,13 +71,10 @@ class OperationalSpace(Law):
 
     def __init__(self, model: Model, parameters: OperationalSpaceParameters):
         super().__init__(model, parameters)
-        axes = ('x', 'y', 'z', 'about x', 'about y', 'about z')
         self._frame = parameters.tip_frame or model.tip_frame
         model.frame_id(self._frame)  # there is such a frame
         self._axes = np.flatnonzero(parameters.axes)
         self._at_rest = np.zeros(model.nv)
-        self._kp = per_joint('kp', parameters.kp, axes, minimum=0.0)
-        self._kd = per_joint('kd', parameters.kd, axes, minimum=0.0)
 
     @classmethod
     def designed(cls, model: Model, q: Array, wn: float, zeta: float) -> Any:
@@ -87,8 +89,8 @@ class OperationalSpace(Law):
         turn = rotation_vector(target.rotation @ transposed(tip.rotation))
         error = np.concatenate([target.position - tip.position, turn], axis=-1)
         tip_a = target.acceleration - tip.acceleration  # the tip's is Jdot v
-        tip_a += self._kd * (target.velocity - tip.velocity)
-        tip_a += self._kp * error
+        tip_a += p.kd * (target.velocity - tip.velocity)
+        tip_a += p.kp * error
         a_0 = reference.a + p.posture_kd * (reference.v - v)
         a_0 += p.posture_kp * model.difference(q, reference.q)
 

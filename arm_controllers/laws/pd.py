@@ -4,22 +4,16 @@ from dataclasses import dataclass
 
 from arm_controllers.laws import Array, Law, Reference
 from arm_controllers.second_order_gains import torque_gains
-from arm_dynamics.checks import NotNegative
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
 @dataclass(frozen=True)
-class PDParameters:
-    """Gains.
+class PDParameters(Parameters):
+    """Gains."""
 
-    Attributes:
-        kp: position gain [N.m/rad | N/m].
-        kd: velocity gain [N.m.s/rad | N.s/m].
-        gravity_compensation: add g(q).
-    """
-
-    kp: NotNegative = (400.0,)
-    kd: NotNegative = (40.0,)
-    gravity_compensation: bool = True
+    kp: PerJoint = parameter((400.0,), 'position gain [N.m/rad | N/m]', min=0.0)
+    kd: PerJoint = parameter((40.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0.0)
+    gravity_compensation: bool = parameter(True, 'add g(q)')
 
 
 class PD(Law):

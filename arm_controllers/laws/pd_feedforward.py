@@ -4,27 +4,20 @@ from dataclasses import dataclass
 
 from arm_controllers.laws import Array, Law, Reference
 from arm_controllers.second_order_gains import torque_gains
-from arm_dynamics.checks import NotNegative, one_of
-
-FEEDFORWARD_AT = ('reference', 'measured')
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
 @dataclass(frozen=True)
-class PDFeedforwardParameters:
-    """Gains, and where the model is evaluated.
+class PDFeedforwardParameters(Parameters):
+    """Gains, and where the model is evaluated."""
 
-    Attributes:
-        kp: position gain [N.m/rad | N/m].
-        kd: velocity gain [N.m.s/rad | N.s/m].
-        feedforward_at: 'reference' (the textbook's) or 'measured' state.
-    """
-
-    kp: NotNegative = (2000.0,)
-    kd: NotNegative = (400.0,)
-    feedforward_at: str = 'reference'
-
-    def __post_init__(self):
-        one_of('feedforward_at', self.feedforward_at, FEEDFORWARD_AT)
+    kp: PerJoint = parameter((2000.0,), 'position gain [N.m/rad | N/m]', min=0.0)
+    kd: PerJoint = parameter((400.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0.0)
+    feedforward_at: str = parameter(
+        'reference',
+        "state at which the model is evaluated: the 'reference' (the textbook's) or as 'measured'",
+        one_of=('reference', 'measured'),
+    )
 
 
 class PDFeedforward(Law):

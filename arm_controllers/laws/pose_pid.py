@@ -5,24 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
-from arm_dynamics.checks import PerJoint
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
 @dataclass(frozen=True)
-class PosePIDParameters:
+class PosePIDParameters(Parameters):
     """Gains. A joint without gains gets 0 V.
 
     Sums and differences of errors are taken per control period, not per second.
-
-    Attributes:
-        p: [V/rad].
-        i: on the sum of the errors [V/rad].
-        d: on the change of the error since the last control period [V/rad].
     """
 
-    p: PerJoint = (0.0,)
-    i: PerJoint = (0.0,)
-    d: PerJoint = (0.0,)
+    p: PerJoint = parameter((0.0,), 'on the error [V/rad]')
+    i: PerJoint = parameter((0.0,), 'on the sum of the errors [V/rad]')
+    d: PerJoint = parameter(
+        (0.0,), 'on the change of the error since the last control period [V/rad]'
+    )
 
 
 class PosePID(Law):

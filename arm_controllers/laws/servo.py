@@ -5,33 +5,26 @@ from typing import Any
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, second_order_gains
-from arm_dynamics.checks import NotNegative, Positive, in_range, one_of
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import PerJoint, Stepping, parameter
 
 FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete')
 
 
 @dataclass(frozen=True)
-class ServoParameters:
-    """Choice of feedforward, and what the servo drive in the plant does.
+class ServoParameters(Stepping):
+    """Choice of feedforward, and what the servo drive in the plant does."""
 
-    Attributes:
-        feedforward: one of FEEDFORWARD.
-        servo_kp, servo_kd: gains of the plant's servo [N.m/rad], [N.m.s/rad].
-        timestep: the plant's integration step [s] ('discrete' only).
-        control_decimation: the plant's steps per control period ('discrete' needs 1).
-    """
+    feedforward: str = parameter(
+        'inverse_dynamics', 'what is added to the reference, see Servo', one_of=FEEDFORWARD
+    )
+    servo_kp: PerJoint = parameter(
+        (2000.0,), "position gain of the plant's servo [N.m/rad]", above=0.0
+    )
+    servo_kd: PerJoint = parameter((400.0,), 'its velocity gain [N.m.s/rad]', min=0.0)
 
-    feedforward: str = 'inverse_dynamics'
-    servo_kp: Positive = (2000.0,)
-    servo_kd: NotNegative = (400.0,)
-    timestep: float = 0.002
-    control_decimation: int = 1
-
-    def __post_init__(self):
-        one_of('feedforward', self.feedforward, FEEDFORWARD)
-        in_range('timestep', self.timestep, 0.0, 0.1, exclusive=True)
-        in_range('control_decimation', self.control_decimation, 1, 1000)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.feedforward == 'discrete' and self.control_decimation != 1:
             raise ArmError(
                 f"feedforward 'discrete' needs control_decimation 1, not {self.control_decimation}"

@@ -41,7 +41,7 @@ class ControlCycle:
     ):
         """Open the endpoints; `drop` is told of states that cannot be used."""
         p = parameters
-        period_ns = round(p.timestep * p.control_decimation * 1e9)
+        period_ns = p.period_ns
         self.follower, self._drop = follower, drop
         self.active = self.taken_over = False
         self._node = node

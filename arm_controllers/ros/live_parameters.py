@@ -9,7 +9,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.follower.parameter_names import follower_fields, read_follower_parameters
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.parameter_values import (
     ParameterField,
@@ -75,10 +74,11 @@ class LiveParameters:
         self._law_class = law_class
         self._apply = apply
         self.model = model_of(**{name: self._numbers({}, name) for name in OF_JOINTS})
-        self._law_fields = {field.name: field for field in parameter_fields(law_class.Parameters)}
-        follower = {field.name: field for field in follower_fields(self.model.joint_names)}
-        self._names = self._law_fields.keys() | follower.keys()
-        self._declare(*self._law_fields.values(), *follower.values())
+        joint_names = self.model.joint_names
+        fields = [*parameter_fields(law_class.Parameters)]
+        fields += parameter_fields(FollowerParameters, joint_names=joint_names)
+        self._names = [field.name for field in fields]
+        self._declare(*fields)
         if law_class.gains:
             self._declare_frequency()
         _, self.law, self.follower, _ = self._checked({})
@@ -87,8 +87,8 @@ class LiveParameters:
         node.add_post_set_parameters_callback(self._after)
 
     def _declare(self, *fields: ParameterField) -> None:
-        for name, default, _, description in fields:
-            declare_parameter(self._node, name, default, description, live=True)
+        for field in fields:
+            declare_parameter(self._node, field, live=True)
 
     def _value(self, name: str) -> Any:
         return self._node.get_parameter(name).value
@@ -103,7 +103,7 @@ class LiveParameters:
         """
         values = {name: self._value(name) for name in self._names} | dict(proposed)
         law = read_fields(self._law_class.Parameters, values)
-        follower = read_follower_parameters(values, self.model.joint_names)
+        follower = read_fields(FollowerParameters, values, joint_names=self.model.joint_names)
         model = self._model_with(proposed)
         TrajectoryFollower(model, follower)  # checks what is one number per joint
         return model, law, follower, self._law_class(model, law)

@@ -14,6 +14,7 @@ from rclpy.parameter import Parameter
 
 from arm_controllers.parameter_file import read_parameter_file
 from arm_controllers.parameter_values import (
+    ParameterField,
     as_ros_value,
     is_family,
     parameter_fields,
@@ -26,7 +27,11 @@ _guarded: WeakSet[Node] = WeakSet()
 
 
 def declare_parameters[T](
-    node: Node, parameters: type[T], prefix: str = '', live: Collection[str] = ()
+    node: Node,
+    parameters: type[T],
+    prefix: str = '',
+    live: Collection[str] = (),
+    joint_names: Sequence[str] = (),
 ) -> T:
     """Declare one parameter per field of a dataclass, read them, and return the dataclass.
 
@@ -37,41 +42,39 @@ def declare_parameters[T](
         parameters: the dataclass.
         prefix: of the names.
         live: names of those that may change while the node runs.
+        joint_names: of the arm, where parameters are named after joints.
 
     Raises:
         ArmError: what `read_fields` refuses.
     """
     values: dict[str, Any] = {}
-    for name, default, kind, description in parameter_fields(parameters, prefix):
-        given = {name: default}
-        if is_family(kind):
-            given = {each: () for each in _overrides(node) if each.startswith(f'{name}.')}
-        for each, value in given.items():
-            values[each] = declare_parameter(node, each, value, description, name in live)
-    return read_fields(parameters, values, prefix)
+    for field in parameter_fields(parameters, prefix, joint_names):
+        given = [field]
+        if is_family(field.kind):
+            below = (each for each in _overrides(node) if each.startswith(f'{field.name}.'))
+            given = [field._replace(name=each, default=()) for each in below]
+        for each in given:
+            values[each.name] = declare_parameter(node, each, each.name in live)
+    return read_fields(parameters, values, prefix, joint_names)
 
 
-def declare_parameter(
-    node: Node, name: str, default: Any, description: str, live: bool = False
-) -> Any:
+def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> Any:
     """Return the value of a parameter, declared unless the node has it: dataclasses may share it.
 
-    Args:
-        node: whose parameter it is.
-        name: of the parameter.
-        default: as the field of a dataclass has it.
-        description: with the unit.
-        live: it may change while the node runs.
+    `live`: it may change while the node runs.
     """
+    name = field.name
     if not node.has_parameter(name):
+        # Ranges are words: ROS's own would refuse 2 for a float, in other words than ours.
+        words = [field.allowed and f'allowed: {field.allowed}', '' if live else _FIXED]
         descriptor = ParameterDescriptor(
-            description=description,
+            description=field.description,
             dynamic_typing=True,
-            additional_constraints='' if live else _FIXED,
+            additional_constraints='; '.join(filter(None, words)),
         )
         given = _overrides(node).get(name)
         empty = given is not None and given.value is None  # how ROS reads `[]` in a file
-        value = [] if empty else as_ros_value(default)
+        value = [] if empty else as_ros_value(field.default)
         node.declare_parameter(name, value, descriptor, ignore_override=empty)
         if node not in _guarded:
             _guarded.add(node)
@@ -111,7 +114,7 @@ def _refuse_change(node: Node, parameters: list[Parameter]) -> SetParametersResu
         name = parameter.name
         if not node.has_parameter(name):
             continue  # it is being declared
-        fixed = node.describe_parameter(name).additional_constraints == _FIXED
+        fixed = node.describe_parameter(name).additional_constraints.endswith(_FIXED)
         if fixed and _plain(parameter.value) != _plain(node.get_parameter(name).value):
             reason = f'{name} {_FIXED}; set it and start again'
             return SetParametersResult(successful=False, reason=reason)

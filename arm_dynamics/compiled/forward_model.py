@@ -2,13 +2,13 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.checks import finite, one_of, per_joint
+from arm_dynamics.checks import finite, per_joint
 from arm_dynamics.compiled import integrators, joint_table
 from arm_dynamics.compiled.compiled_model import CompiledModel
 from arm_dynamics.compiled.plant_context import MotorScratch, PlantContext
@@ -16,6 +16,7 @@ from arm_dynamics.compiled.stability import check_step, largest_stable_step
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
+from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 
 ACTUATORS = ('servo', 'torque', 'voltage')
 
@@ -26,32 +27,26 @@ INTEGRATORS = (*integrators.INTEGRATORS, 'implicitfast', 'lagged_euler')
 
 
 @dataclass(frozen=True)
-class ForwardModelParameters:
-    """Actuators and limits of the joints; one number for all joints or one per joint.
+class ForwardModelParameters(Parameters):
+    """Actuators and limits of the joints."""
 
-    Attributes:
-        actuator: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor).
-        integrator: one of INTEGRATORS.
-        servo_kp, servo_kd: [N.m/rad], [N.m.s/rad].
-        motors: the DC motors.
-        limit_stiffness, limit_damping: spring and damper beyond the position limits [N.m/rad],
-            [N.m.s/rad].
-        effort_limits: enforce the URDF's effort limits.
-    """
+    actuator: str = parameter(
+        'torque',
+        "'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor)",
+        one_of=ACTUATORS,
+    )
+    integrator: str = parameter('implicitfast', 'how to step', one_of=INTEGRATORS)
+    servo_kp: PerJoint = parameter((2000.0,), '[N.m/rad]', min=0.0)
+    servo_kd: PerJoint = parameter((400.0,), '[N.m.s/rad]', min=0.0)
+    motors: DCMotors = parameter(DCMotors(), 'the DC motors')
+    limit_stiffness: PerJoint = parameter(
+        (0.0,), 'spring beyond the position limits [N.m/rad]', min=0.0
+    )
+    limit_damping: PerJoint = parameter((0.0,), 'damper there [N.m.s/rad]', min=0.0)
+    effort_limits: bool = parameter(True, "enforce the URDF's effort limits")
 
-    actuator: str = 'torque'
-    integrator: str = 'implicitfast'
-    servo_kp: tuple[float, ...] = (2000.0,)
-    servo_kd: tuple[float, ...] = (400.0,)
-    motors: DCMotors = field(default_factory=DCMotors)
-    limit_stiffness: tuple[float, ...] = (0.0,)
-    limit_damping: tuple[float, ...] = (0.0,)
-    effort_limits: bool = True
-
-    def __post_init__(self):
-        """Refuse unknown names, and 'lagged_euler' with actuators that take no voltage."""
-        one_of('actuator', self.actuator, ACTUATORS)
-        one_of('integrator', self.integrator, INTEGRATORS)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.integrator == 'lagged_euler' and self.actuator != 'voltage':
             raise ArmError(
                 f"integrator 'lagged_euler' needs actuator 'voltage', not {self.actuator!r}"
@@ -59,10 +54,10 @@ class ForwardModelParameters:
 
     def table(self, model: RobotModel) -> Array:
         """Return the joint table for `model`; refuse wrong counts and values out of range."""
-        names = model.joint_names
+        p, names = with_arrays(self, model.joint_names), model.joint_names
+        per_joint('servo_kp', p.servo_kp, names, 0.0, exclusive=self.actuator == 'servo')
         own = ('servo_kp', 'servo_kd', 'limit_stiffness', 'limit_damping')
-        must = 'servo_kp' if self.actuator == 'servo' else ''
-        rows = {x: per_joint(x, getattr(self, x), names, 0.0, exclusive=x == must) for x in own}
+        rows = {name: getattr(p, name) for name in own}
         rows |= {name: getattr(model, name) for name in ('armature', 'damping', 'friction')}
         rows |= self.motors.constants(names)._asdict()
         rows |= {'lower': model.position_lower, 'upper': model.position_upper}

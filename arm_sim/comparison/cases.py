@@ -50,7 +50,6 @@ class Case:
     imperfections: Imperfections = field(default_factory=Imperfections)
 
     def __post_init__(self):
-        """Raises ArmError."""
         in_range('timestep', self.timestep, 1e-5, 0.1)
         in_range('frequency', self.frequency, 0.0, 100.0)
 

@@ -40,7 +40,6 @@ class Ranges:
     effort: float = 0.6
 
     def __post_init__(self):
-        """Raises ArmError."""
         in_range('mass range', self.mass, 0.0, 0.99)
         in_range('friction range', self.friction, 0.0, 1.0)
         in_range('delay range', self.delay, 0, 100)

@@ -10,6 +10,7 @@ from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
+from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
 
 
@@ -19,17 +20,14 @@ class AnalyticalParameters(PlantParameters, DCMotors):
 
     `integrator` is explicit_euler, semi_implicit_euler, velocity_verlet, rk4, implicitfast (as
     MuJoCo's) or lagged_euler (the published five-joint arm's; actuator voltage only).
-
-    Attributes:
-        torque_constant, back_emf_constant, armature_resistance, brush_drop, half_drop_voltage: of
-            the DC motors, see arm_dynamics.motors; an empty back_emf_constant is the
-            torque constant.
-        limit_stiffness, limit_damping: spring and damper beyond the position limits [N.m/rad],
-            [N.m.s/rad].
     """
 
-    limit_stiffness: tuple[float, ...] = (1000.0,)
-    limit_damping: tuple[float, ...] = (10.0,)
+    limit_stiffness: PerJoint = parameter(
+        (1000.0,), 'spring beyond the position limits [N.m/rad]', min=0.0
+    )
+    limit_damping: PerJoint = parameter(
+        (10.0,), 'damper beyond the position limits [N.m.s/rad]', min=0.0
+    )
 
     @property
     def forward_model_parameters(self) -> ForwardModelParameters:

@@ -10,6 +10,7 @@ from arm_dynamics.arrays import Array
 from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.published.motion_models import MOTION_TYPES, JointSpaceMotionModel
 from arm_sim.plants.plant import PlantParameters
 
@@ -20,25 +21,22 @@ class MotionModelParameters(PlantParameters):
 
     The actuator is a servo. `servo_kp` and `servo_kd` are the gains of motion type 'pd', which has
     gravity compensation.
-
-    Attributes:
-        motion_type: computed_torque, pd or independent_joint.
-        natural_frequency: of the error dynamics [rad/s] (not 'pd').
-        damping_ratio: of the error dynamics (not 'pd').
-        settling_time: [s], instead of the natural frequency where it is above zero.
-        overshoot: share of a step, instead of the damping ratio where settling_time is above zero.
     """
 
-    motion_type: str = 'computed_torque'
-    natural_frequency: tuple[float, ...] = (20.0,)
-    damping_ratio: tuple[float, ...] = (1.0,)
-    settling_time: tuple[float, ...] = (0.0,)
-    overshoot: tuple[float, ...] = (0.0,)
+    motion_type: str = parameter('computed_torque', 'fidelity of the motion', one_of=MOTION_TYPES)
+    natural_frequency: PerJoint = parameter(
+        (20.0,), "of the error dynamics [rad/s] (not 'pd')", above=0.0
+    )
+    damping_ratio: PerJoint = parameter((1.0,), "of the error dynamics (not 'pd')", above=0.0)
+    settling_time: PerJoint = parameter(
+        (0.0,), '[s], instead of the natural frequency where it is above zero', min=0.0
+    )
+    overshoot: PerJoint = parameter(
+        (0.0,), 'share of a step, instead of the damping ratio where settling_time is above zero'
+    )
 
-    def __post_init__(self):
-        """Raises ArmError."""
+    def __post_init__(self) -> None:
         super().__post_init__()
-        one_of('motion_type', self.motion_type, MOTION_TYPES)
         one_of('actuator (engine motion_model)', self.actuator, ('servo',))
 
 

@@ -7,57 +7,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range, one_of, per_joint
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import per_joint
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import PerJoint, Stepping, parameter, with_arrays
 
 # What `joint_commands` holds for each actuator.
 COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
 
 
 @dataclass(frozen=True)
-class PlantParameters:
-    """Actuators and stepping of the simulated arm; the arm itself is the model.
+class PlantParameters(Stepping):
+    """Actuators and stepping of the simulated arm; the arm itself is the model."""
 
-    Numbers per joint are one number for all joints or one per joint.
-
-    Attributes:
-        actuator: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor).
-        servo_kp, servo_kd: gains of the servo [N.m/rad], [N.m.s/rad].
-        effort_limits: enforce the URDF's effort limits.
-        timestep: integration step [s], a whole number of nanoseconds.
-        control_decimation: integration steps a control period.
-        integrator: the engine's name for it.
-    """
-
-    actuator: str = 'servo'
-    servo_kp: tuple[float, ...] = (2000.0,)
-    servo_kd: tuple[float, ...] = (400.0,)
-    effort_limits: bool = True
-    timestep: float = 0.002
-    control_decimation: int = 1
-    integrator: str = 'implicitfast'
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        one_of('actuator', self.actuator, tuple(COMMAND_INTERFACE))
-        in_range('timestep', self.timestep, 1e-6, 0.1)
-        in_range('control_decimation', self.control_decimation, 1, 1000)
-        if abs(self.timestep * 1e9 - round(self.timestep * 1e9)) > 1e-6:
-            raise ArmError(
-                f'timestep is {self.timestep!r} s; it must be a whole number of nanoseconds'
-            )
-
-    @property
-    def period_ns(self) -> int:
-        """The control period [ns]."""
-        return round(self.timestep * 1e9) * self.control_decimation
+    actuator: str = parameter(
+        'servo',
+        "'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor)",
+        one_of=tuple(COMMAND_INTERFACE),
+    )
+    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0.0)
+    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0.0)
+    effort_limits: bool = parameter(True, "enforce the URDF's effort limits")
+    integrator: str = parameter('implicitfast', "the engine's name for it")
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
-        """Return kp, kd (n,). Raises ArmError for counts and values that are not allowed."""
-        names, servo = model.joint_names, self.actuator == 'servo'
-        kp = per_joint('servo_kp', self.servo_kp, names, minimum=0.0, exclusive=servo)
-        return kp, per_joint('servo_kd', self.servo_kd, names, minimum=0.0)
+        """Return kp, kd (n,), as arrays; a servo's kp must be above zero."""
+        p, names = with_arrays(self, model.joint_names), model.joint_names
+        per_joint('servo_kp', p.servo_kp, names, 0.0, exclusive=self.actuator == 'servo')
+        return p.servo_kp, p.servo_kd
 
     def effort_limit(self, model: RobotModel) -> Array:
         """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""

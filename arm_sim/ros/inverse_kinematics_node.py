@@ -24,12 +24,13 @@ from arm_controllers.ros.messages import (
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
-from arm_dynamics.checks import in_range, one_of
+from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik, solver_names
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.inverse_kinematics.warm_up import warm_up
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 
@@ -37,33 +38,29 @@ _DIAGNOSTICS_PERIOD = 1.0
 
 
 @dataclass(frozen=True)
-class InverseKinematicsParameters:
-    """Parameters of the node.
+class InverseKinematicsParameters(Parameters):
+    """Parameters of the node."""
 
-    Attributes:
-        robot: name of a shipped robot, or path of a URDF file.
-        tip_frame: frame that requests without one are about; empty: the model's tool frame.
-        position_tolerance: of requests that give none [m].
-        orientation_tolerance: of requests that give none [rad].
-        solver: of requests that give none.
-        restarts: random starts of the iterative solvers after the seed.
-        random_seed: of those starts; equal requests give equal answers.
-    """
+    robot: str = parameter('ur5e', 'name of a shipped robot, or path of a URDF file')
+    tip_frame: str = parameter(
+        '', "frame that requests without one are about; empty: the model's tool frame"
+    )
+    position_tolerance: float = parameter(
+        1e-6, 'of requests that give none [m]', above=0.0, max=1.0
+    )
+    orientation_tolerance: float = parameter(
+        1e-6, 'of requests that give none [rad]', above=0.0, max=3.2
+    )
+    solver: str = parameter('auto', 'of requests that give none')
+    restarts: int = parameter(
+        60, 'random starts of the iterative solvers after the seed', min=0, max=10_000
+    )
+    random_seed: int = parameter(
+        0, 'of those starts; equal requests give equal answers', min=0
+    )
 
-    robot: str = 'ur5e'
-    tip_frame: str = ''
-    position_tolerance: float = 1e-6
-    orientation_tolerance: float = 1e-6
-    solver: str = 'auto'
-    restarts: int = 60
-    random_seed: int = 0
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        in_range('position_tolerance', self.position_tolerance, 0.0, 1.0, exclusive=True)
-        in_range('orientation_tolerance', self.orientation_tolerance, 0.0, 3.2, exclusive=True)
-        in_range('restarts', self.restarts, 0, 10_000)
-        in_range('random_seed', self.random_seed, 0)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         one_of('solver', self.solver, solver_names())
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import get_args
 
-from arm_controllers.follower.parameter_names import follower_fields
+from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_file import SHARED, read_parameter_file
 from arm_controllers.parameter_values import (
@@ -55,7 +55,7 @@ def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, Paramet
             fields += parameter_fields(law.Parameters)
             fields += FREQUENCY_AND_RATIO if law.gains else ()
     if node.endswith('_controller') or node == 'simulator':
-        fields += follower_fields(joint_names)
+        fields += parameter_fields(FollowerParameters, joint_names=joint_names)
     return {f'{f.name}.*' if is_family(f.kind) else f.name: f for f in reversed(fields)}
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from rclpy.node import Node
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.follower.parameter_names import follower_fields, read_follower_parameters
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.ros.goal_server import GoalServer
-from arm_controllers.ros.parameters import declare_parameter
+from arm_controllers.ros.parameters import declare_parameters
 from arm_dynamics.arrays import Array
 from arm_dynamics.model import RobotModel
 
@@ -28,7 +27,8 @@ class OwnGoals:
     def __init__(self, node: Node, model: RobotModel, period_ns: int, realtime: bool):
         """Open the endpoints. Raises ArmError for a follower's parameter out of range."""
         self.in_charge = True
-        self._follower = TrajectoryFollower(model, _follower_parameters(node, model))
+        rules = declare_parameters(node, FollowerParameters, joint_names=model.joint_names)
+        self._follower = TrajectoryFollower(model, rules)
         self._goals = GoalServer(node, self._follower, period_ns, _FEEDBACK_RATE, realtime)
         self._fresh = True
 
@@ -62,13 +62,3 @@ def let_time_go_on(node: Node, step: Callable[[], bool]) -> None:
         timer.reset()  # a timer that is always overdue would leave the executor no time to end
 
     timer = node.create_timer(_EVERY, slice_of_time)
-
-
-def _follower_parameters(node: Node, model: RobotModel) -> FollowerParameters:
-    """Declare the follower's parameters under joint_trajectory_controller's names; read them."""
-    names = model.joint_names
-    values = {
-        name: declare_parameter(node, name, default, description)
-        for name, default, _, description in follower_fields(names)
-    }
-    return read_follower_parameters(values, names)

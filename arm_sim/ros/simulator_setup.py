@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from arm_dynamics.arm_parameters import ArmParameters
-from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.plants.engines import plant_class
 from arm_sim.plants.model_check import check_model
 from arm_sim.plants.simulation import Simulation
@@ -15,48 +15,46 @@ from arm_sim.plants.simulation import Simulation
 
 @dataclass(frozen=True)
 class SimulatorParameters(ArmParameters):
-    """Parameters of the simulator node, beside those of the plant.
+    """Parameters of the simulator node, beside those of the plant."""
 
-    Attributes:
-        engine: physics engine.
-        mode: 'lockstep' (waits for the command to each state) or 'realtime' (wall clock).
-        real_time_factor: simulated seconds a wall-clock second (realtime).
-        initial_positions: joint positions at reset [rad | m]; empty: nearest to zero in limits.
-        initial_velocities: joint velocities at reset [rad/s | m/s]; empty: at rest.
-        payload: mass at the tool frame that robot_description does not have [kg].
-        payload_end: simulated time at which the payload falls off [s]; 0: never.
-        clock_rate: rate of /clock [Hz of simulated time].
-        command_timeout: simulated time without a new command before the arm brakes [s] (realtime).
-        lockstep_timeout: wall-clock time without the awaited command before it brakes [s].
-        start_paused: do not step before /simulator/pause is called with false.
-        core: run on this CPU core only; -1: on any.
-        record_inputs: file of start state and inputs, for `replay_inputs` (engine analytical).
-        viewer: open MuJoCo's viewer (engine mujoco).
-    """
-
-    engine: str = 'mujoco'
-    mode: str = 'lockstep'
-    real_time_factor: float = 1.0
-    initial_positions: tuple[float, ...] = ()
-    initial_velocities: tuple[float, ...] = ()
-    payload: float = 0.0
-    payload_end: float = 0.0
-    clock_rate: float = 100.0
-    command_timeout: float = 0.1
-    lockstep_timeout: float = 5.0
-    start_paused: bool = False
-    core: int = -1
-    record_inputs: str = ''
-    viewer: bool = False
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        one_of('mode', self.mode, ('lockstep', 'realtime'))
-        in_range('real_time_factor', self.real_time_factor, 0.001, 1000.0)
-        in_range('payload_end', self.payload_end, 0.0)
-        in_range('clock_rate', self.clock_rate, 0.0, 10_000.0, exclusive=True)
-        in_range('command_timeout', self.command_timeout, 0.0, exclusive=True)
-        in_range('lockstep_timeout', self.lockstep_timeout, 0.0, exclusive=True)
+    engine: str = parameter('mujoco', 'physics engine')
+    mode: str = parameter(
+        'lockstep',
+        "'lockstep' (waits for the command to each state) or 'realtime' (wall clock)",
+        one_of=('lockstep', 'realtime'),
+    )
+    real_time_factor: float = parameter(
+        1.0, 'simulated seconds per wall-clock second (realtime)', min=0.001, max=1000.0
+    )
+    initial_positions: PerJoint = parameter(
+        (), 'joint positions at reset [rad | m]; empty: nearest to zero in limits'
+    )
+    initial_velocities: PerJoint = parameter(
+        (), 'joint velocities at reset [rad/s | m/s]; empty: at rest'
+    )
+    payload: float = parameter(
+        0.0, 'mass at the tool frame that robot_description does not have [kg]'
+    )
+    payload_end: float = parameter(
+        0.0, 'simulated time at which the payload falls off [s]; 0: never', min=0.0
+    )
+    clock_rate: float = parameter(
+        100.0, 'rate of /clock [Hz of simulated time]', above=0.0, max=10_000.0
+    )
+    command_timeout: float = parameter(
+        0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0.0
+    )
+    lockstep_timeout: float = parameter(
+        5.0, 'wall-clock time without the awaited command before it brakes [s]', above=0.0
+    )
+    start_paused: bool = parameter(
+        False, 'do not step before /simulator/pause is called with false'
+    )
+    core: int = parameter(-1, 'run on this CPU core only; -1: on any')
+    record_inputs: str = parameter(
+        '', 'file of start state and inputs, for `replay_inputs` (engine analytical)'
+    )
+    viewer: bool = parameter(False, "open MuJoCo's viewer (engine mujoco)")
 
 
 class Setup(NamedTuple):

@@ -17,8 +17,8 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.arm_parameters import ArmParameters
-from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
 from arm_sim.ros.goal_run import GoalRun, stamp_ns
 from arm_sim.ros.ik_client import IkClient
@@ -35,36 +35,23 @@ _PROGRESS_LINES = 5
 
 
 @dataclass(frozen=True)
-class TaskNodeParameters(ArmParameters):
-    """Parameters of every task's node, beside those of the arm and of the task.
+class TaskNodeParameters(ArmParameters, Stepping):
+    """Parameters of every task's node, beside those of the arm and of the task."""
 
-    Attributes:
-        controller: law whose controller follows; none: the simulator itself.
-        start: 'moving', the arm starts on the task's reference; or 'rest', a way leads to it.
-        engine, mode, feedforward: what was launched, for the report.
-        timestep: the plant's integration step [s].
-        control_decimation: integration steps per control period.
-        timeout: longest wait for another node [s].
-        output_dir: folder for what comes of it; empty: <task>_output.
-        core: run on this CPU core only; -1: on any.
-    """
-
-    controller: str = 'computed_torque'
-    start: str = 'rest'
-    engine: str = 'mujoco'
-    mode: str = 'lockstep'
-    feedforward: str = ''
-    timestep: float = 0.002
-    control_decimation: int = 1
-    timeout: float = 60.0
-    output_dir: str = ''
-    core: int = -1
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        one_of('start', self.start, ('moving', 'rest'))
-        in_range('timestep', self.timestep, 0.0, 0.1, exclusive=True)
-        in_range('timeout', self.timeout, 0.1, 1000.0)
+    controller: str = parameter(
+        'computed_torque', 'law whose controller follows; none: the simulator itself'
+    )
+    start: str = parameter(
+        'rest',
+        "'moving', the arm starts on the task's reference; or 'rest', a way leads to it",
+        one_of=('moving', 'rest'),
+    )
+    engine: str = parameter('mujoco', 'what was launched, for the report')
+    mode: str = parameter('lockstep', 'what was launched, for the report')
+    feedforward: str = parameter('', 'what was launched, for the report')
+    timeout: float = parameter(60.0, 'longest wait for another node [s]', min=0.1, max=1000.0)
+    output_dir: str = parameter('', 'folder for what comes of it; empty: <task>_output')
+    core: int = parameter(-1, 'run on this CPU core only; -1: on any')
 
     @property
     def law(self) -> str:
@@ -78,14 +65,10 @@ class TaskNodeParameters(ArmParameters):
 
 
 @dataclass(frozen=True)
-class AnyTaskParameters:
-    """The parameter of the node that runs any task.
+class AnyTaskParameters(Parameters):
+    """The parameter of the node that runs any task."""
 
-    Attributes:
-        task: by name.
-    """
-
-    task: str = 'sinusoid'
+    task: str = parameter('sinusoid', 'by name')
 
 
 class TaskNode(Node):
@@ -106,7 +89,7 @@ class TaskNode(Node):
         model = p.model()
         self.robot = Robot(p.robot, model, model.neutral())
         self._task_class(self.robot, self._of_task)
-        self.period_ns = round(p.timestep * 1e9) * p.control_decimation
+        self.period_ns = p.period_ns
         self._controller_states: list[bytes] = []
         self._diagnostics: dict[str, str] = {}
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)

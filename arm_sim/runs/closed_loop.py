@@ -11,34 +11,27 @@ from numpy.typing import ArrayLike
 
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
-from arm_dynamics.checks import in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import Array
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.plants.plant import Plant
 from arm_sim.runs.record import Record
 
 
 @dataclass(frozen=True)
-class Imperfections:
-    """What a real loop has between arm and law. The default is none of it.
+class Imperfections(Parameters):
+    """What a real loop has between arm and law. The default is none of it."""
 
-    Attributes:
-        delay: control periods from a measurement to its command's effect.
-        position_noise: standard deviation of measured positions [rad | m].
-        velocity_noise: standard deviation of measured velocities [rad/s | m/s].
-        seed: of the noise.
-    """
-
-    delay: int = 0
-    position_noise: float = 0.0
-    velocity_noise: float = 0.0
-    seed: int = 0
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        in_range('delay', self.delay, 0, 1000)
-        in_range('position_noise', self.position_noise, 0.0)
-        in_range('velocity_noise', self.velocity_noise, 0.0)
+    delay: int = parameter(
+        0, "control periods from a measurement to its command's effect", min=0, max=1000
+    )
+    position_noise: float = parameter(
+        0.0, 'standard deviation of measured positions [rad | m]', min=0.0
+    )
+    velocity_noise: float = parameter(
+        0.0, 'standard deviation of measured velocities [rad/s | m/s]', min=0.0
+    )
+    seed: int = parameter(0, 'of the noise')
 
 
 # What happens to a plant at a time [s]: a function of the plant, which returns what goes on.

@@ -2,27 +2,18 @@
 
 from dataclasses import dataclass
 
-from arm_dynamics.checks import in_range
+from arm_dynamics.parameters import parameter
 from arm_sim.tasks.sinusoid import Sinusoid, SinusoidParameters
 
 
 @dataclass(frozen=True)
 class PayloadDropParameters(SinusoidParameters):
-    """Parameters of the payload, beside those of the sinusoid.
+    """Parameters of the payload, beside those of the sinusoid."""
 
-    Attributes:
-        payload: mass at the tool [kg].
-        drop: share of the time after which it falls off.
-    """
-
-    payload: float = 2.0
-    drop: float = 0.5
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        super().__post_init__()
-        in_range('payload', self.payload, 0.0, 1000.0, exclusive=True)
-        in_range('drop', self.drop, 0.0, 1.0, exclusive=True)
+    payload: float = parameter(2.0, 'mass at the tool [kg]', above=0.0, max=1000.0)
+    drop: float = parameter(
+        0.5, 'share of the time after which it falls off', above=0.0, max=1.0
+    )
 
 
 class PayloadDrop(Sinusoid):

@@ -4,34 +4,24 @@ from dataclasses import dataclass
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range
-from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.runs import closed_loop
 from arm_sim.tasks import Task
 
 
 @dataclass(frozen=True)
-class PushParameters:
-    """Parameters of the push.
+class PushParameters(Parameters):
+    """Parameters of the push."""
 
-    Attributes:
-        force: at the tool frame, base-aligned [N].
-        begin: of the push [s].
-        end: of the push [s].
-        duration: measured time [s].
-    """
+    force: tuple[float, ...] = parameter(
+        (0.0, 20.0, 0.0), 'at the tool frame, base-aligned [N]', length=3, min=-1e6, max=1e6
+    )
+    begin: float = parameter(0.3, 'of the push [s]', min=0.0)
+    end: float = parameter(0.5, 'of the push [s]')
+    duration: float = parameter(2.0, 'measured time [s]')
 
-    force: tuple[float, ...] = (0.0, 20.0, 0.0)
-    begin: float = 0.3
-    end: float = 0.5
-    duration: float = 2.0
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        if len(self.force) != 3:
-            raise ArmError(f'force is {self.force}; it must be three numbers [N]')
-        for number in self.force:
-            in_range('force', number, -1e6, 1e6)
-        in_range('begin', self.begin, 0.0)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         in_range('end', self.end, self.begin, exclusive=True)
         in_range('duration', self.duration, self.end, 3600.0)
 

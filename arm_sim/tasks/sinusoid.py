@@ -12,35 +12,25 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid as JointSinusoid
 from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_sim.runs.measures import rms
 from arm_sim.runs.report import Check, common_rows
 from arm_sim.tasks import Run, Task
 
 
 @dataclass(frozen=True)
-class SinusoidParameters:
-    """Parameters of the sinusoid.
+class SinusoidParameters(Parameters):
+    """Parameters of the sinusoid."""
 
-    Attributes:
-        amplitude: one for all joints or one per joint [rad | m].
-        frequency: [Hz].
-        cycles: measured cycles.
-        sample_period: between points of the trajectory [s].
-        limit: largest RMS error of any joint for exit code 0 [deg | mm]; 0: none.
-    """
-
-    amplitude: tuple[float, ...] = (0.2,)
-    frequency: float = 0.5
-    cycles: float = 1.0
-    sample_period: float = 0.01
-    limit: float = 0.0
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        in_range('frequency', self.frequency, 0.001, 100.0)
-        in_range('cycles', self.cycles, 0.1, 1000.0)
-        in_range('sample_period', self.sample_period, 1e-4, 1.0)
-        in_range('limit', self.limit, 0.0)
+    amplitude: PerJoint = parameter((0.2,), 'one for all joints or one per joint [rad | m]')
+    frequency: float = parameter(0.5, '[Hz]', min=0.001, max=100.0)
+    cycles: float = parameter(1.0, 'measured cycles', min=0.1, max=1000.0)
+    sample_period: float = parameter(
+        0.01, 'between points of the trajectory [s]', min=1e-4, max=1.0
+    )
+    limit: float = parameter(
+        0.0, 'largest RMS error of any joint for exit code 0 [deg | mm]; 0: none', min=0.0
+    )
 
 
 class Sinusoid(Task):

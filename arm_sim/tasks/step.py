@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import in_range
 from arm_dynamics.model import Array
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.runs.goals import sampled
 from arm_sim.tasks import Task
 
@@ -14,23 +14,17 @@ RISE = 0.4  # [s] in a goal
 
 
 @dataclass(frozen=True)
-class StepParameters:
-    """Parameters of the step.
+class StepParameters(Parameters):
+    """Parameters of the step."""
 
-    Attributes:
-        size: by which every joint jumps, within its limits [rad | m].
-        at: time of the jump [s].
-        duration: measured time [s].
-    """
+    size: float = parameter(
+        0.1, 'by which every joint jumps, within its limits [rad | m]', min=-100.0, max=100.0
+    )
+    at: float = parameter(0.1, 'time of the jump [s]', min=0.01, max=1000.0)
+    duration: float = parameter(1.6, 'measured time [s]')
 
-    size: float = 0.1
-    at: float = 0.1
-    duration: float = 1.6
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        in_range('size', self.size, -100.0, 100.0)
-        in_range('at', self.at, 0.01, 1000.0)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         in_range('duration', self.duration, self.at + 2.0 * RISE, 3600.0)
 
 

@@ -1,7 +1,7 @@
 """The main job: the tip draws a cube, in straight edges or in published joint-space strokes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import in_range
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import Array
+from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.runs.measures import error_mm
 from arm_sim.runs.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, Task
@@ -20,34 +20,31 @@ from arm_sim.tasks.cube.walk import CubeWalk
 
 @dataclass(frozen=True)
 class CubeParameters(CubeWalk):
-    """How the cube becomes a trajectory, beside the cube itself, and the errors that must hold.
+    """How the cube becomes a trajectory, beside the cube itself, and the errors that must hold."""
 
-    Attributes:
-        posture: positions whose tool orientation and branch are kept [rad]; none: the start.
-        sample_period: between points of the trajectory [s].
-        approach_time: shortest time of the way to the first corner [s].
-        settle_time: rest at the first corner before the cube [s].
-        ik_position_tolerance: [m].
-        ik_orientation_tolerance: [rad].
-        path_limit: by path, RMS and maximum of the path error for exit code 0 [mm].
-        tracking_limit: by law, or mode if not lockstep, RMS of the tracking error [mm].
-    """
+    posture: PerJoint = parameter(
+        (), 'positions whose tool orientation and branch are kept [rad]; none: the start'
+    )
+    sample_period: float = parameter(
+        0.02, 'between points of the trajectory [s]', min=0.001, max=1.0
+    )
+    approach_time: float = parameter(
+        2.0, 'shortest time of the way to the first corner [s]', min=0.1, max=1000.0
+    )
+    settle_time: float = parameter(
+        2.0, 'rest at the first corner before the cube [s]', min=0.0, max=1000.0
+    )
+    ik_position_tolerance: float = parameter(1e-9, 'of inverse kinematics [m]')
+    ik_orientation_tolerance: float = parameter(1e-9, 'of inverse kinematics [rad]')
+    path_limit: Mapping[str, tuple[float, ...]] = parameter(
+        {}, 'by path, RMS and maximum of the path error for exit code 0 [mm]'
+    )
+    tracking_limit: Mapping[str, float] = parameter(
+        {}, 'by law, or mode if not lockstep, RMS of the tracking error [mm]'
+    )
 
-    posture: tuple[float, ...] = ()
-    sample_period: float = 0.02
-    approach_time: float = 2.0
-    settle_time: float = 2.0
-    ik_position_tolerance: float = 1e-9
-    ik_orientation_tolerance: float = 1e-9
-    path_limit: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    tracking_limit: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self):
-        """Raises ArmError."""
+    def __post_init__(self) -> None:
         super().__post_init__()
-        in_range('sample_period', self.sample_period, 0.001, 1.0)
-        in_range('approach_time', self.approach_time, 0.1, 1000.0)
-        in_range('settle_time', self.settle_time, 0.0, 1000.0)
         for path, limits in self.path_limit.items():
             if len(limits) != 2:
                 raise ArmError(f'path_limit.{path} has {len(limits)} values; allowed: 2')

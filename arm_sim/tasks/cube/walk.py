@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arm_dynamics.checks import in_range, one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import Parameters, parameter
 
 Array = NDArray[np.float64]
 
@@ -24,29 +23,20 @@ WALKS = {
 
 
 @dataclass(frozen=True)
-class CubeWalk:
-    """A cube and a walk along it.
+class CubeWalk(Parameters):
+    """A cube and a walk along it."""
 
-    Attributes:
-        path: 'edges' (straight strokes over all twelve edges) or 'published' (joint-space strokes
-            along the published walk).
-        center: (3,) [m], base frame.
-        side: [m].
-        edge_time: time of one stroke [s], from rest to rest.
-    """
-
-    path: str = 'edges'
-    center: tuple[float, ...] = (0.3, 0.2, 0.55)
-    side: float = 0.1
-    edge_time: float = 2.0
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        one_of('path', self.path, tuple(WALKS))
-        if len(self.center) != 3 or not np.isfinite(self.center).all():
-            raise ArmError(f'center is {self.center}; it must be three finite numbers [m]')
-        in_range('side', self.side, 0.001, 10.0)
-        in_range('edge_time', self.edge_time, 0.05, 1000.0)
+    path: str = parameter(
+        'edges',
+        "'edges' (straight strokes over all twelve edges) or 'published' (joint-space strokes"
+        ' along the published walk)',
+        one_of=tuple(WALKS),
+    )
+    center: tuple[float, ...] = parameter((0.3, 0.2, 0.55), '(3) [m], base frame', length=3)
+    side: float = parameter(0.1, '[m]', min=0.001, max=10.0)
+    edge_time: float = parameter(
+        2.0, 'time of one stroke [s], from rest to rest', min=0.05, max=1000.0
+    )
 
     @property
     def walk(self) -> tuple[int, ...]:

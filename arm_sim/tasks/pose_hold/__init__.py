@@ -13,8 +13,8 @@ import numpy as np
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import in_range
 from arm_dynamics.model import Array
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.published.five_joint_arm import JOINTS
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import Check
@@ -25,20 +25,11 @@ CONTROLLED = np.array([1, 2, 4])
 
 
 @dataclass(frozen=True)
-class PoseHoldParameters:
-    """Parameters of the pose.
+class PoseHoldParameters(Parameters):
+    """Parameters of the pose."""
 
-    Attributes:
-        target: pose to hold [rad | m]; none: the robot's start.
-        duration: how long [s].
-    """
-
-    target: tuple[float, ...] = ()
-    duration: float = 3.0
-
-    def __post_init__(self):
-        """Raises ArmError."""
-        in_range('duration', self.duration, 0.001, 3600.0)
+    target: PerJoint = parameter((), "pose to hold [rad | m]; none: the robot's start")
+    duration: float = parameter(3.0, 'how long [s]', min=0.001, max=3600.0)
 
 
 class PoseHold(Task):

@@ -50,7 +50,6 @@ class HoldProblem:
     time_step: float = TIME_STEP
 
     def __post_init__(self):
-        """Raises ArmError."""
         for name, pose in (('target', self.target), ('start', self.start)):
             if pose is not None and (len(pose) != JOINTS or not np.isfinite(pose).all()):
                 raise ArmError(f'{name} is {pose}; it must be {JOINTS} finite angles [rad]')

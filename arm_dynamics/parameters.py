@@ -1,0 +1,159 @@
+"""Parameters: frozen dataclasses whose fields hold all that is known of each one.
+
+    @dataclass(frozen=True)
+    class Gains(Parameters):
+        kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0.0)
+        mode: str = parameter('fast', 'how it is computed', one_of=('fast', 'slow'))
+
+Numbers are checked where the dataclass is made, those per joint where the joints are known
+(`with_arrays`). Nodes declare and describe their parameters from the same fields.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import Field, dataclass, field, fields
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, get_type_hints
+
+import numpy as np
+
+from arm_dynamics import checks
+from arm_dynamics.errors import ArmError
+
+PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
+
+
+class Facts(NamedTuple):
+    """What is known of a parameter beside its kind and its default; see `parameter`."""
+
+    description: str = ''
+    lower: float = -np.inf
+    upper: float = np.inf
+    exclusive: bool = False  # `lower` itself is not allowed
+    one_of: Sequence[str] = ()
+    length: int = 0
+    per: Sequence[str] = ()
+    name: str = ''
+
+    @property
+    def allowed(self) -> str:
+        """The values that are allowed, in words; empty: all of the kind."""
+        if self.one_of:
+            return ', '.join(self.one_of)
+        return checks.bounds(self.lower, self.upper, self.exclusive)
+
+
+def parameter(
+    default: Any,
+    description: str,
+    *,
+    min: float = -np.inf,
+    above: float = -np.inf,
+    max: float = np.inf,
+    one_of: Sequence[str] = (),
+    length: int = 0,
+    per: Sequence[str] = (),
+    name: str = '',
+) -> Any:
+    """Return the field of a parameter.
+
+    Args:
+        default: its value unless another one is given; one that is empty may always be.
+        description: what it is, with the unit.
+        min: of a number, or of each number per joint.
+        above: in place of `min`, and itself not allowed.
+        max: of a number.
+        one_of: the words that are allowed.
+        length: count of the numbers of a vector.
+        per: names of what there is one number for, where these are not the joints.
+        name: as users know it, where that is not the field's; `{}` stands for each joint.
+    """
+    exclusive = above > -np.inf
+    lower = above if exclusive else min
+    known = Facts(description, lower, max, exclusive, one_of, length, per, name)
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata={'facts': known})
+    return field(default=default, metadata={'facts': known})
+
+
+def facts(each: Field) -> Facts:
+    """Return what is known of a field of a dataclass; of one without `parameter`, nothing."""
+    return each.metadata.get('facts', Facts())
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Base of dataclasses of parameters: refuses values that are not allowed.
+
+    Attributes:
+        prefix: of the names in messages.
+    """
+
+    prefix: ClassVar[str] = ''
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not _left_out(each, value):
+                self.check(each, value)
+
+    def check(self, each: Field, value: Any) -> None:
+        """Refuse a value that a field may not have; numbers per joint wait for `with_arrays`."""
+        known = facts(each)
+        name = self.prefix + (known.name or each.name)
+        if known.one_of:
+            checks.one_of(name, value, known.one_of)
+        elif known.length and (len(value) != known.length or not np.isfinite(value).all()):
+            count = {3: 'three', 6: 'six'}.get(known.length, known.length)
+            raise ArmError(f'{name} is {value}; it must be {count} finite numbers')
+        elif known.allowed and (known.length or isinstance(value, Real)):
+            for number in np.atleast_1d(value):
+                checks.in_range(name, number, known.lower, known.upper, known.exclusive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepping(Parameters):
+    """The plant's steps in time, of which its controllers are told as well."""
+
+    timestep: float = parameter(
+        0.002, "the plant's integration step [s], whole nanoseconds", min=1e-6, max=0.1
+    )
+    control_decimation: int = parameter(1, "the plant's steps per control period", min=1, max=1000)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if abs(self.timestep * 1e9 - round(self.timestep * 1e9)) > 1e-6:
+            raise ArmError(
+                f'timestep is {self.timestep!r} s; it must be a whole number of nanoseconds'
+            )
+
+    @property
+    def period_ns(self) -> int:
+        """The control period [ns]."""
+        return round(self.timestep * 1e9) * self.control_decimation
+
+
+def with_arrays(parameters: Any, joint_names: Sequence[str]) -> Any:
+    """Return a dataclass with its numbers per joint as arrays (n,), and vectors as arrays.
+
+    Raises:
+        ArmError: a wrong count, or a number that is not allowed.
+    """
+    found, kinds = copy(parameters), get_type_hints(type(parameters))
+    prefix = getattr(parameters, 'prefix', '')
+    for each in fields(parameters):
+        known, value = facts(each), getattr(parameters, each.name)
+        if kinds[each.name] != PerJoint or known == Facts() or _left_out(each, value):
+            continue
+        name = (prefix + (known.name or each.name)).replace('.{}', '')
+        names = known.per or joint_names
+        vars(found)[each.name] = (
+            np.array(value, dtype=float)
+            if known.length
+            else checks.per_joint(name, value, names, known.lower, known.exclusive)
+        )
+    return found
+
+
+def _left_out(each: Field, value: Any) -> bool:
+    return each.default == () and not len(value)
