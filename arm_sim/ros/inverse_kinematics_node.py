@@ -55,9 +55,7 @@ class InverseKinematicsParameters(Parameters):
     restarts: int = parameter(
         60, 'random starts of the iterative solvers after the seed', min=0, max=10_000
     )
-    random_seed: int = parameter(
-        0, 'of those starts; equal requests give equal answers', min=0
-    )
+    random_seed: int = parameter(0, 'of those starts; equal requests give equal answers', min=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
