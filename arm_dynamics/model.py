@@ -1,6 +1,7 @@
 """Model of a fixed-base arm, read from a URDF: rigid bodies by Pinocchio, rotors, friction."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +15,8 @@ from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.frames import Frames
 from arm_dynamics.inertial_parameters import InertialParameters
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.robots import find_urdf
 from arm_dynamics.urdf import read_urdf
 
 # What a model is given beside its URDF: it comes before what the URDF says.
@@ -195,3 +198,23 @@ def _joint_forces(
     vector = pin.StdVec_Force()
     vector.extend(forces)
     return vector
+
+
+@dataclass(frozen=True)
+class ArmParameters(Parameters):
+    """The arm; plant and controllers read the same."""
+
+    robot: str = parameter('ur5e', 'name of a shipped robot, or path of a URDF file')
+    gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'in the base frame [m/s^2]')
+    armature: PerJoint = parameter(
+        (0.0,), 'rotor inertia seen at the joint [kg m^2 | kg]', min=0.0
+    )
+    damping: PerJoint = parameter(
+        (), "viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's", min=0.0
+    )
+    friction: PerJoint = parameter((), "Coulomb friction [N.m | N]; empty: the URDF's", min=0.0)
+
+    def model(self) -> RobotModel:
+        """Return the model. Refuses what `RobotModel` refuses."""
+        joints = (self.armature, self.damping, self.friction)
+        return RobotModel(find_urdf(self.robot), None, self.gravity, *joints)

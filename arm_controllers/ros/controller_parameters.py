@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_dynamics.arm_parameters import ArmParameters
+from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Stepping, parameter
 
 

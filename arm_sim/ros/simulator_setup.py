@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from arm_dynamics.arm_parameters import ArmParameters
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import RobotModel
+from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.plants.engines import plant_class

@@ -16,8 +16,8 @@ from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
-from arm_dynamics.arm_parameters import ArmParameters
 from arm_dynamics.errors import ArmError
+from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
 from arm_sim.ros.goal_run import GoalRun, stamp_ns

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.arm_parameters import ArmParameters
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.model import ArmParameters, Array, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 
