@@ -9,14 +9,14 @@ from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.ros.messages import JointReader, to_ns, trajectory_message
+from arm_controllers.ros.messages import trajectory_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.errors import ArmError
 from arm_sim.runs.record import JointStates
 
@@ -130,13 +130,10 @@ class GoalRun:
 
     def joint_states(self) -> JointStates:
         """Return the states that were received since the reset."""
-        reader, rows = JointReader(self._joints), {}
+        reader, rows = JointStateReader(self._joints, FIELDS), {}
         for data in self.states:
-            message = deserialize_message(data, JointState)
-            rows[to_ns(message.header.stamp)] = tuple(
-                reader.read(message.name, getattr(message, field), field).copy()
-                for field in ('position', 'velocity', 'effort')
-            )
+            reader.open(data)
+            rows[reader.time_ns] = [reader.values(field).copy() for field in FIELDS]
         q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
         return JointStates(np.array(list(rows)), q, v, effort)
 

@@ -108,7 +108,11 @@ def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
     told = yaml.safe_load(text) or {}
     if not isinstance(told, dict):
         raise ArmError(f'parameters is {text!r}; it must be {{name: value}}')
-    return told
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        each = value.items() if isinstance(value, dict) else [(None, value)]
+        found |= {f'{name}.{key}' if key else name: item for key, item in each}
+    return found
 
 
 def _text(value: Any) -> str:

@@ -22,10 +22,11 @@ from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
 from arm_sim.ros.goal_run import GoalRun, stamp_ns
 from arm_sim.ros.ik_client import IkClient
+from arm_sim.ros.prediction import predicted
 from arm_sim.runs.closed_loop import Push
 from arm_sim.runs.goals import goal_reference, led_in
 from arm_sim.runs.measures import track
-from arm_sim.runs.record import RECORD, Record
+from arm_sim.runs.record import RECORD
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Run, Task, task_class
 
@@ -120,7 +121,7 @@ class TaskNode(Node):
         q, v = arm.reset()
         robot = replace(self.robot, start=q)
         task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, arm.call))
-        predicted = self._predict(task, arm) if task.asks_prediction else None
+        expected = predicted(self, task, p.law, arm.call) if task.asks_prediction else None
         goal, start_ns = self._goal(task)
         if task.push is not None:
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
@@ -130,7 +131,7 @@ class TaskNode(Node):
         states, follow = arm.joint_states(), goal_reference(goal, model, q, v)
         record = states.record(follow, start_ns, end_ns, self.period_ns)
         facts = self._facts(arm.wall_time, states.time_ns)
-        return self._report(task, Run(record, track(model, record), facts, predicted), arm)
+        return self._report(task, Run(record, track(model, record), facts, expected), arm)
 
     def _goal(self, task: Task) -> tuple[Goal | None, int]:
         """Return what to send, and the stamp from which it is measured [ns]."""
@@ -140,11 +141,6 @@ class TaskNode(Node):
         times = task.approach_time, task.settle_time, self.period_ns * 1e-9
         goal, lead = led_in(goal, task.robot.model, task.robot.start, *times)
         return replace(goal, start_ns=_START_NS), round(_START_NS + lead * 1e9)
-
-    def _predict(self, task: Task, arm: GoalRun) -> Record:
-        from arm_sim.ros.prediction import predicted
-
-        return predicted(self, task, self.parameters.law, arm.call)
 
     def _send(self, push: Push, q, start_ns: int) -> None:
         """Tell the simulator both ends of a push, in the axes that its frame has at q."""

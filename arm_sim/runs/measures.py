@@ -117,8 +117,11 @@ def _recovery(t: Array, error: Array, event: float | None) -> float:
     return float(t[outside[-1] + 1] - event) if outside.size else 0.0
 
 
-def summarize(model: RobotModel, record: Record, tracking: Tracking) -> dict[str, Any]:
-    """Return the numbers that every report has: both errors, where they are largest, torques."""
+def summarize(
+    model: RobotModel, record: Record, tracking: Tracking, event: float | None
+) -> dict[str, Any]:
+    """Return the numbers that every report has: errors, where they are largest, torques."""
+    measures = measure(model, record, event)
     magnitude, names = np.abs(record.effort), model.joint_names
     sample, joint = np.unravel_index(magnitude.argmax(), magnitude.shape)
     size = np.abs(tracking.joint_error)
@@ -131,11 +134,14 @@ def summarize(model: RobotModel, record: Record, tracking: Tracking) -> dict[str
             'max': size.max(axis=0).tolist(),
             'max_at_s': record.t[size.argmax(axis=0)].tolist(),
         },
-        'peak_torque_nm': float(magnitude.max()),
+        'peak_torque_nm': measures.peak_torque_nm,
         'peak_torque_joint': names[joint],
         'peak_torque_at_s': float(record.t[sample]),
-        'peak_torque_share': float(tracking.effort_share.max()),
+        'peak_torque_share': measures.peak_torque_share,
         'joint_peak_torque_nm': magnitude.max(axis=0).tolist(),
+        'energy_j': measures.energy_j,
+        'chatter_nm': measures.chatter_nm,
+        'recovery_s': measures.recovery_s,
         'saturated_samples': int((tracking.effort_share >= 1.0).any(axis=1).sum()),
         'checksum': record.checksum(),
     }

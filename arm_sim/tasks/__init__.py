@@ -15,8 +15,9 @@ import numpy as np
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.laws import Law
-from arm_controllers.parameter_values import read_fields
+from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.reference import Reference, ReferenceFunction
+from arm_dynamics.checks import unknown
 from arm_dynamics.errors import ArmError
 from arm_dynamics.found import Found
 from arm_dynamics.model import Array
@@ -25,7 +26,7 @@ from arm_sim.plants.plant import Plant
 from arm_sim.plants.wrong_arm import wrong_arm_parameters
 from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
 from arm_sim.runs.goals import goal_of, sampled
-from arm_sim.runs.measures import Tracking, measure, summarize
+from arm_sim.runs.measures import Tracking, summarize
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import Check, common_rows
 from arm_sim.runs.robot import Robot
@@ -225,16 +226,8 @@ class Task:
 
     def report(self, run: Run) -> dict[str, Any]:
         """Return all numbers of the report."""
-        model, record = self.robot.model, run.record
-        found = measure(model, record, self.event)
-        others = ('energy_j', 'chatter_nm', 'recovery_s', 'completed')
-        return {
-            **run.facts,
-            'duration_s': self.duration,
-            **summarize(model, record, run.tracking),
-            **{name: getattr(found, name) for name in others},
-            **self.results(run),
-        }
+        measures = summarize(self.robot.model, run.record, run.tracking, self.event)
+        return {**run.facts, 'duration_s': self.duration, **measures, **self.results(run)}
 
 
 def make_task(name: str, robot: Robot, given: Mapping[str, Any] = MappingProxyType({})) -> Any:
@@ -249,5 +242,9 @@ def make_task(name: str, robot: Robot, given: Mapping[str, Any] = MappingProxyTy
         ArmError: no such task, a value that is not allowed, or the robot cannot do it.
     """
     task = task_class(name)
+    known = [field.name for field in parameter_fields(task.Parameters)]
+    for each in given:
+        if each.partition('.')[0] not in known:
+            raise unknown(f'parameter of task {name!r}:', each, known)
     told = robot.parameters(*task.sections, f'{name}_task') | dict(given)
     return task(robot, read_fields(task.Parameters, told))
