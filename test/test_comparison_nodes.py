@@ -14,12 +14,12 @@ from arm_sim.comparison.over_topics import (
     case_of,
     controller_parameters,
     launch_arguments,
-    model_error_of,
     run_over_topics,
     simulator_parameters,
 )
 from arm_sim.comparison.sweeps import SWEEPS, case_at, error_of
 from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.wrong_arm import model_error_of
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.robot import Robot

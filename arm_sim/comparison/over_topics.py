@@ -9,12 +9,11 @@ from typing import Any
 
 import yaml
 
-from arm_controllers.parameter_values import read_fields
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import actuator_under, compared_laws, law_parameters
-from arm_sim.plants.wrong_arm import arm_parameters
+from arm_sim.plants.wrong_arm import arm_parameters, model_error_of
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot
@@ -74,21 +73,6 @@ def case_of(arguments: Mapping[str, str]) -> Case:
         except ValueError:
             raise ArmError(f'{name} is {arguments[name]!r}; it must be a number') from None
     return Case(**values, error=model_error_of(arguments['error']))
-
-
-def model_error_of(text: str) -> ModelError:
-    """Return the model error that YAML tells, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
-
-    Raises:
-        ArmError: not a mapping, an unknown field, or a value that is not allowed.
-    """
-    told = yaml.safe_load(text) or {}
-    allowed = ModelError.__dataclass_fields__
-    if not isinstance(told, dict) or set(told) - set(allowed):
-        raise ArmError(
-            f'the error is {text!r}; it must be {{name: value}} of {", ".join(allowed)}'
-        )
-    return read_fields(ModelError, told)
 
 
 def simulator_parameters(case: Case, robot: Robot, task: Task) -> dict[str, Any]:

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import yaml
+
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.errors import ArmError
 from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.output_folder import temporary_folder
@@ -30,3 +34,18 @@ def wrong_arm_parameters(model: RobotModel, error: ModelError) -> dict[str, Any]
     path = temporary_folder() / 'wrong_arm.urdf'
     path.write_text(wrong.urdf)
     return {'robot': str(path), **arm_parameters(wrong)}
+
+
+def model_error_of(text: str) -> ModelError:
+    """Return the model error that YAML tells, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
+
+    Raises:
+        ArmError: not a mapping, an unknown field, or a value that is not allowed.
+    """
+    told = yaml.safe_load(text) or {}
+    allowed = ModelError.__dataclass_fields__
+    if not isinstance(told, dict) or set(told) - set(allowed):
+        raise ArmError(
+            f'the error is {text!r}; it must be {{name: value}} of {", ".join(allowed)}'
+        )
+    return read_fields(ModelError, told)

@@ -8,15 +8,8 @@ from launch.actions import DeclareLaunchArgument
 
 from arm_controllers.parameter_values import as_ros_value, parameter_fields
 from arm_dynamics.errors import ArmError
-from arm_sim.comparison.cases import task_of
-from arm_sim.comparison.over_topics import (
-    case_of,
-    controller_parameters,
-    law_of,
-    model_error_of,
-    simulator_parameters,
-)
 from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
+from arm_sim.plants.wrong_arm import model_error_of
 from arm_sim.ros.launch_arguments import argument
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Task, make_task, task_class
@@ -66,11 +59,14 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     Raises:
         ArmError: an argument that cannot work; nothing has started.
     """
-    case, robot = case_of(given), Robot.load(given['robot'], given['config'])
-    made = task_of(case, robot, _mapping(given))
-    simulator = simulator_parameters(case, robot, made)
-    controller = controller_parameters(case, robot)
-    return _nodes({**given, 'controller': law_of(case)}, case.task, made, simulator, controller)
+    from arm_sim.comparison import cases, over_topics  # they bring every law
+
+    case, robot = over_topics.case_of(given), Robot.load(given['robot'], given['config'])
+    made = cases.task_of(case, robot, _mapping(given))
+    simulator = over_topics.simulator_parameters(case, robot, made)
+    controller = over_topics.controller_parameters(case, robot)
+    given = {**given, 'controller': over_topics.law_of(case)}
+    return _nodes(given, case.task, made, simulator, controller)
 
 
 def _nodes(

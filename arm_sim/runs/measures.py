@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.model import Array, RobotModel
 from arm_sim.runs.record import Record
 
@@ -159,6 +158,8 @@ def error_mm(t: Array, error: Array) -> dict[str, float]:
 
 def tips(model: RobotModel, q: Array) -> Array:
     """Return the tip's positions (k, 3) [m] for configurations (k, n)."""
+    from arm_dynamics.kinematics.chain import chain_to  # with a compiler, which takes its time
+
     return chain_to(model).positions(q)
 
 
