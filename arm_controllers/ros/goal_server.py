@@ -34,7 +34,7 @@ _NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
 
 
 class _ActionServer(ActionServer):
-    """An action server without a coroutine a running goal: EventsExecutor polls those for ever."""
+    """An action server without a coroutine per goal: EventsExecutor would poll them for ever."""
 
     def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Any) -> None:
         """Start a goal: the callback only takes it."""

@@ -1,4 +1,4 @@
-"""ROS 2 messages to NumPy and back: the one place where both meet."""
+"""ROS 2 messages to NumPy and back; `serialized_messages` has those of the control loop."""
 
 import math
 from array import array
@@ -126,7 +126,7 @@ def goal_from_message(message: JointTrajectory, identifier: object = None) -> Go
             if len(values) not in (0, n):
                 raise GoalError(
                     f'{len(values)} {field} for {n} joints (point {i});'
-                    ' allowed: none or one a joint',
+                    ' allowed: none or one per joint',
                     point=i,
                 )
             if len(values):
@@ -137,7 +137,8 @@ def goal_from_message(message: JointTrajectory, identifier: object = None) -> Go
     for i, point in enumerate(points):
         if len(point.positions) != n:
             raise GoalError(
-                f'{len(point.positions)} positions for {n} joints (point {i}); one a joint is due',
+                f'{len(point.positions)} positions for {n} joints (point {i});'
+                ' allowed: one per joint',
                 point=i,
             )
     velocities, has_velocity = column('velocities')

@@ -44,7 +44,7 @@ class _Layout:
 
     @classmethod
     def of(cls, frame_id: str, names: Sequence[str], fields: Sequence[str]) -> '_Layout':
-        """Return the layout with one number a joint in each of the `fields`."""
+        """Return the layout with one number per joint in each of the `fields`."""
         message = JointState(name=list(names))
         message.header.frame_id = frame_id
         marks = {field: -1.5e300 / 2**i for i, field in enumerate(fields)}

@@ -46,7 +46,7 @@ def solve_ik(
         position_tolerance: [m] allowed distance from the target.
         orientation_tolerance: [rad] allowed rotation from the target.
         position_only: the orientation is free.
-        axis_tolerances: (6,) allowed error a component of (translation [m], rotation vector
+        axis_tolerances: (6,) allowed error per component of (translation [m], rotation vector
             [rad]) in the target's axes; inf: free. (1e-6, 1e-6, 1e-6, 1e-6, 1e-6, inf) is a
             position and the approach direction z.
         solver: one of `solver_names()`; 'auto': 'analytic' where there is a closed form and the

@@ -1,7 +1,7 @@
 """What an inverse kinematics solver is, and which there are.
 
 A solver proposes configurations; whoever asks it turns them to the seed, holds them to the limits,
-checks them by forward kinematics and starts it again where they fail (`arm.ArmSolvers`). So a
+checks them by forward kinematics and starts it again where they fail (`arm.InverseKinematics`). So a
 solver is short: `solvers/` has one in each file, and a package brings more by entry points,
 
     [project.entry-points.'arm_sim.solvers']

@@ -80,7 +80,7 @@ class Ellipsoid(NamedTuple):
 
     Attributes:
         radii: (m,) half axes, largest first for velocities.
-        axes: (m, m) their directions, one a column.
+        axes: (m, m) their directions, one per column.
     """
 
     radii: Array

@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line."""
     result = argparse.ArgumentParser(
         'compare_controllers',
-        description='Run the same tasks under every control law, in lock-step and without ROS; '
+        description='Run the same tasks under every control law, in lock-step, without ROS or over the nodes; '
         'write a table (terminal, Markdown, JSON) and a picture.',
     )
     many = 'one or more, separated by commas'
@@ -64,8 +64,8 @@ def parser() -> argparse.ArgumentParser:
         default=20.0,
         help='error dynamics that every law is designed for [rad/s] (20)',
     )
-    add('--law-pictures', action='store_true', help='a picture per law as well: error over time')
-    add('--samples', type=int, default=0, help='Monte Carlo: so many drawn arms per law')
+    add('--law-pictures', action='store_true', help='also one picture per law: error over time')
+    add('--samples', type=int, default=0, help='Monte Carlo: this many random arms per law')
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
     add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
     add('--values', default='', help='of the sweep, separated by commas')

@@ -94,7 +94,7 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
 
 
 def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
-    """Return the picture of drawn arms: where each law's errors lie, the best law on top."""
+    """Return the picture of random arms: where each law's errors lie, the best law on top."""
     figure = pictures.new_figure(9.5, 1.3 + 0.33 * len(spreads), title)
     (axis,) = pictures.panels(figure, 1)
     ordered = sorted(spreads, key=lambda spread: spread.median, reverse=True)

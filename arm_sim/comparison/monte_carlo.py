@@ -16,7 +16,7 @@ from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import measure, tips
 from arm_sim.runs.robot import Robot
 
-_CHUNK = 10  # samples a job, each under every law
+_CHUNK = 10  # samples per job, each under every law
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def run_monte_carlo(
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Spread]:
-    """Run `samples` drawn arms under every law; each law meets the same arms.
+    """Run `samples` random arms under every law; each law meets the same arms.
 
     Args:
         case: robot, task, engine and step; its law, error and imperfections are replaced.

@@ -19,7 +19,7 @@ from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Task
 
-TIMEOUT = 600.0  # [s] a launch
+TIMEOUT = 600.0  # of one launch [s]
 
 
 def run_over_topics(case: Case) -> Record:

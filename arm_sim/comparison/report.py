@@ -123,9 +123,9 @@ def sweep_report(sweep: Sweep, case: Case) -> Report:
 
 
 def monte_carlo_report(spreads: Sequence[Spread], case: Case) -> Report:
-    """Return the report of drawn arms: median and 95th percentile of every law."""
+    """Return the report of random arms: median and 95th percentile of every law."""
     count = len(spreads[0].rms_mm)
-    title = f'{case.robot}, {case.task}, {case.engine}: {count} drawn arms per law'
+    title = f'{case.robot}, {case.task}, {case.engine}: {count} random arms per law'
     headings = ['law', 'median RMS [mm]', '95 % RMS [mm]', 'worst [mm]', 'unstable']
     texts = [
         [

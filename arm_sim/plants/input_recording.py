@@ -97,7 +97,7 @@ class InputRecording:
         model: the arm.
         parameters: the plant's.
         start_state, end_state: as arm_dynamics.ForwardModel takes them.
-        commands: (periods, n) one row a control period.
+        commands: (periods, n) one row per control period.
         wrenches: (period from which on, frame, (6,) wrench).
     """
 

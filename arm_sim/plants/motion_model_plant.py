@@ -49,7 +49,7 @@ class MotionModelPlant:
 
     The reference moves evenly from one command to the next, so that its velocity is known as well;
     one that jumps, faster than a joint can move, is a step of the position at zero velocity.
-    Runge-Kutta's classical method integrates, once a time step.
+    Runge-Kutta's classical method integrates, once per time step.
     """
 
     Parameters: ClassVar[type[PlantParameters]] = MotionModelParameters
