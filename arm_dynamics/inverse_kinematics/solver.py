@@ -1,8 +1,8 @@
 """What an inverse kinematics solver is, and which there are.
 
-A solver proposes configurations; whoever asks it turns them to the seed, holds them to the limits,
-checks them by forward kinematics and starts it again where they fail (`arm.InverseKinematics`). So a
-solver is short: `solvers/` has one in each file, and a package brings more by entry points,
+A solver proposes configurations. `arm.InverseKinematics`, which asks it, turns them to the seed,
+holds them to the limits, checks them by forward kinematics, and starts it again where they fail.
+A package of a user brings a solver by an entry point:
 
     [project.entry-points.'arm_sim.solvers']
     my_solver = 'my_package.my_module:MySolver'
