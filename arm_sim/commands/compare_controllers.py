@@ -48,8 +48,8 @@ def parser() -> argparse.ArgumentParser:
     """Return the command line."""
     result = argparse.ArgumentParser(
         'compare_controllers',
-        description='Run the same tasks under every control law, in lock-step, without ROS or over '
-        'the nodes; write a table (terminal, Markdown, JSON) and a picture.',
+        description='Run the same tasks under every control law, in lock-step, without ROS or '
+        'over the nodes; write a table (terminal, Markdown, JSON) and a picture.',
     )
     many = 'one or more, separated by commas'
     add = result.add_argument
