@@ -6,9 +6,10 @@ import pytest
 from arms import load_arm
 from numpy.testing import assert_allclose
 
-from arm_dynamics import ArmError
+from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.paths.cartesian_path import Arc, Line, Sequential, polyline
 from arm_dynamics.paths.time_scaling import time_motion
+from arm_dynamics.robots import find_urdf
 
 HALF = np.pi / 2
 STARTS = {
@@ -71,6 +72,21 @@ def test_a_torque_limit_slows_the_motion_down(timing):
     assert tight.success, tight.reason
     assert (np.abs(tight.effort) <= limit * (1 + 1e-9)).all()
     assert tight.times[-1] > free.times[-1]
+
+
+@pytest.mark.parametrize('timing', ['given', 'quintic', 'toppra'])
+def test_friction_counts_to_the_torque(timing):
+    model = RobotModel(find_urdf('ur5e'), friction=8.0, damping=6.0)
+    limit = [40.0, 80.0, 60.0, 20.0, 20.0, 20.0]
+    timed = time_motion(
+        model, motion('ur5e'), STARTS['ur5e'], timing=timing, effort_limit=limit, **LIMITS
+    )
+    assert timed.success, timed.reason
+    assert (np.abs(timed.effort) <= np.array(limit) * (1 + 1e-9)).all()
+    refused = time_motion(
+        model, motion('ur5e'), STARTS['ur5e'], timing=timing, effort_limit=[*limit[:5], 7.9]
+    )
+    assert "joint 'wrist_3_joint': torque against gravity and friction" in refused.reason
 
 
 def test_the_given_timing_is_kept_where_it_is_slow_enough():

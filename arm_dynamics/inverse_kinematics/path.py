@@ -103,7 +103,7 @@ def solve_path_ik(
     q = np.repeat(start[None, :], best.reached, axis=0)
     q[:, ik.chain.joints] = best.path[: best.reached]
     success = best.reached == len(targets)
-    position, orientation = _residuals(model, frame, q, targets[: best.reached], task)
+    position, orientation = path_errors(model, frame, q, targets[: best.reached], task)
     if success and (
         position > 1.01 * task.tolerances[0] or orientation > 1.01 * task.tolerances[1]
     ):
@@ -208,10 +208,13 @@ def _choose_turns(ik: InverseKinematics, path: Array, seed: Array, reason: str) 
     return reached, reason
 
 
-def _residuals(
+def path_errors(
     model: RobotModel, frame: str | None, q: Array, targets: Array, task: IkTask
 ) -> tuple[float, float]:
-    """Return the largest errors of a path by Pinocchio, not by the code that solved it."""
+    """Return the largest errors [m], [rad] of a path (n, nq) from poses (n, 4, 4), by Pinocchio.
+
+    That is not the code that solved it. Infinite for no path.
+    """
     if not len(q):
         return float('inf'), float('inf')
     poses = np.array([model.forward_kinematics(each, frame).homogeneous for each in q])

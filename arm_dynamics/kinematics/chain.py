@@ -114,14 +114,9 @@ class Chain:
 
     def limit_error(self, joint: int, value: float) -> JointLimitError:
         """Return the error for a position of the chain's joint number `joint`."""
-        return limit_error(
-            self.joint_names[joint],
-            'position',
-            value,
-            self.lower[joint],
-            self.upper[joint],
-            'm' if self.prismatic[joint] else 'rad',
-        )
+        unit = 'm' if self.prismatic[joint] else 'rad'
+        limits = self.lower[joint], self.upper[joint]
+        return limit_error(self.joint_names[joint], 'position', value, *limits, unit)
 
     @property
     def reach(self) -> float:

@@ -31,21 +31,10 @@ UR5E_STANDARD = np.array(
 UR5E_TOOL = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.135]))
 
 
-def rot_x(angle: float) -> Array:
-    """Return the rotation (4, 4) about x by an angle [rad]."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[1, 0, 0, 0], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1.0]])
-
-
-def rot_z(angle: float) -> Array:
-    """Return the rotation (4, 4) about z by an angle [rad]."""
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
-
-
-def translation(x: float, y: float, z: float) -> Array:
-    """Return the translation (4, 4) by (x, y, z) [m]."""
-    return np.array([[1, 0, 0, x], [0, 1, 0, y], [0, 0, 1, z], [0, 0, 0, 1.0]])
+def screw(axis: int, angle: float, along: float) -> pin.SE3:
+    """Return the turn [rad] about and the shift [m] along one axis: 0 for x, 2 for z."""
+    unit = np.eye(3)[axis]
+    return pin.SE3(pin.exp3(angle * unit), along * unit)
 
 
 def modified_dh(rows: ArrayLike, q: ArrayLike, tool: pin.SE3 | None = None) -> pin.SE3:
@@ -58,11 +47,10 @@ def modified_dh(rows: ArrayLike, q: ArrayLike, tool: pin.SE3 | None = None) -> p
 
     Source: Craig, Introduction to Robotics, section 3.4.
     """
-    pose = np.eye(4)
+    pose = pin.SE3.Identity()
     for (alpha, a, d, offset), angle in _joined(rows, q):
-        pose = pose @ rot_x(alpha) @ translation(a, 0, 0) @ translation(0, 0, d)
-        pose = pose @ rot_z(angle + offset)
-    return pin.SE3(pose) * (pin.SE3.Identity() if tool is None else tool)
+        pose = pose * screw(0, alpha, a) * screw(2, angle + offset, d)
+    return pose if tool is None else pose * tool
 
 
 def standard_dh(rows: ArrayLike, q: ArrayLike, tool: pin.SE3 | None = None) -> pin.SE3:
@@ -70,11 +58,10 @@ def standard_dh(rows: ArrayLike, q: ArrayLike, tool: pin.SE3 | None = None) -> p
 
     Arguments as for `modified_dh`. Source: Siciliano et al., Robotics, section 2.8.2.
     """
-    pose = np.eye(4)
+    pose = pin.SE3.Identity()
     for (alpha, a, d, offset), angle in _joined(rows, q):
-        pose = pose @ rot_z(angle + offset) @ translation(0, 0, d)
-        pose = pose @ translation(a, 0, 0) @ rot_x(alpha)
-    return pin.SE3(pose) * (pin.SE3.Identity() if tool is None else tool)
+        pose = pose * screw(2, angle + offset, d) * screw(0, alpha, a)
+    return pose if tool is None else pose * tool
 
 
 def _joined(rows: ArrayLike, q: ArrayLike) -> list[tuple[Array, float]]:

@@ -7,7 +7,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from arm_dynamics.kinematics.chain import chain_to
-from arm_dynamics.kinematics.compiled_kinematics import chain_pose
+from arm_dynamics.kinematics.compiled_kinematics import chain_jacobian, chain_pose
 from arm_dynamics.model import RobotModel
 
 Array = NDArray[np.float64]
@@ -20,16 +20,11 @@ def geometric_jacobian(model: RobotModel, q: ArrayLike, frame: str | None = None
     matrix as `RobotModel.jacobian`, which is Pinocchio's, without Pinocchio.
     """
     chain = chain_to(model, frame)
-    pose, axes = np.empty((4, 4)), np.empty((chain.n, 6))
+    pose, axes, columns = np.empty((4, 4)), np.empty((chain.n, 6)), np.empty((6, chain.n))
     chain_pose(chain.arrays, np.asarray(q, dtype=float)[chain.joints], pose, axes)
+    chain_jacobian(chain.arrays, pose, axes, np.eye(4), columns)
     jacobian = np.zeros((6, model.nv))
-    for index, prismatic, axis in zip(chain.joints, chain.prismatic, axes, strict=True):
-        z, origin = axis[:3], axis[3:]
-        if prismatic:
-            jacobian[:3, index] = z
-        else:
-            jacobian[:3, index] = np.cross(z, pose[:3, 3] - origin)
-            jacobian[3:, index] = z
+    jacobian[:, chain.joints] = columns
     return jacobian
 
 

@@ -4,15 +4,17 @@ A motion gives the tool's pose, twist and twist rate at any time. Twists are [v;
 tool frame's origin in axes aligned with the base frame, as the Jacobian of `RobotModel` has them.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
+from arm_dynamics.checks import finite
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 
@@ -49,20 +51,6 @@ class CartesianGeometry(NamedTuple):
     curvatures: Array
 
 
-class Motion(Protocol):
-    """A Cartesian motion of a given duration [s]."""
-
-    duration: float
-
-    def at(self, parts: Array) -> CartesianGeometry:
-        """Return the path at parameters s (n,): 0 at its start, 1 at its end."""
-        ...
-
-    def sample(self, times: ArrayLike) -> CartesianSamples:
-        """Return the motion at times [s] from its start; before and after it is at rest."""
-        ...
-
-
 def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
     """Return s, sdot, sddot (n,) of s = 10 u^3 - 15 u^4 + 6 u^5, u = t / duration within [0, 1].
 
@@ -75,12 +63,35 @@ def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
     return s, rate, acceleration
 
 
-class Line:
-    """Straight line p = p0 + (p1 - p0) s(t), rotation about one fixed axis, quintic s."""
+class Motion(ABC):
+    """A Cartesian motion, rest to rest: where it goes is `at`, when is the quintic's."""
+
+    def __init__(self, duration: float):
+        """Take a duration [s]."""
+        if not (np.isfinite(duration) and duration > 0.0):
+            raise ArmError(f'a duration must be positive and finite, not {duration} s')
+        self.duration = float(duration)
+
+    @abstractmethod
+    def at(self, parts: Array) -> CartesianGeometry:
+        """Return the path at parameters s (n,): 0 at its start, 1 at its end."""
+
+    def sample(self, times: ArrayLike) -> CartesianSamples:
+        """Return the motion at times [s] from its start; before and after it is at rest."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        s, rate, acceleration = quintic(times, self.duration)
+        poses, tangents, curvatures = self.at(s)
+        twists = rate[:, None] * tangents
+        twist_rates = acceleration[:, None] * tangents + rate[:, None] ** 2 * curvatures
+        return CartesianSamples(times, poses, twists, twist_rates)
+
+
+class Line(Motion):
+    """Straight line p = p0 + (p1 - p0) s(t), rotation about one fixed axis."""
 
     def __init__(self, start: pin.SE3, end: pin.SE3, duration: float):
         """Go from start to end in `duration` [s]."""
-        self.duration = _positive_duration(duration)
+        super().__init__(duration)
         self.start, self.end = pin.SE3(start), pin.SE3(end)
         self._step = self.end.translation - self.start.translation
         self._turn = pin.log3(self.start.rotation.T @ self.end.rotation)
@@ -96,12 +107,8 @@ class Line:
         tangents = np.tile(along, (len(parts), 1))
         return CartesianGeometry(poses, tangents, np.zeros_like(tangents))
 
-    def sample(self, times: ArrayLike) -> CartesianSamples:
-        """Return the motion at times [s]; see `Motion`."""
-        return _quintic_samples(self, times)
 
-
-class Arc:
+class Arc(Motion):
     """Circular arc about an axis, the tool turning with it (or keeping its orientation)."""
 
     def __init__(
@@ -122,16 +129,13 @@ class Arc:
             duration: [s].
             turn_tool: the tool turns with the arc; else its orientation is held.
         """
-        self.duration = _positive_duration(duration)
+        super().__init__(duration)
         self.start = pin.SE3(start)
-        self.center = np.array(center, dtype=float)
-        direction = np.array(axis, dtype=float)
-        length = np.linalg.norm(direction)
-        if self.center.shape != (3,) or direction.shape != (3,) or not length > 0.0:
-            raise ArmError(
-                f'an arc needs a centre (3,) and an axis (3,), not {self.center}, {direction}'
-            )
-        self._turn = angle * direction / length
+        self.center = finite("an arc's center", center, (3,))
+        direction = finite("an arc's axis", axis, (3,))
+        if not direction.any():
+            raise ArmError("an arc's axis must not be zero")
+        self._turn = angle * direction / np.linalg.norm(direction)
         self.turn_tool = turn_tool
 
     def at(self, parts: Array) -> CartesianGeometry:
@@ -147,10 +151,6 @@ class Arc:
             poses[:, :3, :3] = rotations @ self.start.rotation
             tangents[:, 3:] = self._turn
         return CartesianGeometry(poses, tangents, curvatures)
-
-    def sample(self, times: ArrayLike) -> CartesianSamples:
-        """Return the motion at times [s]; see `Motion`."""
-        return _quintic_samples(self, times)
 
     @property
     def end(self) -> pin.SE3:
@@ -210,18 +210,14 @@ def joint_path_derivatives(
     Raises:
         ArmError: J is not square (the motion does not determine v), or singular at some point.
     """
-    q, twists = np.asarray(q, dtype=float), np.asarray(twists, dtype=float)
-    twist_rates = np.asarray(twist_rates, dtype=float)
+    q = np.asarray(q, dtype=float)
     if model.nv != 6:
         raise ArmError(
             f'{model.name!r} has {model.nv} joints: a tool motion determines the joint velocities '
             'of six-joint arms only; fit a spline to the joint path instead'
         )
-    if twists.shape != (len(q), 6) or twist_rates.shape != (len(q), 6):
-        raise ArmError(
-            f'{len(q)} configurations need twists ({len(q)}, 6), not {twists.shape} and '
-            f'{twist_rates.shape}'
-        )
+    twists = finite('twists', twists, (len(q), 6))
+    twist_rates = finite('twist_rates', twist_rates, (len(q), 6))
     jacobians = np.array([model.jacobian(each, frame) for each in q])
     conditions = np.linalg.cond(jacobians)
     if not (conditions < 1e12).all():
@@ -245,15 +241,6 @@ def rotations_about(turn: Array, parts: Array) -> Array:
     return np.eye(3) + sine[:, None, None] * axis + versine[:, None, None] * (axis @ axis)
 
 
-def _quintic_samples(motion: Motion, times: ArrayLike) -> CartesianSamples:
-    times = np.atleast_1d(np.asarray(times, dtype=float))
-    s, rate, acceleration = quintic(times, motion.duration)
-    poses, tangents, curvatures = motion.at(s)
-    twists = rate[:, None] * tangents
-    twist_rates = acceleration[:, None] * tangents + rate[:, None] ** 2 * curvatures
-    return CartesianSamples(times, poses, twists, twist_rates)
-
-
 def _jacobian_rate_times_v(model: RobotModel, q: Array, v: Array, frame: str | None) -> Array:
     """Return Jdot v (6,): the acceleration of the frame's origin where a = 0."""
     pin_model, data = model.pin_model, model.pin_data
@@ -261,9 +248,3 @@ def _jacobian_rate_times_v(model: RobotModel, q: Array, v: Array, frame: str | N
     return pin.getFrameClassicalAcceleration(
         pin_model, data, model.frame_id(frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
     ).vector
-
-
-def _positive_duration(duration: float) -> float:
-    if not (np.isfinite(duration) and duration > 0.0):
-        raise ArmError(f'a duration must be positive and finite, not {duration} s')
-    return float(duration)

@@ -1,0 +1,162 @@
+"""When a motion is where on its path, within limits of velocity, acceleration and torque."""
+
+from typing import Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import BSpline
+
+from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError, limit_error
+from arm_dynamics.model import RobotModel
+from arm_dynamics.paths.cartesian_path import Motion, quintic
+
+Timing = Literal['given', 'quintic', 'toppra']
+
+
+class Limits(NamedTuple):
+    """Limits (nv,) of velocity, acceleration and torque or force."""
+
+    velocity: Array
+    acceleration: Array
+    effort: Array
+
+
+class Piece(NamedTuple):
+    """One motion's joint path q(s) and timing s(t), with the rate and acceleration of s."""
+
+    motion: Motion
+    joints: BSpline
+    times: Array
+    s: Array
+    rate: Array
+    acceleration: Array
+
+    def joint_motion(self) -> tuple[Array, Array, Array]:
+        """Return q, v, a (n, nv)."""
+        first, second = self.joints(self.s, 1), self.joints(self.s, 2)
+        v = first * self.rate[:, None]
+        a = first * self.acceleration[:, None] + second * self.rate[:, None] ** 2
+        return self.joints(self.s), v, a
+
+    def stretched(self, factor: float) -> Self:
+        """Return the same motion, slower by a factor."""
+        return self._replace(
+            times=factor * self.times,
+            rate=self.rate / factor,
+            acceleration=self.acceleration / factor**2,
+        )
+
+
+def timed_piece(
+    model: RobotModel,
+    motion: Motion,
+    joints: BSpline,
+    timing: Timing,
+    period: float,
+    limits: Limits,
+) -> Piece:
+    """Return one motion with the timing asked for, stretched until it meets every limit."""
+    piece = _smooth(motion, joints, motion.duration, period)
+    slower = _slow_down(model, piece, limits)
+    optimal = timing == 'toppra'
+    if optimal:
+        piece = _time_optimal(model, motion, joints, period, limits)
+        slower = _slow_down(model, piece, limits)
+    if timing != 'quintic' and slower <= 1.0 + 1e-9:
+        return piece
+    for _ in range(20):  # other sample times may meet a higher peak, and friction stays
+        if optimal:
+            piece = piece.stretched(slower)
+        else:
+            piece = _smooth(motion, joints, slower * piece.times[-1], period)
+        slower = _slow_down(model, piece, limits) * (1.0 + 1e-9)
+        if slower <= 1.0 + 1e-9:
+            break
+    return piece
+
+
+def _sample_times(duration: float, period: float) -> Array:
+    return np.linspace(0.0, duration, max(int(np.ceil(duration / period)), 50) + 1)
+
+
+def _smooth(motion: Motion, joints: BSpline, duration: float, period: float) -> Piece:
+    """Return the quintic timing."""
+    times = _sample_times(duration, period)
+    return Piece(motion, joints, times, *quintic(times, duration))
+
+
+def _time_optimal(
+    model: RobotModel, motion: Motion, joints: BSpline, period: float, limits: Limits
+) -> Piece:
+    """Return the time-optimal timing: s(t) of piecewise constant acceleration."""
+    from toppra import algorithm, constraint
+    from toppra.interpolator import AbstractGeometricPath
+
+    class Path(AbstractGeometricPath):
+        """The joint path as toppra takes it."""
+
+        dof = model.nv
+        path_interval = np.array([0.0, 1.0])
+
+        def __call__(self, s: ArrayLike, order: int = 0) -> Array:
+            return joints(s, order)
+
+    def rigid(q: Array, v: Array, a: Array) -> Array:
+        return model.inverse_dynamics(q, v, a) - model.friction_torque(v)
+
+    def both(limit: Array, endless: float) -> Array:
+        limit = np.minimum(limit, endless)
+        return np.column_stack([-limit, limit])
+
+    bounded = [constraint.JointVelocityConstraint(both(limits.velocity, 1e6))]
+    if np.isfinite(limits.acceleration).any():
+        bounded.append(constraint.JointAccelerationConstraint(both(limits.acceleration, 1e8)))
+    if np.isfinite(limits.effort).any():
+        bounded.append(
+            constraint.SecondOrderConstraint.joint_torque_constraint(
+                rigid, both(limits.effort, 1e9), model.friction
+            )
+        )
+    grid = np.linspace(0.0, 1.0, 1001)
+    solver = algorithm.TOPPRA(bounded, Path(), gridpoints=grid)
+    accelerations, rates, _ = solver.compute_parameterization(0.0, 0.0)
+    if rates is None:
+        raise ArmError('no timing within the limits exists, not even a slow one (TOPP-RA)')
+    spans = 2.0 * np.diff(grid) / (rates[1:] + rates[:-1])
+    knots = np.concatenate([[0.0], np.cumsum(spans)])
+    times = _sample_times(knots[-1], period)
+    which = np.clip(np.searchsorted(knots, times, side='right') - 1, 0, len(spans) - 1)
+    since = times - knots[which]
+    rate = rates[which] + accelerations[which] * since
+    s = grid[which] + (rates[which] + 0.5 * accelerations[which] * since) * since
+    return Piece(motion, joints, times, np.clip(s, 0.0, 1.0), rate, accelerations[which])
+
+
+def _slow_down(model: RobotModel, piece: Piece, limits: Limits) -> float:
+    """Return the factor by which to stretch time so that every limit holds at every point.
+
+    Stretched by k, v falls by k and a by k^2, and so does the torque beyond gravity and Coulomb
+    friction: tau = g + f + (tau_1 - g - f) / k^2. (Viscous friction falls by k only.)
+
+    Raises:
+        ArmError: gravity and friction alone exceed an effort limit; names the joint.
+    """
+    q, v, a = piece.joint_motion()
+    slow = np.array([model.gravity_torque(each) for each in q]) + model.friction * np.sign(v)
+    for row, joint in np.argwhere(np.abs(slow) > limits.effort):
+        name, limit = model.joint_names[joint], limits.effort[joint]
+        where = f'{piece.s[row]:.0%} of the way'
+        quantity = 'torque against gravity and friction'
+        raise limit_error(name, quantity, slow[row, joint], -limit, limit, 'N.m', where)
+    motion = efforts(model, q, v, a) - slow
+    room = np.where(motion > 0.0, limits.effort - slow, limits.effort + slow)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        squares = np.where(motion == 0.0, 0.0, np.abs(motion) / room)
+    squared = max(float(squares.max()), float((np.abs(a) / limits.acceleration).max()))
+    return max(float((np.abs(v) / limits.velocity).max()), float(np.sqrt(squared)))
+
+
+def efforts(model: RobotModel, q: Array, v: Array, a: Array) -> Array:
+    """Return the torques (n, nv) that inverse dynamics asks along a joint motion."""
+    return np.array([model.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])
