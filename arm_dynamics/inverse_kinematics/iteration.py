@@ -6,7 +6,6 @@ import numpy as np
 
 from arm_dynamics.compiling import passed
 from arm_dynamics.inverse_kinematics.residual import (
-    assign,
     keep_within_limits,
     linearise,
     meets,
@@ -53,15 +52,15 @@ def from_starts(minimise, how, chain, task, target, starts, q):
     trial = np.empty(q.shape[0])
     best, total = math.inf, 0
     for start in range(starts.shape[0]):
-        assign(trial, starts[start])
+        trial[:] = starts[start]
         keep_within_limits(chain, trial)
         used, position, orientation = minimise(how, chain, task, target, trial)
         total += used
         if meets(task, position, orientation):
-            assign(q, trial)
+            q[:] = trial
             return True, total, start
         cost = position * position + orientation * orientation
         if cost < best:
             best = cost
-            assign(q, trial)
+            q[:] = trial
     return False, total, starts.shape[0] - 1

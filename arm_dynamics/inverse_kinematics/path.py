@@ -14,7 +14,6 @@ from arm_dynamics.inverse_kinematics.arm import (
     InverseKinematics,
     inverse_kinematics,
 )
-from arm_dynamics.inverse_kinematics.posture import is_redundant
 from arm_dynamics.inverse_kinematics.residual import (
     condition_number,
     largest_residuals,
@@ -24,6 +23,8 @@ from arm_dynamics.inverse_kinematics.residual import (
 from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
 from arm_dynamics.inverse_kinematics.task import IkTask, ik_task, pose_matrices
 from arm_dynamics.inverse_kinematics.tracking import follow
+from arm_dynamics.inverse_kinematics.verification import is_redundant
+from arm_dynamics.kinematics.chain import Chain
 from arm_dynamics.model import RobotModel
 
 STEP_BOUND = 0.15  # [rad | m] largest joint motion in one part of a path
@@ -51,12 +52,6 @@ class PathIkResult(NamedTuple):
     max_position_error: float
     max_orientation_error: float
     max_joint_step: float
-
-
-class _Branch(NamedTuple):
-    reached: int  # poses met before the first failure
-    path: Array
-    reason: str
 
 
 def solve_path_ik(
@@ -91,31 +86,28 @@ def solve_path_ik(
     targets = pose_matrices(poses)
     start = ik.checked_seed(seed)
     task = ik_task(position_tolerance, orientation_tolerance, position_only, axis_tolerances)
-    first, why = _first_configurations(ik, targets[0], start, task, restarts, random_seed)
-    best = _Branch(0, np.empty((0, ik.chain.n)), why)
+    first, reason = _first_configurations(ik, targets[0], start, task, restarts, random_seed)
+    reached, path = 0, np.empty((0, ik.chain.n))
     for configuration in first:
         branch = _follow(ik, targets, configuration, task, start[ik.chain.joints])
-        if branch.reached == len(targets):
-            best = branch
+        if branch[0] > reached or not reached:
+            reached, path, reason = branch
+        if reached == len(targets):
             break
-        if branch.reached > best.reached or best.reached == 0:
-            best = branch
-    q = np.repeat(start[None, :], best.reached, axis=0)
-    q[:, ik.chain.joints] = best.path[: best.reached]
-    success = best.reached == len(targets)
-    position, orientation = path_errors(model, frame, q, targets[: best.reached], task)
-    if success and (
-        position > 1.01 * task.tolerances[0] or orientation > 1.01 * task.tolerances[1]
-    ):
+    success = reached == len(targets)
+    q = np.tile(start, (reached, 1))
+    q[:, ik.chain.joints] = path[:reached]
+    position, orientation = path_errors(model, frame, q, targets[:reached], task)
+    if success and not meets(task, position / 1.01, orientation / 1.01):
         raise ArmError(f'path IK missed its poses by {position:.1e} m, {orientation:.1e} rad')
     return PathIkResult(
         success,
         q,
-        -1 if success else best.reached,
-        '' if success else f'pose {best.reached}: {best.reason}',
+        -1 if success else reached,
+        '' if success else f'pose {reached}: {reason}',
         position,
         orientation,
-        float(np.abs(np.diff(q, axis=0)).max()) if len(q) > 1 else 0.0,
+        float(np.abs(np.diff(q, axis=0)).max(initial=0.0)),
     )
 
 
@@ -138,34 +130,32 @@ def _first_configurations(
             _, position, orientation = minimise((40, 6), ik.chain.arrays, task, target, q)
             if meets(task, position, orientation):
                 found.append(q)
-    revolute = ~ik.chain.prismatic
+    endless = ~ik.chain.prismatic & (ik.chain.upper - ik.chain.lower >= _TURN)
 
-    def offset(q: Array, origin: Array) -> Array:
+    def apart(q: Array, origin: Array) -> Array:
         step = q - origin
-        turned = np.remainder(step + np.pi, _TURN) - np.pi
-        return np.where(revolute & (ik.chain.upper - ik.chain.lower >= _TURN), turned, step)
+        return np.where(endless, np.remainder(step + np.pi, _TURN) - np.pi, step)
 
     distinct: list[Array] = []
-    for q in sorted(found, key=lambda q: float(np.linalg.norm(offset(q, start)))):
-        if all(np.abs(offset(q, other)).max() > _SAME_SOLUTION for other in distinct):
+    for q in sorted(found, key=lambda q: float(np.linalg.norm(apart(q, start)))):
+        if all(np.abs(apart(q, other)).max() > _SAME_SOLUTION for other in distinct):
             distinct.append(q)
     return distinct, result.reason
 
 
 def _follow(
     ik: InverseKinematics, targets: Array, configuration: Array, task: IkTask, seed: Array
-) -> _Branch:
-    """Follow one branch to the end or to the first pose it cannot meet."""
-    chain = ik.chain
+) -> tuple[int, Array, str]:
+    """Follow one branch; return how many poses it meets, its path (n, chain.n), why no more."""
+    chain, reason = ik.chain, ''
     path = np.empty((len(targets), chain.n))
     path[0] = configuration
     reached, part = follow(chain.arrays, task, targets, STEP_BOUND, path)
-    reason = ''
     if reached < len(targets):
         reason = _why_stopped(ik, targets, reached, part, path, task)
     if reached and not is_redundant(chain.arrays, task):
-        reached, reason = _choose_turns(ik, path[:reached], seed, reason)
-    return _Branch(reached, path, reason)
+        reached, reason = _choose_turns(chain, path[:reached], seed, reason)
+    return reached, path, reason
 
 
 def _why_stopped(
@@ -182,13 +172,12 @@ def _why_stopped(
     )
 
 
-def _choose_turns(ik: InverseKinematics, path: Array, seed: Array, reason: str) -> tuple[int, str]:
+def _choose_turns(chain: Chain, path: Array, seed: Array, reason: str) -> tuple[int, str]:
     """Shift each revolute joint of a path (n, chain.n), in place, by full turns into its limits.
 
     Returns how many poses then are within limits, and why no more, or `reason` if all are.
     """
-    chain, slack = ik.chain, 1e-9
-    reached = len(path)
+    reached, slack = len(path), 1e-9
     for i in range(chain.n):
         nearest = np.round((seed[i] - path[0, i]) / _TURN)
         shifts = [0.0] if chain.prismatic[i] else _TURN * (nearest + np.array([0, 1, -1, 2, -2]))

@@ -152,10 +152,3 @@ def condition_number(values):
     """
     smallest = values.min()
     return values.max() / smallest if smallest > 0.0 else math.inf
-
-
-@inlined
-def assign(target, source):
-    """Copy a vector."""
-    for i in range(target.shape[0]):
-        target[i] = source[i]

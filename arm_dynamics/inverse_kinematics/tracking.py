@@ -6,15 +6,14 @@ import numpy as np
 from numpy import int64  # a bare literal would have a copy compiled for every value
 
 from arm_dynamics.compiling import inlined, kept
-from arm_dynamics.inverse_kinematics.posture import ease_posture, is_redundant
 from arm_dynamics.inverse_kinematics.residual import (
-    assign,
     hold_joints_at_limits,
     linearise,
     meets,
     new_state,
     residual_at,
 )
+from arm_dynamics.inverse_kinematics.verification import ease_posture, is_redundant
 from arm_dynamics.kinematics.compiled_kinematics import pose_error
 from arm_dynamics.kinematics.small_matrices import damped_step
 
@@ -44,25 +43,25 @@ def correct(chain, task, target, limited, q, iterations):
         size = position * position + orientation * orientation
         within = meets(task, position, orientation)
         if last_within and size >= last:
-            assign(q, last_q)
+            q[:] = last_q
             return True
         if size < 1e-30 or not math.isfinite(size):
             return within
         last, last_within = size, within
-        assign(last_q, q)
+        last_q[:] = q
         linearise(chain, task, target, state)
         if limited:
             hold_joints_at_limits(chain, q, state)
         # Damping vanishes with the residual: regular near a singularity, quadratic at the end.
         if not damped_step(state.jacobian, state.residual, 0.1 * size + 1e-14, step):
-            assign(q, last_q)
+            q[:] = last_q
             return within
         for i in range(n):
             q[i] += step[i]
             if limited:
                 q[i] = min(max(q[i], chain.lower[i]), chain.upper[i])
     if last_within:
-        assign(q, last_q)
+        q[:] = last_q
     return last_within
 
 
@@ -93,7 +92,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
 
     A redundant arm is eased along its self-motion by half of what it moves.
     """
-    assign(trial, q)
+    trial[:] = q
     if not correct(chain, task, target, redundant, trial, int64(12)):
         return False
     moved = largest_difference(trial, q)
@@ -104,7 +103,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
         ease_posture(chain, task, target, reference, eased, 0.5 * moved)
         reached = correct(chain, task, target, redundant, eased, int64(12))
         if reached and largest_difference(eased, q) <= step_bound:
-            assign(trial, eased)
+            trial[:] = eased
     return True
 
 
@@ -122,7 +121,7 @@ def follow(chain, task, targets, step_bound, path):
     trial, between = np.empty(q.shape[0]), np.empty((4, 4))
     if not correct(chain, task, targets[0], redundant, q, int64(20)):
         return 0, 0.0
-    assign(path[0], q)
+    path[0][:] = q
     for k in range(1, count):
         done, part = 0.0, 1.0
         while done < 1.0:
@@ -132,12 +131,12 @@ def follow(chain, task, targets, step_bound, path):
             else:
                 pose_between(targets[k - 1], targets[k], ahead, between)
             if next_on_branch(chain, task, between, redundant, reference, step_bound, q, trial):
-                assign(q, trial)
+                q[:] = trial
                 done = ahead
                 part = 1.0 if part == 1.0 else 2.0 * part
             else:
                 part *= 0.5
                 if part < SMALLEST_PART:
                     return k, done
-        assign(path[k], q)
+        path[k][:] = q
     return count, 1.0

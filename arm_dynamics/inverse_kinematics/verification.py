@@ -1,16 +1,18 @@
-"""What becomes of a solver's answers, compiled: turned to the seed, held to limits, checked."""
+"""What becomes of solvers' proposals, compiled: turned to the seed, held to limits, checked.
+
+A redundant arm is then moved along its self-motion to a better posture.
+"""
 
 import math
 
 import numpy as np
 from numpy import int64  # a bare literal would have a copy compiled for every value
 
-from arm_dynamics.compiling import kept
-from arm_dynamics.inverse_kinematics.posture import improve_posture, is_redundant
+from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.inverse_kinematics.residual import (
-    assign,
     condition_number,
     keep_within_limits,
+    linearise,
     meets,
     new_state,
     residual_at,
@@ -19,6 +21,111 @@ from arm_dynamics.inverse_kinematics.residual import (
 from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import ChainArrays
+from arm_dynamics.kinematics.small_matrices import damped_step
+
+
+@inlined
+def is_redundant(chain, task):
+    """Return whether the chain has more joints than the task has components that count."""
+    count = 6
+    for width in task.dead_zone:
+        if width > 0.0:
+            count -= 1
+    return chain.lower.shape[0] > count
+
+
+@kept
+def posture_cost(chain, reference, q):
+    """Return 1/2 |q - reference|^2 plus a penalty in the outer tenth of each joint's range."""
+    cost = 0.0
+    for i in range(q.shape[0]):
+        cost += 0.5 * (q[i] - reference[i]) ** 2
+        margin = 0.1 * (chain.upper[i] - chain.lower[i])
+        if margin < math.inf:
+            near = max(chain.lower[i] + margin - q[i], q[i] - chain.upper[i] + margin, 0.0)
+            cost += 5.0 * near * near
+    return cost
+
+
+@kept
+def posture_descent(chain, reference, q, jacobian, direction):
+    """Write the negative gradient (n,) of `posture_cost`, its part d - pinv(J) J d.
+
+    That part leaves the task where it is. Returns its largest component.
+    """
+    n = q.shape[0]
+    for i in range(n):
+        direction[i] = reference[i] - q[i]
+        margin = 0.1 * (chain.upper[i] - chain.lower[i])
+        if margin < math.inf:
+            direction[i] += 10.0 * max(chain.lower[i] + margin - q[i], 0.0)
+            direction[i] -= 10.0 * max(q[i] - chain.upper[i] + margin, 0.0)
+    moved, step = np.zeros(6), np.empty(n)
+    for k in range(6):
+        for i in range(n):
+            moved[k] += jacobian[k, i] * direction[i]
+    solved, largest = damped_step(jacobian, moved, 1e-10, step), 0.0
+    for i in range(n):
+        if solved:
+            direction[i] -= step[i]
+        largest = max(largest, abs(direction[i]))
+    return largest
+
+
+@inlined
+def step_along(chain, q, factor, direction, moved):
+    """Write q + factor d (n,), held within the limits."""
+    for i in range(q.shape[0]):
+        moved[i] = min(max(q[i] + factor * direction[i], chain.lower[i]), chain.upper[i])
+
+
+@kept
+def improve_posture(chain, task, target, reference, q):
+    """Move a redundant solution q, in place, along its self-motion to a lower `posture_cost`.
+
+    Every accepted step meets the tolerances and the limits. Returns the residuals of q.
+    """
+    n = q.shape[0]
+    state, direction, trial = new_state(n), np.empty(n), np.empty(n)
+    # Free components stay free, but a loosened one is held where it is while the arm moves.
+    position, orientation = residual_at(chain, task, target, q, state)
+    cost, scale = posture_cost(chain, reference, q), 1.0
+    for _ in range(20):
+        linearise(chain, task, target, state)
+        reach = posture_descent(chain, reference, q, state.jacobian, direction)
+        if reach < 1e-4:
+            break
+        improved = False
+        for _ in range(4):
+            step_along(chain, q, scale * min(1.0, 0.5 / reach), direction, trial)
+            _, p, o = minimise((int64(5), int64(5)), chain, task, target, trial)
+            lower_cost = posture_cost(chain, reference, trial)
+            if meets(task, p, o) and lower_cost < cost - 1e-9:
+                gained = cost - lower_cost
+                q[:] = trial
+                cost, position, orientation, improved = lower_cost, p, o, True
+                scale = min(1.0, 2.0 * scale)
+                break
+            scale *= 0.4
+        if not improved or gained < 1e-3 * cost:
+            break
+        residual_at(chain, task, target, q, state)
+    return position, orientation
+
+
+@kept
+def ease_posture(chain, task, target, reference, q, allowed):
+    """Move q, in place, along its self-motion towards the reference and away from limits.
+
+    By at most `allowed` [rad] (largest joint), so that a slow path is not overtaken.
+    """
+    n = q.shape[0]
+    state, direction = new_state(n), np.empty(n)
+    residual_at(chain, task, target, q, state)
+    linearise(chain, task, target, state)
+    reach = posture_descent(chain, reference, q, state.jacobian, direction)
+    if reach > 0.0:
+        step_along(chain, q, min(0.1, allowed / reach), direction, q)
 
 
 @kept
@@ -68,22 +175,22 @@ def best_of(chain, task, target, candidates, polish, seed, q):
         if distance[c] == math.inf:
             break
         distance[c] = math.inf
-        assign(trial, candidates[c])
+        trial[:] = candidates[c]
         p, o = residual_at(chain, task, target, trial, state)
         if polish and not meets(task, p, o) and p + o < 1e-2:
             minimise((int64(20), int64(6)), chain, task, target, trial)
             p, o = residual_at(chain, task, target, trial, state)
         if meets(task, p, o):
-            assign(q, trial)
+            q[:] = trial
             if is_redundant(chain, task):
                 improve_posture(chain, task, target, seed, q)
                 p, o = residual_at(chain, task, target, q, state)
             return True, p, o, condition_number(singular_values_of(chain, state))
         if p * p + o * o < least:
             least = p * p + o * o
-            assign(q, trial)
+            q[:] = trial
     if least == math.inf:
-        assign(q, seed)
+        q[:] = seed
         keep_within_limits(chain, q)
     position, orientation = residual_at(chain, task, target, q, state)
     return False, position, orientation, condition_number(singular_values_of(chain, state))

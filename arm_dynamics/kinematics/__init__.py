@@ -1,23 +1,15 @@
 """Where the links of an arm are: chains, Jacobians, singularities, Denavit-Hartenberg rows."""
 
-from arm_dynamics.kinematics.jacobians import (
-    Ellipsoid,
-    condition_number,
-    force_ellipsoid,
-    geometric_jacobian,
-    manipulability,
-    numerical_jacobian,
-    smallest_singular_value,
-    velocity_ellipsoid,
-)
+from arm_dynamics.on_demand import on_demand
 
-__all__ = [
-    'Ellipsoid',
-    'condition_number',
-    'force_ellipsoid',
-    'geometric_jacobian',
-    'manipulability',
-    'numerical_jacobian',
-    'smallest_singular_value',
-    'velocity_ellipsoid',
-]
+__getattr__ = on_demand(
+    __name__,
+    Ellipsoid='jacobians',
+    condition_number='jacobians',
+    force_ellipsoid='jacobians',
+    geometric_jacobian='jacobians',
+    manipulability='jacobians',
+    numerical_jacobian='jacobians',
+    smallest_singular_value='jacobians',
+    velocity_ellipsoid='jacobians',
+)

@@ -6,7 +6,6 @@ from numpy import int64  # a bare literal would have a copy compiled for every v
 from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.inverse_kinematics.iteration import from_starts
 from arm_dynamics.inverse_kinematics.residual import (
-    assign,
     hold_joints_at_limits,
     keep_within_limits,
     linearise,
@@ -71,7 +70,7 @@ def minimise(effort, chain, task, target, q):
             growth *= 2.0
         if not improved:
             return iteration, position, orientation
-        assign(q, trial)
+        q[:] = trial
         here, there = there, here
         position, orientation, cost = p, o, trial_cost
         if done:
