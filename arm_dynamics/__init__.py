@@ -1,8 +1,8 @@
 """What an arm is: model, kinematics, inverse kinematics, dynamics, motors, integrators, paths."""
 
 from arm_dynamics.errors import ArmError, JointLimitError
+from arm_dynamics.found import on_demand
 from arm_dynamics.model import RobotModel
-from arm_dynamics.on_demand import on_demand
 
 __all__ = ['ArmError', 'JointLimitError', 'RobotModel']
 

@@ -9,9 +9,9 @@ brings more by entry points:
     my_law = 'my_package.my_module:MyLaw'
 """
 
+from collections.abc import Callable
 from functools import cached_property
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib import import_module, metadata
 from pkgutil import iter_modules
 from typing import Any
 
@@ -51,8 +51,8 @@ class Found:
         return frozenset(module.name for module in modules if not module.name.startswith('_'))
 
     @cached_property
-    def _plugins(self) -> dict[str, EntryPoint]:
-        return {entry.name: entry for entry in entry_points(group=self._group)}
+    def _plugins(self) -> dict[str, metadata.EntryPoint]:
+        return {entry.name: entry for entry in metadata.entry_points(group=self._group)}
 
     def names(self) -> tuple[str, ...]:
         """Return all names, sorted."""
@@ -96,3 +96,17 @@ class Found:
             if attribute.replace('_', '').lower() == wanted:
                 return thing
         raise ArmError(f'{self._kind} {name!r}: {module.__file__} has no class of that name')
+
+
+def on_demand(package: str, **homes: str) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package; `homes`: the module in it that has each name.
+
+    It is for what brings a compiler, which many importers of the package do without.
+    """
+
+    def get(name: str) -> Any:
+        if name in homes:
+            return getattr(import_module(f'{package}.{homes[name]}'), name)
+        raise AttributeError(f'module {package} has no {name!r}')
+
+    return get

@@ -1,6 +1,6 @@
 """Joint positions for poses of the tool frame: single poses and whole paths."""
 
-from arm_dynamics.on_demand import on_demand
+from arm_dynamics.found import on_demand
 
 __getattr__ = on_demand(
     __name__,

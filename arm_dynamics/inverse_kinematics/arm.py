@@ -15,7 +15,7 @@ from arm_dynamics.inverse_kinematics.solvers.analytic import Analytic
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.inverse_kinematics.verification import best_of
 from arm_dynamics.kinematics.chain import chain_to
-from arm_dynamics.kinematics.small_matrices import all_finite
+from arm_dynamics.kinematics.compiled_matrices import all_finite
 from arm_dynamics.model import RobotModel
 
 DEFAULT_RESTARTS = 60

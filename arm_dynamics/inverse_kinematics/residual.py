@@ -17,7 +17,7 @@ from arm_dynamics.kinematics.compiled_kinematics import (
     pose_error,
     rotate_rows_to_log,
 )
-from arm_dynamics.kinematics.small_matrices import singular_values
+from arm_dynamics.kinematics.compiled_matrices import singular_values
 
 
 class State(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
-from arm_dynamics.kinematics.small_matrices import all_finite
+from arm_dynamics.kinematics.compiled_matrices import all_finite
 
 
 class IkTask(NamedTuple):

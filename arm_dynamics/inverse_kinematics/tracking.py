@@ -15,7 +15,7 @@ from arm_dynamics.inverse_kinematics.residual import (
 )
 from arm_dynamics.inverse_kinematics.verification import ease_posture, is_redundant
 from arm_dynamics.kinematics.compiled_kinematics import pose_error
-from arm_dynamics.kinematics.small_matrices import damped_step
+from arm_dynamics.kinematics.compiled_matrices import damped_step
 
 SMALLEST_PART = 1.0 / 1024.0
 

@@ -21,7 +21,7 @@ from arm_dynamics.inverse_kinematics.residual import (
 from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import ChainArrays
-from arm_dynamics.kinematics.small_matrices import damped_step
+from arm_dynamics.kinematics.compiled_matrices import damped_step
 
 
 @inlined

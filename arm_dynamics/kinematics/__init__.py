@@ -1,6 +1,6 @@
 """Where the links of an arm are: chains, Jacobians, singularities, Denavit-Hartenberg rows."""
 
-from arm_dynamics.on_demand import on_demand
+from arm_dynamics.found import on_demand
 
 __getattr__ = on_demand(
     __name__,

@@ -5,7 +5,7 @@ import math
 from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.inverse_kinematics.iteration import from_starts, iterate
 from arm_dynamics.inverse_kinematics.solver import CompiledSolver
-from arm_dynamics.kinematics.small_matrices import damped_step
+from arm_dynamics.kinematics.compiled_matrices import damped_step
 
 
 @inlined

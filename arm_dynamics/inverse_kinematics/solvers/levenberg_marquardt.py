@@ -14,7 +14,7 @@ from arm_dynamics.inverse_kinematics.residual import (
     residual_at,
 )
 from arm_dynamics.inverse_kinematics.solver import CompiledSolver
-from arm_dynamics.kinematics.small_matrices import damped_step
+from arm_dynamics.kinematics.compiled_matrices import damped_step
 
 
 @inlined

@@ -3,7 +3,7 @@
 from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.inverse_kinematics.iteration import from_starts, iterate
 from arm_dynamics.inverse_kinematics.solver import CompiledSolver
-from arm_dynamics.kinematics.small_matrices import pseudo_inverse_step
+from arm_dynamics.kinematics.compiled_matrices import pseudo_inverse_step
 
 
 @inlined
