@@ -50,14 +50,12 @@ class MotorConstants(NamedTuple):
 class DCMotors(Parameters):
     """The motors of an arm. Rotor inertia is the model's `armature`."""
 
-    torque_constant: PerJoint = parameter((10.0,), 'Kt of the motors [N.m/A]', min=0.0)
-    back_emf_constant: PerJoint = parameter(
-        (), 'Ke of the motors [V.s/rad]; empty: equal to Kt', min=0.0
-    )
-    armature_resistance: PerJoint = parameter((1.0,), 'Ra of the motors [Ohm]', above=0.0)
-    brush_drop: PerJoint = parameter((0.0,), 'of the motors [V]', min=0.0)
+    torque_constant: PerJoint = parameter((10.0,), 'Kt of the motors [N.m/A]', min=0)
+    back_emf_constant: PerJoint = parameter((), 'Ke of the motors [V.s/rad]; empty: as Kt', min=0)
+    armature_resistance: PerJoint = parameter((1.0,), 'Ra of the motors [Ohm]', above=0)
+    brush_drop: PerJoint = parameter((0.0,), 'of the motors [V]', min=0)
     half_drop_voltage: PerJoint = parameter(
-        (1.0,), 'voltage at which half the brush drop is there [V]', above=0.0
+        (1.0,), 'voltage at which half the brush drop is there [V]', above=0
     )
 
     def constants(self, joint_names: tuple[str, ...]) -> MotorConstants:

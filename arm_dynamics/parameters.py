@@ -2,7 +2,7 @@
 
     @dataclass(frozen=True)
     class Gains(Parameters):
-        kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0.0)
+        kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0)
         mode: str = parameter('fast', 'how it is computed', one_of=('fast', 'slow'))
 
 Numbers are checked where the dataclass is made, those per joint where the joints are known

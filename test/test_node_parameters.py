@@ -105,6 +105,8 @@ def test_every_parameter_of_a_node_is_known_beforehand_and_described(name, tmp_p
                 continue
             field = known.get(parameter.name) or known[f'{parameter.name.rpartition(".")[0]}.*']
             assert parameter.description == field.description != ''
+            if name != 'comparison_task':  # two tasks may bound the same name differently
+                assert field.allowed in parameter.additional_constraints
 
 
 def test_dump_while_gains_are_set_by_frequency_loads_again_to_the_last_bit(tmp_path):

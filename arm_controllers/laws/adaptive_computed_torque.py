@@ -21,17 +21,17 @@ class AdaptiveComputedTorqueParameters(Parameters):
     """
 
     slope: PerJoint = parameter(
-        (20.0,), 'Lambda [1/s], the error decays like exp(-slope t) where s = 0', min=0.0
+        (20.0,), 'Lambda [1/s], the error decays like exp(-slope t) where s = 0', min=0
     )
     damping_rate: float = parameter(
-        20.0, 'kappa [1/s], s decays like exp(-kappa t) with the right parameters', above=0.0
+        20.0, 'kappa [1/s], s decays like exp(-kappa t) with the right parameters', above=0
     )
-    adaptation_gain: float = parameter(100.0, 'gamma [1/(kg m^2)]; 0 does not adapt', min=0.0)
+    adaptation_gain: float = parameter(100.0, 'gamma [1/(kg m^2)]; 0 does not adapt', min=0)
     expected_payload: float = parameter(
         0.5,
         'mass that the tool may carry [kg]; what the last link may learn grows with it',
-        min=0.0,
-        max=1000.0,
+        min=0,
+        max=1000,
     )
 
 

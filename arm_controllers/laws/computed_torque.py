@@ -11,8 +11,8 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class ComputedTorqueParameters(Parameters):
     """Gains of the error dynamics."""
 
-    kp: PerJoint = parameter((400.0,), 'position gain wn^2 [1/s^2]', min=0.0)
-    kd: PerJoint = parameter((40.0,), 'velocity gain 2 zeta wn [1/s]', min=0.0)
+    kp: PerJoint = parameter((400.0,), 'position gain wn^2 [1/s^2]', min=0)
+    kd: PerJoint = parameter((40.0,), 'velocity gain 2 zeta wn [1/s]', min=0)
 
 
 class ComputedTorque(Law):

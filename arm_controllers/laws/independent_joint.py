@@ -15,17 +15,17 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class IndependentJointParameters(Parameters):
     """Design of each joint's loop as if it were alone."""
 
-    natural_frequency: PerJoint = parameter((20.0,), 'wn [rad/s]', above=0.0)
-    damping_ratio: PerJoint = parameter((1.0,), 'zeta', above=0.0)
-    integral_rate: float = parameter(4.0, 'ki over kp [1/s], below 2 zeta wn', min=0.0)
+    natural_frequency: PerJoint = parameter((20.0,), 'wn [rad/s]', above=0)
+    damping_ratio: PerJoint = parameter((1.0,), 'zeta', above=0)
+    integral_rate: float = parameter(4.0, 'ki over kp [1/s], below 2 zeta wn', min=0)
     integral_limit: float = parameter(
-        1.0, 'largest torque of the integral term over the effort limit', min=0.0, max=1.0
+        1.0, 'largest torque of the integral term over the effort limit', min=0, max=1
     )
     inertia: PerJoint = parameter(
         (),
         "the joints' constant inertias [kg m^2 | kg]; none: diagonal of the mass matrix"
         ' where the controller takes over',
-        above=0.0,
+        above=0,
     )
 
 

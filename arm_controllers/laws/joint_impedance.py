@@ -15,8 +15,8 @@ from arm_dynamics.small_matrices import eigen, times, transposed
 class JointImpedanceParameters(Parameters):
     """What somebody who pushes the arm is to feel."""
 
-    stiffness: PerJoint = parameter((300.0,), 'K [N.m/rad | N/m]', above=0.0)
-    damping_ratio: float = parameter(0.7, 'of every natural mode of M and K', above=0.0, max=10.0)
+    stiffness: PerJoint = parameter((300.0,), 'K [N.m/rad | N/m]', above=0)
+    damping_ratio: float = parameter(0.7, 'of every natural mode of M and K', above=0, max=10)
 
 
 class JointImpedance(Law):

@@ -14,10 +14,10 @@ from arm_dynamics.small_matrices import times, transposed
 class MomentumObserverParameters(Parameters):
     """Gains of the error dynamics and of the observer."""
 
-    kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0.0)
-    kd: PerJoint = parameter((40.0,), 'velocity gain [1/s]', min=0.0)
+    kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0)
+    kd: PerJoint = parameter((40.0,), 'velocity gain [1/s]', min=0)
     observer_gain: PerJoint = parameter(
-        (150.0,), 'bandwidth of the disturbance estimate [1/s], well below 1/dt', min=0.0
+        (150.0,), 'bandwidth of the disturbance estimate [1/s], well below 1/dt', min=0
     )
 
 

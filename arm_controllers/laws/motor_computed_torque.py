@@ -13,8 +13,8 @@ from arm_dynamics.parameters import PerJoint, parameter
 class MotorComputedTorqueParameters(DCMotors):
     """Gains and motors."""
 
-    kp: PerJoint = parameter((400.0,), '[1/s^2]', min=0.0)
-    kd: PerJoint = parameter((40.0,), '[1/s]; 2 sqrt(kp) is critically damped', min=0.0)
+    kp: PerJoint = parameter((400.0,), '[1/s^2]', min=0)
+    kd: PerJoint = parameter((40.0,), '[1/s]; 2 sqrt(kp) is critically damped', min=0)
 
 
 class MotorComputedTorque(Law):

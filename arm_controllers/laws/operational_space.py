@@ -27,16 +27,14 @@ class OperationalSpaceParameters(Parameters):
     kp: PerJoint = parameter(
         (400.0,),
         '(6) position and orientation gains of the tip [1/s^2]; one number serves all',
-        min=0.0,
+        min=0,
         per=_TASK_AXES,
     )
     kd: PerJoint = parameter(
-        (40.0,), '(6) their velocity gains [1/s]; one number serves all', min=0.0, per=_TASK_AXES
+        (40.0,), '(6) their velocity gains [1/s]; one number serves all', min=0, per=_TASK_AXES
     )
-    posture_kp: float = parameter(
-        100.0, 'position gain of the joints in the null space [1/s^2]', min=0.0
-    )
-    posture_kd: float = parameter(20.0, 'velocity gain there [1/s]', min=0.0)
+    posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
+    posture_kd: float = parameter(20.0, 'velocity gain there [1/s]', min=0)
     axes: tuple[float, ...] = parameter(
         (1.0,) * 6, f'(6) 1 for task axes ({", ".join(_TASK_AXES)}), 0 for free ones', length=6
     )
@@ -44,7 +42,7 @@ class OperationalSpaceParameters(Parameters):
     threshold: float = parameter(
         0.01,
         'mobility of a task direction [1/kg] below which it is given up smoothly',
-        above=0.0,
+        above=0,
     )
 
     def __post_init__(self) -> None:

@@ -11,8 +11,8 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class PDParameters(Parameters):
     """Gains."""
 
-    kp: PerJoint = parameter((400.0,), 'position gain [N.m/rad | N/m]', min=0.0)
-    kd: PerJoint = parameter((40.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0.0)
+    kp: PerJoint = parameter((400.0,), 'position gain [N.m/rad | N/m]', min=0)
+    kd: PerJoint = parameter((40.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0)
     gravity_compensation: bool = parameter(True, 'add g(q)')
 
 

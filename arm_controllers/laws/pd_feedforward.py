@@ -11,8 +11,8 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class PDFeedforwardParameters(Parameters):
     """Gains, and where the model is evaluated."""
 
-    kp: PerJoint = parameter((2000.0,), 'position gain [N.m/rad | N/m]', min=0.0)
-    kd: PerJoint = parameter((400.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0.0)
+    kp: PerJoint = parameter((2000.0,), 'position gain [N.m/rad | N/m]', min=0)
+    kd: PerJoint = parameter((400.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0)
     feedforward_at: str = parameter(
         'reference',
         "state at which the model is evaluated: the 'reference' (the textbook's) or as 'measured'",

@@ -17,9 +17,7 @@ class PosePIDParameters(Parameters):
 
     p: PerJoint = parameter((0.0,), 'on the error [V/rad]')
     i: PerJoint = parameter((0.0,), 'on the sum of the errors [V/rad]')
-    d: PerJoint = parameter(
-        (0.0,), 'on the change of the error since the last control period [V/rad]'
-    )
+    d: PerJoint = parameter((0.0,), 'on the change of the error since the last period [V/rad]')
 
 
 class PosePID(Law):

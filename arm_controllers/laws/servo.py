@@ -18,10 +18,8 @@ class ServoParameters(Stepping):
     feedforward: str = parameter(
         'inverse_dynamics', 'what is added to the reference, see Servo', one_of=FEEDFORWARD
     )
-    servo_kp: PerJoint = parameter(
-        (2000.0,), "position gain of the plant's servo [N.m/rad]", above=0.0
-    )
-    servo_kd: PerJoint = parameter((400.0,), 'its velocity gain [N.m.s/rad]', min=0.0)
+    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', above=0)
+    servo_kd: PerJoint = parameter((400.0,), 'its velocity gain [N.m.s/rad]', min=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -36,13 +36,11 @@ class ForwardModelParameters(Parameters):
         one_of=ACTUATORS,
     )
     integrator: str = parameter('implicitfast', 'how to step', one_of=INTEGRATORS)
-    servo_kp: PerJoint = parameter((2000.0,), '[N.m/rad]', min=0.0)
-    servo_kd: PerJoint = parameter((400.0,), '[N.m.s/rad]', min=0.0)
+    servo_kp: PerJoint = parameter((2000.0,), '[N.m/rad]', min=0)
+    servo_kd: PerJoint = parameter((400.0,), '[N.m.s/rad]', min=0)
     motors: DCMotors = parameter(DCMotors(), 'the DC motors')
-    limit_stiffness: PerJoint = parameter(
-        (0.0,), 'spring beyond the position limits [N.m/rad]', min=0.0
-    )
-    limit_damping: PerJoint = parameter((0.0,), 'damper there [N.m.s/rad]', min=0.0)
+    limit_stiffness: PerJoint = parameter((0.0,), 'spring beyond position limits [N.m/rad]', min=0)
+    limit_damping: PerJoint = parameter((0.0,), 'damper there [N.m.s/rad]', min=0)
     effort_limits: bool = parameter(True, "enforce the URDF's effort limits")
 
     def __post_init__(self) -> None:

@@ -25,11 +25,11 @@ class MotionModelParameters(PlantParameters):
 
     motion_type: str = parameter('computed_torque', 'fidelity of the motion', one_of=MOTION_TYPES)
     natural_frequency: PerJoint = parameter(
-        (20.0,), "of the error dynamics [rad/s] (not 'pd')", above=0.0
+        (20.0,), "of the error dynamics [rad/s] (not 'pd')", above=0
     )
-    damping_ratio: PerJoint = parameter((1.0,), "of the error dynamics (not 'pd')", above=0.0)
+    damping_ratio: PerJoint = parameter((1.0,), "of the error dynamics (not 'pd')", above=0)
     settling_time: PerJoint = parameter(
-        (0.0,), '[s], instead of the natural frequency where it is above zero', min=0.0
+        (0.0,), '[s], instead of the natural frequency where it is above zero', min=0
     )
     overshoot: PerJoint = parameter(
         (0.0,), 'share of a step, instead of the damping ratio where settling_time is above zero'

@@ -24,8 +24,8 @@ class PlantParameters(Stepping):
         "'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor)",
         one_of=tuple(COMMAND_INTERFACE),
     )
-    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0.0)
-    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0.0)
+    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
+    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
     effort_limits: bool = parameter(True, "enforce the URDF's effort limits")
     integrator: str = parameter('implicitfast', "the engine's name for it")
 

@@ -45,15 +45,13 @@ class InverseKinematicsParameters(Parameters):
     tip_frame: str = parameter(
         '', "frame that requests without one are about; empty: the model's tool frame"
     )
-    position_tolerance: float = parameter(
-        1e-6, 'of requests that give none [m]', above=0.0, max=1.0
-    )
+    position_tolerance: float = parameter(1e-6, 'of requests that give none [m]', above=0, max=1)
     orientation_tolerance: float = parameter(
-        1e-6, 'of requests that give none [rad]', above=0.0, max=3.2
+        1e-6, 'of requests that give none [rad]', above=0, max=3.2
     )
     solver: str = parameter('auto', 'of requests that give none')
     restarts: int = parameter(
-        60, 'random starts of the iterative solvers after the seed', min=0, max=10_000
+        60, 'random starts of iterative solvers after the seed', min=0, max=10_000
     )
     random_seed: int = parameter(0, 'of those starts; equal requests give equal answers', min=0)
 

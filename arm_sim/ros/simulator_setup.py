@@ -23,32 +23,22 @@ class SimulatorParameters(ArmParameters):
         one_of=('lockstep', 'realtime'),
     )
     real_time_factor: float = parameter(
-        1.0, 'simulated seconds per wall-clock second (realtime)', min=0.001, max=1000.0
+        1.0, 'simulated seconds per wall-clock second (realtime)', min=0.001, max=1000
     )
     initial_positions: PerJoint = parameter(
-        (), 'joint positions at reset [rad | m]; empty: nearest to zero in limits'
+        (), 'positions at reset [rad | m]; empty: nearest to zero in limits'
     )
-    initial_velocities: PerJoint = parameter(
-        (), 'joint velocities at reset [rad/s | m/s]; empty: at rest'
-    )
-    payload: float = parameter(
-        0.0, 'mass at the tool frame that robot_description does not have [kg]'
-    )
-    payload_end: float = parameter(
-        0.0, 'simulated time at which the payload falls off [s]; 0: never', min=0.0
-    )
-    clock_rate: float = parameter(
-        100.0, 'rate of /clock [Hz of simulated time]', above=0.0, max=10_000.0
-    )
+    initial_velocities: PerJoint = parameter((), 'velocities at reset [rad/s | m/s]; empty: rest')
+    payload: float = parameter(0.0, 'mass at the tool frame, not in robot_description [kg]')
+    payload_end: float = parameter(0.0, 'time at which the payload falls off [s]; 0: never', min=0)
+    clock_rate: float = parameter(100.0, 'rate of /clock [Hz, simulated]', above=0, max=10_000.0)
     command_timeout: float = parameter(
-        0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0.0
+        0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0
     )
     lockstep_timeout: float = parameter(
-        5.0, 'wall-clock time without the awaited command before it brakes [s]', above=0.0
+        5.0, 'wall-clock time without the awaited command before it brakes [s]', above=0
     )
-    start_paused: bool = parameter(
-        False, 'do not step before /simulator/pause is called with false'
-    )
+    start_paused: bool = parameter(False, 'do not step until /simulator/pause is told false')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')
     record_inputs: str = parameter(
         '', 'file of start state and inputs, for `replay_inputs` (engine analytical)'

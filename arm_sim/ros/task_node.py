@@ -50,7 +50,7 @@ class TaskNodeParameters(ArmParameters, Stepping):
     engine: str = parameter('mujoco', 'what was launched, for the report')
     mode: str = parameter('lockstep', 'what was launched, for the report')
     feedforward: str = parameter('', 'what was launched, for the report')
-    timeout: float = parameter(60.0, 'longest wait for another node [s]', min=0.1, max=1000.0)
+    timeout: float = parameter(60.0, 'longest wait for another node [s]', min=0.1, max=1000)
     output_dir: str = parameter('', 'folder for what comes of it; empty: <task>_output')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')
 

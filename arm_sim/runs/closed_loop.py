@@ -25,12 +25,8 @@ class Imperfections(Parameters):
     delay: int = parameter(
         0, "control periods from a measurement to its command's effect", min=0, max=1000
     )
-    position_noise: float = parameter(
-        0.0, 'standard deviation of measured positions [rad | m]', min=0.0
-    )
-    velocity_noise: float = parameter(
-        0.0, 'standard deviation of measured velocities [rad/s | m/s]', min=0.0
-    )
+    position_noise: float = parameter(0.0, 'standard deviation of positions [rad | m]', min=0)
+    velocity_noise: float = parameter(0.0, 'standard deviation of velocities [rad/s | m/s]', min=0)
     seed: int = parameter(0, 'of the noise')
 
 

@@ -16,7 +16,7 @@ class PushParameters(Parameters):
     force: tuple[float, ...] = parameter(
         (0.0, 20.0, 0.0), 'at the tool frame, base-aligned [N]', length=3, min=-1e6, max=1e6
     )
-    begin: float = parameter(0.3, 'of the push [s]', min=0.0)
+    begin: float = parameter(0.3, 'of the push [s]', min=0)
     end: float = parameter(0.5, 'of the push [s]')
     duration: float = parameter(2.0, 'measured time [s]')
 

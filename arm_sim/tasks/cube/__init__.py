@@ -25,15 +25,11 @@ class CubeParameters(CubeWalk):
     posture: PerJoint = parameter(
         (), 'positions whose tool orientation and branch are kept [rad]; none: the start'
     )
-    sample_period: float = parameter(
-        0.02, 'between points of the trajectory [s]', min=0.001, max=1.0
-    )
+    sample_period: float = parameter(0.02, 'between points of the goal [s]', min=0.001, max=1)
     approach_time: float = parameter(
-        2.0, 'shortest time of the way to the first corner [s]', min=0.1, max=1000.0
+        2.0, 'shortest time of the way to the first corner [s]', min=0.1, max=1000
     )
-    settle_time: float = parameter(
-        2.0, 'rest at the first corner before the cube [s]', min=0.0, max=1000.0
-    )
+    settle_time: float = parameter(2.0, 'rest at the first corner [s]', min=0, max=1000)
     ik_position_tolerance: float = parameter(1e-9, 'of inverse kinematics [m]')
     ik_orientation_tolerance: float = parameter(1e-9, 'of inverse kinematics [rad]')
     path_limit: Mapping[str, tuple[float, ...]] = parameter(

@@ -33,9 +33,9 @@ class CubeWalk(Parameters):
         one_of=tuple(WALKS),
     )
     center: tuple[float, ...] = parameter((0.3, 0.2, 0.55), '(3) [m], base frame', length=3)
-    side: float = parameter(0.1, '[m]', min=0.001, max=10.0)
+    side: float = parameter(0.1, '[m]', min=0.001, max=10)
     edge_time: float = parameter(
-        2.0, 'time of one stroke [s], from rest to rest', min=0.05, max=1000.0
+        2.0, 'time of a stroke [s], from rest to rest', min=0.05, max=1000
     )
 
     @property

@@ -29,7 +29,7 @@ class PoseHoldParameters(Parameters):
     """Parameters of the pose."""
 
     target: PerJoint = parameter((), "pose to hold [rad | m]; none: the robot's start")
-    duration: float = parameter(3.0, 'how long [s]', min=0.001, max=3600.0)
+    duration: float = parameter(3.0, 'how long [s]', min=0.001, max=3600)
 
 
 class PoseHold(Task):
