@@ -1,4 +1,4 @@
-"""The package's executables: each imports its node only once it can be interrupted in silence."""
+"""The package's executables: each imports its node only after Ctrl-C ends it without traceback."""
 
 import signal
 from collections.abc import Callable
@@ -14,12 +14,11 @@ _MODULES = {
     'replay_inputs': 'arm_sim.commands.replay_inputs',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
 }
-# What ends so is the executable of a law, of a task.
+# The executables of laws and tasks, by how their names end.
 _ENDINGS = {'_controller': 'arm_controllers.ros.controller_node', '_task': 'arm_sim.ros.task_node'}
 
 
 def _run(module: str, *arguments: str) -> int:
-    # Until rclpy takes over, Ctrl-C ends the process without a traceback of half-done imports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return import_module(module).main(*arguments)
 

@@ -13,7 +13,7 @@ from arm_dynamics.small_matrices import eigen, times, transposed
 
 @dataclass(frozen=True)
 class JointImpedanceParameters(Parameters):
-    """What somebody who pushes the arm is to feel."""
+    """Stiffness and damping that somebody who pushes the arm feels."""
 
     stiffness: PerJoint = parameter((300.0,), 'K [N.m/rad | N/m]', above=0)
     damping_ratio: float = parameter(0.7, 'of every natural mode of M and K', above=0, max=10)

@@ -1,4 +1,4 @@
-"""Operational-space control: the tip is the task, the posture takes what is left."""
+"""Operational-space control: the law controls the tip, and the posture in its null space."""
 
 from dataclasses import dataclass
 from typing import Any

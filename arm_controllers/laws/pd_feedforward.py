@@ -1,4 +1,4 @@
-"""PD with feedforward torque: the model works ahead, the gains only clean up."""
+"""PD with feedforward torque: the model gives the torque, the gains correct what is left."""
 
 from dataclasses import dataclass
 

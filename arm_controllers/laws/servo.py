@@ -32,7 +32,7 @@ class ServoParameters(Stepping):
 class Servo(Law):
     """Position command u for drives with tau = kp (u - q) - kd v.
 
-    Levels (each adds to the one before; what the drive's own terms get wrong is put right):
+    Levels, each of which adds to the one before:
         none: u = q_r.
         gravity: u = q_r + b(q, v)/kp, with b the gravity and velocity torques: no droop.
         gravity_velocity: ... + (kd v_r + friction(v_r))/kp: no lag behind a moving reference.

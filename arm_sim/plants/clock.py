@@ -14,7 +14,7 @@ RESEND_PERIOD = 0.1
 
 
 class Audience(Protocol):
-    """Who hears of what a clock does: the simulator's StateOutput."""
+    """What a clock tells of its steps; the simulator's StateOutput listens."""
 
     show: Callable[[], None]  # a new state
     show_again: Callable[[], None]  # the same, which nobody has answered
@@ -62,7 +62,7 @@ class Clock:
         self._shown_at = self._wall()
 
     def accepts(self, stamp_ns: int) -> bool:
-        """Whether a command with this stamp is still, and already, of use."""
+        """Whether a command with this stamp is neither too old nor too early."""
         raise NotImplementedError
 
     def take(self, stamp_ns: int, command: Array) -> None:
@@ -134,7 +134,7 @@ class Clock:
             self.show()
 
     def _lose(self, silence: float) -> None:
-        """Give up a commander that has been silent for so long [s]."""
+        """Give up a commander after this silence [s]."""
         t = self.simulation.time_ns * 1e-9
         self._audience.warn(
             f'no command for {silence:.3g} s (t = {t:.3f} s): '

@@ -19,7 +19,7 @@ ENGINES = {
 # The plant's actuator for what a law commands.
 ACTUATOR_FOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
 
-# The engines that have the whole dynamics: what one says, the other must say as well.
+# The engines with the full dynamics: their results must agree.
 RIGID_BODY_ENGINES = ('mujoco', 'analytical')
 
 

@@ -2,8 +2,8 @@
 
 A recording is a NumPy archive (.npz): the arm's URDF, the plant's parameters, the start state,
 every command, every wrench, and the end state. A replay needs nothing else, and ends in the same
-bits. An archive's directory stands at its end and each part has a checksum, so that a file that
-is cut off or damaged is known as such.
+bits. An archive's directory stands at its end and each part has a checksum, so that a file
+that is cut off or damaged is refused.
 """
 
 import json

@@ -118,7 +118,7 @@ class Simulation:
         self.plant.apply_wrench(frame, (rotation @ wrench.reshape(2, 3).T).T.ravel())
 
     def _happen(self) -> None:
-        """Let begin what is due at the present time."""
+        """Start the pushes and the swap that are due."""
         while self._pushes and self._pushes[0][0] <= self.time_ns:
             _, frame, wrench = self._pushes.pop(0)
             self._apply(frame, wrench)

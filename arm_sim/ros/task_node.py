@@ -156,7 +156,7 @@ class TaskNode(Node):
             self._wrenches.publish(message)
 
     def _tell_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:
-        """Return what says, as time goes on, how much is done."""
+        """Return a function of the stamp [ns] that says how much is done."""
         lines = [(0, 'the arm moves to the start')] if start_ns else []
         for i in range(_PROGRESS_LINES):
             share = i / _PROGRESS_LINES

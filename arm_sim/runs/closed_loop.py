@@ -61,7 +61,7 @@ class Push:
 
 
 def replacement(time: float, other: Plant) -> Event:
-    """Return that another plant goes on from the state then, as when a payload is dropped."""
+    """Return the event that another plant goes on from the state, as when a payload is dropped."""
 
     def replace(plant: Plant) -> Plant:
         other.reset(plant.q, plant.v)
@@ -120,8 +120,8 @@ def run_closed_loop(
         state[0], state[1] = plant.q, plant.v
         q, v = state if noise is None else state + noise[i]
         pending.append(law(q, v, reference, period).copy())
-        command = pending[0]  # the oldest that is kept
-        if not isfinite(command.dot(command)):  # so it is after a state that is not
+        command = pending[0]  # `delay` periods old, once there is one
+        if not isfinite(command.dot(command)):  # nor was the state
             break
         plant.step(command)
         efforts[i] = plant.effort

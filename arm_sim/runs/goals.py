@@ -79,7 +79,7 @@ def led_in(
 
 
 def goal_reference(goal: Goal | None, model: RobotModel, q: Array, v: Array) -> ReferenceFunction:
-    """Return what a controller makes of a goal that it gets when it takes over at q, v (n,).
+    """Return the reference of a controller that takes over at q, v (n,) and gets a goal there.
 
     Without a goal it holds the arm where it is.
     """

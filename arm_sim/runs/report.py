@@ -19,7 +19,7 @@ class Check(NamedTuple):
 
     @property
     def held(self) -> bool:
-        """Whether it does not."""
+        """Whether the number is within its limit."""
         return self.value <= self.limit
 
 

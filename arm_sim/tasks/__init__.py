@@ -83,7 +83,7 @@ class Run:
 class Task:
     """What an arm is to follow, what disturbs it, what is measured.
 
-    A task fills `reference` and `duration`; all else has a meaning of its own already.
+    A task defines `reference` and `duration`; all else has a default.
 
     Attributes:
         Parameters: frozen dataclass of the task's parameters.
