@@ -143,10 +143,7 @@ def _installed(executable: str) -> bool:
 def tool(module: str, given: Mapping[str, str], **options: str) -> ExecuteProcess:
     """Return the process that runs a command-line tool; its end ends the launch, as a task's.
 
-    Args:
-        module: in `arm_sim.commands`.
-        given: has `output_dir`.
-        options: of the command.
+    `module` is in `arm_sim.commands`; `options` are the command's, besides `given`'s output_dir.
     """
     options['output-dir'] = given['output_dir']
     arguments = [f'--{name}={value}' for name, value in options.items()]

@@ -16,12 +16,7 @@ class CommandLock:
     """
 
     def __init__(self, arm: str, holder: str):
-        """Hold nothing yet.
-
-        Args:
-            arm: what is commanded, such as ROS domain and topic.
-            holder: who asks, for the others' messages.
-        """
+        """Hold nothing yet; `arm` is what is commanded, `holder` who asks, for messages."""
         file = f'arm_sim_{arm}.lock'.replace('/', '_')
         self._path = Path(tempfile.gettempdir()) / file
         self._holder = holder

@@ -111,11 +111,10 @@ def run_monte_carlo(
     Args:
         case: robot, task, engine and step; its law, error and imperfections are replaced.
         laws: by name.
-        samples: N, at least 1.
-        seed: of the draws; the results do not depend on `workers`.
+        samples: at least 1.
+        seed: of the draws; the results do not depend on the number of `workers` (processes).
         ranges: what is drawn.
-        workers: processes.
-        progress: told how many runs are done, now and then.
+        progress: told how many runs are done.
     """
     in_range('samples', samples, 1, 1_000_000)
     in_range('seed', seed, 0)

@@ -46,10 +46,6 @@ class AnalyticalPlant:
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         """Compile, or load what was compiled.
 
-        Args:
-            model: the arm.
-            parameters: AnalyticalParameters, or any plant's.
-
         Raises:
             ArmError: parameters that are not allowed, or a time step that is not stable.
         """

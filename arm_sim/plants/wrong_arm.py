@@ -17,13 +17,9 @@ def arm_parameters(model: RobotModel) -> dict[str, Any]:
 
 
 def wrong_arm_parameters(model: RobotModel, error: ModelError) -> dict[str, Any]:
-    """Return the simulator's parameters for an arm with an error; none where there is none.
+    """Return the simulator's parameters for an arm that differs from `model` by `error`.
 
     Its URDF is written to a folder that lives as long as this process.
-
-    Args:
-        model: what the controllers know.
-        error: what is different.
 
     Raises:
         ArmError: a count of numbers that does not fit the arm.

@@ -35,15 +35,7 @@ class GoalRun:
     """
 
     def __init__(self, node: Node, executor, joints: tuple[str, ...], server: str, timeout: float):
-        """Open clients.
-
-        Args:
-            node: the task.
-            executor: of the node.
-            joints: of the arm.
-            server: node that takes goals.
-            timeout: longest wait for another node [s].
-        """
+        """Open clients; `server` takes goals, `timeout` [s] bounds the wait for other nodes."""
         self._node, self._executor, self._joints = node, executor, joints
         self._server, self._timeout = server, timeout
         self._pause = node.create_client(SetBool, '/simulator/pause')
@@ -88,11 +80,7 @@ class GoalRun:
     ) -> None:
         """Send a goal, if any, let time run until the stamp `end_ns`, and pause.
 
-        Args:
-            goal: what to follow.
-            end_ns: [ns].
-            period_ns: of control [ns].
-            on_time: called with the newest stamp [ns] again and again.
+        `on_time` is called with the newest stamp [ns] again and again; `period_ns`: of control.
 
         Raises:
             ArmError: the goal was refused, or ended without success.

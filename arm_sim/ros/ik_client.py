@@ -17,13 +17,7 @@ class IkClient:
     """Answers as `solve_ik` and `solve_path_ik` do for the model of the service's node."""
 
     def __init__(self, node: Node, base_frame: str, call: Callable[[Any, Any], Any]):
-        """Open the clients.
-
-        Args:
-            node: the task.
-            base_frame: of the arm.
-            call: returns the answer of a service client to a request.
-        """
+        """Open the clients; `call` returns the answer of a service client to a request."""
         self._base, self._call = base_frame, call
         self._pose = node.create_client(ComputeIK, 'compute_ik')
         self._path = node.create_client(ComputeIKPath, 'compute_ik_path')

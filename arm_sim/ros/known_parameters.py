@@ -41,12 +41,7 @@ def known_nodes() -> list[str]:
 
 
 def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, ParameterField]:
-    """Return the parameters of a node by name; one that stands for many ends in `.*`.
-
-    Args:
-        node: one of `known_nodes`.
-        joint_names: of the arm.
-    """
+    """Return the parameters of a node by name; one that stands for many ends in `.*`."""
     fields = [field for kind in _parameters(node) for field in parameter_fields(kind)]
     if node.endswith('_controller'):
         fields += parameter_fields(ModelError, 'model_error.')
@@ -73,10 +68,6 @@ def _parameters(node: str) -> tuple[type, ...]:
 
 def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
     """Refuse a file with a node or a parameter that there is not, or a value of the wrong type.
-
-    Args:
-        file: a parameter file.
-        joint_names: of the arm.
 
     Raises:
         ArmError: that, in one line; a name that is unknown with the nearest known one.

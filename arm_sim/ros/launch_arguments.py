@@ -72,10 +72,8 @@ def description(
 ) -> LaunchDescription:
     """Return a launch description.
 
-    Args:
-        arguments: that it has.
-        nodes: returns what to start for the values of all arguments; shared ones that are not
-            among the launch file's own have their usual value.
+    `nodes` returns what to start for the values of all arguments. Shared arguments that are not
+    among the launch file's own have their usual value.
     """
     usual = {name: value for name, (value, *_) in _SHARED.items()}
     arguments = tuple(arguments)

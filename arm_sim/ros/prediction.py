@@ -17,13 +17,7 @@ from arm_sim.tasks import Task
 
 
 def predicted(node: Node, task: Task, law: str, call: Callable[[Any, Any], Any]) -> Record:
-    """Return the record of the same run without ROS.
-
-    Args:
-        node: the task's.
-        task: what is run.
-        law: whose controller runs.
-        call: returns the answer of a service client to a request.
+    """Return the record of the same run without ROS; `call` answers a service client's request.
 
     Raises:
         ArmError: a node that does not answer.

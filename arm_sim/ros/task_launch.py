@@ -35,11 +35,8 @@ def run_task(
 ) -> list[Any]:
     """Return the arm's nodes, paused, and a task, under a controller as the robot's files have it.
 
-    Args:
-        given: values of launch arguments.
-        task: by name.
-        parameters, simulator: arguments that are parameters of the task, of the simulator; an
-            empty value leaves it to the robot's files.
+    `parameters` and `simulator` name the arguments that are parameters of the task and of the
+    simulator; an empty value leaves it to the robot's files.
 
     Raises:
         ArmError: an argument that cannot work; nothing has started.
@@ -52,9 +49,6 @@ def run_task(
 
 def run_designed(given: Mapping[str, str]) -> list[Any]:
     """Return the arm's nodes, paused, and a task, under a law that is designed as in a comparison.
-
-    Args:
-        given: values of the arguments of `task.launch.py`.
 
     Raises:
         ArmError: an argument that cannot work; nothing has started.

@@ -76,11 +76,7 @@ class TaskNode(Node):
     """Runs once, from the reset of the simulator to the report."""
 
     def __init__(self, name: str):
-        """Declare parameters, and refuse what the task refuses.
-
-        Args:
-            name: of the task; '': the parameter `task` has it.
-        """
+        """Declare parameters, and refuse what the task refuses; `name` '': `task` has the name."""
         super().__init__(f'{name or "comparison"}_task')
         self.name = name or declare_parameters(self, AnyTaskParameters).task
         self._task_class = task_class(self.name)

@@ -25,10 +25,8 @@ def goal_of(model: RobotModel, times: Array, states: tuple[Array, ...], rest: fl
     """Return a goal through points that comes to rest at the last one, `rest` [s] later.
 
     Args:
-        model: the arm.
         times: (m,) [s], rounded to nanoseconds as a message has them.
         states: positions, velocities, accelerations, each (m, n).
-        rest: [s].
     """
     q, v, a = states
     zero = np.zeros((1, model.nv))
@@ -50,8 +48,6 @@ def led_in(
     A goal that starts at rest is waited for at its first point; one that starts moving is not.
 
     Args:
-        goal: what is to follow.
-        model: the arm.
         q: (n,) where the arm is, at rest.
         approach: shortest time of the way [s].
         settle: rest at the first point [s].

@@ -62,10 +62,7 @@ class Measures:
 def track(model: RobotModel, record: Record, reference_tips: Array | None = None) -> Tracking:
     """Compare a record with its reference.
 
-    Args:
-        model: the arm.
-        record: the run.
-        reference_tips: (k', 3) tips of the reference, at least as many as rows, if at hand [m].
+    `reference_tips` (k', 3) [m] spare computing the tips of the reference; k' >= rows.
     """
     if reference_tips is None:
         reference_tips = tips(model, record.q_reference)
@@ -85,12 +82,7 @@ def measure(
     event: float | None = None,
     reference_tips: Array | None = None,
 ) -> Measures:
-    """Measure a run.
-
-    Args:
-        model, record, reference_tips: see `track`.
-        event: where recovery is counted from [s].
-    """
+    """Measure a run; `event` [s] is where recovery is counted from. See `track`."""
     if len(record.t) < 2:
         return Measures(*(float('nan'),) * 8, completed=False)
     tracking = track(model, record, reference_tips)

@@ -66,12 +66,7 @@ def draw_torques(axis: Axes, record: Record, share: Array, names: Sequence[str])
 def tracking_figure(
     record: Record, tracking: Tracking, report: Mapping[str, Any], event: float | None = None
 ) -> Figure:
-    """Return the picture of a run: the tip's error over time, and the torques.
-
-    Args:
-        record, tracking, report: of the run.
-        event: what the arm is to recover from [s].
-    """
+    """Return the picture of a run: the tip's error over time, its event [s], and the torques."""
     figure = new_figure(10.0, 6.5, f'{report["task"]}: {title_of(report)}')
     errors, torques = figure.subplots(2, 1, sharex=True)
     error = tracking.error * 1e3

@@ -29,11 +29,7 @@ class Robot:
 
     @classmethod
     def load(cls, name: str, config: str | Path = '') -> 'Robot':
-        """Read a shipped robot or a path of a URDF, and its parameter files.
-
-        Args:
-            name: of the robot, or path.
-            config: a parameter file over the robot's own.
+        """Read a robot, shipped or the path of a URDF, and its parameter files, `config` on top.
 
         Raises:
             ArmError: no such robot, or a file that does not hold what it should.

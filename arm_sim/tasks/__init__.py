@@ -122,12 +122,9 @@ class Task:
     event: float | None = None
 
     def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
-        """Prepare the task for a robot.
+        """Prepare the task for a robot that stands at `robot.start`.
 
-        Args:
-            robot: who is to do it, from `robot.start` on.
-            parameters: of the task.
-            ik: asked for inverse kinematics, see ros.ik_client; None: solved in this process.
+        `ik` is asked for inverse kinematics, see ros.ik_client; None: solved in this process.
 
         Raises:
             ArmError: the robot cannot do it.
@@ -172,11 +169,7 @@ class Task:
     ) -> Record:
         """Run a law on a plant in lock-step, without ROS.
 
-        Args:
-            law, plant: with the same command interface.
-            later: the plant without the payload, from `drop_at` on.
-            imperfections: delay and noise.
-            reference: in place of the task's own.
+        `later`: the plant without the payload, from `drop_at` on; `reference`: instead of the task's.
         """
         events = self.push.events() if self.push else []
         if later is not None and self.drop_at is not None:
@@ -185,11 +178,9 @@ class Task:
         return run_closed_loop(plant, law, follow, self.duration, events, imperfections)
 
     def scene(self, error: ModelError, moving: bool) -> dict[str, Any]:
-        """Return what the simulator is told of the task.
+        """Return what the simulator is told of the task, on an arm with an error.
 
-        Args:
-            error: how the arm differs from the model.
-            moving: whether the arm starts on the reference; else at the robot's own start.
+        `moving`: the arm starts on the reference, else at the robot's own start.
         """
         told = wrong_arm_parameters(self.robot.model, error)
         if self.payload:
@@ -231,12 +222,7 @@ class Task:
 
 
 def make_task(name: str, robot: Robot, given: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """Return a task by name for this robot.
-
-    Args:
-        name: of the task.
-        robot: who is to do it.
-        given: parameters, by name, in place of those in the robot's files.
+    """Return a task for this robot; `given` parameters replace those in the robot's files.
 
     Raises:
         ArmError: no such task, a value that is not allowed, or the robot cannot do it.

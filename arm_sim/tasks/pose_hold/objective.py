@@ -75,10 +75,7 @@ class PoseHoldObjective:
         self._cost(np.zeros(3), steps=1)
 
     def cost(self, gains: ArrayLike) -> float:
-        """Return J of `gains`: 3 (P), 6 (P, I) or 9 (P, I, D) numbers.
-
-        Args:
-            gains: all P, then all I, then all D, for R2, R3, R5 [V/rad].
+        """Return J of `gains` [V/rad]: 3 (P), 6 (P, I) or 9 (P, I, D), each for R2, R3, R5.
 
         Raises:
             ArmError: another count of gains, or one that is not finite.
