@@ -169,7 +169,7 @@ class Task:
     ) -> Record:
         """Run a law on a plant in lock-step, without ROS.
 
-        `later`: the plant without the payload, from `drop_at` on; `reference`: instead of the task's.
+        `later`: the plant without the payload, from `drop_at` on; `reference`: not the task's own.
         """
         events = self.push.events() if self.push else []
         if later is not None and self.drop_at is not None:
