@@ -35,3 +35,7 @@ def write_plugins(
 # The law of the page for those who write one.
 _PAGE = (Path(__file__).parent.parent / 'docs' / 'laws' / 'README.md').read_text()
 LAW = _PAGE.split('```python\n')[1].split('```')[0]
+
+# The task of the page on tasks.
+_TASKS = (Path(__file__).parent.parent / 'docs' / 'tasks.md').read_text()
+TASK = _TASKS.split('```python\n')[1].split('```')[0]

@@ -8,64 +8,18 @@ import sys
 import numpy as np
 import pytest
 from domains import fresh_domain
-from plugins import write_plugins
+from plugins import TASK, write_plugins
 
 from arm_dynamics.errors import ArmError
 from arm_sim import tasks
 from arm_sim.comparison.cases import Case, measure_case, run_case
 from arm_sim.tasks import compared_tasks, task_names
 
-NOD = """
-    '''The last joint nods once: q_r(t) = q_start + A sin(pi t / T)^3.'''
-
-    from dataclasses import dataclass
-
-    import numpy as np
-
-    from arm_sim.runs.report import Check
-    from arm_sim.tasks import Task
-
-
-    @dataclass(frozen=True)
-    class NodParameters:
-        '''Parameters of the nod.
-
-        Attributes:
-            angle: of the nod [rad].
-            duration: of the nod [s].
-            limit: RMS of the tracking error [mm].
-        '''
-
-        angle: float = 0.3
-        duration: float = 0.5
-        limit: float = 1.0
-
-
-    class Nod(Task):
-        Parameters = NodParameters
-
-        def prepare(self):
-            self.duration = self.parameters.duration
-
-        def reference(self, t, reference):
-            angle, w = self.parameters.angle, np.pi / self.duration
-            s, c = np.sin(w * t), np.cos(w * t)
-            reference.row[:] = 0.0
-            reference.q[:] = self.robot.start
-            reference.q[-1] += angle * s**3
-            reference.v[-1] = 3.0 * angle * w * s * s * c
-            reference.a[-1] = 3.0 * angle * w * w * (2.0 * s * c * c - s**3)
-
-        def checks(self, report):
-            rms = report['tracking_error_mm']['rms']
-            return [Check('tracking error RMS', rms, self.parameters.limit, 'mm')]
-"""
-
 
 @pytest.fixture
 def plugins(tmp_path, monkeypatch):
     """Return a folder with the task nod and a broken one, installed for this process."""
-    modules = {'nod': NOD, 'broken': 'import no_such_library'}
+    modules = {'nod': TASK, 'broken': 'import no_such_library'}
     entries = {'arm_sim.tasks': {'nod': 'nod:Nod', 'broken': 'broken:Broken'}}
     folder = write_plugins(tmp_path / 'plugins', modules, entries)
     monkeypatch.setattr(sys, 'path', [str(folder), *sys.path])

@@ -1,6 +1,7 @@
 """What the launch files of tasks share: the arm's nodes, and what the task is told."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import yaml
@@ -8,6 +9,7 @@ from launch.actions import DeclareLaunchArgument
 
 from arm_controllers.parameter_values import as_ros_value, parameter_fields
 from arm_dynamics.errors import ArmError
+from arm_dynamics.parameters import facts
 from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
 from arm_sim.plants.wrong_arm import model_error_of
 from arm_sim.ros.launch_arguments import argument
@@ -17,9 +19,14 @@ from arm_sim.tasks import Task, make_task, task_class
 
 def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchArgument]:
     """Declare parameters of a task as arguments, `names` with their usual value."""
-    known = {field.name: field for field in parameter_fields(task_class(task).Parameters)}
-    texts = {name: _text(as_ros_value(known[name].default)) for name in names} | others
-    return [argument(name, text, known[name].description) for name, text in texts.items()]
+    known = {each.name: each for each in fields(task_class(task).Parameters)}
+    texts = {name: str(as_ros_value(known[name].default)) for name in names} | others
+    found = []
+    for name, text in texts.items():
+        told = facts(known[name])
+        empty = '' if text else '; empty: as the parameter files say'
+        found.append(argument(name, text, told.description + empty, list(told.one_of) or None))
+    return found
 
 
 def run_arm(given: Mapping[str, str], simulator: Iterable[str] = ()) -> list[Any]:
@@ -103,7 +110,3 @@ def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
         each = value.items() if isinstance(value, dict) else [(None, value)]
         found |= {f'{name}.{key}' if key else name: item for key, item in each}
     return found
-
-
-def _text(value: Any) -> str:
-    return '' if value == [] else str(value)

@@ -28,12 +28,13 @@ class CubeWalk(Parameters):
 
     path: str = parameter(
         'edges',
-        "'edges' (straight strokes over all twelve edges) or 'published' (joint-space strokes"
-        ' along the published walk)',
+        'edges: all twelve, straight; published: the published joint-space strokes',
         one_of=tuple(WALKS),
     )
-    center: tuple[float, ...] = parameter((0.3, 0.2, 0.55), '(3) [m], base frame', length=3)
-    side: float = parameter(0.1, '[m]', min=0.001, max=10)
+    center: tuple[float, ...] = parameter(
+        (0.3, 0.2, 0.55), 'of the cube [m], base frame', length=3
+    )
+    side: float = parameter(0.1, 'of the cube [m]', min=0.001, max=10)
     edge_time: float = parameter(
         2.0, 'time of a stroke [s], from rest to rest', min=0.05, max=1000
     )
