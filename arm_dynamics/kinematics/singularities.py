@@ -3,14 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
 from arm_dynamics.kinematics.chain import Chain, chain_to
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 # Closer than this counts as singular.
 WRIST_ANGLE = 0.05  # [rad]

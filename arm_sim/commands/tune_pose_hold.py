@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
 from arm_sim.tasks.pose_hold.objective import (
     OFF_BY,
@@ -32,8 +32,6 @@ from arm_sim.tasks.pose_hold.tuning import (
     evolution_search,
     published_search,
 )
-
-Array = NDArray[np.float64]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,7 +9,8 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.reference import Reference, ReferenceFunction
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.arrays import Array
+from arm_dynamics.model import RobotModel
 
 
 def sampled(reference_function: ReferenceFunction, times: Array, n: int) -> tuple[Array, ...]:

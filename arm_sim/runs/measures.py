@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.arrays import Array
+from arm_dynamics.model import RobotModel
 from arm_sim.runs.record import Record
 
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference

@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from arm_dynamics.model import Array, RobotModel
+from arm_dynamics.arrays import Array
+from arm_dynamics.model import RobotModel
 from arm_sim.pictures import (
     BLUE,
     COLORS,

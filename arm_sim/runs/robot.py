@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.model import ArmParameters, Array, RobotModel
+from arm_dynamics.arrays import Array
+from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 

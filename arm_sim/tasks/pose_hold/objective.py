@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.published.five_joint_arm import JOINTS, FiveJointArm
 from arm_sim.tasks.pose_hold import CONTROLLED, rollout
-
-Array = NDArray[np.float64]
 
 # Gains are listed as all P, then all I, then all D, each for the controlled joints R2, R3, R5.
 TERMS = ('p', 'pi', 'pid')
