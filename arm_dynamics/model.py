@@ -93,6 +93,10 @@ class RobotModel(Frames):
         """Return RobotModel(path_or_xml, ...): all else is as there."""
         return cls(path_or_xml, *args, **others)
 
+    def beside_urdf(self) -> dict[str, list[float]]:
+        """Return what a node, or a file, must be told to have this model, beside its URDF."""
+        return {name: getattr(self, name).tolist() for name in BESIDE_URDF}
+
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) + A (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""
         return pin.crba(self.pin_model, self.pin_data, self.to_pin(q))

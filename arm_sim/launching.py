@@ -21,7 +21,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged
-from arm_sim.plants.engines import ACTUATOR_FOR, plant_class
+from arm_sim.plants.plant import ACTUATOR_FOR, plant_class
 
 
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
@@ -33,20 +33,9 @@ def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
     return feedforward
 
 
-def actuator_under(controller: str) -> str:
-    """Return the plant's actuator for a controller ('none': the servo of a motion model)."""
-    if controller == 'none':
-        return 'servo'
-    return ACTUATOR_FOR[law_class(controller).command_interface]
-
-
 @cache
 def config_file(robot: str, config: str) -> str:
-    """Return a file with what the robot's parameter files say together, written for its nodes.
-
-    Raises:
-        ArmError: a file that is not there or not as it should be.
-    """
+    """Return a file with what the robot's parameter files say together, written for its nodes."""
     file = temporary_folder() / 'parameters.yaml'
     sections = merged(files_of(robot, config))
     if config:
@@ -78,7 +67,9 @@ def arm_nodes(
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     RobotModel.from_urdf(find_urdf(robot))
     common: dict[str, Any] = {'robot': robot_parameter(robot)}
-    core = turns() if mode == 'lockstep' else {}
+    # Nodes that take turns are faster on one core than on two; which one, the domain says.
+    domain, cores = int(os.environ.get('ROS_DOMAIN_ID', '0')), os.cpu_count() or 1
+    core = {'core': domain % cores} if mode == 'lockstep' else {}
     config = config_file(robot, given['config'])
     if law == 'none' and not plant_class(given['engine']).takes_goals:
         raise RuntimeError(
@@ -90,40 +81,25 @@ def arm_nodes(
     plant = {
         'engine': given['engine'],
         'mode': mode,
-        'actuator': actuator_under(law),
+        'actuator': 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface],
         'viewer': given['viewer'] == 'true',
     }
-    nodes = [arm_node('simulator', [config, common | core | plant | dict(simulator)])]
+    nodes = [_node('simulator', [config, common | core | plant | dict(simulator)])]
     if law != 'none':
-        nodes.append(controller_node(law, [config, common | core | own | dict(controller)]))
+        name = f'{law}_controller'  # a plugin's law has no executable of its own
+        options: dict[str, Any] = {}
+        if not _installed(name):
+            options = {'executable': 'controller', 'arguments': [law]}
+        told = [config, common | core | own | dict(controller)]
+        nodes.append(_node(name, told, **options))
     if inverse_kinematics:
-        nodes.append(arm_node('inverse_kinematics', [config, common]))
+        nodes.append(_node('inverse_kinematics', [config, common]))
     return [*nodes, *_plot(given['plot'], law)]
 
 
 def robot_parameter(robot: str) -> str:
     """Return the parameter `robot` of nodes: a name, or the path of a URDF."""
     return str(find_urdf(robot)) if '/' in robot else robot
-
-
-def turns() -> dict[str, Any]:
-    """Return the parameter of nodes that take turns in lock-step: one core is faster than two.
-
-    Which one depends on the ROS domain.
-    """
-    return {'core': int(os.environ.get('ROS_DOMAIN_ID', '0')) % (os.cpu_count() or 1)}
-
-
-def arm_node(executable: str, parameters: list[Any]) -> Node:
-    """Return a node of this package whose end, whatever it is, is a failure of the launch."""
-    return _node(executable, parameters, succeeds=False)
-
-
-def controller_node(law: str, parameters: list[Any]) -> Node:
-    """Return the controller of a law, which has no executable of its own if it is a plugin."""
-    name = f'{law}_controller'
-    options = {} if _installed(name) else {'executable': 'controller', 'arguments': [law]}
-    return _node(name, parameters, succeeds=False, **options)
 
 
 def task_node(task: str, parameters: list[Any]) -> Node:
@@ -155,7 +131,7 @@ def tool(module: str, given: Mapping[str, str], **options: str) -> ExecuteProces
     )
 
 
-def _node(name: str, parameters: list[Any], succeeds: bool, **options: Any) -> Node:
+def _node(name: str, parameters: list[Any], succeeds: bool = False, **options: Any) -> Node:
     return Node(
         package='arm_sim',
         name=name,
@@ -168,7 +144,7 @@ def _node(name: str, parameters: list[Any], succeeds: bool, **options: Any) -> N
 
 
 def _ending(name: str, succeeds: bool) -> dict[str, Any]:
-    """Return the options of a process whose end is the end of the launch."""
+    """Return the options of a process whose end is the end of the launch, or its failure."""
 
     def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
         if context.is_shutdown:

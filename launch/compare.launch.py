@@ -1,10 +1,8 @@
 """The same tasks under every law over the real nodes, one after the other, and one table."""
 
-from launch import LaunchDescription
-
 from arm_sim.comparison.laws import compared_laws
 from arm_sim.launching import tool
-from arm_sim.plants.engines import RIGID_BODY_ENGINES
+from arm_sim.plants.plant import RIGID_BODY_ENGINES
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.tasks import task_names
 
@@ -24,6 +22,4 @@ def compare(given: dict[str, str]) -> list:
     return [tool('compare_controllers', given, engines=given['engine'], over='topics', **names)]
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Compare over topics."""
-    return description(ARGUMENTS, compare)
+generate_launch_description = description(ARGUMENTS, compare)

@@ -1,7 +1,5 @@
 """The arm is not the one that the laws know: error over one mismatch, law by law."""
 
-from launch import LaunchDescription
-
 from arm_sim.comparison.sweeps import SWEEPS
 from arm_sim.launching import tool
 from arm_sim.ros.launch_arguments import argument, description, shared
@@ -29,6 +27,4 @@ def mismatch(given: dict[str, str]) -> list:
     return [tool('compare_controllers', given, **robot, **names)]
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Sweep one mismatch."""
-    return description(ARGUMENTS, mismatch)
+generate_launch_description = description(ARGUMENTS, mismatch)

@@ -3,8 +3,6 @@
 Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the model moves.
 """
 
-from launch import LaunchDescription
-
 from arm_dynamics.published.motion_models import MOTION_TYPES
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.ros.task_launch import run_arm, run_task
@@ -34,6 +32,4 @@ def motion_models(given: dict[str, str]) -> list:
     return run_task(given, 'sinusoid', simulator=SIMULATOR)
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Bring up a motion model."""
-    return description(ARGUMENTS, motion_models)
+generate_launch_description = description(ARGUMENTS, motion_models)

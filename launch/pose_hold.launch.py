@@ -1,7 +1,5 @@
 """The published five-joint arm with DC motors holds a pose; J equals the model's prediction."""
 
-from launch import LaunchDescription
-
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.ros.task_launch import run_task, task_arguments
 
@@ -19,6 +17,4 @@ def pose_hold(given: dict[str, str]) -> list:
     return run_task(given, 'pose_hold', PARAMETERS, simulator=('record_inputs',))
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Bring up the arm, its controller and the task."""
-    return description(ARGUMENTS, pose_hold)
+generate_launch_description = description(ARGUMENTS, pose_hold)

@@ -1,7 +1,5 @@
 """A sinusoid in joint space under any controller, on an arm that may differ from its model."""
 
-from launch import LaunchDescription
-
 from arm_sim.launching import tool
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.ros.task_launch import run_task, task_arguments
@@ -31,6 +29,4 @@ def sinusoid(given: dict[str, str]) -> list:
     return [tool('compare_controllers', given, sweep='frequency', **options)]
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Bring up the arm and the sinusoid task."""
-    return description(ARGUMENTS, sinusoid)
+generate_launch_description = description(ARGUMENTS, sinusoid)

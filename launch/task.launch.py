@@ -1,7 +1,5 @@
 """Any task on any robot: under a law designed for it, or a controller as its file has it."""
 
-from launch import LaunchDescription
-
 from arm_sim.comparison.laws import compared_laws
 from arm_sim.ros.launch_arguments import ARM, CONTROLLERS, argument, description, shared
 from arm_sim.ros.task_launch import run_designed, run_task
@@ -34,6 +32,4 @@ def task(given: dict[str, str]) -> list:
     return run_task(given, given['task']) if given['controller'] else run_designed(given)
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Bring up the arm and a task."""
-    return description(ARGUMENTS, task)
+generate_launch_description = description(ARGUMENTS, task)

@@ -49,7 +49,7 @@ def test_replay_from_the_file_alone_ends_in_the_simulators_state_to_the_last_bit
     )
     assert done.returncode == 0, done.stderr
     assert 'bit-identical' in done.stdout
-    recording = InputRecording.load(file)
+    recording = InputRecording(file)
     assert len(recording.commands) > 150
     assert [frame for _, frame, _ in recording.wrenches] == ['forearm_link']
     _, q, v = states[-1]

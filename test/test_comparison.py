@@ -23,8 +23,7 @@ from arm_sim.comparison.cases import (
 from arm_sim.comparison.laws import compared_laws, make_law
 from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
 from arm_sim.comparison.sweeps import run_sweep
-from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
 from arm_sim.runs.measures import measure, tips
 from arm_sim.runs.record import Record
@@ -116,7 +115,7 @@ def test_tips_of_many_configurations_are_forward_kinematics(robot):
 def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
     robot, case = Robot.load('planar_3r'), Case('planar_3r', 'sinusoid', 'computed_torque')
     parameters = PlantParameters(actuator='torque', timestep=1e-3)
-    plant = make_plant('mujoco', robot.model, parameters)
+    plant = plant_class('mujoco')(robot.model, parameters)
     task = make_task('sinusoid', robot)
     record = run_closed_loop(
         plant, make_law('computed_torque', robot), task.reference, task.duration

@@ -36,7 +36,7 @@ def record(model, path, wrench=True, **parameters):
 
 def test_replay_ends_in_the_recorded_state_to_the_last_bit(model, tmp_path):
     recorder = record(model, tmp_path / 'run.npz')
-    recording = InputRecording.load(tmp_path / 'run.npz')
+    recording = InputRecording(tmp_path / 'run.npz')
     assert len(recording.commands) == 60
     np.testing.assert_array_equal(recording.end_state, recorder.plant.state)
     np.testing.assert_array_equal(recording.replay(), recorder.plant.state)
@@ -49,7 +49,7 @@ def test_motors_with_stiction_replay_to_the_last_bit(tmp_path):
         actuator='voltage', integrator='lagged_euler', timestep=1e-4, effort_limits=False,
         torque_constant=(10.0, 10.0, 10.0, 1.0, 1.0),
     )  # fmt: skip
-    recording = InputRecording.load(tmp_path / 'run.npz')
+    recording = InputRecording(tmp_path / 'run.npz')
     np.testing.assert_array_equal(recording.replay(), recorder.plant.state)
 
 
@@ -71,7 +71,7 @@ def test_recording_of_another_version_of_the_arm_is_refused(model, tmp_path):
     record(model, tmp_path / 'run.npz')
     heavier = RobotModel.from_urdf(model.urdf.replace('<mass value="3.761"', '<mass value="4"'))
     with pytest.raises(ArmError, match="another version of 'ur5e'"):
-        InputRecording.load(tmp_path / 'run.npz').check_arm(heavier)
+        InputRecording(tmp_path / 'run.npz').check_arm(heavier)
 
 
 @pytest.mark.parametrize('kept', [0.0, 0.3, 0.99])
@@ -80,7 +80,7 @@ def test_a_recording_that_is_cut_off_is_refused(model, tmp_path, kept):
     data = (tmp_path / 'run.npz').read_bytes()
     (tmp_path / 'cut.npz').write_bytes(data[: int(kept * len(data))])
     with pytest.raises(ArmError, match='cut off or damaged'):
-        InputRecording.load(tmp_path / 'cut.npz')
+        InputRecording(tmp_path / 'cut.npz')
 
 
 def test_a_damaged_recording_is_refused(model, tmp_path):
@@ -89,7 +89,7 @@ def test_a_damaged_recording_is_refused(model, tmp_path):
     data[len(data) // 2] ^= 1
     (tmp_path / 'bad.npz').write_bytes(data)
     with pytest.raises(ArmError, match='cut off or damaged'):
-        InputRecording.load(tmp_path / 'bad.npz')
+        InputRecording(tmp_path / 'bad.npz')
 
 
 def test_other_files_are_refused(tmp_path):
@@ -103,7 +103,7 @@ def test_other_files_are_refused(tmp_path):
         ('none.npz', 'cannot read the recording'),
     ):
         with pytest.raises(ArmError, match=says):
-            InputRecording.load(tmp_path / name)
+            InputRecording(tmp_path / name)
 
 
 def test_only_the_analytical_engine_is_recorded(model):

@@ -12,10 +12,9 @@ from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.plants.brake import Brake
-from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
 from arm_sim.plants.model_check import TOLERANCE, check_model
 from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.plants.simulation import PhysicsDivergedError, Simulation
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
@@ -77,7 +76,7 @@ def test_a_plant_that_differs_from_the_model_is_refused_with_the_joint():
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 def test_a_plant_with_other_joints_than_the_model_is_refused(engine, fact, says):
     other = with_error(UR5E, ModelError(**{fact: (0.0, 0.0, 0.4, 0.0, 0.0, 0.0)}))
-    plant = make_plant(engine, other, SERVO)
+    plant = plant_class(engine)(other, SERVO)
     assert check_model(plant, other) < TOLERANCE
     with pytest.raises(
         ArmError, match=f"joint 'elbow_joint': {says} .* of the plant is [0-9.]+, of the c"

@@ -8,8 +8,7 @@ from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.engines import RIGID_BODY_ENGINES, make_plant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import run_closed_loop
 
 HOME = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
@@ -48,7 +47,7 @@ def follow(engine, name, parameters, arm, believed, reference=SWING.evaluate, pe
     cls = law_class(name)
     given = PlantParameters(ACTUATOR[cls.command_interface], timestep=period)
     law = cls(believed, cls.Parameters(**parameters))
-    record = run_closed_loop(make_plant(engine, arm, given), law, reference, 1.0)
+    record = run_closed_loop(plant_class(engine)(arm, given), law, reference, 1.0)
     assert record.completed
     return record
 

@@ -1,11 +1,8 @@
 """Compile the kinematics, so that no first call waits."""
 
-import sys
-
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.inverse_kinematics.solve import solve_ik
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf
 
 
 def warm_up(model: RobotModel) -> None:
@@ -17,13 +14,3 @@ def warm_up(model: RobotModel) -> None:
     solve_ik(model, pose, q, position_only=True)
     solve_ik(model, pose, q, prefer='manipulability')
     solve_path_ik(model, [pose, pose], q)
-
-
-def main() -> int:
-    """Compile, for all arms: compiled code does not depend on the arm."""
-    warm_up(RobotModel.from_urdf(find_urdf('ur5e')))
-    return 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -35,7 +35,7 @@ from arm_sim.comparison.report import (
 from arm_sim.comparison.sweeps import SWEEPS, run_sweep
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.plants.engines import RIGID_BODY_ENGINES
+from arm_sim.plants.plant import RIGID_BODY_ENGINES
 from arm_sim.runs.measures import Measures
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import compared_tasks, task_names

@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--robot', help='refuse the file unless it is of this robot')
     options = parser.parse_args(arguments)
     try:
-        recording = InputRecording.load(options.file)
+        recording = InputRecording(options.file)
         if options.robot:
             recording.check_arm(RobotModel.from_urdf(find_urdf(options.robot)))
         end = recording.replay()

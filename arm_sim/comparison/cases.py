@@ -16,8 +16,7 @@ from arm_dynamics.arrays import Array
 from arm_dynamics.checks import in_range
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.comparison.laws import actuator_under, make_law
-from arm_sim.plants.engines import make_plant
-from arm_sim.plants.plant import Plant, PlantParameters
+from arm_sim.plants.plant import Plant, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import Measures, measure, tips
 from arm_sim.runs.record import Record
@@ -93,8 +92,8 @@ def make_plants(robot: Robot, task: Task, case: Case, actuator: str) -> Plants:
     parameters = plant_parameters(case, robot, actuator)
     arm = with_error(robot.model, case.error)
     loaded = with_error(arm, ModelError(payload=task.payload))
-    later = None if task.drop_at is None else make_plant(case.engine, arm, parameters)
-    return Plants(make_plant(case.engine, loaded, parameters), later)
+    later = None if task.drop_at is None else plant_class(case.engine)(arm, parameters)
+    return Plants(plant_class(case.engine)(loaded, parameters), later)
 
 
 def plant_parameters(case: Case, robot: Robot, actuator: str) -> PlantParameters:

@@ -13,7 +13,7 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import actuator_under, compared_laws, law_parameters
-from arm_sim.plants.wrong_arm import arm_parameters, model_error_of
+from arm_sim.plants.wrong_arm import model_error_of
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot
@@ -78,14 +78,14 @@ def case_of(arguments: Mapping[str, str]) -> Case:
 def simulator_parameters(case: Case, robot: Robot, task: Task) -> dict[str, Any]:
     """Return what the simulator's node is told for a case."""
     parameters = _ros(plant_parameters(case, robot, actuator_under(case.law)))
-    return parameters | arm_parameters(robot.model) | task.scene(case.error, moving=True)
+    return parameters | robot.model.beside_urdf() | task.scene(case.error, moving=True)
 
 
 def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
     """Return what the law's node is told for a case."""
     law = _ros(law_parameters(case.law, robot, case.natural_frequency))
     timing = {'timestep': case.timestep, 'control_decimation': 1}
-    return law | arm_parameters(robot.model) | timing
+    return law | robot.model.beside_urdf() | timing
 
 
 def law_of(case: Case) -> str:

@@ -11,7 +11,7 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
+from arm_sim.plants.plant import Plant, PlantParameters
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,10 @@ class AnalyticalParameters(PlantParameters, DCMotors):
         return ForwardModelParameters(motors=self, **{name: getattr(self, name) for name in names})
 
 
-class AnalyticalPlant:
-    """See `arm_sim.plants.plant.Plant`. Stepping is compiled from the URDF; no contacts.
+class AnalyticalPlant(Plant):
+    """Stepping is compiled from the URDF, or loaded as it was compiled before; no contacts.
+
+    A time step that is not stable is refused.
 
     Attributes:
         forward_model: the function that it applies to its state.
@@ -41,34 +43,22 @@ class AnalyticalPlant:
     """
 
     Parameters = AnalyticalParameters
-    takes_goals = False
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
-        """Compile, or load what was compiled.
-
-        Raises:
-            ArmError: parameters that are not allowed, or a time step that is not stable.
-        """
-        if not isinstance(parameters, AnalyticalParameters):
-            parameters = AnalyticalParameters(**vars(parameters))
-        self.parameters: PlantParameters = parameters
-        self.joint_names = model.joint_names
-        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
-        self.forward_model = ForwardModel(model, parameters.forward_model_parameters)
+        super().__init__(model, parameters)
+        self.forward_model = ForwardModel(model, self.parameters.forward_model_parameters)
         self.forward_model.check_step(parameters.timestep)
         self.forward_model.compile()
-        self._wrenches: dict[str, Array] = {}
         self.state = np.zeros(self.forward_model.state_size)
         self.effort = self.forward_model.effort
         self.q, self.v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
         self.reset(model.neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Go to q, v (rest by default); wrenches end."""
-        self._wrenches.clear()
+        """Go to state q, v; the motors' part of the state as it is there without current."""
+        super().reset(q, v)
         self.forward_model.set_wrenches({})
         self.state[:] = self.forward_model.initial_state(q, v)
-        self.effort[:] = 0.0
 
     def step(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
@@ -78,27 +68,23 @@ class AnalyticalPlant:
         )
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
-        """Push on a frame: (6,) at its origin, base-aligned axes; zeros end it."""
-        wrench = np.array(wrench, dtype=float)
-        wrenches = {**self._wrenches, frame: wrench}
-        if not wrench.any():
-            del wrenches[frame]
-        self.forward_model.compiled.model.frame_id(frame)
+        """Push on a frame; refused with 'lagged_euler', which has no wrenches."""
+        before = self._wrenches.copy()
+        super().apply_wrench(frame, wrench)
         try:
-            self.forward_model.set_wrenches(wrenches)
-        except ArmError:
             self.forward_model.set_wrenches(self._wrenches)
+        except ArmError:
+            self._wrenches = before
             raise
-        self._wrenches = wrenches
 
     def mass_matrix(self) -> Array:
-        """Return M(q) + armature (n x n)."""
+        """Return M(q) + armature (n x n), compiled."""
         return self.forward_model.compiled.mass_matrix(self.q)
 
     def joint_friction(self) -> tuple[Array, Array]:
-        """Return damping and Coulomb friction (n,)."""
+        """Return damping and Coulomb friction (n,) of the joint table."""
         return self.forward_model.damping, self.forward_model.friction
 
     def bias_torque(self) -> Array:
-        """Return C(q, v) v + g(q) (n,)."""
+        """Return C(q, v) v + g(q) (n,), compiled."""
         return self.forward_model.compiled.bias_torque(self.q, self.v)

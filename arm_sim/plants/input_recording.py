@@ -1,4 +1,4 @@
-"""Recordings of a plant's start state and inputs, and their replay by the forward model.
+"""Recordings of a plant's start state and inputs, and their replay by the analytical plant.
 
 A recording is a NumPy archive (.npz): the arm's URDF, the plant's parameters, the start state,
 every command, every wrench, and the end state. A replay needs nothing else, and ends in the same
@@ -8,8 +8,8 @@ that is cut off or damaged is refused.
 
 import json
 import zipfile
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections import deque
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.compiled import ForwardModel
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
@@ -30,10 +29,7 @@ _PARTS = (
 
 
 class InputRecorder:
-    """An analytical plant that remembers what it was given since its last reset.
-
-    See `arm_sim.plants.plant.Plant`; everything is handed on to `plant`.
-    """
+    """An analytical plant that remembers what it was given since its last reset."""
 
     def __init__(self, plant: AnalyticalPlant, model: RobotModel):
         """Record from now on. Raises ArmError for a plant that cannot be replayed."""
@@ -68,7 +64,7 @@ class InputRecorder:
             'format': _FORMAT,
             'urdf': model.urdf,
             'tip_frame': model.tip_frame,
-            **{name: getattr(model, name) for name in BESIDE_URDF},
+            **model.beside_urdf(),
             'parameters': json.dumps(asdict(self.plant.parameters)),
             'start_state': self._start_state,
             'commands': np.array(self._commands).reshape(-1, model.nv),
@@ -89,7 +85,6 @@ class InputRecorder:
         self._wrenches: list[tuple[int, str, Array]] = []
 
 
-@dataclass(frozen=True)
 class InputRecording:
     """What a recording file holds.
 
@@ -97,24 +92,12 @@ class InputRecording:
         model: the arm.
         parameters: the plant's.
         start_state, end_state: as arm_dynamics.ForwardModel takes them.
-        commands: (periods, n) one row per control period.
+        commands: (periods, n), one row per control period.
         wrenches: (period from which on, frame, (6,) wrench).
     """
 
-    model: RobotModel
-    parameters: AnalyticalParameters
-    start_state: Array
-    commands: Array
-    wrenches: tuple[tuple[int, str, Array], ...]
-    end_state: Array
-
-    @classmethod
-    def load(cls, path: str | Path) -> 'InputRecording':
-        """Read a file.
-
-        Raises:
-            ArmError: no such file, not a recording, cut off or damaged.
-        """
+    def __init__(self, path: str | Path):
+        """Read a file; one that is missing, no recording, cut off or damaged is refused."""
         try:
             with np.load(Path(path).expanduser(), allow_pickle=False) as archive:
                 parts = {name: archive[name] for name in archive.files}
@@ -129,24 +112,16 @@ class InputRecording:
         missing = [name for name in _PARTS if name not in parts]
         if missing:
             raise ArmError(f'{str(path)!r} lacks {", ".join(missing)} of a recording of inputs')
-        model = RobotModel(
-            str(parts['urdf']),
-            str(parts['tip_frame']),
-            **{name: parts[name] for name in BESIDE_URDF},
-        )
+        beside = {name: parts[name] for name in BESIDE_URDF}
+        self.model = RobotModel(str(parts['urdf']), str(parts['tip_frame']), **beside)
         values: dict[str, Any] = json.loads(str(parts['parameters']))
         for name, value in values.items():
             values[name] = tuple(value) if isinstance(value, list) else value
-        parameters = AnalyticalParameters(**values)
-        wrenches = zip(parts['wrench_step'], parts['wrench_frame'], parts['wrench'], strict=True)
-        return cls(
-            model=model,
-            parameters=parameters,
-            start_state=parts['start_state'],
-            commands=parts['commands'],
-            wrenches=tuple((int(step), str(frame), wrench) for step, frame, wrench in wrenches),
-            end_state=parts['end_state'],
-        )
+        self.parameters = AnalyticalParameters(**values)
+        self.start_state, self.end_state = parts['start_state'], parts['end_state']
+        self.commands: Array = parts['commands']
+        steps, frames = parts['wrench_step'].tolist(), parts['wrench_frame'].tolist()
+        self.wrenches = list(zip(steps, frames, parts['wrench'], strict=True))
 
     def check_arm(self, model: RobotModel) -> None:
         """Raise ArmError unless the recording is of `model`."""
@@ -159,26 +134,12 @@ class InputRecording:
             raise ArmError(f'the recording is of another version of {model.name!r}: URDFs differ')
 
     def replay(self) -> Array:
-        """Return the end state that the forward model reaches from the file alone."""
-        end = self.start_state
-        for state in self.states():
-            end = state
-        return end
-
-    def states(self) -> Iterator[Array]:
-        """Yield the state after every control period."""
-        parameters = self.parameters
-        forward_model = ForwardModel(self.model, parameters.forward_model_parameters)
-        wrenches: dict[str, Array] = {}
-        state = self.start_state
-        waiting = list(self.wrenches)
+        """Return the end state that is reached from the file alone."""
+        plant = AnalyticalPlant(self.model, self.parameters)
+        plant.state[:] = self.start_state
+        waiting = deque(self.wrenches)
         for period, command in enumerate(self.commands):
             while waiting and waiting[0][0] <= period:
-                _, frame, wrench = waiting.pop(0)
-                wrenches[frame] = wrench
-                if not wrench.any():
-                    del wrenches[frame]
-            state = forward_model.step(
-                state, command, parameters.timestep, parameters.control_decimation, wrenches
-            )
-            yield state
+                plant.apply_wrench(*waiting.popleft()[1:])
+            plant.step(command)
+        return plant.state

@@ -1,7 +1,6 @@
 """The arm together with its position controller as a motion model: the engine of low fidelity."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.published.motion_models import MOTION_TYPES, JointSpaceMotionModel
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.plant import Plant, PlantParameters
 
 
 @dataclass(frozen=True)
@@ -44,62 +43,43 @@ class MotionModelParameters(PlantParameters):
 _RK4_LIMIT = 2.78
 
 
-class MotionModelPlant:
-    """See `arm_sim.plants.plant.Plant`. Its command is the position reference of the motion model.
+class MotionModelPlant(Plant):
+    """Its command is the position reference of the motion model.
 
     The reference moves evenly from one command to the next, so that its velocity is known as well;
     one that jumps, faster than a joint can move, is a step of the position at zero velocity.
-    Runge-Kutta's classical method integrates, once per time step.
+    Runge-Kutta's classical method integrates, once per time step; gains of type 'pd' that are too
+    stiff for it are refused.
     """
 
-    Parameters: ClassVar[type[PlantParameters]] = MotionModelParameters
-    command_interface = 'position'
+    Parameters = MotionModelParameters
     takes_goals = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
-        """Build from the model.
-
-        Raises:
-            ArmError: a motion type, frequency or damping ratio that is not allowed, or gains too
-                stiff for the time step.
-        """
-        if not isinstance(parameters, MotionModelParameters):
-            parameters = MotionModelParameters(**vars(parameters))
-        self.parameters: PlantParameters = parameters
-        self.joint_names = model.joint_names
-        self._model = model
+        super().__init__(model, parameters)
+        p = self.parameters
+        self.period = p.period_ns * 1e-9
         self.motion = JointSpaceMotionModel(
             model,
-            parameters.motion_type,
-            parameters.natural_frequency,
-            parameters.damping_ratio,
-            *parameters.servo_gains(model),
+            p.motion_type,
+            p.natural_frequency,
+            p.damping_ratio,
+            *p.servo_gains(model),
         )
-        if any(parameters.settling_time):
-            self.motion.update_error_dynamics_from_step(
-                parameters.settling_time, parameters.overshoot
-            )
-        if parameters.motion_type == 'pd':
+        if any(p.settling_time):
+            self.motion.update_error_dynamics_from_step(p.settling_time, p.overshoot)
+        if p.motion_type == 'pd':
             self._check_step()
         n = model.nv
         self._state, self._command = np.zeros(2 * n), np.zeros(n)
         self.q, self.v = self._state[:n], self._state[n:]
         self.effort = np.zeros(n)
-        self._wrenches: dict[str, Array] = {}
         self.reset(model.neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Go to q, v (rest by default); wrenches end."""
-        self.q[:] = q
-        self.v[:] = 0.0 if v is None else v
+        """Go to state q, v, where a reference has come that moves with v."""
+        super().reset(q, v)
         self._command[:] = self.q - self.period * self.v
-        self.effort[:] = 0.0
-        self._wrenches.clear()
-
-    @property
-    def period(self) -> float:
-        """The control period [s]."""
-        return self.parameters.period_ns * 1e-9
 
     def step(self, command: Array) -> None:
         """Follow `command` (n,) over one control period."""
@@ -132,24 +112,7 @@ class MotionModelPlant:
             )
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
-        """Push on a frame: (6,) at its origin, base-aligned axes; zeros end it."""
-        self._model.frame_id(frame)
-        wrench = np.array(wrench, dtype=float)
+        """Push on a frame; refused with independent joints, which have no dynamics."""
         if self.motion.motion_type == 'independent_joint':
             raise ArmError('independent joints have no dynamics that a wrench could act on')
-        if wrench.any():
-            self._wrenches[frame] = wrench
-        else:
-            self._wrenches.pop(frame, None)
-
-    def mass_matrix(self) -> Array:
-        """Return M(q) + armature (n x n)."""
-        return self._model.mass_matrix(self.q)
-
-    def joint_friction(self) -> tuple[Array, Array]:
-        """Return damping and Coulomb friction (n,)."""
-        return self._model.damping, self._model.friction
-
-    def bias_torque(self) -> Array:
-        """Return C(q, v) v + g(q) (n,)."""
-        return self._model.bias_torque(self.q, self.v)
+        super().apply_wrench(frame, wrench)

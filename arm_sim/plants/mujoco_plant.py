@@ -10,7 +10,7 @@ from arm_dynamics.arrays import Array
 from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
+from arm_sim.plants.plant import Plant, PlantParameters
 
 INTEGRATORS = {
     'euler': mujoco.mjtIntegrator.mjINT_EULER,
@@ -24,28 +24,19 @@ INTEGRATORS = {
 mujoco.set_mju_user_warning(lambda message: None)
 
 
-class MujocoPlant:
-    """See `arm_sim.plants.plant.Plant`. Contacts are off: this plant is an arm in free space.
+class MujocoPlant(Plant):
+    """An arm in free space: contacts are off.
+
+    Refused is what MuJoCo cannot have: an actuator, an integrator, a branched arm.
 
     Attributes:
         mj_model, mj_data: MuJoCo's, for viewers and tests.
     """
 
-    takes_goals = False
-    Parameters = PlantParameters
-
     def __init__(self, model: RobotModel, parameters: PlantParameters):
-        """Build from the model's URDF.
-
-        Raises:
-            ArmError: an actuator, integrator or joint parameter that MuJoCo cannot have, or a
-                URDF that it does not load.
-        """
+        super().__init__(model, parameters)
         one_of('integrator (engine mujoco)', parameters.integrator, tuple(INTEGRATORS))
         one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
-        self.parameters = parameters
-        self.joint_names = model.joint_names
-        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
         try:
             self.mj_model = _build(model, parameters)
         except ArmError:
@@ -60,15 +51,12 @@ class MujocoPlant:
         data = self.mj_data
         self.q, self.v, self.effort = data.qpos, data.qvel, data.qfrc_actuator
         self._ctrl = data.ctrl
-        self._wrenches: dict[int, Array] = {}
         self.reset(model.neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Go to q, v (rest by default); wrenches end."""
+        """Go to state q, v; the servo holds q until the first command."""
         mujoco.mj_resetData(self.mj_model, self.mj_data)
-        self._wrenches.clear()
-        self.q[:] = q
-        self.v[:] = 0.0 if v is None else v
+        super().reset(q, v)
         if self.parameters.actuator == 'servo':
             self._ctrl[:] = self.q
         mujoco.mj_forward(self.mj_model, self.mj_data)
@@ -82,37 +70,34 @@ class MujocoPlant:
             return
         for _ in range(self.parameters.control_decimation):
             mujoco.mj_kinematics(self.mj_model, self.mj_data)
-            for body, wrench in self._wrenches.items():
+            for frame, wrench in self._wrenches.items():
+                body = self.mj_model.body(frame).id
                 arm = self.mj_data.xpos[body] - self.mj_data.xipos[body]
                 self.mj_data.xfrc_applied[body, :3] = wrench[:3]
                 self.mj_data.xfrc_applied[body, 3:] = wrench[3:] + np.cross(arm, wrench[:3])
             mujoco.mj_step(self.mj_model, self.mj_data)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
-        """Push on a frame: (6,) at its origin, base-aligned axes; zeros end it."""
+        """Push on a frame, any but the base, which MuJoCo does not have."""
         body = mujoco.mj_name2id(self.mj_model, mujoco.mjtObj.mjOBJ_BODY, frame)
         if body < 0:
             raise ArmError(f'no frame {frame!r} to push on')
+        super().apply_wrench(frame, wrench)
         self.mj_data.xfrc_applied[body] = 0.0
-        wrench = np.array(wrench, dtype=float)
-        if wrench.any():
-            self._wrenches[body] = wrench
-        else:
-            self._wrenches.pop(body, None)
 
     def mass_matrix(self) -> Array:
-        """Return M(q) + armature (n x n)."""
+        """Return M(q) + armature (n x n), MuJoCo's."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
         full = np.zeros((self.mj_model.nv, self.mj_model.nv))
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
         return full
 
     def joint_friction(self) -> tuple[Array, Array]:
-        """Return damping and Coulomb friction (n,)."""
+        """Return damping and Coulomb friction (n,) of MuJoCo's joints."""
         return self.mj_model.dof_damping, self.mj_model.dof_frictionloss
 
     def bias_torque(self) -> Array:
-        """Return C(q, v) v + g(q) (n,)."""
+        """Return C(q, v) v + g(q) (n,), MuJoCo's."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self.mj_data.qfrc_bias.copy()
 
@@ -152,23 +137,20 @@ def _build(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
             actuator.forcerange = (-limit[i], limit[i])
 
     spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
-    resolution = {'width': 64, 'height': 64}
-    spec.add_texture(
-        name='sky',
-        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
-        rgb1=(0.75, 0.83, 0.92),
-        rgb2=(0.95, 0.97, 1.0),
-        **resolution,
-    )
-    spec.add_texture(
-        name='tiles',
-        type=mujoco.mjtTexture.mjTEXTURE_2D,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
-        rgb1=(0.86, 0.88, 0.9),
-        rgb2=(0.8, 0.82, 0.85),
-        **resolution,
-    )
+    kind, made = mujoco.mjtTexture, mujoco.mjtBuiltin
+    for name, texture, pattern, rgb1, rgb2 in (
+        (
+            'sky',
+            kind.mjTEXTURE_SKYBOX,
+            made.mjBUILTIN_GRADIENT,
+            (0.75, 0.83, 0.92),
+            (0.95, 0.97, 1),
+        ),
+        ('tiles', kind.mjTEXTURE_2D, made.mjBUILTIN_CHECKER, (0.86, 0.88, 0.9), (0.8, 0.82, 0.85)),
+    ):
+        spec.add_texture(
+            name=name, type=texture, builtin=pattern, rgb1=rgb1, rgb2=rgb2, width=64, height=64
+        )
     tiles = spec.add_material(name='tiles', texrepeat=(2, 2), texuniform=True)
     tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
     spec.worldbody.add_geom(

@@ -1,18 +1,20 @@
-"""What every engine offers the simulator, and the parameters that all engines share."""
+"""The physics engines: what each offers the simulator, and the parameters that all share."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.checks import per_joint
+from arm_dynamics.checks import finite, one_of, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter, with_arrays
 
-# What `joint_commands` holds for each actuator.
+# What `joint_commands` holds for each actuator; the actuator for what a law commands.
 COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
+ACTUATOR_FOR = {interface: actuator for actuator, interface in COMMAND_INTERFACE.items()}
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,11 @@ class PlantParameters(Stepping):
         return model.effort_limit if self.effort_limits else np.full(model.nv, np.inf)
 
 
-class Plant(Protocol):
+class Plant:
     """A simulated arm. Arrays are (n,), in the order of `joint_names`.
+
+    An engine is built as plant(model, plant.Parameters(...)); those of another engine, or of every
+    plant, serve with its own defaults beside them. Its constructor sets q, v, effort and resets.
 
     Attributes:
         joint_names: the moving joints.
@@ -53,19 +58,31 @@ class Plant(Protocol):
         effort: torque applied in the last integration step [N.m | N]; a view as well.
     """
 
-    joint_names: tuple[str, ...]
-    command_interface: str
-    parameters: PlantParameters
-    takes_goals: ClassVar[bool]
+    Parameters: ClassVar[type[PlantParameters]] = PlantParameters
+    takes_goals = False
     q: Array
     v: Array
     effort: Array
 
+    def __init__(self, model: RobotModel, parameters: PlantParameters):
+        if not isinstance(parameters, self.Parameters):
+            parameters = self.Parameters(**vars(parameters))
+        self.parameters: Any = parameters
+        self.joint_names = model.joint_names
+        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        self._model = model
+        self._wrenches: dict[str, Array] = {}
+
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
+        self._wrenches.clear()
+        self.q[:] = q
+        self.v[:] = 0.0 if v is None else v
+        self.effort[:] = 0.0
 
     def step(self, command: Array) -> None:
         """Hold `command` over one control period (`control_decimation` integration steps)."""
+        raise NotImplementedError
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame until told otherwise.
@@ -75,12 +92,40 @@ class Plant(Protocol):
             wrench: (6,) force [N] and torque [N.m] at the frame's origin, in base-aligned axes;
                 zeros end it.
         """
+        self._model.frame_id(frame)
+        wrench = finite(f'wrench on {frame!r}', wrench, (6,))
+        if wrench.any():
+            self._wrenches[frame] = wrench
+        else:
+            self._wrenches.pop(frame, None)
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n) as the engine has it."""
+        return self._model.mass_matrix(self.q)
 
     def joint_friction(self) -> tuple[Array, Array]:
         """Return damping (n,) and Coulomb friction (n,) of the joints as the engine has them."""
+        return self._model.damping, self._model.friction
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,) as the engine has it."""
+        return self._model.bias_torque(self.q, self.v)
+
+
+# Imported when asked for: each engine brings libraries that the others do without. A new engine is
+# one file and one line here.
+ENGINES = {
+    'mujoco': ('arm_sim.plants.mujoco_plant', 'MujocoPlant'),
+    'analytical': ('arm_sim.plants.analytical_plant', 'AnalyticalPlant'),
+    'motion_model': ('arm_sim.plants.motion_model_plant', 'MotionModelPlant'),
+}
+
+# The engines that have the whole dynamics: what one says, the other must say as well.
+RIGID_BODY_ENGINES = ('mujoco', 'analytical')
+
+
+def plant_class(engine: str) -> type[Plant]:
+    """Return the plant class of an engine; a name that is not in ENGINES is refused."""
+    one_of('engine', engine, tuple(ENGINES))
+    module, name = ENGINES[engine]
+    return getattr(import_module(module), name)

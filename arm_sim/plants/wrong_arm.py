@@ -6,14 +6,9 @@ import yaml
 
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.errors import ArmError
-from arm_dynamics.model import BESIDE_URDF, RobotModel
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.output_folder import temporary_folder
-
-
-def arm_parameters(model: RobotModel) -> dict[str, Any]:
-    """Return what a node must be told to have this model, beside its URDF."""
-    return {name: getattr(model, name).tolist() for name in BESIDE_URDF}
 
 
 def wrong_arm_parameters(model: RobotModel, error: ModelError) -> dict[str, Any]:
@@ -29,7 +24,7 @@ def wrong_arm_parameters(model: RobotModel, error: ModelError) -> dict[str, Any]
     wrong = with_error(model, error)
     path = temporary_folder() / 'wrong_arm.urdf'
     path.write_text(wrong.urdf)
-    return {'robot': str(path), **arm_parameters(wrong)}
+    return {'robot': str(path), **wrong.beside_urdf()}
 
 
 def model_error_of(text: str) -> ModelError:

@@ -19,7 +19,7 @@ from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import unknown
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
-from arm_sim.plants.engines import ENGINES, plant_class
+from arm_sim.plants.plant import ENGINES, plant_class
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters

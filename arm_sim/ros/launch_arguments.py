@@ -1,7 +1,7 @@
 """The arguments of launch files: what several share stands here once."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import unknown
-from arm_sim.plants.engines import ENGINES
+from arm_sim.plants.plant import ENGINES
 
 # What the argument `controller` may be.
 CONTROLLERS = ['none', *law_names()]
@@ -68,21 +68,20 @@ def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
 
 
 def description(
-    arguments: Iterable[DeclareLaunchArgument], nodes: Callable[[dict[str, str]], list[Any]]
-) -> LaunchDescription:
-    """Return a launch description.
+    arguments: Sequence[DeclareLaunchArgument], nodes: Callable[[dict[str, str]], list[Any]]
+) -> Callable[[], LaunchDescription]:
+    """Return the function that launch asks a file for, `generate_launch_description`.
 
     `nodes` returns what to start for the values of all arguments. Shared arguments that are not
     among the launch file's own have their usual value.
     """
     usual = {name: value for name, (value, *_) in _SHARED.items()}
-    arguments = tuple(arguments)
 
     def start(context: LaunchContext) -> list[Any]:
         _refuse_unknown_arguments(context, [each.name for each in arguments])
         return nodes(usual | dict(context.launch_configurations))
 
-    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
+    return lambda: LaunchDescription([*arguments, OpaqueFunction(function=start)])
 
 
 def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> None:

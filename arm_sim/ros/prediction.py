@@ -10,7 +10,7 @@ from rclpy.parameter import parameter_value_to_python
 
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import parameter_fields, read_fields
-from arm_sim.plants.engines import plant_class
+from arm_sim.plants.plant import plant_class
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
 from arm_sim.runs.record import Record
 from arm_sim.tasks import Task

@@ -12,8 +12,8 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.errors import ArmError
 from arm_sim.plants.clock import Clock
-from arm_sim.plants.engines import plant_class
 from arm_sim.plants.lockstep_clock import LockstepClock
+from arm_sim.plants.plant import plant_class
 from arm_sim.plants.realtime_clock import RealtimeClock
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
