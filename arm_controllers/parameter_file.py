@@ -19,9 +19,8 @@ _PARAMETERS = 'ros__parameters'
 def read_parameter_file(file: Path) -> Sections:
     """Return what one parameter file says.
 
-    Raises:
-        ArmError: not YAML, not the shape of a parameter file, a value that no parameter can have,
-            or a parameter that is given twice; names the file and the line in it.
+    Refused, with the file and the line in it: not YAML, not the shape of a parameter file, a value
+    that no parameter can have, a parameter that is given twice.
     """
     try:
         loader = _Loader(file.read_text())

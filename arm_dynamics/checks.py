@@ -24,9 +24,6 @@ def per_joint(
         values: a number, one number in a list, or one per joint.
         joint_names: the n joints.
         minimum: smallest allowed value; with `exclusive` it is itself not allowed.
-
-    Raises:
-        ArmError: wrong count, not finite, or below the minimum.
     """
     array = np.atleast_1d(np.asarray(values, dtype=float))
     n = len(joint_names)

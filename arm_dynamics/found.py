@@ -10,6 +10,7 @@ brings more by entry points:
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module, metadata
 from pkgutil import iter_modules
@@ -19,40 +20,32 @@ from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 
 
+@dataclass
 class Found:
-    """What a folder and plugins bring; a module is imported only when it is asked for."""
+    """What a folder and plugins bring; a module is imported only when it is asked for.
 
-    def __init__(
-        self,
-        kind: str,
-        folder: str,
-        group: str,
-        needs: tuple[str, ...] = (),
-        base: type | None = None,
-    ):
-        """Remember where to look.
+    Attributes:
+        kind: what is found, for messages: 'law'.
+        folder: a package, by its dotted name; each of its modules brings one.
+        group: the name of a group of entry points, each of which brings one.
+        needs: attributes that each must have.
+        base: class of which each must be a subclass.
+    """
 
-        Args:
-            kind: what is found, for messages: 'law'.
-            folder: a package, by its dotted name; each of its modules brings one.
-            group: the name of a group of entry points, each of which brings one.
-            needs: attributes that each must have.
-            base: class of which each must be a subclass.
-        """
-        self._kind = kind
-        self._folder = folder
-        self._group = group
-        self._needs = needs
-        self._base = base
+    kind: str
+    folder: str
+    group: str
+    needs: tuple[str, ...] = ()
+    base: type | None = None
 
     @cached_property
     def _modules(self) -> frozenset[str]:
-        modules = iter_modules(import_module(self._folder).__path__)
+        modules = iter_modules(import_module(self.folder).__path__)
         return frozenset(module.name for module in modules if not module.name.startswith('_'))
 
     @cached_property
     def _plugins(self) -> dict[str, metadata.EntryPoint]:
-        return {entry.name: entry for entry in metadata.entry_points(group=self._group)}
+        return {entry.name: entry for entry in metadata.entry_points(group=self.group)}
 
     def names(self) -> tuple[str, ...]:
         """Return all names, sorted."""
@@ -61,18 +54,16 @@ class Found:
     def load(self, name: str) -> Any:
         """Return the thing of that name.
 
-        Raises:
-            ArmError: no such name; a plugin that has the name of a module of the folder, or cannot
-                be imported.
+        A plugin that has the name of a module of the folder, or cannot be imported, is refused.
         """
-        one_of(self._kind, name, self.names())
+        one_of(self.kind, name, self.names())
         if name not in self._plugins:
             return self._in_folder(name)
         plugin = self._plugins[name]
         package = '' if plugin.dist is None else f' of package {plugin.dist.name!r}'
-        where = f'{self._kind} {name!r} ({plugin.value}{package})'
+        where = f'{self.kind} {name!r} ({plugin.value}{package})'
         if name in self._modules:
-            raise ArmError(f'{where} has the name of {self._folder}.{name}; it needs another one')
+            raise ArmError(f'{where} has the name of {self.folder}.{name}; it needs another one')
         if not (name.isidentifier() and name.isascii()):
             raise ArmError(f'{where}: a name is made of letters, digits and underscores')
         try:
@@ -81,21 +72,21 @@ class Found:
             raise ArmError(
                 f'{where} cannot be imported: {type(error).__name__}: {error}'
             ) from error
-        if self._base and not (isinstance(thing, type) and issubclass(thing, self._base)):
-            base = f'{self._base.__module__}.{self._base.__name__}'
+        if self.base and not (isinstance(thing, type) and issubclass(thing, self.base)):
+            base = f'{self.base.__module__}.{self.base.__name__}'
             raise ArmError(f'{where} is no subclass of {base}')
-        missing = [need for need in self._needs if not hasattr(thing, need)]
+        missing = [need for need in self.needs if not hasattr(thing, need)]
         if missing:
             raise ArmError(f'{where} has no {", ".join(missing)}')
         return thing
 
     def _in_folder(self, name: str) -> Any:
-        module = import_module(f'{self._folder}.{name}')
+        module = import_module(f'{self.folder}.{name}')
         wanted = name.replace('_', '')
         for attribute, thing in vars(module).items():
             if attribute.replace('_', '').lower() == wanted:
                 return thing
-        raise ArmError(f'{self._kind} {name!r}: {module.__file__} has no class of that name')
+        raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class of that name')
 
 
 def on_demand(package: str, **homes: str) -> Callable[[str], Any]:

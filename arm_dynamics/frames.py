@@ -47,19 +47,14 @@ class Frames(JointSpace):
         self._tip_id = self.frame_id(self.tip_frame)
 
     def frame_id(self, frame: str | None = None) -> int:
-        """Return Pinocchio's index of a frame (None: the tool frame).
-
-        Raises:
-            ArmError: the model has no such frame; the message lists those it has.
-        """
+        """Return Pinocchio's index of a frame (None: the tool frame)."""
         if frame is None:
             return self._tip_id
-        try:
-            return self._frame_ids[frame]
-        except KeyError:
+        if frame not in self._frame_ids:
             raise ArmError(
                 f'no frame {frame!r} in {self.name!r}; its frames: {", ".join(self.frame_names)}'
-            ) from None
+            )
+        return self._frame_ids[frame]
 
     def forward_kinematics(self, q: ArrayLike, frame: str | None = None) -> pin.SE3:
         """Return the pose of a frame (None: the tool frame) in the base frame."""
@@ -72,13 +67,8 @@ class Frames(JointSpace):
 
         Velocity of the frame's origin on top, both parts in axes aligned with the base frame.
         """
-        return pin.computeFrameJacobian(
-            self.pin_model,
-            self.pin_data,
-            self.to_pin(q),
-            self.frame_id(frame),
-            _BASE_AXES,
-        )
+        frame_id, pin_q = self.frame_id(frame), self.to_pin(q)
+        return pin.computeFrameJacobian(self.pin_model, self.pin_data, pin_q, frame_id, _BASE_AXES)
 
     def frame_motion(self, q: Array, v: Array, a: Array, frame: str | None = None) -> FrameMotion:
         """Return how a frame (None: the tool frame) moves with the joints.

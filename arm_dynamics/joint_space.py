@@ -7,7 +7,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError, limit_error
+from arm_dynamics.errors import ArmError, JointLimitError
 
 
 class JointSpace:
@@ -62,16 +62,11 @@ class JointSpace:
         return np.clip(np.zeros(self.nq), self.position_lower, self.position_upper)
 
     def check_configuration(self, q: ArrayLike, name: str = 'q') -> Array:
-        """Return `q` as a new (nq,) array.
-
-        Raises:
-            ArmError: wrong length or not finite; calls it `name`.
-            JointLimitError: beyond a position limit.
-        """
+        """Return `q`, which must be (nq,) and within the limits, as a new array."""
         return self._within(q, name, 'position', self.position_lower, self.position_upper)
 
     def check_velocity(self, v: ArrayLike, name: str = 'v') -> Array:
-        """Return `v` as a new (nv,) array; raises as `check_configuration`."""
+        """Return `v`, which must be (nv,) and within the limits, as a new array."""
         return self._within(v, name, 'velocity', -self.velocity_limit, self.velocity_limit)
 
     def _within(
@@ -85,7 +80,7 @@ class JointSpace:
         for i in np.flatnonzero((array < lower) | (array > upper)):
             unit = ('m' if self.prismatic[i] else 'rad') + ('/s' if quantity == 'velocity' else '')
             bounds = (array[i], lower[i], upper[i])
-            raise limit_error(self.joint_names[i], quantity, *bounds, unit, name)
+            raise JointLimitError(self.joint_names[i], quantity, *bounds, unit, name)
         return array
 
     def random_configuration(self, rng: np.random.Generator) -> Array:

@@ -14,7 +14,6 @@ from arm_dynamics.arrays import Array
 from arm_dynamics.checks import per_joint
 from arm_dynamics.errors import ArmError
 from arm_dynamics.frames import Frames
-from arm_dynamics.inertial_parameters import InertialParameters
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.urdf import read_urdf
@@ -26,6 +25,8 @@ BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
 # it at the measured velocity feeds back -F/STANDSTILL v: with steeper flanks an arm at rest
 # chatters, in MuJoCo (whose friction creeps) from F dt/M = STANDSTILL on.
 STANDSTILL = 0.05
+
+_RADIUS = 0.05  # of a payload [m]
 
 
 class RobotModel(Frames):
@@ -125,17 +126,35 @@ class RobotModel(Frames):
             tau += self.friction * np.minimum(np.maximum(v / STANDSTILL, -1.0), 1.0)
         return tau
 
-    @cached_property
-    def _links(self) -> InertialParameters:
-        return InertialParameters(self.pin_model)
-
     def inertial_parameters(self, payload: float = 0.0) -> Array:
-        """Return pi (10 nv,), ten per moving link, with a ball of this mass [kg] at the tool."""
-        return self._links.of_links(self._tip_id, payload)
+        """Return pi (10 nv,), ten per moving link, with a ball of this mass [kg] at the tool.
+
+        They are m, m c, and the inertia about the joint frame's origin (Ixx, Ixy, Iyy, Ixz, Iyz,
+        Izz), as Pinocchio has them. Rotors and friction are no part of it.
+        """
+        links = list(self.pin_model.inertias[1:])
+        tip = self.pin_model.frames[self._tip_id]
+        links[tip.parentJoint - 1] += tip.placement.act(pin.Inertia.FromSphere(payload, _RADIUS))
+        return np.concatenate([link.toDynamicParameters() for link in links])
 
     def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (nv x 10 nv) with Y pi = M(q) dw + C(q, v) w + g(q), without A."""
-        return self._links.regressor(self.to_pin(q), v, w, dw)
+        """Return Y (nv x 10 nv) with Y pi = M(q) dw + C(q, v) w + g(q), without A.
+
+        C(q, x) y is bilinear and symmetric in x and y, so that
+        C(q, v) w = C(q, m) m - C(q, d) d with m = (v + w)/2, d = (v - w)/2.
+        """
+        model, pin_q = self.pin_model, self.to_pin(q)
+        mean, half = 0.5 * (v + w), 0.5 * (v - w)
+        y = pin.computeJointTorqueRegressor(model, self.pin_data, pin_q, mean, dw).copy()
+        weightless, data = self._weightless
+        y -= pin.computeJointTorqueRegressor(weightless, data, pin_q, half, np.zeros(self.nv))
+        return y
+
+    @cached_property
+    def _weightless(self) -> tuple[pin.Model, pin.Data]:
+        model = self.pin_model.copy()
+        model.gravity.linear = np.zeros(3)
+        return model, model.createData()
 
     def inverse_dynamics(
         self,

@@ -63,9 +63,6 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     """Return the model with the error in it: a new one, unless there is no error.
 
     Changes of the links are written into the URDF's text, so every engine that loads it has them.
-
-    Raises:
-        ArmError: a count of numbers that fits neither 1 nor the links or joints.
     """
     if error.is_none:
         return model

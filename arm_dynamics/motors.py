@@ -59,11 +59,7 @@ class DCMotors(Parameters):
     )
 
     def constants(self, joint_names: tuple[str, ...]) -> MotorConstants:
-        """Return the numbers of each joint.
-
-        Raises:
-            ArmError: a wrong count, a value that is not finite or out of range.
-        """
+        """Return the numbers of each joint, checked."""
         p = with_arrays(self, joint_names)
         back_emf = p.back_emf_constant if len(p.back_emf_constant) else p.torque_constant
         # Beyond this the effective voltage would fall while the terminal voltage rises.

@@ -134,11 +134,7 @@ class Stepping(Parameters):
 
 
 def with_arrays(parameters: Any, joint_names: Sequence[str]) -> Any:
-    """Return a dataclass with its numbers per joint as arrays (n,), and vectors as arrays.
-
-    Raises:
-        ArmError: a wrong count, or a number that is not allowed.
-    """
+    """Return a dataclass with its numbers per joint, checked, and vectors as arrays."""
     found, kinds = copy(parameters), get_type_hints(type(parameters))
     prefix = getattr(parameters, 'prefix', '')
     for each in fields(parameters):

@@ -27,11 +27,7 @@ def robot_names() -> list[str]:
 
 
 def find_urdf(robot: str) -> Path:
-    """Return the URDF file of `robot`: a shipped robot's name or a path to a URDF file.
-
-    Raises:
-        ArmError: neither a shipped name nor an existing file.
-    """
+    """Return the URDF file of `robot`: a shipped robot's name or a path to a URDF file."""
     shipped = share_folder() / 'urdf' / f'{robot}.urdf'
     if shipped.is_file() and '/' not in robot:
         return shipped

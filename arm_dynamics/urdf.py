@@ -15,8 +15,7 @@ _NUMBERS |= {'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'}
 def read_urdf(path_or_xml: str | Path) -> tuple[str, ElementTree.Element]:
     """Return the text of a URDF file, or the text given, and its tree.
 
-    Raises:
-        ArmError: no such file, not a URDF, or one with a joint, link or number that no arm has.
+    A joint, a link or a number that no arm has is refused.
     """
     text = str(path_or_xml)
     if text.lstrip().startswith('<'):

@@ -60,9 +60,6 @@ def arm_nodes(
         given: has those of ARM.
         simulator, controller: parameters that are stronger than those of arguments and file.
         inverse_kinematics: whether its node is among them.
-
-    Raises:
-        RuntimeError: an argument that cannot work, with one clear line; nothing has started.
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     RobotModel.from_urdf(find_urdf(robot))

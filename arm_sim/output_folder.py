@@ -9,11 +9,7 @@ from arm_dynamics.errors import ArmError
 
 
 def writable_folder(name: str) -> Path:
-    """Return a folder, made if need be.
-
-    Raises:
-        ArmError: it cannot be written.
-    """
+    """Return a folder, made if need be; one that cannot be written is refused."""
     folder = Path(name).expanduser().absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -22,10 +22,7 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
 
     Args:
         robot: name of a shipped robot, which may have a file, or path of a URDF, which has none.
-        config: the user's own file; '': none.
-
-    Raises:
-        ArmError: `config` is not a file.
+        config: the user's own file, which must be there; '': none.
     """
     names = ['default']
     if robot in robot_names():

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from following import HOME, MODEL
 
-from arm_sim.plants.clock import RESEND_PERIOD
-from arm_sim.plants.lockstep_clock import LockstepClock
+from arm_sim.plants.clock import RESEND_PERIOD, LockstepClock, RealtimeClock
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
-from arm_sim.plants.realtime_clock import RealtimeClock
 from arm_sim.plants.simulation import Simulation
 
 PERIOD = 2_000_000

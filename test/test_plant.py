@@ -11,11 +11,10 @@ from test_model import MIXED
 from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.plants.brake import Brake
 from arm_sim.plants.model_check import TOLERANCE, check_model
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
-from arm_sim.plants.simulation import PhysicsDivergedError, Simulation
+from arm_sim.plants.simulation import Brake, PhysicsDivergedError, Simulation
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 POSTURE = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])

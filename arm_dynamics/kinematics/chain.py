@@ -8,7 +8,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError, JointLimitError, limit_error
+from arm_dynamics.errors import ArmError, JointLimitError
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
 
@@ -116,7 +116,7 @@ class Chain:
         """Return the error for a position of the chain's joint number `joint`."""
         unit = 'm' if self.prismatic[joint] else 'rad'
         limits = self.lower[joint], self.upper[joint]
-        return limit_error(self.joint_names[joint], 'position', value, *limits, unit)
+        return JointLimitError(self.joint_names[joint], 'position', value, *limits, unit)
 
     @property
     def reach(self) -> float:

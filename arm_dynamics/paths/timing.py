@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError, limit_error
+from arm_dynamics.errors import ArmError, JointLimitError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import Motion, quintic
 
@@ -148,7 +148,7 @@ def _slow_down(model: RobotModel, piece: Piece, limits: Limits) -> float:
         name, limit = model.joint_names[joint], limits.effort[joint]
         where = f'{piece.s[row]:.0%} of the way'
         quantity = 'torque against gravity and friction'
-        raise limit_error(name, quantity, slow[row, joint], -limit, limit, 'N.m', where)
+        raise JointLimitError(name, quantity, slow[row, joint], -limit, limit, 'N.m', where)
     motion = efforts(model, q, v, a) - slow
     room = np.where(motion > 0.0, limits.effort - slow, limits.effort + slow)
     with np.errstate(divide='ignore', invalid='ignore'):

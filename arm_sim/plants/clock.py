@@ -1,4 +1,4 @@
-"""When the simulated arm takes a step: what lock-step and real time have in common."""
+"""When the simulated arm takes a step: in lock-step with its commander, or in real time."""
 
 import time
 from collections.abc import Callable
@@ -11,6 +11,10 @@ from arm_sim.plants.simulation import Array, Simulation
 
 # A state that nobody answers is shown again so often [s].
 RESEND_PERIOD = 0.1
+# Braking in lock-step is given up after so long [ns of simulated time].
+_LONGEST_BRAKING = 5_000_000_000
+# Further behind than by so many steps, real time gives up catching up.
+_CATCH_UP_STEPS = 10
 
 
 class Audience(Protocol):
@@ -141,3 +145,119 @@ class Clock:
             'braking to rest; a controller that returns takes over from there'
         )
         self.release()
+
+
+class LockstepClock(Clock):
+    """Takes a step when the present state is answered: nothing depends on the wall clock.
+
+    Without an answer for long, the arm brakes to rest at once and waits there.
+    """
+
+    def __init__(self, *args: Any, timeout: float, **kwargs: Any):
+        """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
+        super().__init__(*args, **kwargs)
+        self._timeout = timeout
+
+    def accepts(self, stamp_ns: int) -> bool:
+        """Whether the command answers the present state."""
+        return stamp_ns == self.simulation.time_ns
+
+    def take(self, stamp_ns: int, command: Array) -> None:
+        """Step with the command; while paused, keep it for the next step."""
+        super().take(stamp_ns, command)
+        self.go_on()
+
+    def go_on(self) -> bool:
+        """Step if there is a command and time runs; return whether it did."""
+        command = self._command
+        if command is None or not self._may_step:
+            return False
+        self._command = None
+        self._step(command)
+        return True
+
+    def release(self) -> None:
+        """Brake to rest; simulated time goes on meanwhile, unless it is paused."""
+        super().release()
+        simulation = self.simulation
+        end = simulation.time_ns + _LONGEST_BRAKING
+        while self._command is None and not self.paused and not self.fault:
+            if simulation.at_rest or simulation.time_ns >= end:
+                break
+            self._step(None)
+
+    def pause(self, paused: bool) -> None:
+        """Stop time, or let it go on with the command at hand."""
+        super().pause(paused)
+        self.go_on()
+
+    def allow_step(self) -> None:
+        """Take one more step: now, or when a command comes."""
+        super().allow_step()
+        self.go_on()
+
+    def tick(self) -> None:
+        """Show a state again that nobody answers; in the end, brake."""
+        commanded = not (self.paused or self.fault or self.simulation.braking)
+        if commanded and self._silence > self._timeout:
+            self._lose(self._silence)
+        else:
+            super().tick()
+
+
+class RealtimeClock(Clock):
+    """Takes the steps that the wall clock says are due.
+
+    A command that is older than the timeout is no longer used: the arm brakes and holds.
+    """
+
+    def __init__(self, *args: Any, factor: float, timeout: float, **kwargs: Any):
+        """`factor`: simulated per wall time; `timeout` [s of simulated time]; else see `Clock`."""
+        super().__init__(*args, **kwargs)
+        self._factor, self._timeout_ns = factor, timeout * 1e9
+        self.tick_period = min(self.simulation.period_ns * 1e-9 / factor, RESEND_PERIOD)
+        self._start_anew()
+
+    def _start_anew(self, due_ns: int = 0) -> None:
+        """Let the present state, or one `due_ns` later, be the one that is due now."""
+        self._anchor = self._wall(), self.simulation.time_ns + due_ns
+
+    def accepts(self, stamp_ns: int) -> bool:
+        """Whether the command is no older than the one in use."""
+        return self._command_ns <= stamp_ns <= self.simulation.time_ns
+
+    def reset(self) -> None:
+        """Go back to the initial state at time zero, now."""
+        super().reset()
+        self._start_anew()
+
+    def tick(self) -> None:
+        """Take the steps that are due; show a state again that stays for long."""
+        for _ in range(self._due()):
+            if self._may_step:
+                self._step_in_time()
+        super().tick()
+
+    def _due(self) -> int:
+        """Return how many steps are due."""
+        if self.paused or self.fault:
+            self._start_anew()
+            return self._steps_allowed
+        wall, simulated = self._anchor
+        simulation = self.simulation
+        elapsed = (self._wall() - wall) * 1e9 * self._factor
+        due = int(elapsed - (simulation.time_ns - simulated)) // simulation.period_ns
+        self.late += due > 1
+        if due > _CATCH_UP_STEPS:
+            self.skipped += due - 1
+            self._start_anew(simulation.period_ns)
+            return 1
+        return due
+
+    def _step_in_time(self) -> None:
+        """Take a step with the newest command, unless that is too old."""
+        age = self.simulation.time_ns - self._command_ns
+        self.oldest_command_ns = max(self.oldest_command_ns, age)
+        if self._command is not None and age > self._timeout_ns:
+            self._lose(age * 1e-9)
+        self._step(self._command)

@@ -8,6 +8,7 @@ that is cut off or damaged is refused.
 
 import json
 import zipfile
+import zlib
 from collections import deque
 from dataclasses import asdict
 from pathlib import Path
@@ -34,7 +35,7 @@ class InputRecorder:
     def __init__(self, plant: AnalyticalPlant, model: RobotModel):
         """Record from now on. Raises ArmError for a plant that cannot be replayed."""
         if not isinstance(plant, AnalyticalPlant):
-            raise ArmError('inputs are recorded for replay: that needs engine analytical')
+            raise ArmError('record_inputs is set; it needs engine analytical')
         self.plant = plant
         self._model = model
         self._start()
@@ -103,7 +104,7 @@ class InputRecording:
                 parts = {name: archive[name] for name in archive.files}
         except OSError as error:
             raise ArmError(f'cannot read the recording {str(path)!r}: {error}') from None
-        except (zipfile.BadZipFile, EOFError, ValueError):
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError):
             raise ArmError(
                 f'{str(path)!r} is not a recording of inputs, or it is cut off or damaged'
             ) from None

@@ -13,13 +13,8 @@ TOLERANCE = 1e-9
 def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 0) -> float:
     """Compare inertia, bias torque and friction of the plant and the model at random states.
 
-    Leaves the plant in its last compared state: reset it.
-
-    Returns:
-        The largest difference found [N.m | kg m^2], relative to max(1, largest entry).
-
-    Raises:
-        ArmError: they differ; names the joint, the quantity and both values.
+    Leaves the plant in its last compared state: reset it. Returns the largest difference found
+    [N.m | kg m^2], relative to max(1, largest entry); one beyond TOLERANCE is refused.
     """
     if plant.joint_names != model.joint_names:
         raise ArmError(f'plant has joints {plant.joint_names}, the model {model.joint_names}')

@@ -7,8 +7,8 @@ from arm_dynamics.arrays import Array
 from arm_dynamics.checks import all_finite
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.plants.brake import Brake
-from arm_sim.plants.plant import Plant
+from arm_dynamics.motors import MotorConstants
+from arm_sim.plants.plant import Plant, PlantParameters
 
 # An arm slower than this is at rest [rad/s | m/s].
 REST_SPEED = 1e-3
@@ -18,6 +18,49 @@ LATEST_PUSH = 3600.0
 
 class PhysicsDivergedError(ArmError):
     """The integration left the finite numbers: step too long or gains too high for it."""
+
+
+class Brake:
+    """The plant's own brake: speed decays as v(t) = v(0) exp(-rate t), then the arm is held.
+
+    The hold point is where that decay ends, q + v/rate, and the demanded acceleration is
+    a = rate^2 (hold - q) - 2 rate v, the critically damped law whose free motion from q, v is just
+    that decay. The torque is inverse dynamics of a, within the effort limits; a servo gets the
+    position command with that torque, drive damping at the step's end included.
+    """
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
+        """`rate` [1/s] of the speed's decay."""
+        self._model = model
+        self._actuator = parameters.actuator
+        self._kp, self._kd = parameters.servo_gains(model)
+        self._limit = parameters.effort_limit(model)
+        self._step = parameters.timestep
+        self._rate = rate
+        self._hold = model.neutral()
+        self._motors: MotorConstants | None = None
+        if parameters.actuator == 'voltage':
+            self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin to brake from the state q, v."""
+        lower, upper = self._model.position_lower, self._model.position_upper
+        self._hold = np.clip(q + v / self._rate, lower, upper)
+
+    def torque(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return the braking torque (n,) and the acceleration (n,) that it is for."""
+        a = self._rate**2 * self._model.difference(q, self._hold) - 2.0 * self._rate * v
+        tau = self._model.inverse_dynamics(q, v, a)
+        return np.clip(tau, -self._limit, self._limit), a
+
+    def command(self, q: Array, v: Array) -> Array:
+        """Return the plant command (n,): torque, or the servo position that gives it."""
+        tau, a = self.torque(q, v)
+        if self._actuator == 'torque':
+            return tau
+        if self._motors is not None:
+            return self._motors.voltage(tau, v)
+        return q + (tau + self._kd * (v + self._step * a)) / self._kp
 
 
 class Simulation:
@@ -44,12 +87,9 @@ class Simulation:
         Args:
             plant: the arm.
             model: of the arm.
-            initial_q, initial_v: (n,) [rad | m], [rad/s | m/s]; at rest by default.
+            initial_q, initial_v: (n,), within the limits; at rest by default.
             swap: (time [ns], another plant) that goes on from the state at that time, as when a
                 payload falls off.
-
-        Raises:
-            ArmError: an initial value has the wrong length or is beyond the limits.
         """
         self.plant = self._first_plant = plant
         self.model = model
@@ -92,10 +132,7 @@ class Simulation:
             frame: name of a link.
             wrench: (6,) force [N] and torque [N.m] at the frame's origin, in axes that the frame
                 has then; zeros end it.
-            from_ns: simulated time [ns]; what has passed is now.
-
-        Raises:
-            ArmError: no such frame, not finite, or a time more than LATEST_PUSH ahead.
+            from_ns: simulated time [ns], no more than LATEST_PUSH ahead; what has passed is now.
         """
         self.model.frame_id(frame)
         wrench = np.array(wrench, dtype=float)
@@ -129,9 +166,8 @@ class Simulation:
     def advance(self, command: Array | None) -> None:
         """Go on by one control period under `command` (n,), or braked (None).
 
-        Raises:
-            ArmError: the command is not finite; nothing has moved.
-            PhysicsDivergedError: the new state is not finite; only `reset` helps.
+        A command that is not finite is refused, and nothing has moved; after a
+        PhysicsDivergedError only `reset` helps.
         """
         if self._pushes or self._swap is not None:
             self._happen()

@@ -21,7 +21,11 @@ class ArmViewer:
     """The window; `sync` brings it up to date."""
 
     def __init__(self, plant: Any, model: RobotModel):
-        """Open the window, looking at the arm from the front."""
+        """Open the window, looking at the arm from the front; it needs MuJoCo and a display."""
+        if not hasattr(plant, 'mj_model'):
+            raise ArmError('viewer is true; it needs engine mujoco')
+        if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
+            raise ArmError('viewer is true; it needs a display: DISPLAY is not set')
         self._plant, self._model = plant, model
         self._handle = viewer.launch_passive(
             plant.mj_model, plant.mj_data, show_left_ui=False, show_right_ui=False
@@ -66,16 +70,3 @@ def _draw(scene: mujoco.MjvScene, start: Array, end: Array) -> None:
     mujoco.mjv_initGeom(piece, shape, np.zeros(3), np.zeros(3), np.eye(3).ravel(), _COLOUR)
     mujoco.mjv_connector(piece, shape, _WIDTH, start, end)
     scene.ngeom += 1
-
-
-def open_viewer(plant: Any, model: RobotModel) -> ArmViewer:
-    """Return the viewer of a plant.
-
-    Raises:
-        ArmError: another engine, or no display.
-    """
-    if not hasattr(plant, 'mj_model'):
-        raise ArmError('viewer is true; it needs engine mujoco')
-    if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
-        raise ArmError('viewer is true; it needs a display: DISPLAY is not set')
-    return ArmViewer(plant, model)

@@ -15,9 +15,6 @@ def wrong_arm_parameters(model: RobotModel, error: ModelError) -> dict[str, Any]
     """Return the simulator's parameters for an arm that differs from `model` by `error`.
 
     Its URDF is written to a folder that lives as long as this process.
-
-    Raises:
-        ArmError: a count of numbers that does not fit the arm.
     """
     if error.is_none:
         return {}

@@ -67,11 +67,7 @@ def _parameters(node: str) -> tuple[type, ...]:
 
 
 def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
-    """Refuse a file with a node or a parameter that there is not, or a value of the wrong type.
-
-    Raises:
-        ArmError: that, in one line; a name that is unknown with the nearest known one.
-    """
+    """Refuse a file with a node or a parameter that there is not, or a value of the wrong type."""
     nodes = known_nodes()
     for section, values in read_parameter_file(file).items():
         if section != SHARED and section not in nodes:

@@ -1,7 +1,6 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
 import sys
-from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -11,10 +10,8 @@ from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.errors import ArmError
-from arm_sim.plants.clock import Clock
-from arm_sim.plants.lockstep_clock import LockstepClock
+from arm_sim.plants.clock import Clock, LockstepClock, RealtimeClock
 from arm_sim.plants.plant import plant_class
-from arm_sim.plants.realtime_clock import RealtimeClock
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
@@ -47,8 +44,11 @@ class SimulatorNode(Node):
         self.create_service(Trigger, '~/step', self._on_step)
         self.create_service(Trigger, '~/save_inputs', self._on_save_inputs)
         self.create_timer(clock.tick_period, clock.tick)
-        self._viewer = _viewer(plant, setup.model) if p.viewer else None
-        if self._viewer is not None:
+        self._viewer = None
+        if p.viewer:
+            from arm_sim.plants.viewer import ArmViewer  # its library is loaded for it only
+
+            self._viewer = ArmViewer(plant, setup.model)
             self.create_timer(1 / 60, self._viewer.sync)
         pin_to_core(p.core)
         clock.show()
@@ -122,13 +122,6 @@ class SimulatorNode(Node):
 
     def _refuse(self, error: ArmError) -> None:
         self._diagnostics.refuse(error)
-
-
-def _viewer(plant: Any, model: Any) -> Any:
-    """Return the open viewer; its library is loaded for it only."""
-    from arm_sim.plants.viewer import open_viewer
-
-    return open_viewer(plant, model)
 
 
 def main() -> int:

@@ -47,27 +47,16 @@ class SimulatorParameters(ArmParameters):
 
 
 class Setup(NamedTuple):
-    """What `set_up` makes.
+    """What `set_up` makes."""
 
-    Attributes:
-        model: of the arm without payload, which the controllers have too.
-        simulation: of the plant.
-        recorder: of the plant's inputs, or None.
-        agreement: largest relative difference of plant and model.
-    """
-
-    model: RobotModel
+    model: RobotModel  # of the arm without payload, which the controllers have too
     simulation: Simulation
-    recorder: Any
-    agreement: float
+    recorder: Any  # of the plant's inputs, or None
+    agreement: float  # largest relative difference of plant and model
 
 
 def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> Setup:
-    """Build the plant, and refuse it if it differs from the model.
-
-    Raises:
-        ArmError: that, or what the engine cannot do.
-    """
+    """Build the plant, and refuse it if it differs from the model."""
     p, engine = parameters, plant_class(parameters.engine)
     model = p.model()
     loaded = with_error(model, ModelError(payload=p.payload))
@@ -76,19 +65,14 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> Setup:
     swap = None
     if p.payload and p.payload_end:
         swap = (round(p.payload_end * 1e9), engine(model, plant_parameters))
-    recorder = _recorder(plant, loaded, swap) if p.record_inputs else None
+    recorder = None
+    if p.record_inputs:
+        from arm_sim.plants.input_recording import InputRecorder  # and with it the compiler
+
+        recorder = InputRecorder(plant, loaded)
+        if swap is not None:
+            raise ArmError('record_inputs is set; it needs payload_end 0')
     initial = p.initial_positions or model.neutral()
     moving = p.initial_velocities or None
     simulation = Simulation(recorder or plant, model, initial, moving, swap)
     return Setup(model, simulation, recorder, agreement)
-
-
-def _recorder(plant: Any, model: RobotModel, swap: Any) -> Any:
-    """Return the plant, its inputs recorded. Raises ArmError for what has no replay."""
-    if not hasattr(plant, 'forward_model'):
-        raise ArmError('record_inputs is set; it needs engine analytical')
-    if swap is not None:
-        raise ArmError('record_inputs is set; it needs payload_end 0')
-    from arm_sim.plants.input_recording import InputRecorder
-
-    return InputRecorder(plant, model)

@@ -44,9 +44,6 @@ def run_task(
 
     `parameters` and `simulator` name the arguments that are parameters of the task and of the
     simulator; an empty value leaves it to the robot's files.
-
-    Raises:
-        ArmError: an argument that cannot work; nothing has started.
     """
     robot = Robot.load(given['robot'], given['config'])
     made = make_task(task, robot, _values(given, parameters) | _mapping(given))
@@ -57,8 +54,7 @@ def run_task(
 def run_designed(given: Mapping[str, str]) -> list[Any]:
     """Return the arm's nodes, paused, and a task, under a law that is designed as in a comparison.
 
-    Raises:
-        ArmError: an argument that cannot work; nothing has started.
+    `given` are the values of the arguments of `task.launch.py`.
     """
     from arm_sim.comparison import cases, over_topics  # they bring every law
 
