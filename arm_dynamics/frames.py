@@ -1,14 +1,14 @@
-"""Frames of an arm: where they are, how they move with the joints."""
+"""An arm without its dynamics: joints, their limits, frames, how these move with the joints."""
 
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
-from arm_dynamics.joint_space import JointSpace
+from arm_dynamics.errors import ArmError, JointLimitError
 from arm_dynamics.urdf import last_link
 
 _BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -23,11 +23,18 @@ class FrameMotion(NamedTuple):
     acceleration: Array  # (..., 6) of its origin [m/s^2], angular [rad/s^2]
 
 
-class Frames(JointSpace):
-    """Poses, Jacobians and motion of the frames of an arm, in its base frame, the root link.
+class Frames:
+    """The joint space of an arm, and its frames in the base frame, the root link.
 
-    Attributes, beside those of JointSpace:
+    Attributes:
         name: of the arm.
+        joint_names: names of the n moving joints, base to tip.
+        nq, nv: number of moving joints (equal: one coordinate per joint).
+        continuous: (nq,) bool, joints without ends.
+        prismatic: (nq,) bool.
+        position_lower, position_upper: (nq,) limits [rad | m]; infinite where there is none.
+        velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
+            URDF has none or zero.
         base_frame: name of the root link.
         tip_frame: name of the tool frame.
         frame_names: every link and fixed frame, by the URDF's link names.
@@ -36,15 +43,77 @@ class Frames(JointSpace):
 
     def __init__(self, tree: ElementTree.Element, model: pin.Model, tip_frame: str | None):
         """Read a URDF's tree and Pinocchio's model of it; no `tip_frame`: its last link."""
-        super().__init__(tree, model)
         self.name = tree.get('name', 'robot')
         self.pin_model, self.pin_data = model, model.createData()
+        self.joint_names = names = tuple(model.names[1:])
+        self.nv = self.nq = model.nv
+        types = {joint.get('name'): joint.get('type') for joint in tree.findall('joint')}
+        self.continuous = np.array([types[name] == 'continuous' for name in names])
+        self.prismatic = np.array([types[name] == 'prismatic' for name in names])
+        self._any_continuous = bool(self.continuous.any())
+        self._q_index = index = np.array([joint.idx_q for joint in model.joints[1:]])
+        self._pin_q = pin.neutral(model)
+        self.position_lower = np.where(self.continuous, -np.inf, model.lowerPositionLimit[index])
+        self.position_upper = np.where(self.continuous, np.inf, model.upperPositionLimit[index])
+        velocity, effort = model.velocityLimit, model.effortLimit
+        self.velocity_limit = np.where(velocity > 0, velocity, np.inf)
+        self.effort_limit = np.where(effort > 0, effort, np.inf)
         bodies = enumerate(model.frames)
         self._frame_ids = {f.name: i for i, f in bodies if f.type == pin.FrameType.BODY}
         self.frame_names = tuple(self._frame_ids)
         self.base_frame = self.frame_names[0]
         self.tip_frame = last_link(tree) if tip_frame is None else tip_frame
         self._tip_id = self.frame_id(self.tip_frame)
+
+    def to_pin(self, q: ArrayLike) -> Array:
+        """Return Pinocchio's configuration vector of `q` (valid until the next call)."""
+        if not self._any_continuous:
+            return np.asarray(q, dtype=float)
+        q = np.asarray(q, dtype=float)
+        if q.shape != (self.nq,):
+            raise ArmError(f'q has shape {q.shape}, the arm needs ({self.nq},)')
+        self._pin_q[self._q_index] = np.where(self.continuous, np.cos(q), q)
+        self._pin_q[self._q_index[self.continuous] + 1] = np.sin(q[self.continuous])
+        return self._pin_q
+
+    def difference(self, q_from: ArrayLike, q_to: ArrayLike) -> Array:
+        """Return q_to - q_from (nv,), the short way round for continuous joints."""
+        step = np.asarray(q_to, dtype=float) - np.asarray(q_from, dtype=float)
+        if self._any_continuous:
+            step = np.where(self.continuous, np.remainder(step + np.pi, 2 * np.pi) - np.pi, step)
+        return step
+
+    def neutral(self) -> Array:
+        """Return the configuration (nq,) nearest to zero within the position limits."""
+        return np.clip(np.zeros(self.nq), self.position_lower, self.position_upper)
+
+    def check_configuration(self, q: ArrayLike, name: str = 'q') -> Array:
+        """Return `q`, which must be (nq,) and within the limits, as a new array."""
+        return self._within(q, name, 'position', self.position_lower, self.position_upper)
+
+    def check_velocity(self, v: ArrayLike, name: str = 'v') -> Array:
+        """Return `v`, which must be (nv,) and within the limits, as a new array."""
+        return self._within(v, name, 'velocity', -self.velocity_limit, self.velocity_limit)
+
+    def _within(
+        self, values: ArrayLike, name: str, quantity: str, lower: Array, upper: Array
+    ) -> Array:
+        array = np.array(values, dtype=float)
+        if array.shape != (self.nq,) or not np.isfinite(array).all():
+            raise ArmError(
+                f'{name} must be {self.nq} finite numbers, one per joint, not {values!r}'
+            )
+        for i in np.flatnonzero((array < lower) | (array > upper)):
+            unit = ('m' if self.prismatic[i] else 'rad') + ('/s' if quantity == 'velocity' else '')
+            bounds = (array[i], lower[i], upper[i])
+            raise JointLimitError(self.joint_names[i], quantity, *bounds, unit, name)
+        return array
+
+    def random_configuration(self, rng: np.random.Generator) -> Array:
+        """Return a configuration (nq,) drawn evenly within the limits (+-pi where infinite)."""
+        lower = np.where(np.isfinite(self.position_lower), self.position_lower, -np.pi)
+        upper = np.where(np.isfinite(self.position_upper), self.position_upper, np.pi)
+        return rng.uniform(lower, upper)
 
     def frame_id(self, frame: str | None = None) -> int:
         """Return Pinocchio's index of a frame (None: the tool frame)."""

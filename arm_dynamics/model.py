@@ -40,7 +40,7 @@ class RobotModel(Frames):
 
     Returned arrays are the caller's own, never views of internal data. Not thread-safe.
 
-    Attributes, beside those of JointSpace and Frames:
+    Attributes, beside those of Frames:
         armature: (nv,) A, rotor inertia seen at the joint [kg m^2 | kg].
         damping: (nv,) D, viscous friction [N.m.s/rad | N.s/m].
         friction: (nv,) F, Coulomb friction [N.m | N].

@@ -19,10 +19,9 @@ from arm_sim.comparison.over_topics import (
 )
 from arm_sim.comparison.sweeps import SWEEPS, case_at, error_of
 from arm_sim.plants.plant import PlantParameters
-from arm_sim.plants.wrong_arm import model_error_of
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.runs.closed_loop import Imperfections
-from arm_sim.runs.robot import Robot
+from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import make_task
 
 

@@ -13,10 +13,9 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import actuator_under, compared_laws, law_parameters
-from arm_sim.plants.wrong_arm import model_error_of
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.record import RECORD, Record
-from arm_sim.runs.robot import Robot
+from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import Task
 
 TIMEOUT = 600.0  # of one launch [s]

@@ -12,13 +12,7 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.plant import Plant, PlantParameters
 
-INTEGRATORS = {
-    'euler': mujoco.mjtIntegrator.mjINT_EULER,
-    'rk4': mujoco.mjtIntegrator.mjINT_RK4,
-    'implicit': mujoco.mjtIntegrator.mjINT_IMPLICIT,
-    'implicitfast': mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-}
-
+INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
 
 # Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
 mujoco.set_mju_user_warning(lambda message: None)
@@ -35,7 +29,7 @@ class MujocoPlant(Plant):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
-        one_of('integrator (engine mujoco)', parameters.integrator, tuple(INTEGRATORS))
+        one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
         one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
         try:
             self.mj_model = _build(model, parameters)
@@ -110,7 +104,8 @@ def _build(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
     spec.compiler.fusestatic = False
     spec.compiler.boundmass = 0.0
     spec.option.timestep = parameters.timestep
-    spec.option.integrator = INTEGRATORS[parameters.integrator]
+    integrator = f'mjINT_{parameters.integrator.upper()}'
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, integrator)
     spec.option.gravity = model.gravity
     # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE

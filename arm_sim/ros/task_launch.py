@@ -11,9 +11,8 @@ from arm_controllers.parameter_values import as_ros_value, parameter_fields
 from arm_dynamics.errors import ArmError
 from arm_dynamics.parameters import facts
 from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
-from arm_sim.plants.wrong_arm import model_error_of
 from arm_sim.ros.launch_arguments import argument
-from arm_sim.runs.robot import Robot
+from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import Task, make_task, task_class
 
 

@@ -5,10 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.arrays import Array
+from arm_dynamics.errors import ArmError
 from arm_dynamics.model import ArmParameters, RobotModel
+from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
+from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 
 
@@ -47,3 +52,26 @@ class Robot:
         for node in nodes:
             found |= self.sections.get(node, {})
         return found
+
+    def with_error(self, error: ModelError) -> dict[str, Any]:
+        """Return the simulator's parameters for the arm with an error; none where there is none.
+
+        Its URDF is written to a folder that lives as long as this process.
+        """
+        if error.is_none:
+            return {}
+        wrong = with_error(self.model, error)
+        path = temporary_folder() / 'wrong_arm.urdf'
+        path.write_text(wrong.urdf)
+        return {'robot': str(path), **wrong.beside_urdf()}
+
+
+def model_error_of(text: str) -> ModelError:
+    """Return the model error that YAML tells, e.g. '{payload: 2.0, mass_scale: [1.3]}'."""
+    told = yaml.safe_load(text) or {}
+    allowed = ModelError.__dataclass_fields__
+    if not isinstance(told, dict) or set(told) - set(allowed):
+        raise ArmError(
+            f'the error is {text!r}; it must be {{name: value}} of {", ".join(allowed)}'
+        )
+    return read_fields(ModelError, told)

@@ -23,7 +23,6 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.found import Found
 from arm_dynamics.model_error import ModelError
 from arm_sim.plants.plant import Plant
-from arm_sim.plants.wrong_arm import wrong_arm_parameters
 from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
 from arm_sim.runs.goals import goal_of, sampled
 from arm_sim.runs.measures import Tracking, summarize
@@ -182,7 +181,7 @@ class Task:
 
         `moving`: the arm starts on the reference, else at the robot's own start.
         """
-        told = wrong_arm_parameters(self.robot.model, error)
+        told = self.robot.with_error(error)
         if self.payload:
             told |= {'payload': self.payload, 'payload_end': self.drop_at or 0.0}
         if moving:
