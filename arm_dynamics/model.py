@@ -173,11 +173,8 @@ class RobotModel(Frames):
                 at the frame's origin, in axes aligned with the base frame.
         """
         q, v, a = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(a, dtype=float)
-        if external_forces:
-            forces = _joint_forces(self, q, external_forces)
-            tau = pin.rnea(self.pin_model, self.pin_data, q, v, a, forces)
-        else:
-            tau = pin.rnea(self.pin_model, self.pin_data, q, v, a)
+        forces = _joint_forces(self, q, external_forces) if external_forces else ()
+        tau = pin.rnea(self.pin_model, self.pin_data, q, v, a, *forces)
         if self._resists:
             tau += self.friction_torque(v)
         return tau
@@ -196,16 +193,14 @@ class RobotModel(Frames):
         q, v, tau = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(tau, dtype=float)
         if self._resists:
             tau = tau - self.friction_torque(v)
-        if not external_forces:
-            return pin.aba(self.pin_model, self.pin_data, q, v, tau)
-        forces = _joint_forces(self, q, external_forces)
-        return pin.aba(self.pin_model, self.pin_data, q, v, tau, forces)
+        forces = _joint_forces(self, q, external_forces) if external_forces else ()
+        return pin.aba(self.pin_model, self.pin_data, q, v, tau, *forces)
 
 
 def _joint_forces(
     model: RobotModel, pin_q: Array, external_forces: Mapping[str, ArrayLike]
-) -> pin.StdVec_Force:
-    """Return each joint's spatial force in its own frame, as Pinocchio takes them."""
+) -> tuple[pin.StdVec_Force]:
+    """Return Pinocchio's last argument: each joint's spatial force in its own frame."""
     pin_model, data = model.pin_model, model.pin_data
     pin.forwardKinematics(pin_model, data, pin_q)
     forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]
@@ -220,7 +215,7 @@ def _joint_forces(
         forces[joint] += data.oMi[joint].actInv(at_origin)
     vector = pin.StdVec_Force()
     vector.extend(forces)
-    return vector
+    return (vector,)
 
 
 @dataclass(frozen=True)

@@ -113,18 +113,15 @@ def _installed(executable: str) -> bool:
     return Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', executable).is_file()
 
 
-def tool(module: str, given: Mapping[str, str], **options: str) -> ExecuteProcess:
-    """Return the process that runs a command-line tool; its end ends the launch, as a task's.
-
-    `module` is in `arm_sim.commands`; `options` are the command's, besides `given`'s output_dir.
-    """
-    options['output-dir'] = given['output_dir']
-    arguments = [f'--{name}={value}' for name, value in options.items()]
+def comparison(given: Mapping[str, str], **options: str) -> ExecuteProcess:
+    """Return `compare_controllers` with these options; its end ends the launch, as a task's."""
+    name, options = 'compare_controllers', {**options, 'output-dir': given['output_dir']}
+    arguments = [f'--{option}={value}' for option, value in options.items()]
     return ExecuteProcess(
-        cmd=[sys.executable, '-m', f'arm_sim.commands.{module}', *arguments],
-        name=module,
+        cmd=[sys.executable, '-m', f'arm_sim.commands.{name}', *arguments],
+        name=name,
         output_format='{line}',
-        **_ending(module, succeeds=True),
+        **_ending(name, succeeds=True),
     )
 
 

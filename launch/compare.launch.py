@@ -1,7 +1,7 @@
 """The same tasks under every law over the real nodes, one after the other, and one table."""
 
 from arm_sim.comparison.laws import compared_laws
-from arm_sim.launching import tool
+from arm_sim.launching import comparison
 from arm_sim.plants.plant import RIGID_BODY_ENGINES
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.tasks import task_names
@@ -19,7 +19,7 @@ ARGUMENTS = (
 def compare(given: dict[str, str]) -> list:
     """Return the tool that launches task after task."""
     names = {name: given[name] for name in ('robots', 'tasks', 'laws')}
-    return [tool('compare_controllers', given, engines=given['engine'], over='topics', **names)]
+    return [comparison(given, engines=given['engine'], over='topics', **names)]
 
 
 generate_launch_description = description(ARGUMENTS, compare)

@@ -1,7 +1,7 @@
 """The arm is not the one that the laws know: error over one mismatch, law by law."""
 
 from arm_sim.comparison.sweeps import SWEEPS
-from arm_sim.launching import tool
+from arm_sim.launching import comparison
 from arm_sim.ros.launch_arguments import argument, description, shared
 
 ARGUMENTS = (
@@ -24,7 +24,7 @@ def mismatch(given: dict[str, str]) -> list:
     """Return the tool that sweeps."""
     names = {name: given[name] for name in ('laws', 'sweep', 'values', 'over')}
     robot = {'robots': given['robot'], 'engines': given['engine']}
-    return [tool('compare_controllers', given, **robot, **names)]
+    return [comparison(given, **robot, **names)]
 
 
 generate_launch_description = description(ARGUMENTS, mismatch)

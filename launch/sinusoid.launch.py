@@ -1,6 +1,6 @@
 """A sinusoid in joint space under any controller, on an arm that may differ from its model."""
 
-from arm_sim.launching import tool
+from arm_sim.launching import comparison
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.ros.task_launch import run_task, task_arguments
 
@@ -26,7 +26,7 @@ def sinusoid(given: dict[str, str]) -> list:
     if given['sweep'] == 'none':
         return run_task({**given, 'error': given['plant_error']}, 'sinusoid', PARAMETERS)
     options = {'robots': given['robot'], 'engines': given['engine'], 'over': given['sweep']}
-    return [tool('compare_controllers', given, sweep='frequency', **options)]
+    return [comparison(given, sweep='frequency', **options)]
 
 
 generate_launch_description = description(ARGUMENTS, sinusoid)
