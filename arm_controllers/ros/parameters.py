@@ -85,7 +85,7 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
 def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -> None:
     """Refuse what the command line gives to a node that has declared all its parameters.
 
-    What a file gives to all nodes (`/**`) may be another node's: that is let pass.
+    What a file gives to all nodes (`/**`) may be another node's and is not refused.
 
     Raises:
         ArmError: names the parameter and the nearest known one.

@@ -74,7 +74,7 @@ def run_case(case: Case) -> Record:
 def run_on(
     robot: Robot, task: Task, case: Case, reference: ReferenceFunction | None = None
 ) -> Record:
-    """Run a case for a robot and a task that are at hand, along another reference if given."""
+    """Run a case with this robot and task, along another reference if given."""
     law = make_law(case.law, robot, case.natural_frequency)
     plants = make_plants(robot, task, case, actuator_under(case.law))
     return task.run(law, *plants, case.imperfections, reference)

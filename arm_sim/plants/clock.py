@@ -35,7 +35,7 @@ class OwnCommander(Protocol):
 
 
 class Clock:
-    """Steps a simulation with the command at hand; brakes and holds the arm where there is none.
+    """Steps a simulation with the newest command; brakes and holds the arm where there is none.
 
     Attributes:
         simulation: what it steps.
@@ -78,7 +78,7 @@ class Clock:
         self._held[:] = command
 
     def forget(self) -> None:
-        """Forget the command at hand: another commander has come."""
+        """Forget the newest command: another commander has come."""
         self._command = None
 
     def release(self) -> None:

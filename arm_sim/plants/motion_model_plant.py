@@ -46,7 +46,7 @@ _RK4_LIMIT = 2.78
 class MotionModelPlant(Plant):
     """Its command is the position reference of the motion model.
 
-    The reference moves evenly from one command to the next, so that its velocity is known as well;
+    The reference moves evenly from one command to the next, so that its velocity is known too;
     one that jumps, faster than a joint can move, is a step of the position at zero velocity.
     Runge-Kutta's classical method integrates, once per time step; gains of type 'pd' that are too
     stiff for it are refused.

@@ -87,7 +87,7 @@ def description(
 def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> None:
     """Refuse `name:=value` with an unknown name, which `ros2 launch` ignores.
 
-    A launch file that includes this one may have arguments of its own, so those are let pass.
+    Where another launch file includes this one, its own arguments are not refused.
     """
     file = Path(context.get_locals_as_dict().get('current_launch_file_path', '')).name
     if file not in (Path(word).name for word in sys.argv):

@@ -65,7 +65,7 @@ class PoseHold(Task):
         steps = np.zeros(len(errors))
         for column in errors.T:
             steps += column
-        # Written so that an error that is not a number has blown up as well.
+        # Written so that an error of nan has blown up too.
         blown_up = not (record.completed and (steps <= BLOW_UP_ERROR).all())
         return BLOW_UP_COST if blown_up else float(np.add.accumulate(steps)[-1])
 
