@@ -1,5 +1,6 @@
 """JointStates written and read in their serialised form, against ROS's own conversion."""
 
+import random
 import struct
 
 import numpy as np
@@ -7,7 +8,13 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
+from arm_controllers.ros.messages import JointReader, to_ns
+from arm_controllers.ros.serialized_messages import (
+    FIELDS,
+    JointStateReader,
+    JointStateWriter,
+    stamp_ns,
+)
 from arm_dynamics.errors import ArmError
 
 NAMES = ['pan', 'lift', 'elbow']
@@ -60,7 +67,7 @@ def test_what_ros_wrote_is_read_at_first_sight_and_later(before):
     assert (read.time_ns, read.sender, read.empty) == (7_000_000_005, '', False)
     np.testing.assert_array_equal(read.values('position'), Q)
     np.testing.assert_array_equal(read.values('velocity'), V)
-    assert list(read.message().effort) == TAU
+    assert list(read.numbers('effort')) == TAU
 
 
 @pytest.mark.parametrize(
@@ -141,3 +148,134 @@ def test_missing_joint_and_wrong_length_are_refused():
         reader(state(), state(velocity=[1.0] * 2, effort=[1.0] * 4)).values('velocity')
     with pytest.raises(ArmError, match='0 velocity values'):
         reader(state(velocity=[])).values('velocity')
+
+
+def test_applied_torques_need_not_be_finite_nor_there_but_are_in_our_order():
+    read = reader(state(effort=[np.nan, 1.0, 2.0]))
+    np.testing.assert_array_equal(read.numbers('effort'), [np.nan, 1.0, 2.0])
+    read.open(state(names=['elbow', 'pan', 'lift'], effort=[3.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(read.numbers('effort'), [1.0, 2.0, 3.0])
+    for effort in ([], [1.0] * 4):
+        read.open(state(effort=effort))
+        assert len(read.numbers('effort')) == 0
+
+
+# Bytes that are no message
+
+WHOLE = state()
+LENGTHS = (12, 20, 24, 56, 84, 116)  # of texts and arrays in WHOLE
+
+
+def with_bytes(at, new):
+    return WHOLE[:at] + new + WHOLE[at + len(new) :]
+
+
+@pytest.mark.parametrize('before', [0, 2])
+@pytest.mark.parametrize(
+    'bad',
+    [
+        b'',
+        b'\0',
+        WHOLE[:4],
+        WHOLE[:10],
+        WHOLE[:40],
+        WHOLE[:-4],
+        WHOLE[:-1],
+        with_bytes(0, b'\xff\xff'),
+        with_bytes(0, b'\0\0'),
+        *(with_bytes(at, b'\xff\xff\xff\xff') for at in LENGTHS),
+        *(with_bytes(at, b'\xff\xff\xff\x7f') for at in LENGTHS),
+        with_bytes(8, b'\xff\xff\xff\xff'),
+        with_bytes(4, b'\xff\xff\xff\x7f\xff\xff\xff\xff'),
+    ],
+)
+def test_bytes_that_are_no_message_are_refused_in_one_line_and_the_last_one_stays(bad, before):
+    read = reader(*[state()] * before)
+    with pytest.raises(ArmError) as refusal:
+        read.open(bad)
+    assert '\n' not in str(refusal.value)
+    if before:
+        assert read.time_ns == 7_000_000_005
+        np.testing.assert_array_equal(read.values('position'), Q)
+    read.open(state(nanosec=6))
+    assert read.time_ns == 7_000_000_006
+
+
+def test_latest_stamp_of_all_is_read_and_written():
+    raw = state(sec=2**31 - 1, nanosec=999_999_999)
+    read = reader(raw)
+    assert read.time_ns == stamp_ns(raw) == 2**31 * 10**9 - 1
+    written = JointStateWriter(NAMES, FIELDS).serialized(read.time_ns)
+    assert stamp_ns(written) == read.time_ns
+    for bad in (b'', raw[:11], with_bytes(8, b'\xff\xff\xff\xff')):
+        with pytest.raises(ArmError):
+            stamp_ns(bad)
+
+
+def mutated(rng, raw):
+    """Return a message with one to three changes: bytes, lengths, cuts, insertions."""
+    data = bytearray(raw)
+    for _ in range(rng.randint(1, 3)):
+        at, kind = rng.randint(0, len(data)), rng.randrange(6)
+        if kind == 0:
+            data[at : at + 1] = rng.randbytes(1)
+        elif kind == 1:
+            length = rng.choice((rng.randrange(12), 2**29, 2**31 - 1, 2**31, 2**32 - 1))
+            data[at & ~3 : (at & ~3) + 4] = struct.pack('<I', length)
+        elif kind == 2:
+            del data[at:]
+        elif kind == 3:
+            data[at:at] = rng.randbytes(rng.randint(1, 8))
+        elif kind == 4:
+            del data[at : at + rng.randint(1, 8)]
+        else:
+            data[at & ~3 : (at & ~3) + 4] = rng.randbytes(4)
+    return bytes(data)
+
+
+def outcome(ask, *args):
+    """Return the numbers that are answered, as bytes, or the words of the refusal."""
+    try:
+        return ask(*args).tobytes()
+    except ArmError as error:
+        return str(error)
+
+
+def assert_read_as_ros_reads_it(read, typed, data):
+    """Whatever the bytes are, the answer is that of ROS's own conversion, or a refusal of both."""
+    try:
+        message = deserialize_message(data, JointState)
+    except RuntimeError:
+        with pytest.raises(ArmError):
+            read.open(data)
+        return
+    if message.header.stamp.nanosec >= 10**9:
+        with pytest.raises(ArmError, match='nanoseconds'):
+            read.open(data)
+        return
+    read.open(data)
+    assert read.time_ns == to_ns(message.header.stamp)
+    assert (read.sender, read.empty) == (message.header.frame_id, not message.name)
+    for field in FIELDS:
+        given = getattr(message, field)
+        expected = outcome(typed.read, message.name, given, field)
+        assert outcome(read.values, field) == expected
+
+
+def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused():
+    rng = random.Random(9)
+    originals = [
+        WHOLE,
+        state(sender='servo_controller'),
+        state(names=['elbow', 'pan', 'lift']),
+        state(velocity=[]),
+        state(position=[], effort=[]),
+        state(names=[], position=[], velocity=[], effort=[]),
+        big_endian_state(),
+    ]
+    read, typed = JointStateReader(NAMES, FIELDS), JointReader(NAMES)
+    for k in range(100_000):
+        if k % 4 == 0:
+            read.open(WHOLE)  # such messages are expected, and read in place
+        original = originals[k % len(originals)]
+        assert_read_as_ros_reads_it(read, typed, mutated(rng, original))

@@ -118,12 +118,12 @@ class ControlCycle:
         if not self.active:
             return
         state, steps = self._measured, self._steps
-        state.open(raw)
-        time_ns = state.time_ns
-        if time_ns == steps.time_ns and self.taken_over:
-            self._command_publisher.publish(self._answer)  # asked again: same answer
-            return
         try:
+            state.open(raw)
+            time_ns = state.time_ns
+            if time_ns == steps.time_ns and self.taken_over:
+                self._command_publisher.publish(self._answer)  # asked again: same answer
+                return
             q, v = state.values('position'), state.values('velocity')
         except ArmError as error:
             self._drop(error)
@@ -145,7 +145,7 @@ class ControlCycle:
             self._next_report_ns = time_ns + self._report_every_ns
             if self._state_publisher.get_subscription_count():  # else nobody pays for it
                 error = self.model.difference(q, reference.q)
-                effort = state.message().effort
+                effort = state.numbers('effort')
                 self._state_message.fill(time_ns, reference, q, v, error, effort, self._output)
                 self._state_publisher.publish(self._state_message.message)
 

@@ -32,7 +32,7 @@ def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
 
 
 class JointReader:
-    """Reads a field of JointState messages in the order of our joints, whatever the sender's."""
+    """Brings values of JointState messages into the order of our joints, whatever the sender's."""
 
     def __init__(self, joint_names: Sequence[str]):
         """`joint_names`: n of them."""
@@ -40,25 +40,28 @@ class JointReader:
         self._sender_names: list[str] = self._names
         self._order: NDArray[np.intp] | None = None
 
-    def read(self, names: list[str], values: array, field: str) -> Array:
+    def read(self, names: list[str], values: array | Array, field: str) -> Array:
         """Return (n,) values, read-only to the caller; no copy where the order is ours.
 
         Raises:
             ArmError: a joint is missing or named twice, the lengths differ, or a value is not
                 finite; names the joint.
         """
+        found = self.sort(names, values, field)
+        if not np.isfinite(found).all():
+            bad = int(np.flatnonzero(~np.isfinite(found))[0])
+            raise ArmError(f'joint {self._names[bad]!r}: {field} {found[bad]} is not finite')
+        return found
+
+    def sort(self, names: list[str], values: array | Array, field: str) -> Array:
+        """Do what `read` does for values that need not be finite."""
         if names != self._sender_names:
             self._order = self._find_order(names)
             self._sender_names = list(names)
         if len(values) != len(names):
             raise ArmError(f'{len(values)} {field} values for {len(names)} joint names')
         found = np.frombuffer(values)
-        if self._order is not None:
-            found = found[self._order]
-        if not np.isfinite(found).all():
-            bad = int(np.flatnonzero(~np.isfinite(found))[0])
-            raise ArmError(f'joint {self._names[bad]!r}: {field} {found[bad]} is not finite')
-        return found
+        return found if self._order is None else found[self._order]
 
     def _find_order(self, names: list[str]) -> NDArray[np.intp] | None:
         if names == self._names:
@@ -87,7 +90,7 @@ class ControllerStateMessage:
         q: Array,
         v: Array,
         error: Array,
-        effort: Sequence[float],
+        effort: Array,
         output: Array,
     ) -> None:
         """Write one instant: reference, feedback (with the applied effort), error, output."""
@@ -99,7 +102,7 @@ class ControllerStateMessage:
         message.reference.effort = reference.effort.tolist()
         message.feedback.positions = q.tolist()
         message.feedback.velocities = v.tolist()
-        message.feedback.effort = list(effort)
+        message.feedback.effort = effort.tolist()
         message.error.positions = error.tolist()
         message.error.velocities = (reference.v - v).tolist()
         setattr(message.output, self._output, output.tolist())

@@ -3,101 +3,122 @@
 In the control loop's two messages only the stamp and the numbers change. To make a Python message
 of each, and bytes again of the answer, would take longer than all the rest of a control cycle
 (`benchmarks/lockstep.py`). On the wire they are JointStates like any other.
+
+The form is CDR (OMG DDS-XTypes, encoding version 1). Four bytes tell the encoding; from there on
+each number stands at a multiple of its own size: stamp, frame_id, names, and three arrays of
+numbers. A text and an array come after their length, of four bytes.
 """
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.messages import JointReader, to_ns
+from arm_controllers.ros.messages import JointReader
 from arm_dynamics.checks import all_finite
+from arm_dynamics.errors import ArmError
 
 Array = NDArray[np.float64]
 
 FIELDS = ('position', 'velocity', 'effort')
-# In CDR four bytes that tell the byte order come first; then the stamp, frame_id, names, numbers.
-_ORDER = slice(0, 4)
-_STAMP = struct.Struct('=iI')
+_SECOND = 1_000_000_000
+_STAMP, _LENGTH = struct.Struct('=iI'), struct.Struct('=I')
 _STAMP_AT, _FRAME_AT = 4, 12
+# The third and fourth byte of the encoding mean nothing.
+_ENCODING = slice(0, 2)
+_NATIVE = bytes(serialize_message(JointState()))[_ENCODING]
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Where a serialised JointState holds what, for given frame_id, names and lengths.
+def stamp_ns(raw: bytes) -> int:
+    """Return the stamp [ns] of a serialised message that begins with a header.
+
+    Raises:
+        ArmError: the message ends before it, or its nanoseconds are a second or more.
+    """
+    try:
+        seconds, nanoseconds = _STAMP.unpack_from(raw, _STAMP_AT)
+    except struct.error:
+        raise ArmError(f'a message of {len(raw)} bytes is cut off in its header') from None
+    if nanoseconds >= _SECOND:
+        raise ArmError(f'a stamp has {nanoseconds} nanoseconds; allowed: less than {_SECOND}')
+    return seconds * _SECOND + nanoseconds
+
+
+class _Layout(NamedTuple):
+    """What a serialised JointState of the native byte order holds beside its numbers.
 
     Attributes:
-        frame_id: of such messages.
-        template: such a message.
-        offsets: of each field that is not empty [bytes].
-        counts: where each such field's length stands.
+        frame_id, names: as in the message.
+        lengths: where the length of each field stands [bytes].
+        numbers: where the numbers of each field stand [bytes].
     """
 
     frame_id: str
-    template: bytes
-    offsets: dict[str, int]
-    counts: tuple[slice, ...]
+    names: list[str]
+    lengths: dict[str, slice]
+    numbers: dict[str, slice]
 
     @classmethod
-    def of(cls, frame_id: str, names: Sequence[str], fields: Sequence[str]) -> '_Layout':
-        """Return the layout with one number per joint in each of the `fields`."""
-        message = JointState(name=list(names))
-        message.header.frame_id = frame_id
-        marks = {field: -1.5e300 / 2**i for i, field in enumerate(fields)}
-        for field, mark in marks.items():
-            setattr(message, field, [mark] * len(names))
-        template = bytes(serialize_message(message))
-        offsets = {field: template.index(struct.pack('=d', mark)) for field, mark in marks.items()}
-        count = struct.pack('=I', len(names))
-        counts = []
-        for offset in offsets.values():  # the length, perhaps four bytes of padding, the numbers
-            at = offset - 4 if template[offset - 4 : offset] == count else offset - 8
-            counts.append(slice(at, at + 4))
-        return cls(frame_id, template, offsets, tuple(counts))
+    def of(cls, raw: bytes) -> '_Layout':
+        """Return the layout of a message; raise ArmError where that is cut off."""
+        end = _FRAME_AT
 
-    def first(self) -> int:
-        """Return where the first number stands [bytes]."""
-        return min(self.offsets.values())
+        def part(size: int, alignment: int = 1) -> slice:
+            nonlocal end
+            start = end + (_STAMP_AT - end) % alignment
+            end = start + size
+            if end > len(raw):
+                raise ArmError(f'a JointState of {len(raw)} bytes is cut off: {end} are not there')
+            return slice(start, end)
 
-    def memory(self, n: int) -> tuple[memoryview, dict[str, Array]]:
-        """Return room for such a message, and its fields' (n,) numbers as arrays in there."""
-        # CDR counts its alignment from the fifth byte on.
-        memory = np.zeros(4 + len(self.template), dtype=np.uint8)[4:]
-        memory[:] = np.frombuffer(self.template, dtype=np.uint8)
-        views = {
-            field: memory[offset : offset + 8 * n].view(np.float64)
-            for field, offset in self.offsets.items()
-        }
-        return memory.data, views
+        def length() -> int:
+            return _LENGTH.unpack(raw[part(4, 4)])[0]
+
+        def text() -> str:
+            return raw[part(length())].split(b'\0')[0].decode(errors='replace')
+
+        frame_id = text()
+        names = [text() for _ in range(length())]
+        lengths, numbers = {}, {}
+        for field in FIELDS:
+            count = length()
+            lengths[field] = slice(end - 4, end)
+            numbers[field] = part(8 * count, 8 if count else 1)
+        return cls(frame_id, names, lengths, numbers)
+
+    def memory(self, raw: bytes) -> tuple[memoryview, dict[str, Array]]:
+        """Return a copy of the message, and its fields' numbers as arrays in there."""
+        # Numbers are aligned from the fifth byte on.
+        memory = np.zeros(4 + len(raw), dtype=np.uint8)[4:]
+        memory[:] = np.frombuffer(raw, dtype=np.uint8)
+        places = self.numbers.items()
+        return memory.data, {field: memory[place].view(np.float64) for field, place in places}
 
 
 class JointStateWriter:
     """A JointState that is filled and serialised again and again.
 
     Attributes:
-        position, velocity, effort: (n,) arrays to write into, or None where not asked for.
+        position, velocity, effort: (n,) arrays to write into, (0,) where not asked for.
     """
 
     def __init__(self, joint_names: Sequence[str], fields: Sequence[str], frame_id: str = ''):
         """`fields`: which of 'position', 'velocity', 'effort' the message holds."""
-        layout = _Layout.of(frame_id, joint_names, fields)
-        self._memory, views = layout.memory(len(joint_names))
-        for field in FIELDS:
-            setattr(self, field, views.get(field))
-        for view in views.values():
-            view[:] = 0.0
-
-    position: Array
-    velocity: Array
-    effort: Array
+        message = JointState(name=list(joint_names))
+        message.header.frame_id = frame_id
+        for field in fields:
+            setattr(message, field, [0.0] * len(joint_names))
+        template = bytes(serialize_message(message))
+        self._memory, views = _Layout.of(template).memory(template)
+        self.position, self.velocity, self.effort = (views[field] for field in FIELDS)
 
     def serialized(self, time_ns: int) -> bytes:
         """Return the message with this stamp, as `Publisher.publish` takes it."""
-        _STAMP.pack_into(self._memory, _STAMP_AT, *divmod(time_ns, 1_000_000_000))
+        _STAMP.pack_into(self._memory, _STAMP_AT, *divmod(time_ns, _SECOND))
         return self._memory.tobytes()
 
 
@@ -113,24 +134,26 @@ class JointStateReader:
     def __init__(self, joint_names: Sequence[str], fields: Sequence[str]):
         """`fields`: which ones will be read."""
         self._names, self._fields = list(joint_names), tuple(fields)
-        self._typed = JointReader(joint_names)
+        self._ordered = JointReader(joint_names)
         self._zeros = np.zeros(len(self._names))
-        self._layout: _Layout | None = None
-        self._message: JointState | None = None
-        self._raw = b''
+        self._expected: _Layout | None = None
+        self._opened: _Layout | None = None
+        self._numbers: dict[str, Array] = {}
         self.time_ns, self.sender, self.empty = 0, '', True
 
     def open(self, raw: bytes) -> None:
-        """Take the next message: its stamp and sender at once, its numbers when asked for."""
-        self._raw = raw
-        if not self._fits(raw):
+        """Take the next message: its stamp and sender at once, its numbers when asked for.
+
+        Raises:
+            ArmError: that is no JointState, or its stamp is none; the one before stays open.
+        """
+        if self._fits(raw):
+            time_ns = stamp_ns(raw)
+            self._memory[:] = raw
+            self._opened, self._numbers = self._expected, self._views
+            self.time_ns, self.sender, self.empty = time_ns, self._expected.frame_id, False
+        else:
             self._open_other(raw)
-            return
-        self._message = None
-        self._memory[:] = raw
-        seconds, nanoseconds = _STAMP.unpack_from(raw, _STAMP_AT)
-        self.time_ns = seconds * 1_000_000_000 + nanoseconds
-        self.sender, self.empty = self._layout.frame_id, False
 
     def values(self, field: str) -> Array:
         """Return the opened message's (n,) values of a field, until the next one is opened.
@@ -139,37 +162,46 @@ class JointStateReader:
             ArmError: a joint is missing or named twice, the lengths differ, or a value is not
                 finite; names the joint.
         """
-        if self._message is not None:
-            return self._typed.read(self._message.name, getattr(self._message, field), field)
-        values = self._views[field]
-        if not all_finite(values, self._zeros):
-            return self._typed.read(self._names, values.data, field)
-        return values
+        values = self._numbers[field]
+        if self._opened is self._expected and all_finite(values, self._zeros):
+            return values
+        return self._ordered.read(self._opened.names, values, field)
 
-    def message(self) -> JointState:
-        """Return the opened message."""
-        return self._message or deserialize_message(self._raw, JointState)
+    def numbers(self, field: str) -> Array:
+        """Return values (n,), finite or not; (0,) where `values` has another reason to raise."""
+        try:
+            return self._ordered.sort(self._opened.names, self._numbers[field], field)
+        except ArmError:
+            return self._zeros[:0]
 
     def _fits(self, raw: bytes) -> bool:
         """Whether the bytes differ from the last whole message in stamp and numbers only."""
-        if self._layout is None or len(raw) != len(self._layout.template):
+        if self._expected is None or len(raw) != len(self._memory):
             return False
         return [raw[place] for place in self._places] == self._fixed
 
     def _open_other(self, raw: bytes) -> None:
         """Read a message of another shape; if it is as one expects, expect more of them."""
-        self._message = message = deserialize_message(raw, JointState)
-        self.time_ns = to_ns(message.header.stamp)
-        self.sender = message.header.frame_id
-        self.empty = not message.name
-        given = [field for field in FIELDS if len(getattr(message, field))]
-        whole = all(len(getattr(message, field)) == len(self._names) for field in given)
-        if list(message.name) == self._names and whole and set(self._fields) <= set(given):
-            layout = _Layout.of(self.sender, self._names, given)
-            if raw[_ORDER] != layout.template[_ORDER]:
-                return  # another machine's byte order
-            self._places = [_ORDER, slice(_FRAME_AT, layout.first()), *layout.counts]
+        native = raw if raw[_ENCODING] == _NATIVE else _converted(raw)
+        time_ns, layout = stamp_ns(native), _Layout.of(native)
+        memory, numbers = layout.memory(native)
+        self._opened, self._numbers = layout, numbers
+        self.time_ns, self.sender, self.empty = time_ns, layout.frame_id, not layout.names
+        n = len(self._names)
+        whole = all(len(numbers[field]) == n for field in self._fields)
+        whole = whole and all(len(given) in (0, n) for given in numbers.values())
+        if native is raw and whole and layout.names == self._names:
+            self._expected, self._memory, self._views = layout, memory, numbers
+            lengths = [layout.lengths[field] for field in FIELDS]
+            self._places = [_ENCODING, slice(_FRAME_AT, lengths[0].stop), *lengths[1:]]
             # Of the message itself: what pads the names is anything, and the sender's own.
             self._fixed = [raw[place] for place in self._places]
-            self._memory, self._views = layout.memory(len(self._names))
-            self._layout = layout
+
+
+def _converted(raw: bytes) -> bytes:
+    """Return a message of another machine's encoding in ours, by ROS's own conversion."""
+    try:
+        return bytes(serialize_message(deserialize_message(raw, JointState)))
+    except (RuntimeError, MemoryError):
+        text = f'{len(raw)} bytes that begin with {raw[:4].hex()!r} are no JointState'
+        raise ArmError(text) from None

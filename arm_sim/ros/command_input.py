@@ -40,6 +40,13 @@ class CommandInput:
         )
 
     def _on_command(self, raw: bytes) -> None:
+        try:
+            self._use(raw)
+        except ArmError as error:
+            self._refuse(error)
+
+    def _use(self, raw: bytes) -> None:
+        """Do what a command asks for; raise ArmError where it is refused."""
         clock, command = self._clock, self._command
         command.open(raw)
         sender = command.sender
@@ -50,22 +57,16 @@ class CommandInput:
         braking = clock.simulation.braking
         if sender != self.commander and not braking:
             self.rival = sender
-            self._refuse(
-                ArmError(
-                    f'two controllers command the arm: {self.commander!r} is heeded,'
-                    f' {sender!r} is not; deactivate one of them'
-                )
+            raise ArmError(
+                f'two controllers command the arm: {self.commander!r} is heeded,'
+                f' {sender!r} is not; deactivate one of them'
             )
-        elif command.empty and not braking:
+        if command.empty and not braking:
             self._logger.info(f'{sender!r} has released the arm: braking, then holding')
             clock.release()
-        elif not clock.accepts(command.time_ns):
-            self.stale += 1
-        else:
-            try:
-                values = command.values(self._field)
-            except ArmError as error:
-                self._refuse(error)
-                return
+        elif clock.accepts(command.time_ns):
+            values = command.values(self._field)
             self.commander = sender
             clock.take(command.time_ns, values)
+        else:
+            self.stale += 1
