@@ -1,13 +1,32 @@
-"""ROS domains that tests do not share with each other, nor with other runs on this machine."""
+"""ROS domains that tests share with no other run on this machine, and not soon with each other."""
 
-import itertools
+import fcntl
 import os
+import tempfile
+from collections import deque
 
-_numbers = itertools.cycle(range(1, 101))
-for _ in range(os.getpid() % 100):
-    next(_numbers)
+_NUMBERS, _MOST = range(1, 101), 15
+_held: deque[str] = deque()
 
 
 def fresh_domain() -> str:
-    """Return a ROS_DOMAIN_ID that this run has not used yet."""
-    return str(next(_numbers))
+    """Return a ROS_DOMAIN_ID that only this process has, and has not used for long."""
+    for k in range(len(_NUMBERS)):
+        number = str(_NUMBERS[(os.getpid() + k) % len(_NUMBERS)])
+        if len(_held) < _MOST and number not in _held and _take(number):
+            _held.append(number)
+            return number
+    _held.rotate(-1)
+    return _held[-1]
+
+
+def _take(number: str) -> bool:
+    """Lock a domain until this process ends; return False where another one has it."""
+    path = f'{tempfile.gettempdir()}/arm_sim_test_domain_{number}.lock'
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return False
+    return True

@@ -128,6 +128,48 @@ def test_time_that_jumps_forward_drops_the_goal_and_holds_the_measured_state(pla
     assert 'time jumped forward by 4' in answer.result.error_string
 
 
+@pytest.mark.parametrize('periods', [1, 2, 4])
+def test_state_that_was_overtaken_on_its_way_is_dropped_and_the_goal_goes_on(plant, periods):
+    system = plant.system
+    _, end = system.send(CONTROLLER, goal([0.2], [HOME]))
+    for _ in range(10):
+        plant.show(plant.message())
+    plant.k -= 1 + periods
+    late = plant.message(HOME + 0.1)
+    late.header.stamp.sec, rest = divmod((plant.k + 1) * 2, 1000)
+    late.header.stamp.nanosec = rest * 1_000_000
+    before = len(plant.commands)
+    plant.states.publish(late)
+    system.spin(0.1)
+    assert all(command.header.stamp != late.header.stamp for command in plant.commands[before:])
+    plant.k += 1 + periods
+    for _ in range(100):
+        plant.show(plant.message())
+    answer = system.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_SUCCEEDED, answer.result.error_string
+    system.wait(
+        lambda: int(system.values.get(CONTROLLER, {}).get('overtaken states', 0)) > 0, 'count'
+    )
+
+
+@pytest.mark.parametrize(('newest', 'first'), [(1, 0), (2, 0), (5, 0), (5, 3), (500, 499)])
+def test_reset_is_taken_as_one_however_soon_after_the_start_it_comes(plant, newest, first):
+    system = plant.system
+    plant.k = -1  # the plant starts anew, at time zero
+    plant.commands.clear()
+    for _ in range(newest + 1):
+        plant.show(plant.message())
+    _, end = system.send(CONTROLLER, goal([2.0], [HOME + 0.3]))
+    plant.show(plant.message())
+    plant.k = first - 1
+    plant.commands.clear()
+    tau = plant.show(plant.message(HOME + 0.01))
+    np.testing.assert_allclose(tau, MODEL.gravity_torque(HOME + 0.01), atol=1e-6)
+    answer = system.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'time jumped back by' in answer.result.error_string
+
+
 def test_stream_of_single_points_at_50_hz_moves_without_stopping(plant):
     system = plant.system
     publisher = system.publisher(CONTROLLER)

@@ -46,7 +46,7 @@ class Controller:
         self.node.cycle.on_state(serialize_message(state))
 
     def ask(self, wanted):
-        self.node.cycle.goals._take_or_refuse(wanted)
+        self.node.cycle.goals.take(wanted)
 
 
 @pytest.fixture

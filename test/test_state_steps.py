@@ -37,3 +37,30 @@ def test_a_plant_of_a_longer_period_than_was_told_is_missed_once_at_most():
 @pytest.mark.parametrize('lockstep', [True, False])
 def test_an_earlier_state_is_a_step_back_and_time_goes_on_from_there(lockstep):
     assert steps([100, 101, 0, 1, 2], lockstep) == [NEXT, BACK, NEXT, NEXT]
+
+
+def test_a_state_that_is_a_few_milliseconds_old_was_overtaken_on_its_way():
+    made = StateSteps(PERIOD, True)
+    made.take(1_000 * PERIOD)
+    assert [made.overtaken((1_000 - k) * PERIOD, 0.001) for k in (1, 2, 5)] == [True] * 3
+    assert not made.overtaken(1_000 * PERIOD, 0.001)
+    assert not made.overtaken(1_001 * PERIOD, 0.001)
+    assert made.take(1_001 * PERIOD) is NEXT
+
+
+@pytest.mark.parametrize('newest', [1, 2, 3, 5, 1000])
+def test_a_reset_is_told_from_a_state_that_was_overtaken_however_early_it_comes(newest):
+    made = StateSteps(PERIOD, True)
+    made.take(newest * PERIOD)
+    assert not made.overtaken(0, 0.001)  # the simulator's
+    if newest > 1:
+        assert not made.overtaken(PERIOD, 0.06)  # another plant's, that waits for its answer
+    if newest > 6:
+        assert not made.overtaken(PERIOD, 0.001)
+
+
+def test_states_of_a_long_period_may_be_overtaken_too():
+    made = StateSteps(50 * PERIOD, False)
+    made.take(500 * PERIOD)
+    assert made.overtaken(450 * PERIOD, 0.001)
+    assert not made.overtaken(350 * PERIOD, 0.001)

@@ -3,6 +3,11 @@
 import sys
 from enum import Enum
 
+# A state that is older than the newest by no more may have been overtaken on its way [ns], unless
+# nothing newer has come for so long [s].
+_OVERTAKEN_NS = 10_000_000
+_AFTERWARDS = 0.05
+
 
 class Step(Enum):
     """How a state follows the one before it."""
@@ -25,6 +30,7 @@ class StateSteps:
     def __init__(self, period_ns: int, lockstep: bool):
         """Await the first state; `period_ns`: the control period [ns]."""
         self._longest_ns = period_ns if lockstep else sys.maxsize
+        self._overtaken_ns = max(_OVERTAKEN_NS, 2 * period_ns)
         self._step_ns = 0
         self.time_ns = -1
 
@@ -35,3 +41,12 @@ class StateSteps:
         if step_ns < 0:
             return Step.BACK
         return Step.MISSED if self._longest_ns < step_ns != last_ns else Step.NEXT
+
+    def overtaken(self, time_ns: int, silence: float) -> bool:
+        """Whether an earlier state was overtaken on its way, and is not one after a reset.
+
+        A reset begins at time zero, or farther back than one is overtaken, or it is shown while
+        nothing newer comes: `silence` is the wall-clock time since the newest state [s].
+        """
+        late_ns = self.time_ns - time_ns
+        return time_ns > 0 and 0 < late_ns <= self._overtaken_ns and silence < _AFTERWARDS

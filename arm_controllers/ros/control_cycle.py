@@ -28,6 +28,7 @@ class ControlCycle:
         model, law, follower, goals: the arm, what commands it, what that follows, who asks.
         active: whether states are answered.
         taken_over: whether one was, since the activation or the last long silence.
+        overtaken: number of states that came after a newer one, and were not used.
     """
 
     def __init__(
@@ -37,20 +38,20 @@ class ControlCycle:
         model: RobotModel,
         law: Any,
         follower: TrajectoryFollower,
+        goals: GoalServer,
         drop: Callable[[ArmError], None],
     ):
         """Open the endpoints; `drop` is told of states that cannot be used."""
         p = parameters
-        period_ns = p.period_ns
-        self.follower, self._drop = follower, drop
+        self.follower, self.goals, self._drop = follower, goals, drop
         self.active = self.taken_over = False
+        self.overtaken = 0
         self._node = node
-        self._dt = p.timestep * p.control_decimation
-        self._period_ns = period_ns
+        self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
         self._report_every_ns = round(1e9 / p.state_publish_rate)
         self._next_report_ns = 0
         self._last_state = time.monotonic()
-        self._steps = StateSteps(period_ns, p.mode == 'lockstep')
+        self._steps = StateSteps(p.period_ns, p.mode == 'lockstep')
         self._set(model, law)
 
         names = model.joint_names
@@ -68,13 +69,11 @@ class ControlCycle:
         self._state_input = node.create_subscription(
             JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS, raw=True
         )
-        realtime = p.mode == 'realtime'
-        self.goals = GoalServer(node, follower, period_ns, p.action_monitor_rate, realtime)
+        goals.follower = follower
         self._query = QueryState(node, follower, lambda: self.taken_over)
 
     def close(self) -> None:
         """Close the endpoints."""
-        self.goals.close()
         self._query.close()
         self._node.destroy_subscription(self._state_input)
         self._node.destroy_publisher(self._command_publisher)
@@ -121,9 +120,13 @@ class ControlCycle:
         try:
             state.open(raw)
             time_ns = state.time_ns
-            if time_ns == steps.time_ns and self.taken_over:
-                self._command_publisher.publish(self._answer)  # asked again: same answer
-                return
+            if time_ns <= steps.time_ns and self.taken_over:
+                if time_ns == steps.time_ns:
+                    self._command_publisher.publish(self._answer)  # asked again: same answer
+                    return
+                if steps.overtaken(time_ns, self.silence):
+                    self.overtaken += 1
+                    return
             q, v = state.values('position'), state.values('velocity')
         except ArmError as error:
             self._drop(error)

@@ -4,6 +4,8 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+from lifecycle_msgs.srv import ChangeState
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args
 
@@ -14,6 +16,7 @@ from arm_controllers.ros.command_lock import CommandLock
 from arm_controllers.ros.control_cycle import ControlCycle
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
+from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
@@ -28,9 +31,13 @@ class ControllerNode(LifecycleNode):
         """Declare the parameters; with `autostart` also configure and activate."""
         self._law_class = law_class(law_name)
         super().__init__(f'{law_name}_controller')
+        for service in self.services:
+            if service.srv_type is ChangeState:
+                self._change_state, service.callback = service.callback, self._on_change_state
         self.parameters = declare_parameters(self, ControllerParameters, live=OF_JOINTS)
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
         self.cycle: ControlCycle | None = None
+        self._goals: GoalServer | None = None
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self._live = LiveParameters(self, self._model_of, self._law_class, self._apply)
         self.diagnostics = ControllerDiagnostics(self)
@@ -46,14 +53,28 @@ class ControllerNode(LifecycleNode):
         self._lock.release()
         super().destroy_node()
 
+    def _on_change_state(
+        self, request: ChangeState.Request, response: ChangeState.Response
+    ) -> ChangeState.Response:
+        """Refuse a transition that is not allowed now; rclpy lets it end the node."""
+        try:
+            return self._change_state(request, response)
+        except rclpy_implementation.RCLError as error:
+            self.get_logger().warning(f'transition {request.transition.id} refused: {error}')
+            response.success = False
+            return response
+
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the law and the follower; open the endpoints."""
-        live = self._live
+        live, p = self._live, self.parameters
         law = self._law_class(live.model, live.law)
         follower = TrajectoryFollower(live.model, live.follower)
-        core = (live.model, law, follower)
-        self.cycle = ControlCycle(self, self.parameters, *core, self.diagnostics.drop)
-        pin_to_core(self.parameters.core)
+        if self._goals is None:
+            realtime, rate = p.mode == 'realtime', p.action_monitor_rate
+            self._goals = GoalServer(self, follower, p.period_ns, rate, realtime)
+        core = (live.model, law, follower, self._goals)
+        self.cycle = ControlCycle(self, p, *core, self.diagnostics.drop)
+        pin_to_core(p.core)
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -76,7 +97,7 @@ class ControllerNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the endpoints."""
+        """Close the endpoints but those of goals, which go on being refused."""
         self.cycle.close()
         self.cycle = None
         return TransitionCallbackReturn.SUCCESS

@@ -40,6 +40,7 @@ class ControllerDiagnostics:
         status = DiagnosticStatus(level=level, name=self._node.get_name(), message=words)
         values = {'dropped states': self._dropped}
         if cycle is not None:
+            values['overtaken states'] = cycle.overtaken
             values['refused goals'] = cycle.goals.refused
         status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
         message = DiagnosticArray(status=[status])

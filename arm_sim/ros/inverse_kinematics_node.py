@@ -12,7 +12,6 @@ import numpy as np
 import pinocchio as pin
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.messages import (
@@ -24,6 +23,7 @@ from arm_controllers.ros.messages import (
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
+from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import one_of
 from arm_dynamics.errors import ArmError
 from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik, solver_names
@@ -97,7 +97,8 @@ class InverseKinematicsNode(Node):
         self.requests = self.failures = 0
         self.last_failure = ''
         self._reader = JointReader(self.model.joint_names)
-        self._joint_state: bytes | None = None
+        self._state = JointStateReader(self.model.joint_names, ('position',))
+        self._dropped = 0
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
         if p.solver != 'auto':
@@ -161,11 +162,10 @@ class InverseKinematicsNode(Node):
         """Return the request's seed, else the last joint state, else None."""
         if len(values):
             return np.array(values)
-        if self._joint_state is None:
+        if self._state.empty:
             return None
-        message = deserialize_message(self._joint_state, JointState)
         try:
-            return self._reader.read(message.name, message.position, 'position').copy()
+            return self._state.values('position').copy()
         except ArmError:
             return None  # another arm's joint_states
 
@@ -203,7 +203,11 @@ class InverseKinematicsNode(Node):
         return options
 
     def _on_joint_state(self, data: bytes) -> None:
-        self._joint_state = data
+        try:
+            self._state.open(data)
+        except ArmError as error:
+            self._dropped += 1
+            self.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
 
     def _report(self) -> None:
         status = DiagnosticStatus(
@@ -215,6 +219,7 @@ class InverseKinematicsNode(Node):
                 KeyValue(key='requests', value=str(self.requests)),
                 KeyValue(key='failures', value=str(self.failures)),
                 KeyValue(key='last failure', value=self.last_failure),
+                KeyValue(key='dropped states', value=str(self._dropped)),
             ],
         )
         message = DiagnosticArray(status=[status])

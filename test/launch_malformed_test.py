@@ -1,0 +1,132 @@
+"""Bytes that are no message, stamps that are no time, transitions that are not allowed."""
+
+import struct
+import time
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from arm_system import ACTIVE, HOME, NAMES, ArmSystem, goal
+from lifecycle_msgs.msg import Transition
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+
+from arm_controllers.ros.qos import CONTROL_QOS
+
+CONTROLLER = 'computed_torque_controller'
+WHOLE = bytes(
+    serialize_message(JointState(name=NAMES, position=HOME, velocity=[0.0] * 6, effort=[0.0] * 6))
+)
+LENGTH = struct.Struct('<I')
+
+
+def with_bytes(at, new):
+    return WHOLE[:at] + new + WHOLE[at + len(new) :]
+
+
+BAD = [
+    WHOLE[:10],
+    WHOLE[:40],
+    WHOLE[:-4],
+    WHOLE[:4],
+    WHOLE[:1],
+    with_bytes(0, b'\xff\xff'),
+    with_bytes(0, b'\0\0'),
+    *(with_bytes(at, b'\xff\xff\xff\xff') for at in (12, 20, 24, WHOLE.index(LENGTH.pack(6), 24))),
+    with_bytes(4, b'\xff\xff\xff\x7f\xff\xff\xff\xff'),
+]
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """A UR5e in lock-step and an inverse kinematics node; nothing may die."""
+    with ArmSystem('lockstep') as system:
+        system.simulator()
+        system.controller('computed_torque')
+        system.start('inverse_kinematics')
+        system.wait_for_motion_control(CONTROLLER)
+        system.wait(lambda: 'inverse_kinematics' in system.values, 'inverse kinematics')
+        yield system
+        for name in system.processes:
+            assert system.alive(name), system.log(name)
+            assert 'Traceback' not in system.log(name)
+
+
+def counted(system, node, key):
+    return int(system.values[node][key])
+
+
+@pytest.mark.parametrize(
+    ('topic', 'readers'),
+    [
+        ('joint_commands', [('simulator', 'refused inputs')]),
+        (
+            'joint_states',
+            [(CONTROLLER, 'dropped states'), ('inverse_kinematics', 'dropped states')],
+        ),
+    ],
+)
+def test_bytes_that_are_no_message_are_dropped_counted_and_kill_nobody(arm, topic, readers):
+    rogue = arm.node.create_publisher(JointState, topic, CONTROL_QOS)
+    arm.wait(lambda: rogue.get_subscription_count() >= len(readers), 'listeners')
+    before = [counted(arm, *reader) for reader in readers]
+    begin = time.monotonic()
+    for bad in 8 * BAD:
+        rogue.publish(bad)
+        arm.spin(0.01)
+    arm.node.destroy_publisher(rogue)
+    for reader, count in zip(readers, before, strict=True):
+        arm.wait(
+            lambda reader=reader, count=count: counted(arm, *reader) >= count + len(BAD),
+            f'count of {reader}',
+        )
+    for node, _ in readers:
+        lines = [x for x in arm.log(node).splitlines() if 'cut off' in x or 'no JointState' in x]
+        assert 0 < len(lines) < time.monotonic() - begin + 2  # one a second
+    np.testing.assert_allclose(arm.q, HOME, atol=2e-3)
+    status, result = arm.follow(CONTROLLER, goal([0.5], [HOME + 0.1]))
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+    status, _ = arm.follow(CONTROLLER, goal([0.5], [HOME]))
+    assert status == GoalStatus.STATUS_SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    'transition',
+    [
+        Transition.TRANSITION_CONFIGURE,
+        Transition.TRANSITION_ACTIVATE,
+        Transition.TRANSITION_DESTROY,
+        99,
+    ],
+)
+def test_transition_that_is_not_allowed_now_is_refused_and_the_controller_goes_on(arm, transition):
+    assert not arm.change(CONTROLLER, transition)
+    assert arm.lifecycle(CONTROLLER) == ACTIVE
+    status, result = arm.follow(CONTROLLER, goal([0.2], [HOME]))
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+
+
+@pytest.mark.parametrize('mode', ['lockstep', 'realtime'])
+def test_goal_that_is_sent_while_a_controller_is_cleaned_up_and_configured_is_refused(mode):
+    with ArmSystem(mode) as arm:
+        arm.simulator()
+        arm.controller('computed_torque', 'time_jump_limit:=5.0')
+        arm.wait_for_motion_control(CONTROLLER)
+        refused = []
+        for _ in range(5):
+            assert arm.change(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
+            assert arm.change(CONTROLLER, Transition.TRANSITION_CLEANUP)
+            refused.append(arm.send(CONTROLLER, goal([0.5], [HOME + 0.1]))[1])
+            late = arm._action_clients()[CONTROLLER].send_goal_async(goal([0.5], [HOME + 0.1]))
+            assert arm.change(CONTROLLER, Transition.TRANSITION_CONFIGURE)
+            assert arm.change(CONTROLLER, Transition.TRANSITION_ACTIVATE)
+            arm.result(late, 'answer to the goal')
+        for end in refused:
+            answer = arm.result(end, 'end of the goal')
+            assert answer.status == GoalStatus.STATUS_ABORTED
+            assert 'not active' in answer.result.error_string
+        arm.diagnostics.clear()
+        arm.wait_for_motion_control(CONTROLLER)
+        status, result = arm.follow(CONTROLLER, goal([0.5], [HOME]))
+        assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+        assert 'Traceback' not in arm.log(CONTROLLER)
