@@ -6,11 +6,11 @@ import numpy as np
 
 from arm_dynamics.compiling import passed
 from arm_dynamics.inverse_kinematics.residual import (
-    keep_within_limits,
     linearise,
     meets,
     new_state,
     residual_at,
+    turn_to,
 )
 
 ITERATIONS = 200
@@ -38,7 +38,7 @@ def iterate(rule, chain, task, target, q):
             q[i] += step[i]
             if not math.isfinite(q[i]) or abs(q[i]) > 1e9:
                 q[i] = 0.0
-        keep_within_limits(chain, q)
+        turn_to(chain, q, q)
     return iteration, position, orientation
 
 
@@ -53,7 +53,7 @@ def from_starts(minimise, how, chain, task, target, starts, q):
     best, total = math.inf, 0
     for start in range(starts.shape[0]):
         trial[:] = starts[start]
-        keep_within_limits(chain, trial)
+        turn_to(chain, trial, trial)
         used, position, orientation = minimise(how, chain, task, target, trial)
         total += used
         if meets(task, position, orientation):

@@ -150,10 +150,12 @@ def _follow(
     chain, reason = ik.chain, ''
     path = np.empty((len(targets), chain.n))
     path[0] = configuration
-    reached, part = follow(chain.arrays, task, targets, STEP_BOUND, path)
+    redundant = is_redundant(chain.arrays, task)
+    arrays = chain.arrays if redundant else chain.unlimited
+    reached, part = follow(arrays, task, targets, STEP_BOUND, path)
     if reached < len(targets):
         reason = _why_stopped(ik, targets, reached, part, path, task)
-    if reached and not is_redundant(chain.arrays, task):
+    if reached and not redundant:
         reached, reason = _choose_turns(chain, path[:reached], seed, reason)
     return reached, path, reason
 

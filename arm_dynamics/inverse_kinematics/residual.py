@@ -98,21 +98,30 @@ def linearise(chain, task, target, state):
 
 
 @inlined
-def keep_within_limits(chain, q):
-    """Bring q back between its limits: by full turns where that is possible, else to the limit."""
-    turn = 2.0 * math.pi
+def turn_to(chain, seed, q):
+    """Shift q, in place, by full turns towards the seed, as the limits allow, else to the limits.
+
+    Returns the squared distance from the seed: 1e300 where no turn is within the limits, infinite
+    where q is not finite.
+    """
+    turn, distance = 2.0 * math.pi, 0.0
     for i in range(q.shape[0]):
-        lower, upper = chain.lower[i], chain.upper[i]
-        if lower <= q[i] <= upper:
-            continue
+        value, lower, upper = q[i], chain.lower[i], chain.upper[i]
+        near = value
+        if not math.isfinite(value):
+            return math.inf
         if not chain.prismatic[i]:
-            turned = q[i] - turn * math.ceil((q[i] - upper) / turn)
-            if q[i] < lower:
-                turned = q[i] + turn * math.ceil((lower - q[i]) / turn)
-            if lower <= turned <= upper:
-                q[i] = turned
-                continue
-        q[i] = min(max(q[i], lower), upper)
+            near += turn * math.floor((seed[i] - value) / turn + 0.5)
+            value = near
+            if near > upper:
+                value -= turn * math.ceil((near - upper - 1e-12) / turn)
+            elif near < lower:
+                value += turn * math.ceil((lower - near - 1e-12) / turn)
+        if value < lower - 1e-12 or value > upper + 1e-12:
+            distance, value = 1e300, near
+        q[i] = min(max(value, lower), upper)
+        distance += (q[i] - seed[i]) ** 2
+    return distance
 
 
 @inlined

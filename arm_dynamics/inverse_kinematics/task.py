@@ -60,33 +60,31 @@ def ik_task(
     return IkTask(dead_zone, tolerances, not dead_zone.any())
 
 
-def pose_matrix(pose: pin.SE3 | ArrayLike, name: str = 'the target pose') -> Array:
-    """Return a pose as a new array (4, 4); refuse what is not a rigid transform."""
-    matrix = pose.homogeneous if isinstance(pose, pin.SE3) else np.array(pose, dtype=float)
-    if matrix.shape != (4, 4):
-        raise ArmError(f'a pose is a pin.SE3 or an array (4, 4), not of shape {matrix.shape}')
+def pose_matrix(pose: pin.SE3 | ArrayLike) -> Array:
+    """Return the target pose as an array (4, 4), checked."""
+    if not isinstance(pose, pin.SE3):
+        return pose_matrices(np.asarray(pose, dtype=float)[None], 'the target pose')[0]
+    matrix = pose.homogeneous
     if not all_finite(matrix):
-        raise ArmError(f'{name} is not finite')
-    if not isinstance(pose, pin.SE3) and (wrong := float(_no_rotation(matrix))) > 1e-6:
-        raise ArmError(f'{name} has no rotation matrix: R R^T differs from 1 by {wrong:.1e}')
+        raise ArmError('the target pose is not finite')
     return matrix
 
 
-def pose_matrices(poses: Sequence[pin.SE3] | ArrayLike) -> Array:
-    """Return the poses of a path as an array (n, 4, 4), checked."""
+def pose_matrices(
+    poses: Sequence[pin.SE3] | ArrayLike, name: str = 'pose {} of the path'
+) -> Array:
+    """Return poses as an array (n, 4, 4); refuse what is not finite or no rigid transform."""
     if not isinstance(poses, np.ndarray):
         poses = [getattr(pose, 'homogeneous', pose) for pose in poses]  # type: ignore[union-attr]
     matrices = np.ascontiguousarray(poses, dtype=float)
     if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or not len(matrices):
-        raise ArmError(f'a path is an array (n, 4, 4), n > 0, not {matrices.shape}')
-    bad = np.flatnonzero(~(_no_rotation(matrices) <= 1e-6) | ~np.isfinite(matrices).all((1, 2)))
-    if bad.size:
-        pose_matrix(matrices[bad[0]], f'pose {bad[0]} of the path')
+        raise ArmError(f'poses are arrays (4, 4), at least one, not of shape {matrices.shape[1:]}')
+    for k in np.flatnonzero(~np.isfinite(matrices).all(axis=(1, 2))):
+        raise ArmError(f'{name.format(k)} is not finite')
+    rotations = matrices[:, :3, :3]
+    wrong = np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    for k in np.flatnonzero((wrong > 1e-6) | (np.linalg.det(rotations) < 0.0)):
+        raise ArmError(
+            f'{name.format(k)} has no rotation matrix: R R^T differs from 1 by {wrong[k]:.1e}'
+        )
     return matrices
-
-
-def _no_rotation(matrices: Array) -> Array:
-    """Return by how much the rotation parts of (..., 4, 4) differ from rotations."""
-    rotations = matrices[..., :3, :3]
-    wrong = np.abs(rotations @ np.swapaxes(rotations, -1, -2) - np.eye(3)).max(axis=(-1, -2))
-    return np.where(np.linalg.det(rotations) < 0.0, np.inf, wrong)

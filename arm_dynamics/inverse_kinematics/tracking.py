@@ -13,7 +13,7 @@ from arm_dynamics.inverse_kinematics.residual import (
     new_state,
     residual_at,
 )
-from arm_dynamics.inverse_kinematics.verification import ease_posture, is_redundant
+from arm_dynamics.inverse_kinematics.verification import ease_posture, is_redundant, step_along
 from arm_dynamics.kinematics.compiled_kinematics import pose_error
 from arm_dynamics.kinematics.compiled_matrices import damped_step
 
@@ -30,10 +30,10 @@ def largest_difference(a, b):
 
 
 @kept
-def correct(chain, task, target, limited, q, iterations):
+def correct(chain, task, target, q, iterations):
     """Newton steps from q, in place, to the target, as far as the residual falls.
 
-    Returns whether the tolerances are met. With `limited`, q stays between its limits.
+    Returns whether the tolerances are met.
     """
     n = q.shape[0]
     state, step, last_q = new_state(n), np.empty(n), np.empty(n)
@@ -50,16 +50,12 @@ def correct(chain, task, target, limited, q, iterations):
         last, last_within = size, within
         last_q[:] = q
         linearise(chain, task, target, state)
-        if limited:
-            hold_joints_at_limits(chain, q, state)
+        hold_joints_at_limits(chain, q, state)
         # Damping vanishes with the residual: regular near a singularity, quadratic at the end.
         if not damped_step(state.jacobian, state.residual, 0.1 * size + 1e-14, step):
             q[:] = last_q
             return within
-        for i in range(n):
-            q[i] += step[i]
-            if limited:
-                q[i] = min(max(q[i], chain.lower[i]), chain.upper[i])
+        step_along(chain, q, 1.0, step, q)
     if last_within:
         q[:] = last_q
     return last_within
@@ -93,7 +89,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
     A redundant arm is eased along its self-motion by half of what it moves.
     """
     trial[:] = q
-    if not correct(chain, task, target, redundant, trial, int64(12)):
+    if not correct(chain, task, target, trial, int64(12)):
         return False
     moved = largest_difference(trial, q)
     if moved > step_bound:
@@ -101,7 +97,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
     if redundant and moved > 0.0:
         eased = trial.copy()
         ease_posture(chain, task, target, reference, eased, 0.5 * moved)
-        reached = correct(chain, task, target, redundant, eased, int64(12))
+        reached = correct(chain, task, target, eased, int64(12))
         if reached and largest_difference(eased, q) <= step_bound:
             trial[:] = eased
     return True
@@ -114,12 +110,13 @@ def follow(chain, task, targets, step_bound, path):
     Between neighbouring poses the straight motion is divided until no joint moves by more than
     `step_bound` [rad | m] in one part, so that a branch is followed and never changed. Returns
     the first pose that cannot be reached so (N if none) and the part of the way to it that can.
-    Limits count only for redundant chains; else turns of the whole path are chosen afterwards.
+    A redundant chain is given with its limits; for others, which come without, the turns of the
+    whole path are chosen afterwards.
     """
     count, redundant = path.shape[0], is_redundant(chain, task)
     reference, q = path[0].copy(), path[0].copy()
     trial, between = np.empty(q.shape[0]), np.empty((4, 4))
-    if not correct(chain, task, targets[0], redundant, q, int64(20)):
+    if not correct(chain, task, targets[0], q, int64(20)):
         return 0, 0.0
     path[0][:] = q
     for k in range(1, count):

@@ -11,12 +11,12 @@ from numpy import int64  # a bare literal would have a copy compiled for every v
 from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.inverse_kinematics.residual import (
     condition_number,
-    keep_within_limits,
     linearise,
     meets,
     new_state,
     residual_at,
     singular_values_of,
+    turn_to,
 )
 from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
 from arm_dynamics.inverse_kinematics.task import IkTask
@@ -83,34 +83,30 @@ def step_along(chain, q, factor, direction, moved):
 def improve_posture(chain, task, target, reference, q):
     """Move a redundant solution q, in place, along its self-motion to a lower `posture_cost`.
 
-    Every accepted step meets the tolerances and the limits. Returns the residuals of q.
+    Every accepted step meets the tolerances and the limits.
     """
     n = q.shape[0]
     state, direction, trial = new_state(n), np.empty(n), np.empty(n)
-    # Free components stay free, but a loosened one is held where it is while the arm moves.
-    position, orientation = residual_at(chain, task, target, q, state)
     cost, scale = posture_cost(chain, reference, q), 1.0
     for _ in range(20):
+        # Free components stay free, but a loosened one is held where it is while the arm moves.
+        residual_at(chain, task, target, q, state)
         linearise(chain, task, target, state)
         reach = posture_descent(chain, reference, q, state.jacobian, direction)
         if reach < 1e-4:
             break
-        improved = False
+        gained = -1.0
         for _ in range(4):
             step_along(chain, q, scale * min(1.0, 0.5 / reach), direction, trial)
             _, p, o = minimise((int64(5), int64(5)), chain, task, target, trial)
             lower_cost = posture_cost(chain, reference, trial)
             if meets(task, p, o) and lower_cost < cost - 1e-9:
-                gained = cost - lower_cost
+                gained, cost, scale = cost - lower_cost, lower_cost, min(1.0, 2.0 * scale)
                 q[:] = trial
-                cost, position, orientation, improved = lower_cost, p, o, True
-                scale = min(1.0, 2.0 * scale)
                 break
             scale *= 0.4
-        if not improved or gained < 1e-3 * cost:
+        if gained < 1e-3 * cost:
             break
-        residual_at(chain, task, target, q, state)
-    return position, orientation
 
 
 @kept
@@ -126,33 +122,6 @@ def ease_posture(chain, task, target, reference, q, allowed):
     reach = posture_descent(chain, reference, q, state.jacobian, direction)
     if reach > 0.0:
         step_along(chain, q, min(0.1, allowed / reach), direction, q)
-
-
-@kept
-def turn_to(chain, seed, q):
-    """Shift q, in place, by full turns towards the seed, as the limits allow, else to the limits.
-
-    Returns the squared distance from the seed: 1e300 where no turn is within the limits, infinite
-    where q is not finite.
-    """
-    turn, distance = 2.0 * math.pi, 0.0
-    for i in range(q.shape[0]):
-        value, lower, upper = q[i], chain.lower[i], chain.upper[i]
-        near = value
-        if not math.isfinite(value):
-            return math.inf
-        if not chain.prismatic[i]:
-            near += turn * math.floor((seed[i] - value) / turn + 0.5)
-            value = near
-            if near > upper:
-                value -= turn * math.ceil((near - upper - 1e-12) / turn)
-            elif near < lower:
-                value += turn * math.ceil((lower - near - 1e-12) / turn)
-        if value < lower - 1e-12 or value > upper + 1e-12:
-            distance, value = 1e300, near
-        q[i] = min(max(value, lower), upper)
-        distance += (q[i] - seed[i]) ** 2
-    return distance
 
 
 @kept
@@ -191,6 +160,6 @@ def best_of(chain, task, target, candidates, polish, seed, q):
             q[:] = trial
     if least == math.inf:
         q[:] = seed
-        keep_within_limits(chain, q)
+        turn_to(chain, seed, q)
     position, orientation = residual_at(chain, task, target, q, state)
     return False, position, orientation, condition_number(singular_values_of(chain, state))

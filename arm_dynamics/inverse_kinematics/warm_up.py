@@ -1,4 +1,4 @@
-"""Compile the kinematics, so that no first call waits."""
+"""Compile the kinematics, so that no first call waits: compiled code serves all arms."""
 
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.inverse_kinematics.solve import solve_ik

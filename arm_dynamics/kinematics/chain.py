@@ -41,7 +41,7 @@ class Chain:
         joints: (n,) indices of the chain's joints in the model's q.
         joint_names: their n names.
         arrays: fixed transforms, kinds and limits.
-        unlimited: the same without limits of revolute joints.
+        unlimited: the same without limits.
         fixed, prismatic, lower, upper: as in `arrays`.
     """
 
@@ -79,10 +79,8 @@ class Chain:
             model.position_upper[self.joints],
         )
         self.fixed, self.prismatic, self.lower, self.upper = self.arrays
-        self.unlimited = self.arrays._replace(
-            lower=np.where(prismatic, self.lower, -np.inf),
-            upper=np.where(prismatic, self.upper, np.inf),
-        )
+        endless = np.full(self.n, np.inf)
+        self.unlimited = self.arrays._replace(lower=-endless, upper=endless)
         self._check_against_pinocchio(model)
 
     def _check_against_pinocchio(self, model: RobotModel) -> None:
@@ -139,8 +137,6 @@ def chain_to(model: RobotModel, frame: str | None = None) -> Chain:
 def _rotation_from_z(axis: Array) -> Array:
     """Return a rotation R with R (0, 0, 1) = axis, the identity for the z axis itself."""
     axis = axis / np.linalg.norm(axis)
-    if axis[2] > 1.0 - 1e-15:
-        return np.eye(3)
     if axis[2] < -1.0 + 1e-15:
         return np.diag([1.0, -1.0, -1.0])
     return pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).toRotationMatrix()

@@ -4,13 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from arm_dynamics.arrays import Array
 from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.kinematics.compiled_kinematics import chain_jacobian, chain_pose
 from arm_dynamics.model import RobotModel
-
-Array = NDArray[np.float64]
 
 
 def geometric_jacobian(model: RobotModel, q: ArrayLike, frame: str | None = None) -> Array:
@@ -36,15 +35,12 @@ def numerical_jacobian(
     In world-aligned axes, accurate to about step^2 + 1e-16 / step.
     """
     q = np.asarray(q, dtype=float)
-    rotation = model.forward_kinematics(q, frame).rotation.copy()
+    turn = pin.SE3(model.forward_kinematics(q, frame).rotation, np.zeros(3))
     jacobian = np.empty((6, model.nv))
-    for i in range(model.nv):
-        change = step * np.eye(model.nv)[i]
+    for i, change in enumerate(step * np.eye(model.nv)):
         before = pin.SE3(model.forward_kinematics(q - change, frame))
-        after = pin.SE3(model.forward_kinematics(q + change, frame))
-        jacobian[:3, i] = (after.translation - before.translation) / (2.0 * step)
-        turn = pin.log6(before.inverse() * after).angular
-        jacobian[3:, i] = rotation @ turn / (2.0 * step)
+        after = model.forward_kinematics(q + change, frame)
+        jacobian[:, i] = turn.act(pin.log6(before.actInv(after))).vector / (2.0 * step)
     return jacobian
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.arrays import Array
 from arm_dynamics.errors import ArmError
-from arm_dynamics.kinematics.chain import Chain, chain_to
+from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
 
@@ -97,37 +97,13 @@ def ur_singularities(
         ArmError: the arm is not of that type.
     """
     chain = chain_to(model, frame)
-    axes, origins = _joint_lines(chain, np.asarray(q, dtype=float)[chain.joints])
-    _check_ur_type(model, chain, axes, origins)
-    z = axes
-    wrist = _angle_between_lines(z[3], z[5])
-    # The three parallel axes, seen along themselves, are points: shoulder, elbow, wrist.
-    upper_arm = _across(origins[2] - origins[1], z[1])
-    forearm = _across(origins[3] - origins[2], z[1])
-    elbow = _angle_between_lines(upper_arm, forearm)
-    meeting = _nearest_point_on_first(origins[4], z[4], origins[5], z[5])
-    plane = np.cross(z[0], z[1])
-    shoulder = abs(float(plane @ (meeting - origins[0])))
-    distances = {
-        'wrist': (wrist, wrist_angle),
-        'elbow': (elbow, elbow_angle),
-        'shoulder': (shoulder, shoulder_distance),
-    }
-    names = tuple(name for name, (value, limit) in distances.items() if value < limit)
-    return URSingularities(wrist, elbow, shoulder, names)
-
-
-def _joint_lines(chain: Chain, q: Array) -> tuple[Array, Array]:
-    """Return each joint's axis (n, 3) and a point on it (n, 3), base frame."""
-    lines = np.empty((chain.n, 6))
-    chain_pose(chain.arrays, q, np.empty((4, 4)), lines)
-    return lines[:, :3], lines[:, 3:]
-
-
-def _check_ur_type(model: RobotModel, chain: Chain, z: Array, origins: Array) -> None:
     if chain.n != 6 or chain.prismatic.any():
         raise ArmError(f'{model.name!r} is no UR-type arm: it needs six revolute joints')
-    meeting = _nearest_point_on_first(origins[4], z[4], origins[5], z[5])
+    lines = np.empty((6, 6))
+    chain_pose(chain.arrays, np.asarray(q, dtype=float)[chain.joints], np.empty((4, 4)), lines)
+    z, origins = lines[:, :3], lines[:, 3:]
+    # Where axis 5 comes nearest to axis 6, which is square to it.
+    meeting = origins[4] + z[4] * float((origins[5] - origins[4]) @ z[4])
     conditions = {
         'axes 2 and 3 are not parallel': np.linalg.norm(np.cross(z[1], z[2])),
         'axes 3 and 4 are not parallel': np.linalg.norm(np.cross(z[2], z[3])),
@@ -139,6 +115,19 @@ def _check_ur_type(model: RobotModel, chain: Chain, z: Array, origins: Array) ->
     for what, amount in conditions.items():
         if abs(amount) > _GEOMETRY:
             raise ArmError(f'{model.name!r} is no UR-type arm: {what} ({abs(amount):.2g})')
+    wrist = _angle_between_lines(z[3], z[5])
+    # The three parallel axes, seen along themselves, are points: shoulder, elbow, wrist.
+    upper_arm = _across(origins[2] - origins[1], z[1])
+    forearm = _across(origins[3] - origins[2], z[1])
+    elbow = _angle_between_lines(upper_arm, forearm)
+    shoulder = abs(float(np.cross(z[0], z[1]) @ (meeting - origins[0])))
+    distances = {
+        'wrist': (wrist, wrist_angle),
+        'elbow': (elbow, elbow_angle),
+        'shoulder': (shoulder, shoulder_distance),
+    }
+    names = tuple(name for name, (value, limit) in distances.items() if value < limit)
+    return URSingularities(wrist, elbow, shoulder, names)
 
 
 def _across(vector: Array, axis: Array) -> Array:
@@ -149,8 +138,3 @@ def _across(vector: Array, axis: Array) -> Array:
 def _angle_between_lines(a: Array, b: Array) -> float:
     """Return the angle [rad] between two directions without a sense, 0 to pi/2."""
     return float(np.arctan2(np.linalg.norm(np.cross(a, b)), abs(a @ b)))
-
-
-def _nearest_point_on_first(p: Array, u: Array, r: Array, v: Array) -> Array:
-    """Return the point of the line p + s u that is nearest to the line r + t v, u square to v."""
-    return p + u * float((r - p) @ u)

@@ -7,11 +7,11 @@ from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.inverse_kinematics.iteration import from_starts
 from arm_dynamics.inverse_kinematics.residual import (
     hold_joints_at_limits,
-    keep_within_limits,
     linearise,
     meets,
     new_state,
     residual_at,
+    turn_to,
 )
 from arm_dynamics.inverse_kinematics.solver import CompiledSolver
 from arm_dynamics.kinematics.compiled_matrices import damped_step
@@ -55,7 +55,7 @@ def minimise(effort, chain, task, target, q):
             if damped_step(here.jacobian, here.residual, damping, step):
                 for i in range(n):
                     trial[i] = q[i] + step[i]
-                keep_within_limits(chain, trial)
+                turn_to(chain, trial, trial)
                 p, o = residual_at(chain, task, target, trial, there)
                 trial_cost = p * p + o * o
                 if trial_cost < cost:
