@@ -83,15 +83,11 @@ def time_motion(
     in_range('sample_period', sample_period, 1e-5, 10.0)
     if timing == 'toppra' and importlib.util.find_spec('toppra') is None:
         raise ArmError("timing 'toppra' needs PyPI's toppra: pip install toppra")
-    limits = Limits(
-        _limit('velocity_limit', velocity_limit, model.velocity_limit, model),
-        _limit('acceleration_limit', acceleration_limit, np.full(model.nv, np.inf), model),
-        _limit('effort_limit', effort_limit, model.effort_limit, model),
-    )
-    endless = np.isinf(limits).all(axis=0)
-    if timing != 'given' and endless.any():
-        joint = model.joint_names[int(endless.argmax())]
-        raise ArmError(f'joint {joint!r} has no limit at all, hence no fastest motion: give one')
+    limits = _limits(model, velocity_limit, acceleration_limit, effort_limit)
+    for joint in np.flatnonzero(np.isinf(limits).all(axis=0)):
+        if timing != 'given':
+            name = model.joint_names[joint]
+            raise ArmError(f'joint {name!r} has no limit at all, so no fastest motion: give one')
     motions = motion.motions if isinstance(motion, Sequential) else [motion]
     poses = np.concatenate([each.at(_PARTS).poses for each in motions])
     solution = solve_path_ik(
@@ -108,6 +104,18 @@ def time_motion(
     except ArmError as error:
         where = f'motion {len(pieces)}: ' if len(pieces) < len(motions) else ''
         return _refused(model, f'{where}{error}')
+
+
+def _limits(model: RobotModel, *given: ArrayLike | None) -> Limits:
+    """Return velocity, acceleration and effort limit; the model's, or none, where one is None."""
+    usual = model.velocity_limit, np.full(model.nv, np.inf), model.effort_limit
+    limits = [
+        default
+        if values is None
+        else per_joint(f'{name}_limit', values, model.joint_names, 0.0, exclusive=True)
+        for name, values, default in zip(Limits._fields, given, usual, strict=True)
+    ]
+    return Limits(*limits)
 
 
 def _joined(
@@ -137,9 +145,3 @@ def _joined(
 def _refused(model: RobotModel, reason: str) -> TimedPath:
     none = np.empty((0, model.nv))
     return TimedPath(False, np.empty(0), none, none, none, none, 0.0, 0.0, 0.0, 0.0, 0.0, reason)
-
-
-def _limit(name: str, values: ArrayLike | None, default: Array, model: RobotModel) -> Array:
-    if values is None:
-        return default
-    return per_joint(name, values, model.joint_names, 0.0, exclusive=True)
