@@ -5,8 +5,11 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 from rich.console import Console
@@ -54,7 +57,7 @@ def _run(options: argparse.Namespace) -> int:
         rows = {'given': _assessment(objective, gains)}
         print(f'J = {rows["given"]["cost"]:.10f}')
     else:
-        with _Interrupt() as interrupted:
+        with _interruptible() as interrupted:
             rows = _search_all(objective, options, console, interrupted)
     console.print(_table(rows))
     for name, row in rows.items():
@@ -67,55 +70,39 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _search_all(
-    objective: PoseHoldObjective,
-    options: argparse.Namespace,
-    console: Console,
-    interrupted: '_Interrupt',
+    objective: PoseHoldObjective, options: argparse.Namespace, console: Console, interrupted: Event
 ) -> dict[str, dict]:
     """Return an assessment of the published gains and of each search's best."""
     if not options.seconds > 0.0:
         raise ArmError(f'--seconds is {options.seconds:g}; it must be > 0')
-    terms = options.terms
-    rows = {}
+    terms, seed = options.terms, options.seed
+    found = {}
     if terms != 'pid' and objective.problem.target == TARGET:
-        published = PUBLISHED_P + (PUBLISHED_I if terms == 'pi' else ())
-        rows['published'] = _assessment(objective, np.array(published))
+        found['published'] = np.array(PUBLISHED_P + (PUBLISHED_I if terms == 'pi' else ()))
+    searches: dict[str, tuple[str, Callable[[Search], None]]] = {}
     if options.method in ('published', 'both'):
-        search = _searching(
-            'Nelder-Mead, as published', console, interrupted, options.seconds, terms,
-            lambda search: published_search(objective, terms, search),
-        )  # fmt: skip
-        rows['nelder-mead'] = _assessment(objective, search.best)
-    for robust in (True, False) if options.method in ('evolution', 'both') else ():
-        if interrupted.happened:
-            break
-        name = 'robust' if robust else 'best'
-
-        def evolve(search: Search, robust: bool = robust) -> None:
-            evolution_search(objective, terms, robust, search, options.seed)
-
-        search = _searching(
-            f'CMA-ES, {name} gains', console, interrupted, options.seconds, terms, evolve
-        )
-        rows[name] = _assessment(objective, search.best)
-    if interrupted.happened:
+        published = partial(published_search, objective, terms)
+        searches['nelder-mead'] = 'Nelder-Mead, as published', published
+    if options.method in ('evolution', 'both'):
+        for name, robust in (('robust', True), ('best', False)):
+            evolve = partial(evolution_search, objective, terms, robust, seed=seed)
+            searches[name] = f'CMA-ES, {name} gains', evolve
+    for name, (title, run) in searches.items():
+        if not interrupted.is_set():
+            console.print(f'searching: {title}')
+            found[name] = _searching(run, gain_count(terms), options.seconds, console, interrupted)
+    if interrupted.is_set():
         console.print('interrupted: the best so far')
-    return rows
+    return {name: _assessment(objective, gains) for name, gains in found.items()}
 
 
 def _searching(
-    name: str,
-    console: Console,
-    interrupted: '_Interrupt',
-    seconds: float,
-    terms: str,
-    run: Callable[[Search], None],
-) -> Search:
-    """Run a search with a line of progress, until it ends, time is up or Ctrl-C."""
-    console.print(f'searching: {name}')
+    run: Callable[[Search], None], count: int, seconds: float, console: Console, interrupted: Event
+) -> Array:
+    """Search `count` gains with a line of progress, until it ends, time is up or Ctrl-C."""
     start = time.monotonic()
-    search = Search(np.ones(gain_count(terms)))
-    search.stop = lambda: interrupted.happened or time.monotonic() - start > seconds
+    search = Search(np.ones(count))
+    search.stop = lambda: interrupted.is_set() or time.monotonic() - start > seconds
     with Live(console=console, refresh_per_second=4) as live:
 
         def report(found: Search) -> None:
@@ -127,25 +114,23 @@ def _searching(
         search.report = report
         run(search)
         report(search)
-    return search
+    return search.best
 
 
-class _Interrupt:
-    """Remembers a Ctrl-C, so that a search can end with what it has; the second one kills."""
+@contextmanager
+def _interruptible() -> Iterator[Event]:
+    """Let the first Ctrl-C end a search with what it has, by an event; the second one kills."""
+    event, before = Event(), signal.getsignal(signal.SIGINT)
 
-    def __init__(self):
-        self.happened = False
+    def on_signal(*_: object) -> None:
+        event.set()
+        signal.signal(signal.SIGINT, before)
 
-    def __enter__(self) -> '_Interrupt':
-        self._before = signal.signal(signal.SIGINT, self._on_signal)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _on_signal(self, *_: object) -> None:
-        self.happened = True
-        signal.signal(signal.SIGINT, self._before)
+    signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _assessment(objective: PoseHoldObjective, gains: Array) -> dict:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -74,39 +76,38 @@ class _Stopped(Exception):  # noqa: N818  (no error: the way out of a library's 
 
 def nelder_mead(
     search: Search, objective: Callable[[Array], float], start: ArrayLike, scale: ArrayLike,
-    tolerance: float, iterations: int,
+    tolerance: float, iterations: int, gains_of: Callable[[Array], Array] = np.copy,
 ) -> None:  # fmt: skip
     """Minimise by SciPy's Nelder-Mead from the simplex start, start + scale_i e_i.
 
     Args:
         search: gets the result.
-        objective: of gains (n,).
+        objective: of gains.
         start, scale: (n,) guess and size of the first simplex.
         tolerance: relative spread of the simplex' values at which it has converged.
         iterations: at most.
+        gains_of: a point (n,); it is the gains by default.
     """
     start = np.asarray(start, dtype=float)
     corners = np.diag(np.broadcast_to(scale, start.size))
-    simplex = start + np.vstack([np.zeros(start.size), corners])
 
-    def counted(gains: Array) -> float:
+    def counted(point: Array) -> float:
         if search.stop():
             raise _Stopped
         search.evaluations += 1
+        gains = gains_of(point)
         cost = objective(gains)
         search.take(gains, cost)
         return cost
 
-    try:
+    with suppress(_Stopped):
         options = {
-            'initial_simplex': simplex,
+            'initial_simplex': start + np.vstack([np.zeros(start.size), corners]),
             'maxiter': iterations,
             'xatol': np.inf,
             'fatol': tolerance * min(counted(start), 1.0),
         }
         minimize(counted, start, method='Nelder-Mead', options=options)
-    except _Stopped:
-        return
 
 
 def published_search(objective: PoseHoldObjective, terms: str, search: Search) -> None:
@@ -115,24 +116,15 @@ def published_search(objective: PoseHoldObjective, terms: str, search: Search) -
     For 'pid' the D gains follow in the same way, from 100 with a first simplex of 10.
     """
     stages = [PUBLISHED_SEARCH_P, PUBLISHED_SEARCH_I, ((100.0,) * 3, 10.0, 1e-5, 250)]
-    found = np.zeros(0)
-    for guess, scale, tolerance, iterations in stages[: len(terms)]:
-        before = found
-        stage = Search(np.asarray(guess), stop=search.stop)
+    found = np.zeros(gain_count(terms))
+    for i, stage in enumerate(stages[: len(terms)]):
+        before, later = found[: 3 * i], np.zeros(found.size - 3 * i - 3)
+        nelder_mead(search, objective.cost, *stage, partial(_between, before, later))
+        found = search.best
 
-        def cost(gains: Array, before: Array = before) -> float:
-            search.evaluations += 1
-            return objective.cost(np.concatenate([before, gains]))
 
-        def report(stage: Search, before: Array = before) -> None:
-            # Terms of later stages are zero as yet.
-            later = np.zeros(gain_count(terms) - before.size - stage.best.size)
-            search.best, search.cost = np.concatenate([before, stage.best, later]), stage.cost
-            search.report(search)
-
-        stage.report = report
-        nelder_mead(stage, cost, guess, scale, tolerance, iterations)
-        found = np.concatenate([before, stage.best])
+def _between(before: Array, later: Array, point: Array) -> Array:
+    return np.concatenate([before, point, later])
 
 
 def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search: Search) -> float:
