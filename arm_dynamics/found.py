@@ -86,7 +86,8 @@ class Found:
         for attribute, thing in vars(module).items():
             if attribute.replace('_', '').lower() == wanted:
                 return thing
-        raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class of that name')
+        expected = name.title().replace('_', '')
+        raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class {expected!r}')
 
 
 def on_demand(package: str, **homes: str) -> Callable[[str], Any]:

@@ -10,8 +10,7 @@ ARGUMENTS = (
     argument(
         'law',
         'computed_torque',
-        'by whom, designed as in a comparison',
-        list(compared_laws()),
+        f'by whom, designed as in a comparison: {", ".join(compared_laws())}',
     ),
     argument(
         'controller',

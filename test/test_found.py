@@ -64,7 +64,7 @@ def test_a_module_brings_what_has_its_name_but_for_case_and_underscores(things):
         ('gone', "cannot be imported: AttributeError: .* has no attribute 'Gone'$"),
         ('tools', 'has the name of some_things.tools; it needs another one$'),
         ('no-name', 'a name is made of letters, digits and underscores$'),
-        ('empty', r"^thing 'empty': .*some_things/empty.py has no class of that name$"),
+        ('empty', r"^thing 'empty': .*some_things/empty.py has no class 'Empty'$"),
     ],
 )
 def test_a_bad_one_is_refused_in_one_line_once_it_is_asked_for(things, name, words):

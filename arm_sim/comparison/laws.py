@@ -37,9 +37,15 @@ def compared_class(name: str) -> Any:
     """Return the class of a law by its name in comparisons.
 
     Raises:
-        ArmError: no such law, or a plugin that cannot be imported.
+        ArmError: no such law, one that is not compared, or a plugin that cannot be imported.
     """
-    one_of('law', name, tuple(compared_laws()))
+    compared = tuple(compared_laws())
+    if name in law_names() and name not in compared:
+        raise ArmError(
+            f'law {name!r} is not compared: it has no `designed`, or commands voltages; '
+            f'run it as it is with controller:={name}'
+        )
+    one_of('law', name, compared)
     return law_class(compared_laws()[name][0])
 
 

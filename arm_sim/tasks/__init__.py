@@ -130,6 +130,8 @@ class Task:
         """
         self.robot, self.parameters, self.ik = robot, parameters, ik
         self.prepare()
+        if not hasattr(self, 'duration'):
+            raise ArmError(f'task {type(self).__name__}: `prepare` has to set `duration` [s]')
 
     # What to follow
 
