@@ -63,6 +63,15 @@ def test_the_simulator_is_told_every_error(sweep, planar):
     assert (told['payload'], told['payload_end']) == (2.0, task.drop_at)
 
 
+def test_a_payload_falls_off_later_by_the_way_that_leads_to_the_task(planar):
+    task = make_task('payload_drop', planar)
+    told = task.scene(ModelError(), False, 1_000_000)
+    way = 0.1 + 1.0  # the goal's start, and half a cycle
+    np.testing.assert_allclose(told['payload_end'], way + task.drop_at, rtol=1e-12)
+    assert 'initial_positions' not in told
+    assert task.goal_from(planar.start, 1_000_000)[1] == round(way * 1e9)
+
+
 @pytest.mark.parametrize('name', ['sinusoid', 'step', 'push', 'payload_drop'])
 def test_a_tasks_goal_starts_on_its_reference_and_ends_at_rest(name, planar):
     task = make_task(name, planar)

@@ -74,10 +74,13 @@ def case_of(arguments: Mapping[str, str]) -> Case:
     return Case(**values, error=model_error_of(arguments['error']))
 
 
-def simulator_parameters(case: Case, robot: Robot, task: Task) -> dict[str, Any]:
-    """Return what the simulator's node is told for a case."""
-    parameters = _ros(plant_parameters(case, robot, actuator_under(case.law)))
-    return parameters | robot.model.beside_urdf() | task.scene(case.error, moving=True)
+def simulator_parameters(
+    case: Case, robot: Robot, task: Task, moving: bool = True
+) -> dict[str, Any]:
+    """Return what the simulator's node is told for a case; `moving`: see `Task.scene`."""
+    plant = plant_parameters(case, robot, actuator_under(case.law))
+    scene = task.scene(case.error, moving, plant.period_ns)
+    return _ros(plant) | robot.model.beside_urdf() | scene
 
 
 def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:

@@ -20,10 +20,9 @@ from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.errors import ArmError
 from arm_sim.runs.record import JointStates
 
-# The simulator does not wait for those who only listen, and at control periods below this [ns]
-# would leave them behind: time then runs in slices of so many states; the simulator keeps 1000.
-_FAST_PERIOD_NS = 500_000
-_SLICE_STATES = 300
+# In lock-step the simulator does not wait for those who only listen, and may leave them behind:
+# time then runs in slices of so many states; the simulator keeps 1000.
+SLICE_STATES = 300
 
 
 class GoalRun:
@@ -76,11 +75,12 @@ class GoalRun:
         self._node.destroy_subscription(subscription)
 
     def follow(
-        self, goal: Goal | None, end_ns: int, period_ns: int, on_time: Callable[[int], None]
+        self, goal: Goal | None, end_ns: int, slice_ns: int, on_time: Callable[[int], None]
     ) -> None:
         """Send a goal, if any, let time run until the stamp `end_ns`, and pause.
 
-        `on_time` is called with the newest stamp [ns] again and again; `period_ns`: of control.
+        `slice_ns`: how long time runs between two pauses, in which all states arrive; `on_time` is
+        called with the newest stamp [ns] again and again.
 
         Raises:
             ArmError: the goal was refused, or ended without success.
@@ -95,7 +95,6 @@ class GoalRun:
             on_time(self._latest_ns)
             return self._latest_ns >= until_ns or failed()
 
-        slice_ns = _SLICE_STATES * period_ns if period_ns < _FAST_PERIOD_NS else end_ns
         begin, until_ns = time.monotonic(), 0
         while until_ns < end_ns and not failed():
             until_ns = min(max(until_ns, self._latest_ns) + slice_ns, end_ns)

@@ -7,9 +7,9 @@ from typing import Any
 import yaml
 from launch.actions import DeclareLaunchArgument
 
-from arm_controllers.parameter_values import as_ros_value, parameter_fields
+from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
 from arm_dynamics.errors import ArmError
-from arm_dynamics.parameters import facts
+from arm_dynamics.parameters import Stepping, facts
 from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
 from arm_sim.ros.launch_arguments import argument
 from arm_sim.runs.robot import Robot, model_error_of
@@ -46,7 +46,9 @@ def run_task(
     """
     robot = Robot.load(given['robot'], given['config'])
     made = make_task(task, robot, _values(given, parameters) | _mapping(given))
-    scene = made.scene(model_error_of(given['error']), given['start'] == 'moving')
+    period_ns = read_fields(Stepping, robot.parameters('simulator')).period_ns
+    moving = given['start'] == 'moving'
+    scene = made.scene(model_error_of(given['error']), moving, period_ns)
     return _nodes(given, task, made, scene | _values(given, simulator), {})
 
 
@@ -59,7 +61,8 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
 
     case, robot = over_topics.case_of(given), Robot.load(given['robot'], given['config'])
     made = cases.task_of(case, robot, _mapping(given))
-    simulator = over_topics.simulator_parameters(case, robot, made)
+    moving = given['start'] == 'moving'
+    simulator = over_topics.simulator_parameters(case, robot, made, moving)
     controller = over_topics.controller_parameters(case, robot)
     given = {**given, 'controller': over_topics.law_of(case)}
     return _nodes(given, case.task, made, simulator, controller)

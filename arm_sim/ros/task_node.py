@@ -10,7 +10,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
-from arm_controllers.follower.goal import Goal
 from arm_controllers.parameter_values import parameter_fields
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
@@ -20,18 +19,16 @@ from arm_dynamics.errors import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
-from arm_sim.ros.goal_run import GoalRun, stamp_ns
+from arm_sim.ros.goal_run import SLICE_STATES, GoalRun, stamp_ns
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import predicted
 from arm_sim.runs.closed_loop import Push
-from arm_sim.runs.goals import goal_reference, led_in
+from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.measures import track
 from arm_sim.runs.record import RECORD
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Run, Task, task_class
 
-# Simulated time at which an arm at rest is set off [ns]: the goal is accepted before time runs.
-_START_NS = 100_000_000
 _PROGRESS_LINES = 5
 
 
@@ -50,7 +47,7 @@ class TaskNodeParameters(ArmParameters, Stepping):
     engine: str = parameter('mujoco', 'what was launched, for the report')
     mode: str = parameter('lockstep', 'what was launched, for the report')
     feedforward: str = parameter('', 'what was launched, for the report')
-    timeout: float = parameter(60.0, 'longest wait for another node [s]', min=0.1, max=1000)
+    timeout: float = parameter(120.0, 'longest wait for another node [s]', min=0.1, max=1000)
     output_dir: str = parameter('', 'folder for what comes of it; empty: <task>_output')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')
 
@@ -118,25 +115,19 @@ class TaskNode(Node):
         robot = replace(self.robot, start=q)
         task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, arm.call))
         expected = predicted(self, task, p.law, arm.call) if task.asks_prediction else None
-        goal, start_ns = self._goal(task)
+        goal, start_ns = task.goal(), 0
+        if p.start == 'rest':
+            goal, start_ns = task.goal_from(q, self.period_ns)
         if task.push is not None:
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
             self._send(task.push, q, start_ns)
         end_ns = start_ns + round(task.duration * 1e9 / self.period_ns) * self.period_ns
-        arm.follow(goal, end_ns, self.period_ns, self._tell_progress(task, start_ns, end_ns))
+        slice_ns = SLICE_STATES * self.period_ns if p.mode == 'lockstep' else end_ns
+        arm.follow(goal, end_ns, slice_ns, self._tell_progress(task, start_ns, end_ns))
         states, follow = arm.joint_states(), goal_reference(goal, model, q, v)
         record = states.record(follow, start_ns, end_ns, self.period_ns)
         facts = self._facts(arm.wall_time, states.time_ns)
         return self._report(task, Run(record, track(model, record), facts, expected), arm)
-
-    def _goal(self, task: Task) -> tuple[Goal | None, int]:
-        """Return what to send, and the stamp from which it is measured [ns]."""
-        goal = task.goal()
-        if goal is None or self.parameters.start == 'moving':
-            return goal, 0
-        times = task.approach_time, task.settle_time, self.period_ns * 1e-9
-        goal, lead = led_in(goal, task.robot.model, task.robot.start, *times)
-        return replace(goal, start_ns=_START_NS), round(_START_NS + lead * 1e9)
 
     def _send(self, push: Push, q, start_ns: int) -> None:
         """Tell the simulator both ends of a push, in the axes that its frame has at q."""

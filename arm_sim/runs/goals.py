@@ -12,6 +12,9 @@ from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.arrays import Array
 from arm_dynamics.model import RobotModel
 
+# Simulated time at which an arm at rest is set off [ns]: the goal is accepted before time runs.
+START_NS = 100_000_000
+
 
 def sampled(reference_function: ReferenceFunction, times: Array, n: int) -> tuple[Array, ...]:
     """Return positions, velocities, accelerations, each (m, n), of a reference at times (m,)."""
@@ -42,9 +45,9 @@ def goal_of(model: RobotModel, times: Array, states: tuple[Array, ...], rest: fl
 
 
 def led_in(
-    goal: Goal, model: RobotModel, q: ArrayLike, approach: float, settle: float, period: float
-) -> tuple[Goal, float]:
-    """Return a goal with the way to its start before it, and how long that takes [s].
+    goal: Goal, model: RobotModel, q: ArrayLike, approach: float, settle: float, period_ns: int
+) -> tuple[Goal, int]:
+    """Return a goal with the way to its start before it, and the stamp at which that ends [ns].
 
     A goal that starts at rest is waited for at its first point; one that starts moving is not.
 
@@ -52,7 +55,7 @@ def led_in(
         q: (n,) where the arm is, at rest.
         approach: shortest time of the way [s].
         settle: rest at the first point [s].
-        period: of control [s]; the goal starts at a whole number of them.
+        period_ns: of control [ns]; the way ends after a whole number of them.
     """
     assert goal.velocities is not None
     assert goal.accelerations is not None
@@ -60,19 +63,21 @@ def led_in(
     # A rest-to-rest quintic is fastest in the middle: 15/8 of its mean speed.
     fastest = float(np.max(1.875 * distance / model.velocity_limit))
     arrival = max(approach, 1.5 * fastest)
-    if goal.velocities[0].any() or goal.accelerations[0].any():
-        lead = round(arrival / period) * period
-        return replace(goal, times=lead + goal.times), lead
-    lead = round((arrival + settle) / period) * period
+    starts_moving = goal.velocities[0].any() or goal.accelerations[0].any()
+    lead_ns = round((arrival + settle * (not starts_moving)) * 1e9 / period_ns) * period_ns
+    lead, from_ns = lead_ns * 1e-9, START_NS + lead_ns
+    if starts_moving:
+        return replace(goal, times=lead + goal.times, start_ns=START_NS), from_ns
     zero = np.zeros((1, model.nv))
     arrived = replace(
         goal,
+        start_ns=START_NS,
         times=np.append(arrival, lead + goal.times),
         positions=np.vstack([goal.positions[:1], goal.positions]),
         velocities=np.vstack([zero, goal.velocities]),
         accelerations=np.vstack([zero, goal.accelerations]),
     )
-    return arrived, lead
+    return arrived, from_ns
 
 
 def goal_reference(goal: Goal | None, model: RobotModel, q: Array, v: Array) -> ReferenceFunction:

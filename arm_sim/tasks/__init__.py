@@ -24,7 +24,7 @@ from arm_dynamics.found import Found
 from arm_dynamics.model_error import ModelError
 from arm_sim.plants.plant import Plant
 from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
-from arm_sim.runs.goals import goal_of, sampled
+from arm_sim.runs.goals import goal_of, led_in, sampled
 from arm_sim.runs.measures import Tracking, summarize
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import Check, common_rows
@@ -153,6 +153,13 @@ class Task:
         """Return what the controller is sent; None: it holds where it is."""
         return goal_of(self.robot.model, *self.points(), self.rest_time)
 
+    def goal_from(self, q: Array, period_ns: int) -> tuple[Goal | None, int]:
+        """Return the goal for an arm at rest at q (n,), and the stamp of its start proper [ns]."""
+        goal = self.goal()
+        if goal is None:
+            return None, 0
+        return led_in(goal, self.robot.model, q, self.approach_time, self.settle_time, period_ns)
+
     @cached_property
     def start(self) -> Reference:
         """The reference at the start of what is measured."""
@@ -178,14 +185,18 @@ class Task:
         follow = reference or self.reference
         return run_closed_loop(plant, law, follow, self.duration, events, imperfections)
 
-    def scene(self, error: ModelError, moving: bool) -> dict[str, Any]:
+    def scene(self, error: ModelError, moving: bool, period_ns: int) -> dict[str, Any]:
         """Return what the simulator is told of the task, on an arm with an error.
 
         `moving`: the arm starts on the reference, else at the robot's own start.
         """
         told = self.robot.with_error(error)
         if self.payload:
-            told |= {'payload': self.payload, 'payload_end': self.drop_at or 0.0}
+            told |= {'payload': self.payload}
+        if self.drop_at is not None:
+            start_ns = 0 if moving else self.goal_from(self.robot.start, period_ns)[1]
+            periods = round((start_ns + self.drop_at * 1e9) / period_ns)
+            told |= {'payload_end': periods * period_ns * 1e-9}
         if moving:
             start = self.start
             told |= {'initial_positions': start.q.tolist()}
