@@ -76,7 +76,7 @@ def name_ends(axis: Axes) -> None:
     # With the spacing taken out, the nearest heights in their order are those that never fall.
     heights[order] = places + isotonic_regression(heights[order] - places).x
     for line, end, height in zip(lines, ends, heights, strict=True):
-        arrow = {'arrowstyle': '-', 'color': line.get_color(), 'lw': 0.6, 'shrinkA': 0}
+        arrow = {'arrowstyle': '-', 'color': line.get_color(), 'lw': 0.6, 'relpos': (0.0, 0.5)}
         axis.annotate(
             str(line.get_label()), end, (1.04, height), xycoords='axes fraction', va='center',
             fontsize=SMALL, color=line.get_color(), annotation_clip=False, arrowprops=arrow,

@@ -6,19 +6,19 @@ Writes docs/images/pose_hold.png.
 from pathlib import Path
 
 import numpy as np
-from arm_sim.tasks.pose_hold.run import hold
 
 from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorque,
     MotorComputedTorqueParameters,
 )
 from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
-from arm_dynamics import RobotModel
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
-from arm_dynamics.robots import find_urdf
 from arm_sim import pictures
 from arm_sim.parameter_files import files_of, merged
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.runs.closed_loop import run_closed_loop
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks.pose_hold import PoseHold, PoseHoldParameters
 from arm_sim.tasks.pose_hold.objective import (
     PUBLISHED_I,
     PUBLISHED_P,
@@ -34,7 +34,8 @@ FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
 
 def main() -> None:
     """Run the laws at both poses and draw their errors."""
-    model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
+    robot = Robot.load('five_joint_arm')
+    model = robot.model
     plant = AnalyticalPlant(
         model,
         AnalyticalParameters(
@@ -64,16 +65,17 @@ def main() -> None:
     left, right = pictures.panels(figure, 2)
     for axis, target, unit in ((left, TARGET, 1e-6), (right, FAR, 1.0)):
         for (label, (law, off)), color in zip(laws.items(), COLORS, strict=True):
-            run = hold(plant, law, target, 3.0, np.array(target) + off)
-            ends = 'blows up' if run.cost >= BLOW_UP_COST else f'J = {run.cost:.3g}'
-            print(f'{target} {label:40} {ends}, worst {run.worst_error.max():.3g} rad')
+            task = PoseHold(robot, PoseHoldParameters(target, 3.0))
+            run = run_closed_loop(plant, law, task.reference, 3.0, start=np.array(target) + off)
+            cost, error = task.cost(run), np.abs(run.q - target).max(axis=1)
+            ends = 'blows up' if cost >= BLOW_UP_COST else f'J = {cost:.3g}'
+            print(f'{target} {label:40} {ends}, worst {error.max():.3g} rad')
             if off and axis is left:
                 continue
-            error = np.abs(run.q - run.target).max(axis=1)
-            shown = run.time <= (0.06 if axis is left else 3.0)
+            shown = run.t <= (0.06 if axis is left else 3.0)
             shown &= np.maximum.accumulate(error) <= 0.2
             axis.plot(
-                run.time[shown], error[shown] / unit, '--' if off else '-', color=color, lw=1.5,
+                run.t[shown], error[shown] / unit, '--' if off else '-', color=color, lw=1.5,
                 label=f'{label}: {ends}',
             )  # fmt: skip
     left.set_ylim(-10.0, 520.0)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from arm_dynamics.arrays import Array
 from arm_sim import pictures
@@ -33,6 +34,7 @@ def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Fi
     for axis, group in zip(pictures.panels(figure, len(groups), sharey=True), groups, strict=True):
         found = [value for key, value in runs.items() if key[:2] == group] or [1.0]
         axis.set_xscale('log')
+        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.set_xlim(min(found) / 2.0, max(found) * (max(found) / min(found)) ** 0.3 * 2.0)
         lines = [(law, engine) for law in laws for engine in engines]
         for place, (law, engine) in enumerate(lines):

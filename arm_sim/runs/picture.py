@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.ndimage import maximum_filter1d
 
 from arm_dynamics.arrays import Array
 from arm_dynamics.model import RobotModel
@@ -25,16 +26,15 @@ from arm_sim.runs.measures import RECOVERED, Tracking, rms
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import title_of
 
-# Errors below this are rounding; the axes end there [mm].
+# Errors below this are rounding and not drawn [mm].
 ROUNDING_MM = 1e-14
-_BINS = 1500  # more than these a plot cannot show
+_POINTS = 1500  # more than these a plot cannot show
 
 
 def envelope(t: Array, values: Array) -> tuple[Array, Array]:
-    """Return times and the largest value in each of many stretches: what a plot can show."""
-    width = max(1, len(t) // _BINS)
-    count = len(t) // width
-    return t[: count * width : width], values[: count * width].reshape(count, width).max(axis=1)
+    """Return times and the largest value near each of them: what a plot can show."""
+    every = max(1, len(t) // _POINTS)
+    return t[::every], maximum_filter1d(values, 3 * every)[::every]
 
 
 def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) -> None:
@@ -42,7 +42,8 @@ def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) 
     for values, name, color in errors:
         label = f'{name}: {rms(values) * 1e3:.2g} mm RMS'
         at, largest = envelope(t, values * 1e3)
-        axis.semilogy(at, np.maximum(largest, ROUNDING_MM), lw=1.1, color=color, label=label)
+        shown = np.where(largest > ROUNDING_MM, largest, np.nan)
+        axis.semilogy(at, shown, lw=1.1, color=color, label=label)
     if axis.get_ylim()[1] < 1e-9:
         axis.set_ylim(ROUNDING_MM, 1e-9)
     legend(axis, loc='best', frameon=True, framealpha=0.9, edgecolor='none')
