@@ -87,20 +87,14 @@ def damped_step(jacobian, error, damping, step):
 
 
 @kept
-def orthogonal_rows(matrix, rotation, accuracy):
-    """One-sided Jacobi SVD: turn the rows of A (n, m) until orthogonal, V^T A = Sigma U^T.
+def orthogonal_rows(matrix, length, accuracy):
+    """One-sided Jacobi SVD: turn the rows of [A B] until those of A (n, length) are orthogonal.
 
-    Overwrites `matrix` by Sigma U^T and, where it is (n, n), `rotation` by V^T (Golub and Van
-    Loan, 8.6.3). For small matrices; small singular values are as accurate as large ones.
-    `accuracy`: cosine between rows that counts as orthogonal; the singular values' relative error
-    is its square.
+    A becomes Sigma U^T and B becomes V^T B (Golub and Van Loan, 8.6.3). For small matrices; small
+    singular values are as accurate as large ones. `accuracy`: cosine between rows that counts as
+    orthogonal; the singular values' relative error is its square.
     """
-    n, length = matrix.shape
-    accumulate = rotation.shape[0] == n
-    if accumulate:
-        for i in range(n):
-            for j in range(n):
-                rotation[i, j] = 1.0 if i == j else 0.0
+    n, width = matrix.shape
     for _ in range(30):
         turned = False
         for i in range(n - 1):
@@ -117,13 +111,9 @@ def orthogonal_rows(matrix, rotation, accuracy):
                 t = math.copysign(1.0, zeta) / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
                 c = 1.0 / math.sqrt(1.0 + t * t)
                 s = c * t
-                for k in range(length):
+                for k in range(width):
                     a, b = matrix[i, k], matrix[j, k]
                     matrix[i, k], matrix[j, k] = c * a - s * b, s * a + c * b
-                if accumulate:
-                    for k in range(n):
-                        a, b = rotation[i, k], rotation[j, k]
-                        rotation[i, k], rotation[j, k] = c * a - s * b, s * a + c * b
         if not turned:
             break
 
@@ -132,56 +122,42 @@ def orthogonal_rows(matrix, rotation, accuracy):
 def singular_values(jacobian):
     """Return the min(6, n) singular values of J (6, n), in no order."""
     n = jacobian.shape[1]
-    rows, length = min(6, n), max(6, n)
-    work = np.empty((rows, length))
-    for i in range(rows):
-        for k in range(length):
-            work[i, k] = jacobian[k, i] if n <= 6 else jacobian[i, k]
-    orthogonal_rows(work, np.empty((0, 0)), 1e-6)
-    values = np.empty(work.shape[0])
-    for i in range(work.shape[0]):
+    rows = np.empty((min(6, n), max(6, n)))
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            rows[i, k] = jacobian[k, i] if n <= 6 else jacobian[i, k]
+    orthogonal_rows(rows, rows.shape[1], 1e-6)
+    values = np.empty(rows.shape[0])
+    for i in range(rows.shape[0]):
         square = 0.0
-        for k in range(work.shape[1]):
-            square += work[i, k] * work[i, k]
+        for k in range(rows.shape[1]):
+            square += rows[i, k] * rows[i, k]
         values[i] = math.sqrt(square)
     return values
-
-
-@kept
-def condition_number(jacobian):
-    """Return sigma_max / sigma_min of J (6, n): infinite at a singularity.
-
-    For n < 6 that is over the n directions the chain can move in.
-    """
-    largest, smallest = 0.0, math.inf
-    for value in singular_values(jacobian):
-        largest, smallest = max(largest, value), min(smallest, value)
-    return largest / smallest if smallest > 0.0 else math.inf
 
 
 @kept
 def pseudo_inverse_step(jacobian, error, cutoff, step):
     """Write dq = pinv(J) e; singular values below cutoff * sigma_max count as zero."""
     n = jacobian.shape[1]
-    # V^T J^T = Sigma U^T, hence pinv(J) e = V Sigma^-2 (Sigma U^T) e.
-    work, rotation = np.empty((n, 6)), np.empty((n, n))
+    # V^T [J^T I] = [Sigma U^T  V^T], hence pinv(J) e = V Sigma^-2 (Sigma U^T) e.
+    work = np.zeros((n, 6 + n))
     for i in range(n):
+        work[i, 6 + i] = 1.0
         for k in range(6):
             work[i, k] = jacobian[k, i]
-    orthogonal_rows(work, rotation, 1e-15)
-    squares, largest = np.zeros(n), 0.0
+    orthogonal_rows(work, 6, 1e-15)
+    squares = np.zeros(n)
     for i in range(n):
         step[i] = 0.0
         for k in range(6):
             squares[i] += work[i, k] * work[i, k]
-        largest = max(largest, squares[i])
-    floor = cutoff * cutoff * largest
+    floor = cutoff * cutoff * squares.max()
     for i in range(n):
         if squares[i] <= floor:
             continue
         value = 0.0
         for k in range(6):
             value += work[i, k] * error[k]
-        value /= squares[i]
         for k in range(n):
-            step[k] += rotation[i, k] * value
+            step[k] += work[i, 6 + k] * value / squares[i]
