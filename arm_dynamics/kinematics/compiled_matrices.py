@@ -159,5 +159,6 @@ def pseudo_inverse_step(jacobian, error, cutoff, step):
         value = 0.0
         for k in range(6):
             value += work[i, k] * error[k]
+        value /= squares[i]
         for k in range(n):
-            step[k] += work[i, 6 + k] * value / squares[i]
+            step[k] += work[i, 6 + k] * value
