@@ -17,6 +17,8 @@ import rclpy
 from geometry_msgs.msg import PoseArray
 from ikpy_solver import PLUGIN
 from plugins import write_plugins
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.messages import (
@@ -116,6 +118,14 @@ class TestServices(unittest.TestCase):
         expected = self.model.forward_kinematics(Q) * pin.SE3(np.eye(3), np.array([0, 0, 0.02]))
         found = self.model.forward_kinematics(response.position)
         np.testing.assert_allclose(found.homogeneous, expected.homogeneous, atol=2e-6)
+
+    def test_a_parameter_that_cannot_change_is_refused_when_it_is_set(self):
+        client = self.node.create_client(SetParameters, 'inverse_kinematics/set_parameters')
+        assert client.wait_for_service(TIMEOUT)
+        solver = Parameter('solver', value='analytic').to_parameter_msg()
+        (result,) = self.call(client, SetParameters.Request(parameters=[solver])).results
+        assert not result.successful
+        assert 'solver cannot change while the node runs' in result.reason
 
     def test_joint_states_are_the_seed_of_a_request_without_one(self):
         publisher = self.node.create_publisher(JointState, 'joint_states', 1)
