@@ -50,8 +50,9 @@ def cube_figure(
 
 def _draw_cube(axes: Any, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
     at, error = envelope(t, tracking.error * 1e3)
+    largest = max(ROUNDING_MM, error.max())
     tip = tracking.tip[:: max(1, len(t) // len(at))][: len(at)] * 1e3
-    error = np.maximum(error, error.min(where=error > ROUNDING_MM, initial=error.max()))
+    error = np.maximum(error, error.min(where=error > ROUNDING_MM, initial=largest))
     corners, middle = cube.corners * 1e3, np.array(cube.center) * 1e3
     for a in range(8):
         for b in range(a + 1, 8):
