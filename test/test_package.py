@@ -98,6 +98,14 @@ def test_pictures_are_drawn_without_pyplot_and_without_global_settings():
     ] == []
 
 
+def test_arrays_of_numbers_and_their_rms_are_defined_once():
+    for pattern, home in (
+        (r'NDArray\[np\.float64\]', 'arrays.py'),
+        (r'def _?rms\b', 'measures.py'),
+    ):
+        assert [p.name for p in MODULES if re.search(pattern, p.read_text())] == [home], pattern
+
+
 def test_every_folder_is_a_room_that_the_order_names_and_holds_at_most_sixteen_files():
     for package, rooms in ROOMS.items():
         folders = {

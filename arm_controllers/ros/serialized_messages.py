@@ -14,15 +14,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.messages import JointReader
+from arm_dynamics.arrays import Array
 from arm_dynamics.checks import all_finite
 from arm_dynamics.errors import ArmError
-
-Array = NDArray[np.float64]
 
 FIELDS = ('position', 'velocity', 'effort')
 _SECOND = 1_000_000_000
