@@ -104,9 +104,8 @@ class Frames:
                 f'{name} must be {self.nq} finite numbers, one per joint, not {values!r}'
             )
         for i in np.flatnonzero((array < lower) | (array > upper)):
-            unit = ('m' if self.prismatic[i] else 'rad') + ('/s' if quantity == 'velocity' else '')
             bounds = (array[i], lower[i], upper[i])
-            raise JointLimitError(self.joint_names[i], quantity, *bounds, unit, name)
+            raise JointLimitError(self.joint_names[i], quantity, *bounds, self.prismatic[i], name)
         return array
 
     def random_configuration(self, rng: np.random.Generator) -> Array:

@@ -5,8 +5,9 @@ import numpy as np
 from arm_controllers.follower.trajectory import Array, Trajectory, hold, stop
 from arm_dynamics.model import RobotModel
 
+_INSTANT = 1e-9  # [s]
 # A braking shorter than this is none [s].
-_AT_ONCE = 1e-9
+_AT_ONCE = _INSTANT
 # Braking is stretched by this factor, so often at most, until its torque is within limits.
 _STRETCH, _STRETCHES = 1.25, 8
 
@@ -40,3 +41,15 @@ def braking(
     durations = np.minimum(duration, until_limit)
     durations[durations < _AT_ONCE] = 0.0
     return stop(q, v, durations, effort) if durations.any() else hold(q)
+
+
+def braking_in_an_instant(
+    model: RobotModel, q: Array, v: Array, max_deceleration: Array
+) -> Trajectory:
+    """Return `braking` from q, v (n,), where at first an instant goes on without acceleration."""
+    trajectory = braking(model, q + _INSTANT * v, v, np.zeros_like(v), max_deceleration)
+    if not v.any():
+        return trajectory
+    as_it_is = np.zeros((1, 6, len(v)))
+    as_it_is[0, 0], as_it_is[0, 1] = q, v
+    return Trajectory(np.array([0.0, _INSTANT]), as_it_is).followed_by(trajectory)

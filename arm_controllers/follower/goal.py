@@ -30,26 +30,19 @@ class GoalError(ArmError):
             the goal's start.
     """
 
+    joint: str | None = None
+    value: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    point: int | None = None
+    time: float | None = None
+
     def __init__(
-        self,
-        message: str,
-        *,
-        code: ResultCode = ResultCode.INVALID_GOAL,
-        joint: str | None = None,
-        value: float | None = None,
-        lower: float | None = None,
-        upper: float | None = None,
-        point: int | None = None,
-        time: float | None = None,
+        self, message: str, code: ResultCode = ResultCode.INVALID_GOAL, **offender: object
     ):
         super().__init__(message)
         self.code = code
-        self.joint = joint
-        self.value = value
-        self.lower = lower
-        self.upper = upper
-        self.point = point
-        self.time = time
+        vars(self).update(offender)
 
 
 @dataclass(frozen=True)

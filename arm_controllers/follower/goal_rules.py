@@ -54,6 +54,22 @@ def check_form(
         _check_end_velocity(goal)
 
 
+def check_end(goal: Goal, start: float, limit: float) -> None:
+    """Raise GoalError where a goal that starts in `start` [s] ends later than allowed."""
+    point, time = len(goal.times) - 1, float(goal.times[-1])
+    end = start + time
+    if end > limit:
+        raise GoalError(
+            f'the goal ends {end:.6g} s from now; allowed: goal_duration_limit ='
+            f' {limit:.6g} s (point {point}, t = {time:.6g} s)',
+            value=end,
+            lower=0.0,
+            upper=limit,
+            point=point,
+            time=time,
+        )
+
+
 def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: bool) -> None:
     for name in names:
         if name not in known:

@@ -10,10 +10,12 @@ from arm_controllers.follower.braking import braking_time
 from arm_controllers.follower.goal import Goal, GoalError, ResultCode
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
+from arm_dynamics.errors import unit
 from arm_dynamics.model import RobotModel
 
 # Shortest motion to a single point at time zero [s].
 _SHORTEST = 0.02
+_PER_JOINT = ('positions', 'velocities', 'accelerations', 'effort')
 
 
 @dataclass(frozen=True)
@@ -34,41 +36,22 @@ class TakeOver:
 
 @dataclass(frozen=True)
 class _Joints:
-    """Some joints in the model's order: where they are and what they may do, each (k,)."""
+    """Some joints of a model, in its order: where they are, how fast they may brake; each (k,)."""
 
+    model: RobotModel
     columns: NDArray[np.intp]
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    continuous: NDArray[np.bool_]
     q: Array
     v: Array
     a: Array
     effort: Array
-    lower: Array
-    upper: Array
-    velocity_limit: Array
-    start_tolerance: Array
     deceleration: Array
 
     @classmethod
     def of(
-        cls, columns: NDArray[np.intp], model: RobotModel, state: Reference, rules: TakeOver
+        cls, model: RobotModel, columns: NDArray[np.intp], state: Reference, rules: TakeOver
     ) -> '_Joints':
-        return cls(
-            columns,
-            tuple(model.joint_names[k] for k in columns),
-            tuple('m' if model.prismatic[k] else 'rad' for k in columns),
-            model.continuous[columns],
-            state.q[columns],
-            state.v[columns],
-            state.a[columns],
-            state.effort[columns],
-            model.position_lower[columns],
-            model.position_upper[columns],
-            model.velocity_limit[columns],
-            rules.start_tolerance[columns],
-            rules.max_deceleration[columns],
-        )
+        rows = (state.q, state.v, state.a, state.effort, rules.max_deceleration)
+        return cls(model, columns, *(row[columns] for row in rows))
 
 
 def goal_trajectory(
@@ -93,38 +76,37 @@ def goal_trajectory(
     """
     columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
     goal = _ordered(goal, np.argsort(columns))
-    joints = _Joints.of(np.sort(columns), model, state, rules)
+    joints = _Joints.of(model, np.sort(columns), state, rules)
     goal = replace(goal, positions=_unwound(goal.positions, joints))
     if goal.times[0] == 0.0 and late == 0.0:
-        _check_start(goal.positions[0], joints)
+        _check_start(goal.positions[0], joints, rules.start_tolerance)
         if len(goal.times) == 1:  # as soon as the limits allow
             goal = replace(goal, times=np.array([_quickest(goal.positions[0], joints)]))
     motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
     others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
     if len(others):
-        braking = _Joints.of(others, model, state, rules)
+        braking = _Joints.of(model, others, state, rules)
         motion = _with_braking_joints(motion, joints, braking, late)
     return motion, goal.times
 
 
-def _tables(goal: Goal) -> dict[str, Any]:
-    """Return the fields of a goal that have one row per point and one column per joint."""
-    names = ('positions', 'velocities', 'accelerations', 'effort')
-    return {name: getattr(goal, name) for name in names if getattr(goal, name) is not None}
+def _taken(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
+    """Return the goal with a part of each of these fields, as far as it has them."""
+    given = {field: getattr(goal, field) for field in fields}
+    return replace(goal, **{k: rows[part] for k, rows in given.items() if rows is not None})
 
 
 def _ordered(goal: Goal, order: NDArray[np.intp]) -> Goal:
     """Return the goal with its joints in another order."""
     if (np.diff(order) > 0).all():
         return goal
-    names = tuple(goal.joint_names[k] for k in order)
-    ordered = {name: table[:, order] for name, table in _tables(goal).items()}
-    return replace(goal, joint_names=names, **ordered)
+    goal = replace(goal, joint_names=tuple(goal.joint_names[k] for k in order))
+    return _taken(goal, _PER_JOINT, (slice(None), order))
 
 
 def _unwound(positions: Array, joints: _Joints) -> Array:
     """Return the positions with each turn of a continuous joint nearest to the one before."""
-    turning = joints.continuous
+    turning = joints.model.continuous[joints.columns]
     if not turning.any():
         return positions
     unwound = positions.copy()
@@ -135,16 +117,17 @@ def _unwound(positions: Array, joints: _Joints) -> Array:
     return unwound
 
 
-def _check_start(first: Array, joints: _Joints) -> None:
+def _check_start(first: Array, joints: _Joints, tolerances: Array) -> None:
     error = np.abs(first - joints.q)
-    far = np.flatnonzero(error > joints.start_tolerance)
+    far = np.flatnonzero(error > tolerances[joints.columns])
     if len(far):
-        j = far[0]
-        name, unit, now = joints.names[j], joints.units[j], joints.q[j]
-        tolerance = joints.start_tolerance[j]
+        j, model = far[0], joints.model
+        k, now = joints.columns[j], joints.q[j]
+        name, tolerance = model.joint_names[k], tolerances[k]
+        of = unit('position', model.prismatic[k])
         raise GoalError(
-            f'joint {name!r}: the start {first[j]:.6g} {unit} is {error[j]:.6g} {unit} from where'
-            f' the arm is then, {now:.6g} {unit}; allowed: {tolerance:.6g} {unit}'
+            f'joint {name!r}: the start {first[j]:.6g} {of} is {error[j]:.6g} {of} from where'
+            f' the arm is then, {now:.6g} {of}; allowed: {tolerance:.6g} {of}'
             ' (point 0, t = 0 s)',
             joint=name,
             value=float(first[j]),
@@ -161,7 +144,7 @@ def _quickest(target: Array, joints: _Joints) -> float:
     Over a distance d its peaks are velocity 1.5 d/T and acceleration 6 d/T^2.
     """
     distance = np.abs(target - joints.q)
-    by_velocity = (1.5 * distance / joints.velocity_limit).max()
+    by_velocity = (1.5 * distance / joints.model.velocity_limit[joints.columns]).max()
     by_acceleration = np.sqrt(6.0 * distance / joints.deceleration).max()
     return max(_SHORTEST, 1.01 * float(max(by_velocity, by_acceleration)))
 
@@ -180,16 +163,7 @@ def _still_to_come(goal: Goal, late: float) -> Goal:
             point=point,
             time=time,
         )
-    kept = {name: table[keep] for name, table in _tables(goal).items()}
-    has_velocity = None if goal.has_velocity is None else goal.has_velocity[keep]
-    has_acceleration = None if goal.has_acceleration is None else goal.has_acceleration[keep]
-    return replace(
-        goal,
-        times=goal.times[keep],
-        has_velocity=has_velocity,
-        has_acceleration=has_acceleration,
-        **kept,
-    )
+    return _taken(goal, (*_PER_JOINT, 'times', 'has_velocity', 'has_acceleration'), keep)
 
 
 def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) -> Trajectory:
@@ -251,7 +225,9 @@ def _where_there_is_room_to_swing(v: Array, q: Array, joints: _Joints) -> Array:
     """Return v, zero for joints that would meet a limit in `_swing_back` (4/27 v T past q)."""
     duration = 4.0 * braking_time(v, joints.deceleration)
     swing = q + 4.0 / 27.0 * v * duration
-    return np.where((swing >= joints.lower) & (swing <= joints.upper), v, 0.0)
+    lower, upper = joints.model.position_lower, joints.model.position_upper
+    inside = (swing >= lower[joints.columns]) & (swing <= upper[joints.columns])
+    return np.where(inside, v, 0.0)
 
 
 def _swing_back(q: Array, v: Array, effort: Array, joints: _Joints) -> Trajectory:

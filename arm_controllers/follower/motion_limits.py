@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from arm_controllers.follower.goal import GoalError
 from arm_controllers.follower.trajectory import Array, Trajectory
+from arm_dynamics.errors import JointLimitError
 from arm_dynamics.model import RobotModel
 
 # Values this far beyond a limit still pass: points are often rounded to their printed digits.
@@ -151,14 +152,6 @@ def _refuse_overflow(trajectory: Trajectory, model: RobotModel, point_times: Arr
     )
 
 
-def unit(quantity: str, prismatic: bool) -> str:
-    """Return the unit of a joint's position, velocity, acceleration or torque."""
-    if quantity == 'torque':
-        return 'N' if prismatic else 'N.m'
-    per = {'position': '', 'velocity': '/s', 'acceleration': '/s^2'}[quantity]
-    return ('m' if prismatic else 'rad') + per
-
-
 @cache
 def _bezier_matrices(degree: int) -> tuple[Array, Array, Array]:
     """Return (powers -> control points on 0..1, left half, right half), each (d + 1, d + 1)."""
@@ -220,11 +213,6 @@ def _limit_error(
     time: float,
     point_times: Array,
 ) -> GoalError:
-    name, of = model.joint_names[joint], unit(quantity, bool(model.prismatic[joint]))
-    side, limit = (
-        ('above its upper', bound[1]) if value > bound[1] else ('below its lower', bound[0])
-    )
-    digits = 6 if abs(value - limit) > 1e-5 * abs(limit) else 10
     point = int(np.searchsorted(point_times, time - 1e-9))
     if point == len(point_times):
         point -= 1
@@ -235,13 +223,7 @@ def _limit_error(
         place = 'before point 0'
     else:
         place = f'between points {point - 1} and {point}'
-    return GoalError(
-        f'joint {name!r}: {quantity} {value:.{digits}g} {of} is {side} limit'
-        f' {limit:.{digits}g} {of} ({place}, t = {time:.6g} s)',
-        joint=name,
-        value=value,
-        lower=bound[0],
-        upper=bound[1],
-        point=point,
-        time=time,
-    )
+    where = f'{place}, t = {time:.6g} s'
+    name, prismatic = model.joint_names[joint], model.prismatic[joint]
+    error = JointLimitError(name, quantity, value, *bound, prismatic, where)
+    return GoalError(str(error), point=point, time=time, **vars(error))

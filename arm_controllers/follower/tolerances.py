@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.follower.goal import Goal, JointTolerance
+from arm_controllers.follower.goal import Goal, JointTolerance, ResultCode
 from arm_controllers.follower.goal_rules import AT_REST
-from arm_controllers.follower.motion_limits import unit
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.trajectory import Array
 from arm_controllers.reference import Reference
+from arm_dynamics.errors import unit
 from arm_dynamics.model import RobotModel
 
 
@@ -63,6 +63,28 @@ class ErrorWatch:
         self._beyond = np.zeros((2, n), dtype=bool)
         self._first_rows = self._error[:1], self._size[:1], self._beyond[:1]
         self._both_rows = self._error, self._size, self._beyond
+
+    def judge(
+        self,
+        tolerances: GoalTolerances,
+        t: float,
+        end: float,
+        reference: Reference,
+        q: Array,
+        v: Array,
+    ) -> tuple[ResultCode, str] | None:
+        """Return how a goal ends at t [s] and why, or None: it goes on. `end`: its last point."""
+        on_the_way = t < end
+        bounds = tolerances.path if on_the_way else tolerances.end
+        if bounds is None or not self.violated(reference, q, v, bounds):
+            return None if on_the_way else (ResultCode.SUCCESSFUL, '')
+        if on_the_way:
+            return ResultCode.PATH_TOLERANCE_VIOLATED, self.describe(bounds, 'path', t)
+        if t <= end + tolerances.patience:
+            return None
+        text = self.describe(bounds, 'goal', t)
+        text += f', {tolerances.patience:.6g} s ({tolerances.patience_name}) after its end'
+        return ResultCode.GOAL_TOLERANCE_VIOLATED, text
 
     def violated(self, reference: Reference, q: Array, v: Array, bounds: Array) -> bool:
         """Return whether any error is beyond its bound (1 | 2, n)."""

@@ -199,7 +199,7 @@ class GoalServer:
         feedback.desired.accelerations = reference.a.tolist()
         feedback.actual.positions = q.tolist()
         feedback.actual.velocities = v.tolist()
-        feedback.error.positions = self.follower.difference(q, reference.q).tolist()
+        feedback.error.positions = self.follower.model.difference(q, reference.q).tolist()
         feedback.error.velocities = (reference.v - v).tolist()
         t_ns = round(self.follower.time_in_goal(time_ns) * 1e9)
         for part in (feedback.desired, feedback.actual, feedback.error):

@@ -112,9 +112,9 @@ class Chain:
 
     def limit_error(self, joint: int, value: float) -> JointLimitError:
         """Return the error for a position of the chain's joint number `joint`."""
-        unit = 'm' if self.prismatic[joint] else 'rad'
+        name, prismatic = self.joint_names[joint], self.prismatic[joint]
         limits = self.lower[joint], self.upper[joint]
-        return JointLimitError(self.joint_names[joint], 'position', value, *limits, unit)
+        return JointLimitError(name, 'position', value, *limits, prismatic)
 
     @property
     def reach(self) -> float:

@@ -148,7 +148,8 @@ def _slow_down(model: RobotModel, piece: Piece, limits: Limits) -> float:
         name, limit = model.joint_names[joint], limits.effort[joint]
         where = f'{piece.s[row]:.0%} of the way'
         quantity = 'torque against gravity and friction'
-        raise JointLimitError(name, quantity, slow[row, joint], -limit, limit, 'N.m', where)
+        values = (slow[row, joint], -limit, limit, model.prismatic[joint])
+        raise JointLimitError(name, quantity, *values, where)
     motion = efforts(model, q, v, a) - slow
     room = np.where(motion > 0.0, limits.effort - slow, limits.effort + slow)
     with np.errstate(divide='ignore', invalid='ignore'):
