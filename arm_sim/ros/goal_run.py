@@ -1,6 +1,5 @@
 """The simulator and a controller as a task uses them: reset, follow, record."""
 
-import struct
 import time
 from collections.abc import Callable
 
@@ -35,7 +34,8 @@ class GoalRun:
 
     def __init__(self, node: Node, executor, joints: tuple[str, ...], server: str, timeout: float):
         """Open clients; `server` takes goals, `timeout` [s] bounds the wait for other nodes."""
-        self._node, self._executor, self._joints = node, executor, joints
+        self._node, self._executor = node, executor
+        self._reader = JointStateReader(joints, FIELDS)
         self._server, self._timeout = server, timeout
         self._pause = node.create_client(SetBool, '/simulator/pause')
         self._reset = node.create_client(Trigger, '/simulator/reset')
@@ -117,7 +117,7 @@ class GoalRun:
 
     def joint_states(self) -> JointStates:
         """Return the states that were received since the reset."""
-        reader, rows = JointStateReader(self._joints, FIELDS), {}
+        reader, rows = self._reader, {}
         for data in self.states:
             reader.open(data)
             rows[reader.time_ns] = [reader.values(field).copy() for field in FIELDS]
@@ -125,8 +125,13 @@ class GoalRun:
         return JointStates(np.array(list(rows)), q, v, effort)
 
     def _on_state(self, data: bytes) -> None:
+        try:
+            self._reader.open(data)
+        except ArmError as error:
+            self._node.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
+            return
         self.states.append(data)
-        self._latest_ns = stamp_ns(data)
+        self._latest_ns = self._reader.time_ns
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Dispatch callbacks until a condition holds. Raises ArmError after the timeout."""
@@ -137,9 +142,3 @@ class GoalRun:
         self.wait_until(client.service_is_ready, f'service {client.srv_name}')
         answer = f'answer from {client.srv_name}'
         return wait_for(self._executor, client.call_async(request), answer, self._timeout)
-
-
-def stamp_ns(data: bytes) -> int:
-    """Return the stamp [ns] of a serialised message that begins with a header."""
-    seconds, nanoseconds = struct.unpack_from('<iI', data, 4)
-    return seconds * 1_000_000_000 + nanoseconds

@@ -15,11 +15,12 @@ from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.errors import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
-from arm_sim.ros.goal_run import SLICE_STATES, GoalRun, stamp_ns
+from arm_sim.ros.goal_run import SLICE_STATES, GoalRun
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import predicted
 from arm_sim.runs.closed_loop import Push
