@@ -31,14 +31,10 @@ def why_not(chain: Chain, target: Array, away: str, exact: Array | None, starts:
 
 def beyond_limits(chain: Chain, solutions: Array) -> str:
     """Return which joint limit excludes the solution (m, n) that breaks limits least."""
-    turns = np.ceil((solutions - chain.upper) / (2 * np.pi))
-    below = np.where(np.isfinite(chain.upper), solutions - 2 * np.pi * turns, solutions)
-    above = np.where(np.isfinite(chain.lower), below + 2 * np.pi, below)
-    under, over = chain.lower - below, above - chain.upper
-    inside = (under <= 0.0) | (over <= 0.0)
-    excess = np.where(inside, 0.0, np.minimum(under, over))
-    row = int(excess.max(axis=1).argmin())
-    joint = int(excess[row].argmax())
-    value = below[row, joint] if under[row, joint] < over[row, joint] else above[row, joint]
-    error = chain.limit_error(joint, value)
+    turned = solutions[:, :, None] + 2 * np.pi * np.arange(-2, 3)
+    beyond = np.maximum(chain.lower[:, None] - turned, turned - chain.upper[:, None]).clip(0.0)
+    least = beyond.min(axis=2)
+    row = int(least.max(axis=1).argmin())
+    joint = int(least[row].argmax())
+    error = chain.limit_error(joint, turned[row, joint, beyond[row, joint].argmin()])
     return f'all {len(solutions)} solutions are beyond joint limits, the closest: {error}'

@@ -96,20 +96,6 @@ class Chain:
                     f'{np.abs(pose - expected).max():.1e}; please report this URDF'
                 )
 
-    def positions(self, q: Array) -> Array:
-        """Return the frame's origin (k, 3) [m] in the base frame at configurations (k, nq)."""
-        point = np.broadcast_to(self.fixed[-1, :3, 3], (len(q), 3))
-        for i in reversed(range(self.n)):
-            motion, moved = q[:, self.joints[i]], point.copy()
-            if self.prismatic[i]:
-                moved[:, 2] += motion
-            else:
-                sine, cosine = np.sin(motion), np.cos(motion)
-                moved[:, 0] = cosine * point[:, 0] - sine * point[:, 1]
-                moved[:, 1] = sine * point[:, 0] + cosine * point[:, 1]
-            point = moved @ self.fixed[i, :3, :3].T + self.fixed[i, :3, 3]
-        return point
-
     def limit_error(self, joint: int, value: float) -> JointLimitError:
         """Return the error for a position of the chain's joint number `joint`."""
         name, prismatic = self.joint_names[joint], self.prismatic[joint]

@@ -151,9 +151,7 @@ def error_mm(t: Array, error: Array) -> dict[str, float]:
 
 def tips(model: RobotModel, q: Array) -> Array:
     """Return the tip's positions (k, 3) [m] for configurations (k, n)."""
-    from arm_dynamics.kinematics.chain import chain_to  # with a compiler, which takes its time
-
-    return chain_to(model).positions(q)
+    return np.array([model.forward_kinematics(each).translation.copy() for each in q])
 
 
 def rms(values: ArrayLike, axis: int | None = 0) -> Array:
