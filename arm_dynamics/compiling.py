@@ -72,7 +72,12 @@ def kept(function: Callable, **options: bool) -> Any:
     code contains that of the functions it calls. Here the cache folder's name holds a hash of all
     their files, so that a change in any of them leads to another folder. A called function counts
     where the source calls it by its plain name: f(), not module.f().
+
+    Numba also keeps code by the path of its file. Links are resolved, since an installation by
+    links and the source tree are the same code.
     """
+    code = function.__code__
+    function.__code__ = code.replace(co_filename=os.path.realpath(code.co_filename))
     sources = _sources(function)
     folder = digest(*(_text(source) for source in sorted(sources)))
     given = config.CACHE_DIR

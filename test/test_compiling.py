@@ -40,3 +40,24 @@ def test_code_is_kept_until_a_function_that_it_calls_changes_in_another_file(tmp
     (tmp_path / 'adds.py').write_text(ADDS.format(step=2))
     assert run(tmp_path) == ('5.0 0', said)
     assert set(kept) < set(tmp_path.rglob('*.nbi'))  # what another process may use stays
+
+
+def test_code_that_is_reached_by_a_link_is_compiled_once(tmp_path):
+    """As where an installation links to the source tree."""
+    source = tmp_path / 'source'
+    source.mkdir()
+    (source / 'linked.py').write_text(
+        'from arm_dynamics.compiling import kept\n@kept\ndef twice(x):\n    return 2.0 * x\n'
+    )
+    (tmp_path / 'installed').symlink_to(source)
+    code = 'from linked import twice; twice(1.0); print(twice.stats.cache_hits.total())'
+    hits = []
+    for folder in ('source', 'installed'):
+        path = ':'.join([str(tmp_path / folder), *sys.path])
+        environment = {'XDG_CACHE_HOME': str(tmp_path / 'cache'), 'PYTHONPATH': path}
+        command = [sys.executable, '-c', code]
+        found = subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True
+        )
+        hits.append(found.stdout.strip())
+    assert hits == ['0', '1']
