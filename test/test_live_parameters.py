@@ -101,7 +101,7 @@ def test_frequency_follows_the_rotor_inertia_where_gains_are_torques():
         links = model.mass_matrix(model.neutral()).diagonal() - 2.0
         np.testing.assert_allclose(after / before, np.sqrt((links + 0.1) / (links + 2.0)))
         np.testing.assert_array_equal(node.cycle.law.parameters.kp, kp)
-        assert node.cycle.law.model is node.cycle.follower._model is model
+        assert node.cycle.law.model is node.cycle.follower.model is model
         assert set_all(node, damping=[0.3], friction=[0.2]).successful
         np.testing.assert_array_equal(
             node.cycle.law.model.friction_torque(np.ones(6)), np.full(6, 0.5)
