@@ -1,5 +1,6 @@
 """A solver is one file: a user's stands beside ours, and what it proposes is checked like ours."""
 
+import sys
 from importlib.metadata import entry_points
 
 import numpy as np
@@ -58,6 +59,8 @@ def test_a_library_from_pypi_solves_through_an_entry_point(tmp_path, monkeypatch
         assert np.linalg.norm(pin.log3(away.rotation)) < 1e-3
     far = solve_ik(model, pin.SE3(np.eye(3), np.array([2.0, 0, 0])), solver='ikpy', restarts=1)
     assert 'out of reach' in far.reason  # ikpy itself never says so
+    for name in [name for name in sys.modules if name.startswith('plugins_of_a_user')]:
+        del sys.modules[name]
 
 
 def test_our_solvers_are_files_of_one_folder():
@@ -135,3 +138,11 @@ def test_no_finite_proposal_leaves_the_seed(model, q):
 def test_a_solver_that_fails_is_refused_in_one_line(model, answer, reason):
     with pytest.raises(ArmError, match=f"^IK solver 'proposes' {reason}"):
         proposed(model, answer)
+
+
+def test_a_solver_that_cannot_be_made_for_an_arm_is_refused_in_one_line(model, monkeypatch):
+    monkeypatch.setattr(SOLVERS, 'load', lambda name: lambda model, chain: chain.fingers)
+    with pytest.raises(
+        ArmError, match="^IK solver 'proposes' failed: AttributeError: .*'fingers'"
+    ):
+        solve_ik(model, model.forward_kinematics(Q), solver='proposes')

@@ -80,7 +80,11 @@ class InverseKinematics:
         if name not in self._solvers:
             if name not in solver_names():
                 raise ArmError(f'no IK solver {name!r}; there are: {", ".join(solver_names())}')
-            self._solvers[name] = SOLVERS.load(name)(self._model(), self.chain)
+            solver = SOLVERS.load(name)
+            try:
+                self._solvers[name] = solver(self._model(), self.chain)
+            except Exception as error:
+                raise _refusal(name, error) from error
         return self._solvers[name]
 
     def checked_seed(self, seed: ArrayLike | None) -> Array:
@@ -165,12 +169,8 @@ class InverseKinematics:
             try:
                 found = solver.solve(target, task, starts[start : start + at_once])
                 proposals = np.array(found.q, dtype=float, order='C', ndmin=2)
-            except ArmError:
-                raise
-            except Exception as error:  # somebody else's solver may raise anything
-                raise ArmError(
-                    f'IK solver {name!r} failed: {type(error).__name__}: {error}'
-                ) from error
+            except Exception as error:
+                raise _refusal(name, error) from error
             if proposals.shape[1] != self.chain.n:
                 raise ArmError(
                     f'IK solver {name!r} proposed an array of shape {proposals.shape}; '
@@ -206,6 +206,13 @@ class InverseKinematics:
         full = others.copy()
         full[self.chain.joints] = q
         return full
+
+
+def _refusal(name: str, error: Exception) -> ArmError:
+    """Return a solver's own refusal, or one for whatever else a user's solver raises."""
+    if isinstance(error, ArmError):
+        return error
+    return ArmError(f'IK solver {name!r} failed: {type(error).__name__}: {error}')
 
 
 _ARMS: WeakKeyDictionary[RobotModel, dict[str | None, InverseKinematics]] = WeakKeyDictionary()

@@ -83,7 +83,8 @@ class CompiledSolver(Solver):
         return Solutions(q, iterations, restarts)
 
 
-SOLVERS = Found('solver', f'{__package__}.solvers', 'arm_sim.solvers', ('solve',))
+_NEEDS = 'solve', 'starts_at_once', 'polish'
+SOLVERS = Found('solver', f'{__package__}.solvers', 'arm_sim.solvers', _NEEDS)
 
 
 def solver_names() -> tuple[str, ...]:
