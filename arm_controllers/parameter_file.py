@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 # Node (or SHARED) -> parameter (nested keys joined by dots) -> value.
 Sections = dict[str, dict[str, Any]]

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import facts
 
 

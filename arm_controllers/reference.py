@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 
 
 class Reference:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 
 Numbers = float | Array  # one for all joints, or (n,)
 Gains = tuple[float, ...]

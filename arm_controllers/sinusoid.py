@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_controllers.reference import Reference
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, in_range
 
 
 class Sinusoid:

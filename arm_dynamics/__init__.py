@@ -1,6 +1,6 @@
 """What an arm is: model, kinematics, inverse kinematics, dynamics, motors, integrators, paths."""
 
-from arm_dynamics.errors import ArmError, JointLimitError
+from arm_dynamics.checks import ArmError, JointLimitError
 from arm_dynamics.found import on_demand
 from arm_dynamics.model import RobotModel
 

@@ -16,8 +16,7 @@ from importlib import import_module, metadata
 from pkgutil import iter_modules
 from typing import Any
 
-from arm_dynamics.checks import one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, one_of
 
 
 @dataclass

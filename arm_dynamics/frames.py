@@ -7,8 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError, JointLimitError
+from arm_dynamics.checks import ArmError, Array, JointLimitError
 from arm_dynamics.urdf import last_link
 
 _BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED

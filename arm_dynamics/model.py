@@ -10,9 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import per_joint
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.frames import Frames
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.robots import find_urdf

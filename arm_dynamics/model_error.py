@@ -7,9 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import per_joint
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, get_type_hints
 import numpy as np
 
 from arm_dynamics import checks
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 
 def share_folder() -> Path:

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg.lapack import dposv, dsyev
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 
 
 def times(matrix: Array, vector: Array) -> Array:

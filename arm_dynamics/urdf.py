@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 _MOVING_JOINTS = ('revolute', 'continuous', 'prismatic')
 _NUMBERS = {'xyz', 'rpy', 'value', 'lower', 'upper', 'effort', 'velocity', 'damping', 'friction'}

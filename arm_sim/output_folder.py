@@ -5,7 +5,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 
 def writable_folder(name: str) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.robots import robot_names, share_folder
 
 

@@ -30,7 +30,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.running import make_executor, wait_for, wait_until
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_sim.parameter_files import as_arguments, files_of
 
 CONTROLLER = 'computed_torque_controller'

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.five_joint_arm import (
     ACCELERATION,

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
+from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.compiled.joint_torques import motor_torque
-from arm_dynamics.errors import ArmError
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant

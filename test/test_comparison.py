@@ -8,7 +8,7 @@ import pytest
 from test_model import MIXED
 
 from arm_controllers.reference import Reference
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, robot_names

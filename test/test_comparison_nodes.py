@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arm_controllers.laws import law_class, law_names
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import BESIDE_URDF
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main

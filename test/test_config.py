@@ -9,7 +9,7 @@ from launch.actions import DeclareLaunchArgument
 
 from arm_controllers.parameter_file import SHARED, read_parameter_file
 from arm_controllers.parameter_values import from_ros_value
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.parameter_files import files_of, merged, parameters_of

@@ -5,7 +5,7 @@ import pytest
 from five_joint_reference import reference_step
 from numpy.testing import assert_allclose
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.published.five_joint_arm import (
     ACCELERATION,
     POSITION,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_controllers.follower.parameters import FollowerParameters
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 
 CONTINUOUS = """<robot name="turntable"><link name="base"/>

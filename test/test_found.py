@@ -6,7 +6,7 @@ import sys
 import pytest
 from plugins import write_plugins
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.found import Found
 
 GROUP = 'arm_sim.things'

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arm_dynamics import RobotModel
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.robots import find_urdf
 from arm_sim.commands.replay_inputs import main
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant

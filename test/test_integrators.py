@@ -6,10 +6,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
+from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import CompiledModel, ForwardModel, ForwardModelParameters
 from arm_dynamics.compiled.integrators import INTEGRATORS, ORDER, integrate
 from arm_dynamics.compiled.stability import largest_stable_step
-from arm_dynamics.errors import ArmError
 from arm_dynamics.robots import find_urdf
 
 START_Q = np.array([0.3, -0.8, 0.5, 0.4, 0.2])

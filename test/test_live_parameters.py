@@ -11,7 +11,7 @@ from domains import fresh_domain  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
-from arm_dynamics.errors import ArmError  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
 ELBOW = 'elbow_joint'

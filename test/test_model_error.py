@@ -11,7 +11,7 @@ from arm_controllers.laws.adaptive_computed_torque import (
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.laws.momentum_observer import MomentumObserver, MomentumObserverParameters
 from arm_controllers.sinusoid import Sinusoid
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf

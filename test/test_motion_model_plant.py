@@ -6,7 +6,7 @@ import pytest
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.second_order import step_response
 from arm_dynamics.robots import find_urdf

@@ -6,7 +6,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import root
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.motion_models import JointSpaceMotionModel, TaskSpaceMotionModel
 from arm_dynamics.published.second_order import (

@@ -17,7 +17,7 @@ from arm_controllers.laws import law_class, law_names  # noqa: E402
 from arm_controllers.parameter_file import read_parameter_file  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.parameters import refuse_unknown_parameters  # noqa: E402
-from arm_dynamics.errors import ArmError  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.model import RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402

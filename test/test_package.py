@@ -100,7 +100,7 @@ def test_pictures_are_drawn_without_pyplot_and_without_global_settings():
 
 def test_arrays_of_numbers_and_their_rms_are_defined_once():
     for pattern, home in (
-        (r'NDArray\[np\.float64\]', 'arrays.py'),
+        (r'NDArray\[np\.float64\]', 'checks.py'),
         (r'def _?rms\b', 'measures.py'),
     ):
         assert [p.name for p in MODULES if re.search(pattern, p.read_text())] == [home], pattern

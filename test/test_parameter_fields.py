@@ -7,7 +7,7 @@ import pytest
 
 from arm_controllers.laws import Law
 from arm_controllers.parameter_values import parameter_fields, read_fields
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, Stepping, parameter, with_arrays
 from arm_dynamics.robots import find_urdf

@@ -87,7 +87,7 @@ def test_its_controller_runs_in_launch_files_beside_one_that_is_broken(run, tmp_
 
 ASK = """
 from arm_controllers.laws import law_class, law_names
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 for name in law_names():
     try:
         law_class(name)

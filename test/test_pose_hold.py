@@ -11,7 +11,7 @@ from arm_controllers.laws.motor_computed_torque import (
 )
 from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
 from arm_controllers.reference import Reference
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
 from arm_dynamics.robots import find_urdf

@@ -8,7 +8,7 @@ from following import HOME
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.reference import Reference
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 

@@ -15,7 +15,7 @@ from arm_controllers.ros.serialized_messages import (
     JointStateWriter,
     stamp_ns,
 )
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 NAMES = ['pan', 'lift', 'elbow']
 Q, V, TAU = [0.1, -0.2, 0.3], [1.0, 2.0, -3.0], [10.0, 0.0, -1e-9]

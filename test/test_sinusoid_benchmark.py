@@ -9,7 +9,7 @@ from arm_controllers.laws.pd import PD, PDParameters
 from arm_controllers.laws.pd_feedforward import PDFeedforward, PDFeedforwardParameters
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf

@@ -10,7 +10,7 @@ import pytest
 from domains import fresh_domain
 from plugins import TASK, write_plugins
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_sim import tasks
 from arm_sim.comparison.cases import Case, measure_case, run_case
 from arm_sim.tasks import compared_tasks, task_names

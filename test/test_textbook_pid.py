@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arm_controllers.published.textbook_pid import simulate_control, textbook_pid
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.screw_dynamics import ScrewModel
 from arm_dynamics.robots import find_urdf

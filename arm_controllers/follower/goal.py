@@ -6,8 +6,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 
 
 class ResultCode(IntEnum):

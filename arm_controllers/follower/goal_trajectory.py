@@ -10,7 +10,7 @@ from arm_controllers.follower.braking import braking_time
 from arm_controllers.follower.goal import Goal, GoalError, ResultCode
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
-from arm_dynamics.errors import unit
+from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
 
 # Shortest motion to a single point at time zero [s].

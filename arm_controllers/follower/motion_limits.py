@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from arm_controllers.follower.goal import GoalError
 from arm_controllers.follower.trajectory import Array, Trajectory
-from arm_dynamics.errors import JointLimitError
+from arm_dynamics.checks import JointLimitError
 from arm_dynamics.model import RobotModel
 
 # Values this far beyond a limit still pass: points are often rounded to their printed digits.

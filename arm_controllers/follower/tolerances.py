@@ -10,7 +10,7 @@ from arm_controllers.follower.goal_rules import AT_REST
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.trajectory import Array
 from arm_controllers.reference import Reference
-from arm_dynamics.errors import unit
+from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
 
 

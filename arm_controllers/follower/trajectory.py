@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arm_controllers.reference import Reference
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 
 
 class Trajectory:

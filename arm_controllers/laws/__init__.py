@@ -10,7 +10,7 @@ import numpy as np
 
 from arm_controllers.reference import Reference
 from arm_controllers.second_order_gains import frequency_and_ratio
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.found import Found
 from arm_dynamics.frames import FrameMotion
 from arm_dynamics.parameters import with_arrays

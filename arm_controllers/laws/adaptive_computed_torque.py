@@ -8,7 +8,7 @@ from scipy.linalg import block_diag
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import inner, solve_positive, times, transposed
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 

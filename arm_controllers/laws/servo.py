@@ -5,7 +5,7 @@ from typing import Any
 
 from arm_controllers.laws import Array, Law, Model, Reference
 from arm_controllers.second_order_gains import Numbers, second_order_gains
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
 
 FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete')

@@ -17,7 +17,7 @@ from arm_controllers.ros.messages import ControllerStateMessage, set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
 from arm_controllers.ros.query_state import QueryState
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 
 

@@ -6,7 +6,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from arm_controllers.ros.control_cycle import ControlCycle
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for so long [s].
 _MEMORY = 10.0

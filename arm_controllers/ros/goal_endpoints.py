@@ -17,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
 from arm_controllers.ros.messages import goal_from_action, goal_from_message
 from arm_controllers.ros.running import make_executor
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 # How long a client may fetch a result [s]: as rcl has it. Each result takes some 5 kB until then.
 _RESULT_TIMEOUT = 10

@@ -11,7 +11,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
 from arm_controllers.ros.messages import set_stamp
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 # Goals of more points than this are checked in slices in real time.
 _AT_ONCE = 50

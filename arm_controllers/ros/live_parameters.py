@@ -19,9 +19,7 @@ from arm_controllers.parameter_values import (
 )
 from arm_controllers.ros.parameters import declare_parameter
 from arm_controllers.second_order_gains import numbers
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import per_joint
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 
 _FREQUENCY, _RATIO = 'natural_frequency', 'damping_ratio'

@@ -16,8 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
 from arm_controllers.reference import Reference
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 
 
 def to_ns(stamp: Time | Duration) -> int:

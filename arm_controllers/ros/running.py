@@ -18,7 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from arm_controllers.ros.parameters import refuse_unknown_parameters
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 
 
 class _Interrupt:

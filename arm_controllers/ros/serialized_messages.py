@@ -18,9 +18,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.messages import JointReader
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import all_finite
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, all_finite
 
 FIELDS = ('position', 'velocity', 'effort')
 _SECOND = 1_000_000_000

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.source import module_source
 from arm_dynamics.compiling import announce, cache_folder, digest

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import finite, per_joint
+from arm_dynamics.checks import ArmError, Array, finite, per_joint
 from arm_dynamics.compiled import integrators, joint_table
 from arm_dynamics.compiled.compiled_model import CompiledModel
 from arm_dynamics.compiled.plant_context import MotorScratch, PlantContext
 from arm_dynamics.compiled.stability import check_step, largest_stable_step
-from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays

@@ -10,8 +10,7 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import one_of
+from arm_dynamics.checks import Array, one_of
 
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'velocity_verlet', 'rk4')
 ORDER = {'explicit_euler': 1, 'semi_implicit_euler': 1, 'velocity_verlet': 2, 'rk4': 4}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 
 SERVO_KP = 0  # [N.m/rad]
 SERVO_KD = 1  # [N.m.s/rad]

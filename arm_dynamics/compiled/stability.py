@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 
 # A step map that grows faster than this is unstable; rounding of marginal modes stays below.

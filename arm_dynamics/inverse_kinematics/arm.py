@@ -7,8 +7,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics.reasons import why_not
 from arm_dynamics.inverse_kinematics.solver import SOLVERS, Solver, solver_names
 from arm_dynamics.inverse_kinematics.solvers.analytic import Analytic

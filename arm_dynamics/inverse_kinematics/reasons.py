@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.chain import Chain
 
 

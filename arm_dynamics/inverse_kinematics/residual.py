@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.kinematics.compiled_kinematics import (
     chain_jacobian,

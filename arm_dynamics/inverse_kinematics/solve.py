@@ -6,8 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics.arm import (
     DEFAULT_RESTARTS,
     IkResult,

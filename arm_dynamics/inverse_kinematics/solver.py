@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.found import Found
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import Chain

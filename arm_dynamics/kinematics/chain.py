@@ -7,8 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError, JointLimitError
+from arm_dynamics.checks import ArmError, Array, JointLimitError
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
 

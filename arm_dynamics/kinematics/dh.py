@@ -4,8 +4,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 
 # UR5e, manufacturer's lengths [m]: (alpha, a, d) a row, then a tool of 0.135 m along z.
 UR5E_MODIFIED = np.array(

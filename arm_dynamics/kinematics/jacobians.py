@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.kinematics.compiled_kinematics import chain_jacobian, chain_pose
 from arm_dynamics.model import RobotModel

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel

@@ -13,9 +13,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import finite
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.model import RobotModel
 
 

@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range, one_of, per_joint
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, in_range, one_of, per_joint
 from arm_dynamics.inverse_kinematics.path import path_errors, solve_path_ik
 from arm_dynamics.inverse_kinematics.task import ik_task
 from arm_dynamics.model import RobotModel

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError, JointLimitError
+from arm_dynamics.checks import ArmError, Array, JointLimitError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import Motion, quintic
 

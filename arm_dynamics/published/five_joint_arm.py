@@ -19,10 +19,8 @@ limits of R5: neither is here.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import finite
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
-from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.robots import find_urdf

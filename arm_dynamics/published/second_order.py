@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 
 TOLERANCE_BAND = 0.02  # "settled" means within 2 % of the step for good
 

@@ -11,9 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range, one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, in_range, one_of
 from arm_sim.comparison.cases import (
     Case,
     cases,

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.input_recording import InputRecording

@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_sim.tasks.pose_hold.objective import (
     OFF_BY,
     PUBLISHED_I,

@@ -12,8 +12,7 @@ import numpy as np
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import ReferenceFunction
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range
+from arm_dynamics.checks import Array, in_range
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.comparison.laws import actuator_under, make_law
 from arm_sim.plants.plant import Plant, PlantParameters, plant_class

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_sim import pictures
 from arm_sim.comparison.cases import Case
 from arm_sim.comparison.monte_carlo import Spread

@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any
 
 from arm_controllers.laws import Law, Model, law_class, law_names
-from arm_dynamics.checks import in_range, one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.plants.plant import ACTUATOR_FOR
 from arm_sim.runs.robot import Robot
 

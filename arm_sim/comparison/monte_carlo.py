@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_controllers.reference import Reference, ReferenceFunction
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range
+from arm_dynamics.checks import Array, in_range
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, Plants, make_plants, run_parallel, task_of
 from arm_sim.comparison.laws import actuator_under, make_law

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import actuator_under, compared_laws, law_parameters

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import one_of
+from arm_dynamics.checks import Array, one_of
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, measure_case, run_case, run_parallel
 from arm_sim.runs.measures import Measures

@@ -5,9 +5,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
-from arm_dynamics.errors import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, parameter

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_sim.plants.simulation import Array, Simulation
 
 # A state that nobody answers is shown again so often [s].

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 

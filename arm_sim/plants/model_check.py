@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.plant import Plant
 

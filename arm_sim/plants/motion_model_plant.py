@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.published.motion_models import MOTION_TYPES, JointSpaceMotionModel

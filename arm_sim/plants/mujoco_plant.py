@@ -6,9 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.plant import Plant, PlantParameters
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import finite, one_of, per_joint
+from arm_dynamics.checks import Array, finite, one_of, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter, with_arrays
 

@@ -3,9 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import all_finite
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import MotorConstants
 from arm_sim.plants.plant import Plant, PlantParameters

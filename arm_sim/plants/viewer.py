@@ -7,8 +7,7 @@ import mujoco
 import numpy as np
 from mujoco import viewer
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 
 # A piece of the drawn path, and its colour.

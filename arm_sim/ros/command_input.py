@@ -7,7 +7,7 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.serialized_messages import JointStateReader
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.ros.own_goals import OwnGoals
 

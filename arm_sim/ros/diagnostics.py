@@ -5,7 +5,7 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.ros.command_input import CommandInput
 

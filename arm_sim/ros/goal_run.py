@@ -16,7 +16,7 @@ from arm_controllers.ros.messages import trajectory_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_sim.runs.record import JointStates
 
 # In lock-step the simulator does not wait for those who only listen, and may leave them behind:

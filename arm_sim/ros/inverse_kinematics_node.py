@@ -24,8 +24,7 @@ from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_pa
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointStateReader
-from arm_dynamics.checks import one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik, solver_names
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.inverse_kinematics.warm_up import warm_up

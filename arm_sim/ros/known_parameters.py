@@ -16,8 +16,7 @@ from arm_controllers.parameter_values import (
 )
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
-from arm_dynamics.checks import unknown
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.model_error import ModelError
 from arm_sim.plants.plant import ENGINES, plant_class
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters

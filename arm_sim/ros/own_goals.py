@@ -9,7 +9,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.parameters import declare_parameters
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 
 # Lock-step: how long time goes on before other callbacks have their turn, and how often [s].

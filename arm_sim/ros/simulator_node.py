@@ -9,7 +9,7 @@ from std_srvs.srv import SetBool, Trigger
 from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock, LockstepClock, RealtimeClock
 from arm_sim.plants.plant import plant_class
 from arm_sim.ros.command_input import CommandInput

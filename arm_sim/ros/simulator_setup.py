@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter

@@ -8,7 +8,7 @@ import yaml
 from launch.actions import DeclareLaunchArgument
 
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, facts
 from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
 from arm_sim.ros.launch_arguments import argument

@@ -16,7 +16,7 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_controllers.ros.serialized_messages import stamp_ns
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.plants.plant import Plant
 from arm_sim.runs.record import Record

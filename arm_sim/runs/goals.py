@@ -9,7 +9,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.reference import Reference, ReferenceFunction
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 
 # Simulated time at which an arm at rest is set off [ns]: the goal is accepted before time runs.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_sim.runs.record import Record
 

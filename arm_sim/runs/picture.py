@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.ndimage import maximum_filter1d
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_sim.pictures import (
     BLUE,

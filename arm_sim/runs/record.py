@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_controllers.reference import Reference, ReferenceFunction
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 
 RECORD = 'record.npz'  # the file of a record in a task's folder
 

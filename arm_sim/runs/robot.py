@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf

@@ -17,9 +17,7 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.laws import Law
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.reference import Reference, ReferenceFunction
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import unknown
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.found import Found
 from arm_dynamics.model_error import ModelError
 from arm_sim.plants.plant import Plant

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.reference import Reference
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range
+from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.runs.goals import sampled
 from arm_sim.tasks import Task

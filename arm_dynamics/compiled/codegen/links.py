@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 
 

@@ -10,8 +10,7 @@ import importlib.util
 
 import numpy as np
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics.solver import Solutions, Solver
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import Chain

@@ -9,8 +9,7 @@ import numpy as np
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.reference import Reference
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.runs.measures import error_mm
 from arm_sim.runs.report import Check, common_rows, error_row

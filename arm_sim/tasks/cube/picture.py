@@ -8,7 +8,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_sim.pictures import BLUE, ORANGE, SMALL, TEXT, legend, new_figure, style
 from arm_sim.runs.measures import Tracking
 from arm_sim.runs.picture import ROUNDING_MM, draw_errors, draw_torques, envelope

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
 
 # Corners 0-3 at the bottom: (-,-), (+,-), (+,+), (-,+) in (x, y); 4-7 above them.

@@ -13,7 +13,7 @@ import numpy as np
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.reference import Reference
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.published.five_joint_arm import JOINTS
 from arm_sim.runs.record import Record

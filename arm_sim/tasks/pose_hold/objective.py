@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.checks import in_range, one_of
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array, in_range, one_of
 from arm_dynamics.published.five_joint_arm import JOINTS, FiveJointArm
 from arm_sim.tasks.pose_hold import CONTROLLED, rollout
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from arm_dynamics.arrays import Array
+from arm_dynamics.checks import Array
 from arm_sim.pictures import BLUE, COLORS, TEXT, name_ends, new_figure, style
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import title_of

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
-from arm_dynamics.arrays import Array
-from arm_dynamics.errors import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_sim.tasks.pose_hold.objective import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
 
 # The published searches: guess, size of the first simplex, tolerance, most iterations.
