@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.model import RobotModel
 
 
@@ -32,21 +32,15 @@ class ScrewModel:
     gravity: Array
 
     def __post_init__(self) -> None:
-        """Check shapes and values."""
-        for name in ('link_frames', 'spatial_inertias', 'screw_axes', 'gravity'):
-            value = np.array(getattr(self, name), dtype=float)
-            object.__setattr__(self, name, value)
-            n = self.screw_axes.shape[-1] if name != 'screw_axes' else value.shape[-1]
-            shape = {
-                'link_frames': (n + 1, 4, 4),
-                'spatial_inertias': (n, 6, 6),
-                'screw_axes': (6, n),
-                'gravity': (3,),
-            }[name]
-            if value.shape != shape or not np.isfinite(value).all():
-                raise ArmError(
-                    f'{name} must be finite numbers of shape {shape}, not {value.shape}'
-                )
+        n = np.shape(self.screw_axes)[-1]
+        shapes = {
+            'link_frames': (n + 1, 4, 4),
+            'spatial_inertias': (n, 6, 6),
+            'screw_axes': (6, n),
+            'gravity': (3,),
+        }
+        for name, shape in shapes.items():
+            object.__setattr__(self, name, finite(name, getattr(self, name), shape))
 
     @classmethod
     def from_robot(cls, model: RobotModel) -> 'ScrewModel':
@@ -56,22 +50,14 @@ class ScrewModel:
         if any(pin_model.parents[i + 1] != i for i in range(n)):
             raise ArmError(f'{model.name!r} is not a serial chain: a screw model needs one')
         tool = model.forward_kinematics(np.zeros(n))
-        jacobian = pin.computeJointJacobians(
-            pin_model, data, model.to_pin(np.zeros(n))
-        )  # world frame: the spatial screws, linear part on top
-        centres, inertias = [], []
-        for i in range(1, n + 1):
-            inertia = pin_model.inertias[i]
-            centre = data.oMi[i] * pin.SE3(np.eye(3), inertia.lever)
-            centres.append(centre)
-            spatial = np.zeros((6, 6))
-            spatial[:3, :3] = inertia.inertia
-            spatial[3:, 3:] = inertia.mass * np.eye(3)
-            inertias.append(spatial)
-        chain = [pin.SE3.Identity(), *centres, tool]
-        frames = [(a.inverse() * b).homogeneous for a, b in pairwise(chain)]
-        screws = np.vstack([jacobian[3:], jacobian[:3]])
-        return cls(np.array(frames), np.array(inertias), screws, model.gravity)
+        # World frame: the spatial screws, linear part on top.
+        jacobian = pin.computeJointJacobians(pin_model, data, model.to_pin(np.zeros(n)))
+        chain, inertias = [pin.SE3.Identity()], np.zeros((n, 6, 6))
+        for i, body in enumerate(pin_model.inertias[1:]):
+            chain.append(data.oMi[i + 1] * pin.SE3(np.eye(3), body.lever))
+            inertias[i, :3, :3], inertias[i, 3:, 3:] = body.inertia, body.mass * np.eye(3)
+        frames = [(a.inverse() * b).homogeneous for a, b in pairwise([*chain, tool])]
+        return cls(np.array(frames), inertias, np.roll(jacobian, 3, axis=0), model.gravity)
 
     @property
     def nv(self) -> int:
@@ -92,18 +78,19 @@ class ScrewModel:
         n = self.nv
         twist, twist_rate = np.zeros(6), np.concatenate([np.zeros(3), -self.gravity])
         adjoints, axes, twists, rates = [], [], [], []
-        home = np.eye(4)
+        home, frames = pin.SE3.Identity(), [pin.SE3(frame) for frame in self.link_frames]
         for i in range(n):
-            home = home @ self.link_frames[i]
-            axis = adjoint(inverse(home)) @ self.screw_axes[:, i]
-            step = adjoint(exponential(axis, -q[i]) @ inverse(self.link_frames[i]))
+            home = home * frames[i]
+            axis = _adjoint(home.inverse()) @ self.screw_axes[:, i]
+            turn = pin.exp6(np.roll(axis, 3) * -q[i])
+            step = _adjoint(turn * frames[i].inverse())
             twist = step @ twist + axis * v[i]
-            twist_rate = step @ twist_rate + bracket(twist) @ axis * v[i] + axis * a[i]
+            twist_rate = step @ twist_rate + _bracket(twist) @ axis * v[i] + axis * a[i]
             adjoints.append(step)
             axes.append(axis)
             twists.append(twist)
             rates.append(twist_rate)
-        adjoints.append(adjoint(inverse(self.link_frames[n])))
+        adjoints.append(_adjoint(frames[n].inverse()))
         wrench = np.asarray(tip_wrench, dtype=float)
         tau = np.zeros(n)
         for i in reversed(range(n)):
@@ -111,7 +98,7 @@ class ScrewModel:
             wrench = (
                 adjoints[i + 1].T @ wrench
                 + inertia @ rates[i]
-                - bracket(twists[i]).T @ inertia @ twists[i]
+                - _bracket(twists[i]).T @ inertia @ twists[i]
             )
             tau[i] = wrench @ axes[i]
         return tau
@@ -131,36 +118,15 @@ class ScrewModel:
         return np.linalg.solve(self.mass_matrix(q), np.asarray(tau, dtype=float) - bias)
 
 
-def skew(w: Array) -> Array:
-    """Return [w] (3 x 3) with [w] x = w x x."""
-    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+# Pinocchio's twists and wrenches have the linear part on top.
+_BOOK = np.ix_((3, 4, 5, 0, 1, 2), (3, 4, 5, 0, 1, 2))
 
 
-def bracket(twist: Array) -> Array:
+def _bracket(twist: Array) -> Array:
     """Return [ad_V] (6 x 6), the Lie bracket with V = (omega; v)."""
-    result = np.zeros((6, 6))
-    result[:3, :3] = result[3:, 3:] = skew(twist[:3])
-    result[3:, :3] = skew(twist[3:])
-    return result
+    return pin.Motion(np.roll(twist, 3)).action[_BOOK]
 
 
-def adjoint(transform: Array) -> Array:
+def _adjoint(transform: pin.SE3) -> Array:
     """Return [Ad_T] (6 x 6), which moves twists (omega; v) between frames."""
-    rotation, translation = transform[:3, :3], transform[:3, 3]
-    result = np.zeros((6, 6))
-    result[:3, :3] = result[3:, 3:] = rotation
-    result[3:, :3] = skew(translation) @ rotation
-    return result
-
-
-def inverse(transform: Array) -> Array:
-    """Return the inverse of a homogeneous transform (4 x 4)."""
-    result = np.eye(4)
-    result[:3, :3] = transform[:3, :3].T
-    result[:3, 3] = -transform[:3, :3].T @ transform[:3, 3]
-    return result
-
-
-def exponential(axis: Array, angle: float) -> Array:
-    """Return exp([S] angle) (4 x 4) for a screw S = (omega; v) of any length."""
-    return pin.exp6(np.concatenate([axis[3:], axis[:3]]) * angle).homogeneous
+    return transform.action[_BOOK]
