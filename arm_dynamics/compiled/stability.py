@@ -11,13 +11,9 @@ _SHORTEST, _LONGEST = 1e-7, 1.0
 
 
 def largest_stable_step(
-    model: RobotModel,
-    integrator: str,
-    stiffness: Array,
-    damping: Array,
-    samples: int = 50,
+    model: RobotModel, integrator: str, stiffness: Array, damping: Array, samples: int = 50
 ) -> float:
-    """Return the largest stable step [s] of M(q) a = -stiffness q - damping v.
+    """Return the largest stable step [s] of M(q) a = -stiffness q - damping v; 0: there is none.
 
     That is the arm linearised about rest, gravity left out, the smallest over `samples` random
     configurations; the stiffness of servos and the damping of motors are what limits a step.
@@ -32,13 +28,17 @@ def largest_stable_step(
     smallest = _LONGEST
     for _ in range(samples):
         inertia = model.mass_matrix(model.random_configuration(rng))
+        longer = smallest
         while not _stable(integrator, inertia, stiffness, damping, smallest):
-            longer = smallest
-            smallest *= 0.8
+            longer, smallest = smallest, 0.8 * smallest
             if smallest < _SHORTEST:
                 return 0.0
-            if _stable(integrator, inertia, stiffness, damping, smallest):
-                smallest = _bisect(integrator, inertia, stiffness, damping, smallest, longer)
+        while longer / smallest > 1.001:
+            middle = float(np.sqrt(smallest * longer))
+            if _stable(integrator, inertia, stiffness, damping, middle):
+                smallest = middle
+            else:
+                longer = middle
     return smallest
 
 
@@ -51,18 +51,6 @@ def check_step(step: float, largest: float, integrator: str) -> None:
             f'time step {step:g} s is not stable with {integrator}: '
             + (f'at most {largest:.3g} s' if largest else 'no step is, with these actuators')
         )
-
-
-def _bisect(
-    integrator: str, inertia: Array, stiffness: Array, damping: Array, low: float, high: float
-) -> float:
-    while high / low > 1.001:
-        middle = np.sqrt(low * high)
-        if _stable(integrator, inertia, stiffness, damping, middle):
-            low = middle
-        else:
-            high = middle
-    return float(low)
 
 
 def _stable(integrator: str, inertia: Array, stiffness: Array, damping: Array, h: float) -> bool:
