@@ -1,6 +1,8 @@
 """What a controller says about itself on /diagnostics."""
 
 import time
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -16,13 +18,26 @@ _SILENCE = 1.0
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
+def status_publisher(node: Node) -> Callable[[bytes, str, Mapping[str, Any]], None]:
+    """Return what publishes a node's status: its level, words and values."""
+    publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+
+    def publish(level: bytes, words: str, values: Mapping[str, Any]) -> None:
+        status = DiagnosticStatus(level=level, name=node.get_name(), message=words)
+        status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = node.get_clock().now().to_msg()
+        publisher.publish(message)
+
+    return publish
+
+
 class ControllerDiagnostics:
     """Counts what is dropped, and tells how things are in words that say what to do."""
 
     def __init__(self, node: Node):
         """Open the publisher."""
-        self._node = node
-        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._logger, self._publish = node.get_logger(), status_publisher(node)
         self._dropped = 0
         self._why_dropped = ''
         self._last_drop = -float('inf')
@@ -32,20 +47,16 @@ class ControllerDiagnostics:
         self._dropped += 1
         self._why_dropped = str(error)
         self._last_drop = time.monotonic()
-        self._node.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
+        self._logger.warning(f'state dropped: {error}', throttle_duration_sec=1.0)
 
     def report(self, cycle: ControlCycle | None) -> None:
         """Publish how things are; `cycle` is the controller's, if it is configured."""
         level, words = self.words(cycle)
-        status = DiagnosticStatus(level=level, name=self._node.get_name(), message=words)
         values = {'dropped states': self._dropped}
         if cycle is not None:
             values['overtaken states'] = cycle.overtaken
             values['refused goals'] = cycle.goals.refused
-        status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publisher.publish(message)
+        self._publish(level, words, values)
 
     def words(self, cycle: ControlCycle | None) -> tuple[bytes, str]:
         """Return the level and the words."""

@@ -61,8 +61,7 @@ class Clock:
         self._audience, self._own, self._wall = audience, own, wall
         self._held = np.zeros(len(simulation.plant.joint_names))
         self._command: Array | None = None
-        self._command_ns = 0
-        self._steps_allowed = 0
+        self._command_ns = self._steps_allowed = 0
         self._shown_at = self._wall()
 
     def accepts(self, stamp_ns: int) -> bool:
@@ -72,6 +71,11 @@ class Clock:
     def take(self, stamp_ns: int, command: Array) -> None:
         """Use a command (n,) that answers the state of that stamp."""
         self._hold(stamp_ns, command)
+        self.go_on()
+
+    def go_on(self) -> bool:
+        """Step if nothing else than a command is waited for; return whether it did."""
+        return False
 
     def _hold(self, stamp_ns: int, command: Array) -> None:
         self._command, self._command_ns = self._held, stamp_ns
@@ -98,14 +102,16 @@ class Clock:
     def pause(self, paused: bool) -> None:
         """Stop time, or let it go on."""
         self.paused, self._steps_allowed = paused, 0
+        self.go_on()
 
     def allow_step(self) -> None:
         """Let a paused clock take one more step."""
         self._steps_allowed += 1
+        self.go_on()
 
     def tick(self) -> None:
         """Do what time asks for; to be called every `tick_period` [s]."""
-        if not self.fault and self._silence >= RESEND_PERIOD:
+        if not self.fault and self._wall() - self._shown_at >= RESEND_PERIOD:
             self._audience.show_again()
 
     def show(self) -> None:
@@ -116,11 +122,6 @@ class Clock:
         if own is not None and own.in_charge:
             time_ns = self.simulation.time_ns
             self._hold(time_ns, own.command(time_ns, plant.q.copy(), plant.v.copy()))
-
-    @property
-    def _silence(self) -> float:
-        """Time since the last new state [s]."""
-        return self._wall() - self._shown_at
 
     @property
     def _may_step(self) -> bool:
@@ -162,13 +163,8 @@ class LockstepClock(Clock):
         """Whether the command answers the present state."""
         return stamp_ns == self.simulation.time_ns
 
-    def take(self, stamp_ns: int, command: Array) -> None:
-        """Step with the command; while paused, keep it for the next step."""
-        super().take(stamp_ns, command)
-        self.go_on()
-
     def go_on(self) -> bool:
-        """Step if there is a command and time runs; return whether it did."""
+        """Step if there is a command, which is kept while time does not run."""
         command = self._command
         if command is None or not self._may_step:
             return False
@@ -181,26 +177,17 @@ class LockstepClock(Clock):
         super().release()
         simulation = self.simulation
         end = simulation.time_ns + _LONGEST_BRAKING
-        while self._command is None and not self.paused and not self.fault:
-            if simulation.at_rest or simulation.time_ns >= end:
+        while self._command is None and not (self.paused or self.fault or simulation.at_rest):
+            if simulation.time_ns >= end:
                 break
             self._step(None)
-
-    def pause(self, paused: bool) -> None:
-        """Stop time, or let it go on with the command at hand."""
-        super().pause(paused)
-        self.go_on()
-
-    def allow_step(self) -> None:
-        """Take one more step: now, or when a command comes."""
-        super().allow_step()
-        self.go_on()
 
     def tick(self) -> None:
         """Show a state again that nobody answers; in the end, brake."""
         commanded = not (self.paused or self.fault or self.simulation.braking)
-        if commanded and self._silence > self._timeout:
-            self._lose(self._silence)
+        silence = self._wall() - self._shown_at
+        if commanded and silence > self._timeout:
+            self._lose(silence)
         else:
             super().tick()
 

@@ -1,10 +1,12 @@
 """What the simulator says about itself on /diagnostics, once a second."""
 
 import time
+from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 
+from arm_controllers.ros.diagnostics import status_publisher
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.ros.command_input import CommandInput
@@ -17,8 +19,8 @@ class SimulatorDiagnostics:
 
     def __init__(self, node: Node, clock: Clock, commands: CommandInput, fixed: dict[str, str]):
         """Publish every second; `fixed` are values that stay."""
-        self._node, self._clock, self._commands, self._fixed = node, clock, commands, fixed
-        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._clock, self._commands, self._fixed = clock, commands, fixed
+        self._logger, self._publish = node.get_logger(), status_publisher(node)
         self._refused = self._seen_stale = self._seen_refused = 0
         self._last_refusal = ''
         self._last_report = (time.monotonic(), 0)
@@ -28,18 +30,12 @@ class SimulatorDiagnostics:
         """Count an input that was refused, and say why."""
         self._refused += 1
         self._last_refusal = str(error)
-        self._node.get_logger().warning(f'{error}', throttle_duration_sec=1.0)
+        self._logger.warning(f'{error}', throttle_duration_sec=1.0)
 
     def _report(self) -> None:
-        level, words = self._state()
-        values = self._fixed | self._numbers()
+        self._publish(*self._state(), self._fixed | self._numbers())
         self._commands.rival, self._clock.oldest_command_ns = '', 0
         self._seen_stale, self._seen_refused = self._commands.stale, self._refused
-        status = DiagnosticStatus(level=level, name=self._node.get_name(), message=words)
-        status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publisher.publish(message)
 
     def _state(self) -> tuple[bytes, str]:
         """Return level and words: what keeps the arm from moving first."""
@@ -62,7 +58,7 @@ class SimulatorDiagnostics:
             return _WARN, f'running; {stale} commands came too late to be used'
         return _OK, 'running'
 
-    def _numbers(self) -> dict[str, str]:
+    def _numbers(self) -> dict[str, Any]:
         clock, simulation = self._clock, self._clock.simulation
         now = time.monotonic()
         wall, steps = self._last_report
@@ -72,10 +68,10 @@ class SimulatorDiagnostics:
             'simulated time [s]': f'{simulation.time_ns * 1e-9:.3f}',
             'cycles per second': f'{rate:.1f}',
             'real time factor': f'{rate * simulation.period_ns * 1e-9:.3f}',
-            'late ticks': str(clock.late),
-            'skipped periods': str(clock.skipped),
+            'late ticks': clock.late,
+            'skipped periods': clock.skipped,
             'oldest command [ms]': f'{clock.oldest_command_ns * 1e-6:.1f}',
-            'stale commands': str(self._commands.stale),
-            'refused inputs': str(self._refused),
-            'saturated samples': str(simulation.saturated_samples),
+            'stale commands': self._commands.stale,
+            'refused inputs': self._refused,
+            'saturated samples': simulation.saturated_samples,
         }

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.messages import (
     JointReader,
     pose_from_message,
@@ -102,7 +103,7 @@ class InverseKinematicsNode(Node):
         ik = inverse_kinematics(self.model)
         if p.solver != 'auto':
             ik.solver(p.solver)  # refused now, where it cannot be used
-        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._publish = status_publisher(self)
         self.create_subscription(
             JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
         )
@@ -209,21 +210,14 @@ class InverseKinematicsNode(Node):
             self.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
 
     def _report(self) -> None:
-        status = DiagnosticStatus(
-            level=DiagnosticStatus.OK,
-            name='inverse_kinematics',
-            message='answering requests',
-            hardware_id=self.model.name,
-            values=[
-                KeyValue(key='requests', value=str(self.requests)),
-                KeyValue(key='failures', value=str(self.failures)),
-                KeyValue(key='last failure', value=self.last_failure),
-                KeyValue(key='dropped states', value=str(self._dropped)),
-            ],
-        )
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        values = {
+            'arm': self.model.name,
+            'requests': self.requests,
+            'failures': self.failures,
+            'last failure': self.last_failure,
+            'dropped states': self._dropped,
+        }
+        self._publish(DiagnosticStatus.OK, 'answering requests', values)
 
 
 def main() -> int:
