@@ -9,7 +9,6 @@ brings more by entry points:
     my_law = 'my_package.my_module:MyLaw'
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module, metadata
@@ -56,21 +55,7 @@ class Found:
         A plugin that has the name of a module of the folder, or cannot be imported, is refused.
         """
         one_of(self.kind, name, self.names())
-        if name not in self._plugins:
-            return self._in_folder(name)
-        plugin = self._plugins[name]
-        package = '' if plugin.dist is None else f' of package {plugin.dist.name!r}'
-        where = f'{self.kind} {name!r} ({plugin.value}{package})'
-        if name in self._modules:
-            raise ArmError(f'{where} has the name of {self.folder}.{name}; it needs another one')
-        if not (name.isidentifier() and name.isascii()):
-            raise ArmError(f'{where}: a name is made of letters, digits and underscores')
-        try:
-            thing = plugin.load()
-        except Exception as error:  # somebody else's module may raise anything
-            raise ArmError(
-                f'{where} cannot be imported: {type(error).__name__}: {error}'
-            ) from error
+        thing, where = self._plugin(name) if name in self._plugins else self._in_folder(name)
         if self.base and not (isinstance(thing, type) and issubclass(thing, self.base)):
             base = f'{self.base.__module__}.{self.base.__name__}'
             raise ArmError(f'{where} is no subclass of {base}')
@@ -79,25 +64,26 @@ class Found:
             raise ArmError(f'{where} has no {", ".join(missing)}')
         return thing
 
-    def _in_folder(self, name: str) -> Any:
+    def _in_folder(self, name: str) -> tuple[Any, str]:
         module = import_module(f'{self.folder}.{name}')
         wanted = name.replace('_', '')
         for attribute, thing in vars(module).items():
             if attribute.replace('_', '').lower() == wanted:
-                return thing
+                return thing, f'{self.kind} {name!r} ({module.__file__})'
         expected = name.title().replace('_', '')
         raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class {expected!r}')
 
-
-def on_demand(package: str, **homes: str) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package; `homes`: the module in it that has each name.
-
-    It is for what brings a compiler, which many importers of the package do without.
-    """
-
-    def get(name: str) -> Any:
-        if name in homes:
-            return getattr(import_module(f'{package}.{homes[name]}'), name)
-        raise AttributeError(f'module {package} has no {name!r}')
-
-    return get
+    def _plugin(self, name: str) -> tuple[Any, str]:
+        plugin = self._plugins[name]
+        package = '' if plugin.dist is None else f' of package {plugin.dist.name!r}'
+        where = f'{self.kind} {name!r} ({plugin.value}{package})'
+        if name in self._modules:
+            raise ArmError(f'{where} has the name of {self.folder}.{name}; it needs another one')
+        if not (name.isidentifier() and name.isascii()):
+            raise ArmError(f'{where}: a name is made of letters, digits and underscores')
+        try:
+            return plugin.load(), where
+        except Exception as error:  # somebody else's module may raise anything
+            raise ArmError(
+                f'{where} cannot be imported: {type(error).__name__}: {error}'
+            ) from error

@@ -24,41 +24,9 @@ PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
 
 
 class Facts(NamedTuple):
-    """What is known of a parameter beside its kind and its default; see `parameter`."""
+    """What is known of a parameter beside its kind and its default.
 
-    description: str = ''
-    lower: float = -np.inf
-    upper: float = np.inf
-    exclusive: bool = False  # `lower` itself is not allowed
-    one_of: Sequence[str] = ()
-    length: int = 0
-    per: Sequence[str] = ()
-    name: str = ''
-
-    @property
-    def allowed(self) -> str:
-        """The values that are allowed, in words; empty: all of the kind."""
-        if self.one_of:
-            return ', '.join(self.one_of)
-        return checks.bounds(self.lower, self.upper, self.exclusive)
-
-
-def parameter(
-    default: Any,
-    description: str,
-    *,
-    min: float = -np.inf,
-    above: float = -np.inf,
-    max: float = np.inf,
-    one_of: Sequence[str] = (),
-    length: int = 0,
-    per: Sequence[str] = (),
-    name: str = '',
-) -> Any:
-    """Return the field of a parameter.
-
-    Args:
-        default: its value unless another one is given; one that is empty may always be.
+    Attributes:
         description: what it is, with the unit.
         min: of a number, or of each number per joint.
         above: in place of `min`, and itself not allowed.
@@ -68,12 +36,33 @@ def parameter(
         per: names of what there is one number for, where these are not the joints.
         name: as users know it, where that is not the field's; `{}` stands for each joint.
     """
-    exclusive = above > -np.inf
-    lower = above if exclusive else min
-    known = Facts(description, lower, max, exclusive, one_of, length, per, name)
+
+    description: str = ''
+    min: float = -np.inf
+    above: float = -np.inf
+    max: float = np.inf
+    one_of: Sequence[str] = ()
+    length: int = 0
+    per: Sequence[str] = ()
+    name: str = ''
+
+    @property
+    def bounds(self) -> tuple[float, float, bool]:
+        """Lower and upper bound of numbers, and whether the lower one is itself not allowed."""
+        return max(self.min, self.above), self.max, self.above > -np.inf
+
+    @property
+    def allowed(self) -> str:
+        """The values that are allowed, in words; empty: all of the kind."""
+        return ', '.join(self.one_of) or checks.bounds(*self.bounds)
+
+
+def parameter(default: Any, description: str, **others: Any) -> Any:
+    """Return the field of a parameter, with its facts; a default that is empty is allowed."""
+    known = {'facts': Facts(description, **others)}
     if isinstance(default, dict):
-        return field(default_factory=default.copy, metadata={'facts': known})
-    return field(default=default, metadata={'facts': known})
+        return field(default_factory=default.copy, metadata=known)
+    return field(default=default, metadata=known)
 
 
 def facts(each: Field) -> Facts:
@@ -108,7 +97,7 @@ class Parameters:
             raise ArmError(f'{name} is {value}; it must be {count} finite numbers')
         elif known.allowed and (known.length or isinstance(value, Real)):
             for number in np.atleast_1d(value):
-                checks.in_range(name, number, known.lower, known.upper, known.exclusive)
+                checks.in_range(name, number, *known.bounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,11 +131,11 @@ def with_arrays(parameters: Any, joint_names: Sequence[str]) -> Any:
         if kinds[each.name] != PerJoint or known == Facts() or _left_out(each, value):
             continue
         name = (prefix + (known.name or each.name)).replace('.{}', '')
-        names = known.per or joint_names
+        lower, _, exclusive = known.bounds
         vars(found)[each.name] = (
             np.array(value, dtype=float)
             if known.length
-            else checks.per_joint(name, value, names, known.lower, known.exclusive)
+            else checks.per_joint(name, value, known.per or joint_names, lower, exclusive)
         )
     return found
 

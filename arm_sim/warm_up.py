@@ -2,7 +2,7 @@
 
 import time
 
-from arm_dynamics.inverse_kinematics.warm_up import warm_up
+from arm_dynamics.inverse_kinematics import warm_up
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.analytical_plant import AnalyticalPlant

@@ -1,18 +1,36 @@
 """Denavit-Hartenberg rows give the URDF's poses."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.kinematics.dh import (
-    UR5E_MODIFIED,
-    UR5E_STANDARD,
-    UR5E_TOOL,
-    modified_dh,
-    standard_dh,
-)
+from arm_dynamics.kinematics.dh import modified_dh, standard_dh
 from arm_dynamics.robots import find_urdf
+
+# UR5e, manufacturer's lengths [m]: (alpha, a, d) a row, then a tool of 0.135 m along z.
+UR5E_MODIFIED = np.array(
+    [
+        (0.0, 0.0, 0.1625),
+        (np.pi / 2, 0.0, 0.0),
+        (0.0, -0.425, 0.0),
+        (0.0, -0.3922, 0.1333),
+        (np.pi / 2, 0.0, 0.0997),
+        (-np.pi / 2, 0.0, 0.0996),
+    ]
+)
+UR5E_STANDARD = np.array(
+    [
+        (np.pi / 2, 0.0, 0.1625),
+        (0.0, -0.425, 0.0),
+        (0.0, -0.3922, 0.0),
+        (np.pi / 2, 0.0, 0.1333),
+        (-np.pi / 2, 0.0, 0.0997),
+        (0.0, 0.0, 0.0996),
+    ]
+)
+UR5E_TOOL = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.135]))
 
 
 def test_the_home_pose_is_the_published_one():

@@ -77,6 +77,11 @@ def test_a_plugin_that_lacks_what_is_needed_is_refused(things):
     things = Found('thing', 'some_things', GROUP, ('size', 'weight', 'smell'))
     with pytest.raises(ArmError, match=r"^thing 'lid' \(.*\) has no weight, smell$"):
         things.load('lid')
+    with pytest.raises(ArmError, match=r"^thing 'big_box' \(.*big_box.py\) has no weight, smell$"):
+        things.load('big_box')
+    things.base = dict
+    with pytest.raises(ArmError, match=r"^thing 'big_box' \(.*\) is no subclass of .*dict$"):
+        things.load('big_box')
 
 
 def test_plugins_are_seen_by_a_process_that_has_them_on_its_path(tmp_path):

@@ -1,17 +1,30 @@
 """Joint positions for poses of the tool frame: single poses and whole paths."""
 
-from arm_dynamics.found import on_demand
+from arm_dynamics.inverse_kinematics.arm import inverse_kinematics
+from arm_dynamics.inverse_kinematics.path import solve_path_ik
+from arm_dynamics.inverse_kinematics.solve import solve_ik
+from arm_dynamics.inverse_kinematics.solver import Solutions, Solver, solver_names
+from arm_dynamics.model import RobotModel
 
-__getattr__ = on_demand(
-    __name__,
-    IkResult='arm',
-    IkTask='task',
-    InverseKinematics='arm',
-    Solutions='solver',
-    Solver='solver',
-    ik_task='task',
-    inverse_kinematics='arm',
-    solve_ik='solve',
-    solve_path_ik='path',
-    solver_names='solver',
-)
+__all__ = [
+    'Solutions',
+    'Solver',
+    'inverse_kinematics',
+    'solve_ik',
+    'solve_path_ik',
+    'solver_names',
+]
+
+
+def warm_up(model: RobotModel) -> None:
+    """Compile the kinematics, so that no first call waits: compiled code serves all arms.
+
+    What is on disk already costs a fraction of a second.
+    """
+    q = model.neutral()
+    pose = model.forward_kinematics(q)
+    solve_ik(model, pose, q)
+    solve_ik(model, pose, q, solver='levenberg_marquardt')
+    solve_ik(model, pose, q, position_only=True)
+    solve_ik(model, pose, q, prefer='manipulability')
+    solve_path_ik(model, [pose, pose], q)

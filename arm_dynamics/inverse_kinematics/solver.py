@@ -83,8 +83,7 @@ class CompiledSolver(Solver):
         return Solutions(q, iterations, restarts)
 
 
-_NEEDS = 'solve', 'starts_at_once', 'polish'
-SOLVERS = Found('solver', f'{__package__}.solvers', 'arm_sim.solvers', _NEEDS)
+SOLVERS = Found('solver', f'{__package__}.solvers', 'arm_sim.solvers', base=Solver)
 
 
 def solver_names() -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Where an arm loses a direction of motion, and how far it is from there."""
 
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -9,14 +10,6 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
-
-# Closer than this counts as singular.
-WRIST_ANGLE = 0.05  # [rad]
-ELBOW_ANGLE = 0.05  # [rad]
-SHOULDER_DISTANCE = 0.02  # [m]
-SMALLEST_SINGULAR_VALUE = 0.01  # [m/rad, rad/rad]
-
-_GEOMETRY = 1e-6
 
 
 class Singularity(NamedTuple):
@@ -57,14 +50,12 @@ class URSingularities(NamedTuple):
 
 
 def singularity(
-    model: RobotModel,
-    q: ArrayLike,
-    frame: str | None = None,
-    limit: float = SMALLEST_SINGULAR_VALUE,
+    model: RobotModel, q: ArrayLike, frame: str | None = None, limit: float = 0.01
 ) -> Singularity:
     """Return how near any arm is to a singularity, from its Jacobian.
 
-    For a chain of fewer than six joints: to losing one of the directions it has.
+    For a chain of fewer than six joints: to losing one of the directions it has. Singular is what
+    has its smallest singular value below `limit` [m/rad, rad/rad].
     """
     chain = chain_to(model, frame)
     jacobian = model.jacobian(q, frame)[:, chain.joints]
@@ -79,9 +70,9 @@ def ur_singularities(
     model: RobotModel,
     q: ArrayLike,
     frame: str | None = None,
-    wrist_angle: float = WRIST_ANGLE,
-    elbow_angle: float = ELBOW_ANGLE,
-    shoulder_distance: float = SHOULDER_DISTANCE,
+    wrist_angle: float = 0.05,
+    elbow_angle: float = 0.05,
+    shoulder_distance: float = 0.02,
 ) -> URSingularities:
     """Return the distances of a UR-type arm to its wrist, elbow and shoulder singularity.
 
@@ -112,7 +103,7 @@ def ur_singularities(
         'axes 5 and 6 do not meet': np.linalg.norm(np.cross(meeting - origins[5], z[5])),
     }
     for what, amount in conditions.items():
-        if abs(amount) > _GEOMETRY:
+        if abs(amount) > 1e-6:
             raise ArmError(f'{model.name!r} is no UR-type arm: {what} ({abs(amount):.2g})')
     wrist = _angle_between_lines(z[3], z[5])
     # The three parallel axes, seen along themselves, are points: shoulder, elbow, wrist.
@@ -120,13 +111,9 @@ def ur_singularities(
     forearm = _across(origins[3] - origins[2], z[1])
     elbow = _angle_between_lines(upper_arm, forearm)
     shoulder = abs(float(np.cross(z[0], z[1]) @ (meeting - origins[0])))
-    distances = {
-        'wrist': (wrist, wrist_angle),
-        'elbow': (elbow, elbow_angle),
-        'shoulder': (shoulder, shoulder_distance),
-    }
-    names = tuple(name for name, (value, limit) in distances.items() if value < limit)
-    return URSingularities(wrist, elbow, shoulder, names)
+    distances, limits = (wrist, elbow, shoulder), (wrist_angle, elbow_angle, shoulder_distance)
+    near = np.less(distances, limits)
+    return URSingularities(*distances, tuple(compress(('wrist', 'elbow', 'shoulder'), near)))
 
 
 def _across(vector: Array, axis: Array) -> Array:

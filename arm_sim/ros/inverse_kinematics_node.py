@@ -26,9 +26,13 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, one_of
-from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik, solver_names
-from arm_dynamics.inverse_kinematics.path import solve_path_ik
-from arm_dynamics.inverse_kinematics.warm_up import warm_up
+from arm_dynamics.inverse_kinematics import (
+    inverse_kinematics,
+    solve_ik,
+    solve_path_ik,
+    solver_names,
+    warm_up,
+)
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.robots import find_urdf
