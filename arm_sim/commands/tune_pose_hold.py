@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import signal
 import sys
 import time
@@ -38,7 +39,7 @@ from arm_sim.tasks.pose_hold.tuning import (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(_joined(sys.argv[1:] if arguments is None else arguments))
     try:
         return _run(options)
     except ArmError as error:
@@ -53,6 +54,8 @@ def _run(options: argparse.Namespace) -> int:
     objective = PoseHoldObjective(HoldProblem(target=tuple(target)))
     if options.evaluate is not None:
         gains = np.array(_numbers('--evaluate', options.evaluate))
+        if (gains < 0.0).any():
+            raise ArmError(f'--evaluate is {options.evaluate}; gains must be >= 0')
         rows = {'given': _assessment(objective, gains)}
         print(f'J = {rows["given"]["cost"]:.10f}')
     else:
@@ -81,7 +84,7 @@ def _search_all(
     searches: dict[str, tuple[str, Callable[[Search], None]]] = {}
     if options.method in ('published', 'both'):
         published = partial(published_search, objective, terms)
-        searches['nelder-mead'] = 'Nelder-Mead, as published', published
+        searches['simplex'] = 'downhill simplex, as published', published
     if options.method in ('evolution', 'both'):
         for name, robust in (('robust', True), ('best', False)):
             evolve = partial(evolution_search, objective, terms, robust, seed=seed)
@@ -149,14 +152,20 @@ def _table(rows: dict[str, dict]) -> Table:
     table.add_column('gains')
     for heading in ('J', 'all +10 %', 'all -10 %', 'worst: any +-10 %'):
         table.add_column(heading, justify='right')
+    digits = {'cost': '.10f'}  # as published
     for name, row in rows.items():
         costs = [
-            'blows up' if value >= BLOW_UP_COST else f'{value:.6g}'
+            'blows up' if value >= BLOW_UP_COST else format(value, digits.get(key, '.6g'))
             for key, value in row.items()
             if key != 'gains'
         ]
         table.add_row(name, *costs)
     return table
+
+
+def _joined(arguments: list[str]) -> list[str]:
+    """Join an option and its value -6,5,1 by '=': argparse would take that for an option."""
+    return re.sub(r'\0(?=-[\d.])', '=', '\0'.join(arguments)).split('\0') if arguments else []
 
 
 def _numbers(option: str, text: str) -> list[float]:
@@ -185,7 +194,7 @@ def _parser() -> argparse.ArgumentParser:
         '--method',
         choices=('published', 'evolution', 'both'),
         default='both',
-        help='Nelder-Mead as published, an evolution strategy (CMA-ES), or both (default)',
+        help='the simplex as published, an evolution strategy (CMA-ES), or both (default)',
     )
     parser.add_argument(
         '--seconds', type=float, default=90.0, help='at most, a search (default: 90)'

@@ -1,16 +1,14 @@
-"""Searching gains that hold a pose: Nelder-Mead as published, and CMA-ES (PyPI's `cma`)."""
+"""Searching gains that hold a pose: the published simplex, and CMA-ES (PyPI's `cma`)."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.tasks.pose_hold.objective import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
@@ -73,40 +71,44 @@ class _Stopped(Exception):  # noqa: N818  (no error: the way out of a library's 
     pass
 
 
-def nelder_mead(
-    search: Search, objective: Callable[[Array], float], start: ArrayLike, scale: ArrayLike,
-    tolerance: float, iterations: int, gains_of: Callable[[Array], Array] = np.copy,
-) -> None:  # fmt: skip
-    """Minimise by SciPy's Nelder-Mead from the simplex start, start + scale_i e_i.
+def downhill_simplex(
+    objective: Callable[[Array], float], start: ArrayLike, scale: float, tolerance: float,
+    iterations: int,
+) -> Array:  # fmt: skip
+    """Return the minimum (n,) by Nelder and Mead, from the simplex start, start + scale e_i.
 
-    Args:
-        search: gets the result.
-        objective: of gains.
-        start, scale: (n,) guess and size of the first simplex.
-        tolerance: relative spread of the simplex' values at which it has converged.
-        iterations: at most.
-        gains_of: a point (n,); it is the gains by default.
+    These are the steps of the published search, after Press et al., Numerical Recipes in C (1st
+    ed.), 10.4: reflect; expand by 2 where the best is reached; contract by 1/2 where the second
+    worst is not beaten; shrink by 1/2 to the best where that fails too. It ends at a relative
+    spread of the values below `tolerance`. SciPy's variant accepts other points and ends elsewhere.
     """
     start = np.asarray(start, dtype=float)
-    corners = np.diag(np.broadcast_to(scale, start.size))
-
-    def counted(point: Array) -> float:
-        if search.stop():
-            raise _Stopped
-        search.evaluations += 1
-        gains = gains_of(point)
-        cost = objective(gains)
-        search.take(gains, cost)
-        return cost
-
-    with suppress(_Stopped):
-        options = {
-            'initial_simplex': start + np.vstack([np.zeros(start.size), corners]),
-            'maxiter': iterations,
-            'xatol': np.inf,
-            'fatol': tolerance * min(counted(start), 1.0),
-        }
-        minimize(counted, start, method='Nelder-Mead', options=options)
+    points = start + np.vstack([np.zeros(start.size), scale * np.eye(start.size)])
+    values = np.array([objective(point) for point in points])
+    for _ in range(iterations):
+        best, *_, second_worst, worst = np.argsort(values, kind='stable')
+        if 2.0 * np.ptp(values) < tolerance * (abs(values[best]) + abs(values[worst])):
+            break
+        centre = (points.sum(axis=0) - points[worst]) / start.size
+        trial = 2.0 * centre - points[worst]
+        value = objective(trial)
+        if value <= values[best]:
+            expanded = 2.0 * trial - centre
+            further = objective(expanded)
+            if further < values[best]:
+                trial, value = expanded, further
+        elif value >= values[second_worst]:
+            if value < values[worst]:
+                points[worst], values[worst] = trial, value
+            trial = (points[worst] + centre) / 2.0
+            value = objective(trial)
+            if value >= values[worst]:
+                points = (points + points[best]) / 2.0
+                for i in np.delete(np.arange(len(points)), best):
+                    values[i] = objective(points[i])
+                continue
+        points[worst], values[worst] = trial, value
+    return points[np.argmin(values)]
 
 
 def published_search(objective: PoseHoldObjective, terms: str, search: Search) -> None:
@@ -115,15 +117,20 @@ def published_search(objective: PoseHoldObjective, terms: str, search: Search) -
     For 'pid' the D gains follow in the same way, from 100 with a first simplex of 10.
     """
     stages = [PUBLISHED_SEARCH_P, PUBLISHED_SEARCH_I, ((100.0,) * 3, 10.0, 1e-5, 250)]
-    found = np.zeros(gain_count(terms))
-    for i, stage in enumerate(stages[: len(terms)]):
-        before, later = found[: 3 * i], np.zeros(found.size - 3 * i - 3)
-        nelder_mead(search, objective.cost, *stage, partial(_between, before, later))
-        found = search.best
+    found = np.zeros(0)
 
+    def cost(point: Array) -> float:
+        if search.stop():
+            raise _Stopped
+        search.evaluations += 1
+        gains = np.concatenate([found, point])
+        cost = objective.cost(gains)
+        search.take(np.pad(gains, (0, gain_count(terms) - gains.size)), cost)
+        return cost
 
-def _between(before: Array, later: Array, point: Array) -> Array:
-    return np.concatenate([before, point, later])
+    with suppress(_Stopped):
+        for stage in stages[: len(terms)]:
+            found = np.concatenate([found, downhill_simplex(cost, *stage)])
 
 
 def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search: Search) -> float:
