@@ -10,8 +10,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.second_order import step_response
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.model_check import check_model
 from arm_sim.plants.motion_model_plant import MotionModelParameters, MotionModelPlant
+from arm_sim.plants.plant import check_model
 from arm_sim.runs.closed_loop import Push, run_closed_loop
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])

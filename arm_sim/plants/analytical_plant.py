@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
@@ -56,7 +56,6 @@ class AnalyticalPlant(Plant):
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v; the motors' part of the state as it is there without current."""
         super().reset(q, v)
-        self.forward_model.set_wrenches({})
         self.state[:] = self.forward_model.initial_state(q, v)
 
     def step(self, command: Array) -> None:
@@ -66,15 +65,9 @@ class AnalyticalPlant(Plant):
             self.state, command, parameters.timestep, parameters.control_decimation
         )
 
-    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
-        """Push on a frame; refused with 'lagged_euler', which has no wrenches."""
-        before = self._wrenches.copy()
-        super().apply_wrench(frame, wrench)
-        try:
-            self.forward_model.set_wrenches(self._wrenches)
-        except ArmError:
-            self._wrenches = before
-            raise
+    def _set_wrenches(self, wrenches: dict[str, Array]) -> None:
+        self.forward_model.set_wrenches(wrenches)  # refused with 'lagged_euler'
+        super()._set_wrenches(wrenches)
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n), compiled."""

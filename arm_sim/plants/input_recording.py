@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import BESIDE_URDF, RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
@@ -114,10 +115,7 @@ class InputRecording:
             raise ArmError(f'{str(path)!r} lacks {", ".join(missing)} of a recording of inputs')
         beside = {name: parts[name] for name in BESIDE_URDF}
         self.model = RobotModel(str(parts['urdf']), str(parts['tip_frame']), **beside)
-        values: dict[str, Any] = json.loads(str(parts['parameters']))
-        for name, value in values.items():
-            values[name] = tuple(value) if isinstance(value, list) else value
-        self.parameters = AnalyticalParameters(**values)
+        self.parameters = read_fields(AnalyticalParameters, json.loads(str(parts['parameters'])))
         self.start_state, self.end_state = parts['start_state'], parts['end_state']
         self.commands: Array = parts['commands']
         steps, frames = parts['wrench_step'].tolist(), parts['wrench_frame'].tolist()

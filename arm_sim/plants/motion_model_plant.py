@@ -58,11 +58,7 @@ class MotionModelPlant(Plant):
         p = self.parameters
         self.period = p.period_ns * 1e-9
         self.motion = JointSpaceMotionModel(
-            model,
-            p.motion_type,
-            p.natural_frequency,
-            p.damping_ratio,
-            *p.servo_gains(model),
+            model, p.motion_type, p.natural_frequency, p.damping_ratio, *p.servo_gains(model)
         )
         if any(p.settling_time):
             self.motion.update_error_dynamics_from_step(p.settling_time, p.overshoot)

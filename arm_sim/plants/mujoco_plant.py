@@ -117,32 +117,23 @@ def _build(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
         joint.damping[0] = model.damping[i]
         joint.frictionloss = model.friction[i]
         joint.actfrclimited = False
-        actuator = spec.add_actuator(
-            name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, biastype=_AFFINE
-        )
+        actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         if parameters.actuator == 'servo':
-            actuator.gainprm[0] = kp[i]
-            actuator.biasprm[:3] = (0.0, -kp[i], -kd[i])
+            actuator.set_to_position(kp[i], kv=kd[i])
         else:
-            actuator.gainprm[0] = 1.0
+            actuator.set_to_motor()
         if np.isfinite(limit[i]):
             actuator.forcelimited = True
             actuator.forcerange = (-limit[i], limit[i])
 
     spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
-    kind, made = mujoco.mjtTexture, mujoco.mjtBuiltin
-    for name, texture, pattern, rgb1, rgb2 in (
-        (
-            'sky',
-            kind.mjTEXTURE_SKYBOX,
-            made.mjBUILTIN_GRADIENT,
-            (0.75, 0.83, 0.92),
-            (0.95, 0.97, 1),
-        ),
-        ('tiles', kind.mjTEXTURE_2D, made.mjBUILTIN_CHECKER, (0.86, 0.88, 0.9), (0.8, 0.82, 0.85)),
+    of, made = mujoco.mjtTexture, mujoco.mjtBuiltin
+    for name, kind, pattern, rgb1, rgb2 in (
+        ('sky', of.mjTEXTURE_SKYBOX, made.mjBUILTIN_GRADIENT, (0.75, 0.83, 0.92), (0.95, 0.97, 1)),
+        ('tiles', of.mjTEXTURE_2D, made.mjBUILTIN_CHECKER, (0.86, 0.88, 0.9), (0.8, 0.82, 0.85)),
     ):
         spec.add_texture(
-            name=name, type=texture, builtin=pattern, rgb1=rgb1, rgb2=rgb2, width=64, height=64
+            name=name, type=kind, builtin=pattern, rgb1=rgb1, rgb2=rgb2, width=64, height=64
         )
     tiles = spec.add_material(name='tiles', texrepeat=(2, 2), texuniform=True)
     tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
@@ -152,9 +143,6 @@ def _build(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
     spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
     return spec.compile()
-
-
-_AFFINE = mujoco.mjtBias.mjBIAS_AFFINE
 
 
 def _for_mujoco(urdf: str) -> str:

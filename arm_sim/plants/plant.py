@@ -7,13 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import Array, finite, one_of, per_joint
+from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter, with_arrays
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
 COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
 ACTUATOR_FOR = {interface: actuator for actuator, interface in COMMAND_INTERFACE.items()}
+
+# Two correct implementations differ by rounding alone: some 1e-13 of the largest entry.
+MODEL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Plant:
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
-        self._wrenches.clear()
+        self._set_wrenches({})
         self.q[:] = q
         self.v[:] = 0.0 if v is None else v
         self.effort[:] = 0.0
@@ -92,11 +95,11 @@ class Plant:
                 zeros end it.
         """
         self._model.frame_id(frame)
-        wrench = finite(f'wrench on {frame!r}', wrench, (6,))
-        if wrench.any():
-            self._wrenches[frame] = wrench
-        else:
-            self._wrenches.pop(frame, None)
+        wrenches = {**self._wrenches, frame: finite(f'wrench on {frame!r}', wrench, (6,))}
+        self._set_wrenches({name: each for name, each in wrenches.items() if each.any()})
+
+    def _set_wrenches(self, wrenches: dict[str, Array]) -> None:
+        self._wrenches = wrenches
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n) as the engine has it."""
@@ -111,13 +114,9 @@ class Plant:
         return self._model.bias_torque(self.q, self.v)
 
 
-# Imported when asked for: each engine brings libraries that the others do without. A new engine is
-# one file and one line here.
-ENGINES = {
-    'mujoco': ('arm_sim.plants.mujoco_plant', 'MujocoPlant'),
-    'analytical': ('arm_sim.plants.analytical_plant', 'AnalyticalPlant'),
-    'motion_model': ('arm_sim.plants.motion_model_plant', 'MotionModelPlant'),
-}
+# A new engine is a name here and a file: my_engine_plant.py with the class MyEnginePlant, imported
+# when asked for, since each brings libraries that the others do without.
+ENGINES = ('mujoco', 'analytical', 'motion_model')
 
 # The engines that have the whole dynamics: what one says, the other must say as well.
 RIGID_BODY_ENGINES = ('mujoco', 'analytical')
@@ -125,6 +124,40 @@ RIGID_BODY_ENGINES = ('mujoco', 'analytical')
 
 def plant_class(engine: str) -> type[Plant]:
     """Return the plant class of an engine; a name that is not in ENGINES is refused."""
-    one_of('engine', engine, tuple(ENGINES))
-    module, name = ENGINES[engine]
-    return getattr(import_module(module), name)
+    one_of('engine', engine, ENGINES)
+    module = import_module(f'arm_sim.plants.{engine}_plant')
+    return getattr(module, f'{engine.title().replace("_", "")}Plant')
+
+
+def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 0) -> float:
+    """Compare inertia, bias torque and friction of the plant and the model at random states.
+
+    Leaves the plant in its last compared state: reset it. Returns the largest difference found
+    [N.m | kg m^2], relative to max(1, largest entry); one beyond MODEL_TOLERANCE is refused.
+    """
+    if plant.joint_names != model.joint_names:
+        raise ArmError(f'plant has joints {plant.joint_names}, the model {model.joint_names}')
+    rng = np.random.default_rng(seed)
+    damping, friction = plant.joint_friction()
+    worst = 0.0
+    for _ in range(samples):
+        q = model.random_configuration(rng)
+        v = rng.uniform(-1.0, 1.0, model.nv)
+        plant.reset(q, v)
+        pairs = (
+            ('mass matrix [kg m^2]', plant.mass_matrix(), model.mass_matrix(q)),
+            ('bias torque [N.m]', plant.bias_torque(), model.bias_torque(q, v)),
+            ('damping [N.m.s/rad]', damping, model.damping),
+            ('Coulomb friction [N.m]', friction, model.friction),
+        )
+        for quantity, of_plant, of_model in pairs:
+            error = np.abs(of_plant - of_model) / max(1.0, np.abs(of_model).max())
+            worst = max(worst, float(error.max()))
+            if error.max() > MODEL_TOLERANCE:
+                index = np.unravel_index(error.argmax(), error.shape)
+                raise ArmError(
+                    f'joint {model.joint_names[index[0]]!r}: {quantity} of the plant is '
+                    f'{of_plant[index]:.9g}, of the controller model {of_model[index]:.9g}; '
+                    f'they must agree to {MODEL_TOLERANCE:g}'
+                )
+    return worst

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, all_finite
+from arm_dynamics.checks import ArmError, Array, all_finite, finite
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import MotorConstants
 from arm_sim.plants.plant import Plant, PlantParameters
@@ -45,15 +45,10 @@ class Brake:
         lower, upper = self._model.position_lower, self._model.position_upper
         self._hold = np.clip(q + v / self._rate, lower, upper)
 
-    def torque(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Return the braking torque (n,) and the acceleration (n,) that it is for."""
-        a = self._rate**2 * self._model.difference(q, self._hold) - 2.0 * self._rate * v
-        tau = self._model.inverse_dynamics(q, v, a)
-        return np.clip(tau, -self._limit, self._limit), a
-
     def command(self, q: Array, v: Array) -> Array:
-        """Return the plant command (n,): torque, or the servo position that gives it."""
-        tau, a = self.torque(q, v)
+        """Return the plant command (n,): torque, or what gives it to a servo or a motor."""
+        a = self._rate**2 * self._model.difference(q, self._hold) - 2.0 * self._rate * v
+        tau = np.clip(self._model.inverse_dynamics(q, v, a), -self._limit, self._limit)
         if self._actuator == 'torque':
             return tau
         if self._motors is not None:
@@ -96,9 +91,8 @@ class Simulation:
         self._effort_limit = plant.parameters.effort_limit(model)
         self._zeros = np.zeros(len(self._effort_limit))
         self._initial_q = model.check_configuration(initial_q, 'initial_positions')
-        self._initial_v = np.zeros(model.nv)
-        if initial_v is not None:
-            self._initial_v = model.check_velocity(initial_v, 'initial_velocities')
+        moving = self._zeros if initial_v is None else initial_v
+        self._initial_v = model.check_velocity(moving, 'initial_velocities')
         self._swap = swap
         self._pushes: list[tuple[int, str, Array]] = []
         self.reset()
@@ -133,9 +127,7 @@ class Simulation:
             from_ns: simulated time [ns], no more than LATEST_PUSH ahead; what has passed is now.
         """
         self.model.frame_id(frame)
-        wrench = np.array(wrench, dtype=float)
-        if not np.isfinite(wrench).all():
-            raise ArmError(f'external_wrench {wrench} is not finite; it is dropped')
+        wrench = finite('external_wrench', wrench, (6,))
         ahead = (from_ns - self.time_ns) * 1e-9
         if ahead > LATEST_PUSH:
             raise ArmError(

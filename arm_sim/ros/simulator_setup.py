@@ -7,8 +7,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_sim.plants.model_check import check_model
-from arm_sim.plants.plant import plant_class
+from arm_sim.plants.plant import check_model, plant_class
 from arm_sim.plants.simulation import Simulation
 
 
