@@ -80,7 +80,7 @@ def downhill_simplex(
     These are the steps of the published search, after Press et al., Numerical Recipes in C (1st
     ed.), 10.4: reflect; expand by 2 where the best is reached; contract by 1/2 where the second
     worst is not beaten; shrink by 1/2 to the best where that fails too. It ends at a relative
-    spread of the values below `tolerance`. SciPy's variant accepts other points and ends elsewhere.
+    spread of the values below `tolerance`. SciPy's variant accepts other points: another end.
     """
     start = np.asarray(start, dtype=float)
     points = start + np.vstack([np.zeros(start.size), scale * np.eye(start.size)])
