@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from builtin_interfaces.msg import Time
 from mcap.reader import make_reader
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.robots import find_urdf
 from arm_sim.pictures import save
-from arm_sim.ros.recording import Channel, schema_text, write_recording
+from arm_sim.ros.recording import schema_text, write_recording
 from arm_sim.runs.measures import Tracking, rms, track
 from arm_sim.runs.record import JointStates, Record
 from arm_sim.runs.report import Check, print_report, write_json
@@ -160,8 +164,10 @@ def test_checks_of_the_cube_are_those_of_its_path_and_law_or_mode():
 
 def test_recording_is_a_readable_mcap_with_the_message_definition(tmp_path):
     path = tmp_path / 'recording.mcap'
-    messages = [(5, b'\x00\x01\x00\x00first'), (9, b'\x00\x01\x00\x00second')]
-    write_recording(path, [Channel('/joint_states', 'sensor_msgs/msg/JointState', messages)])
+    stamped = [JointState(header=Header(stamp=Time(nanosec=stamp))) for stamp in (5, 9)]
+    messages = [(each.header.stamp.nanosec, serialize_message(each)) for each in stamped]
+    data = [raw for _, raw in messages]
+    write_recording(path, [('/joint_states', 'sensor_msgs/msg/JointState', data)])
     with path.open('rb') as stream:
         found = list(make_reader(stream).iter_messages())
     assert [(m.log_time, m.data) for _, _, m in found] == messages

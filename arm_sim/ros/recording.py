@@ -1,68 +1,42 @@
 """Recordings: MCAP files of ROS 2 messages, as PlotJuggler, Foxglove and ros2 bag read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from ament_index_python.packages import get_package_share_directory
 from mcap.writer import Writer
 
-_BUILTIN = {'bool', 'byte', 'char', 'string', 'wstring', 'float32', 'float64'}
-_BUILTIN |= {f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)}
+from arm_controllers.ros.serialized_messages import stamp_ns
 
 
-@dataclass(frozen=True)
-class Channel:
-    """One topic of a recording.
+def write_recording(path: Path, channels: Iterable[tuple[str, str, Sequence[bytes]]]) -> None:
+    """Write an MCAP file; time is the simulated time of the stamps.
 
-    Attributes:
-        topic: its name.
-        type_name: e.g. 'sensor_msgs/msg/JointState'.
-        messages: stamp [ns] and serialized message (CDR), in order.
+    Each channel is a topic, its type such as 'sensor_msgs/msg/JointState', and its serialised
+    messages, which begin with a header, in order.
     """
-
-    topic: str
-    type_name: str
-    messages: Sequence[tuple[int, bytes]]
-
-
-def write_recording(path: Path, channels: Sequence[Channel]) -> None:
-    """Write an MCAP file; time is the simulated time of the stamps."""
     with path.open('wb') as stream:
         writer = Writer(stream)
         writer.start(profile='ros2', library='arm_sim')
-        for channel in channels:
-            schema = writer.register_schema(
-                channel.type_name, 'ros2msg', schema_text(channel.type_name).encode()
-            )
-            number = writer.register_channel(channel.topic, 'cdr', schema)
-            for sequence, (stamp, data) in enumerate(channel.messages):
+        for topic, kind, messages in channels:
+            schema = writer.register_schema(kind, 'ros2msg', schema_text(kind).encode())
+            number = writer.register_channel(topic, 'cdr', schema)
+            for sequence, data in enumerate(messages):
+                stamp = stamp_ns(data)
                 writer.add_message(number, stamp, data, stamp, sequence)
         writer.finish()
 
 
-def schema_text(type_name: str) -> str:
+def schema_text(kind: str) -> str:
     """Return a message's definition followed by those that it uses, as MCAP's ros2msg wants it."""
-    texts: dict[str, str] = {}
-    _collect(type_name, texts)
-    first, *rest = texts.items()
-    separator = '\n' + '=' * 80 + '\n'
-    used = (f'MSG: {name.replace("/msg/", "/")}\n{text}' for name, text in rest)
-    return separator.join([first[1], *used])
-
-
-def _collect(type_name: str, texts: dict[str, str]) -> None:
-    package, _, name = type_name.split('/')
-    text = (Path(get_package_share_directory(package)) / 'msg' / f'{name}.msg').read_text()
-    texts[type_name] = text
-    for line in text.splitlines():
-        words = line.split('#')[0].split()
-        if not words:
-            continue
-        field = words[0].split('[')[0].split('<')[0]
-        if field in _BUILTIN:
-            continue
-        used = field if '/' in field else f'{package}/{field}'
-        used = used.replace('/msg/', '/').replace('/', '/msg/')
-        if used not in texts:
-            _collect(used, texts)
+    names, texts = [kind.replace('/msg/', '/')], []
+    for name in names:  # which grow on the way
+        package, message = name.split('/')
+        folder = Path(get_package_share_directory(package)) / 'msg'
+        texts.append(f'MSG: {name}\n{(folder / f"{message}.msg").read_text()}')
+        fields = getattr(import_module(f'{package}.msg'), message).get_fields_and_field_types()
+        used = re.findall(r'\w+/\w+', ' '.join(fields.values()))
+        names += [each for each in dict.fromkeys(used) if each not in names]
+    return ('\n' + '=' * 80 + '\n').join(texts).partition('\n')[2]

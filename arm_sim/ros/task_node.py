@@ -15,7 +15,6 @@ from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
-from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
@@ -181,6 +180,7 @@ class TaskNode(Node):
     def _report(self, task: Task, run: Run, arm: GoalRun) -> int:
         # Plots and recordings bring libraries that would hold up the start of the arm.
         from arm_sim.pictures import save
+        from arm_sim.ros.recording import write_recording
         from arm_sim.runs.report import print_report, title_of, write_json
 
         report = task.report(run)
@@ -190,7 +190,12 @@ class TaskNode(Node):
         write_json(self.output_dir / 'report.json', report)
         run.record.save(self.output_dir / RECORD)
         save(task.draw(run, report), self.output_dir / task.picture_name)
-        self._write_recording(arm)
+        topic = f'/{self.parameters.server}/controller_state'
+        channels = (
+            ('/joint_states', 'sensor_msgs/msg/JointState', arm.states),
+            (topic, 'control_msgs/msg/JointTrajectoryControllerState', self._controller_states),
+        )
+        write_recording(self.output_dir / 'recording.mcap', channels)
         rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
         if report['mode'] == 'realtime':
             late, skipped = report['late_ticks'], report['skipped_periods']
@@ -201,22 +206,6 @@ class TaskNode(Node):
         names = f'report.json, {task.picture_name}, {RECORD}, recording.mcap'
         self._say(f'{names} are in {self.output_dir}')
         return 0 if report['limits_held'] else 1
-
-    def _write_recording(self, arm: GoalRun) -> None:
-        from arm_sim.ros.recording import Channel, write_recording
-
-        topic = f'/{self.parameters.server}/controller_state'
-        channels = (
-            ('/joint_states', 'sensor_msgs/msg/JointState', arm.states),
-            (topic, 'control_msgs/msg/JointTrajectoryControllerState', self._controller_states),
-        )
-        write_recording(
-            self.output_dir / 'recording.mcap',
-            [
-                Channel(name, kind, [(stamp_ns(data), data) for data in messages])
-                for name, kind, messages in channels
-            ],
-        )
 
 
 def main(name: str = '') -> int:
