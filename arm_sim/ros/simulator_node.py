@@ -1,6 +1,8 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -35,14 +37,14 @@ class SimulatorNode(Node):
         if engine.takes_goals:
             own = OwnGoals(self, setup.model, period_ns, realtime=p.mode == 'realtime')
         self._arm_clock = clock = self._make_clock(own)
-        self._commands = CommandInput(self, clock, own, self._refuse)
+        commands = CommandInput(self, clock, own, lambda error: self._diagnostics.refuse(error))
         fixed = {'mode': p.mode, 'engine': p.engine}
-        self._diagnostics = SimulatorDiagnostics(self, clock, self._commands, fixed)
+        self._diagnostics = SimulatorDiagnostics(self, clock, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
-        self.create_service(Trigger, '~/reset', self._on_reset)
-        self.create_service(SetBool, '~/pause', self._on_pause)
-        self.create_service(Trigger, '~/step', self._on_step)
-        self.create_service(Trigger, '~/save_inputs', self._on_save_inputs)
+        self._serve('reset', Trigger, self._reset)
+        self._serve('pause', SetBool, self._pause)
+        self._serve('step', Trigger, self._step)
+        self._serve('save_inputs', Trigger, self._save_inputs)
         self.create_timer(clock.tick_period, clock.tick)
         self._viewer = None
         if p.viewer:
@@ -76,52 +78,48 @@ class SimulatorNode(Node):
             self._viewer.close()
         super().destroy_node()
 
-    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _serve(self, name: str, kind: Any, do: Callable[[Any], str]) -> None:
+        """Open the service ~/name; `do` takes the request and returns what was done."""
+
+        def answer(request: Any, response: Any) -> Any:
+            try:
+                response.success, response.message = True, do(request)
+            except ArmError as error:
+                response.success, response.message = False, str(error)
+            return response
+
+        self.create_service(kind, f'~/{name}', answer)
+
+    def _reset(self, request: Trigger.Request) -> str:
         self._arm_clock.reset()
-        response.success, response.message = True, 'at the initial state, t = 0'
-        return response
+        return 'at the initial state, t = 0'
 
-    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+    def _pause(self, request: SetBool.Request) -> str:
         self._arm_clock.pause(request.data)
-        response.success, response.message = True, 'paused' if request.data else 'running'
-        return response
+        return 'paused' if request.data else 'running'
 
-    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _step(self, request: Trigger.Request) -> str:
         clock = self._arm_clock
-        response.success = clock.paused and not clock.fault
-        if response.success:
-            t = self._simulation.time_ns * 1e-9
-            response.message = f'one control period from t = {t:.4f} s'
-            clock.allow_step()
-        else:
-            response.message = clock.fault or 'not paused: pause first'
-        return response
+        if clock.fault or not clock.paused:
+            raise ArmError(clock.fault or 'not paused: pause first')
+        t = self._simulation.time_ns * 1e-9
+        clock.allow_step()
+        return f'one control period from t = {t:.4f} s'
 
-    def _on_save_inputs(
-        self, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        """Write the recording as it is now."""
-        try:
-            if self._recorder is None:
-                raise ArmError('parameter record_inputs is empty: nothing is recorded')
-            self._recorder.save(self.parameters.record_inputs)
-            response.success, response.message = True, self.parameters.record_inputs
-        except ArmError as error:
-            response.success, response.message = False, str(error)
-        return response
+    def _save_inputs(self, request: Trigger.Request) -> str:
+        if self._recorder is None:
+            raise ArmError('parameter record_inputs is empty: nothing is recorded')
+        self._recorder.save(self.parameters.record_inputs)
+        return self.parameters.record_inputs
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Hold a wrench, given in the axes of its frame, from its stamp on (0: now)."""
-        force, torque = message.wrench.force, message.wrench.torque
-        wrench = [force.x, force.y, force.z, torque.x, torque.y, torque.z]
-        header = message.header
+        parts, header = (message.wrench.force, message.wrench.torque), message.header
+        wrench = [getattr(part, axis) for part in parts for axis in 'xyz']
         try:
             self._simulation.push(header.frame_id, wrench, to_ns(header.stamp))
         except ArmError as error:
-            self._refuse(error)
-
-    def _refuse(self, error: ArmError) -> None:
-        self._diagnostics.refuse(error)
+            self._diagnostics.refuse(error)
 
 
 def main() -> int:
