@@ -90,35 +90,27 @@ def as_ros_value(value: Any) -> Any:
 def from_ros_value(name: str, value: Any, kind: Any) -> Any:
     """Return a parameter's value as its dataclass field has it: 2 as 2.0 for a float.
 
-    Raises:
-        ArmError: wrong type.
+    Raises ArmError for the wrong type.
     """
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is float and number:
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    if kind in (bool, int, str) and type(value) is kind:
+    if type(value) is kind:
         return value
-    if typing.get_origin(kind) is tuple:
-        item = typing.get_args(kind)[0]
-        items = (
-            list(value)
-            if isinstance(value, list | tuple | array)
-            else []
-            if value is None
-            else [value]
-        )
-        if item is float and all(type(x) in (int, float) for x in items):
-            return tuple(float(x) for x in items)
-        if item is str and all(isinstance(x, str) for x in items):
-            return tuple(items)
-    raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[str(kind)]}')
+    items = [] if value is None else [value]
+    if isinstance(value, list | tuple | array):
+        items = list(value)
+    if kind == tuple[float, ...] and all(type(x) in (int, float) for x in items):
+        return tuple(map(float, items))
+    if kind == tuple[str, ...] and all(isinstance(x, str) for x in items):
+        return tuple(items)
+    raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[kind]}')
 
 
 _WORDS = {
-    str(bool): 'true or false',
-    str(int): 'a whole number',
-    str(float): 'a number',
-    str(str): 'a text',
-    str(tuple[float, ...]): 'a number or a list of numbers',
-    str(tuple[str, ...]): 'a list of texts',
+    bool: 'true or false',
+    int: 'a whole number',
+    float: 'a number',
+    str: 'a text',
+    tuple[float, ...]: 'a number or a list of numbers',
+    tuple[str, ...]: 'a list of texts',
 }

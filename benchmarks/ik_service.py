@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import rclpy
+from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
-from arm_controllers.ros.messages import pose_array_message, pose_to_message
+from arm_controllers.ros.messages import pose_to_message
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_controllers.ros.running import make_executor, run_node
 from arm_dynamics.model import RobotModel
@@ -80,7 +81,8 @@ def measure(calls: int) -> dict:
             times['compute_ik'].append(ik_time)
     tool = model.forward_kinematics(START)
     line = tool.translation + np.linspace(0, 0.15, 3000)[:, None] * np.array([0, 1, 0])
-    path = pose_array_message(line, pin.Quaternion(tool.rotation))
+    poses = [pose_to_message(pin.SE3(tool.rotation, point), '').pose for point in line]
+    path = PoseArray(poses=poses)
     request = ComputeIKPath.Request(path=path, seed=START.tolist())
     path_times = []
     for _ in range(10):

@@ -21,12 +21,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.messages import (
-    pose_array_message,
-    pose_from_message,
-    pose_message,
-    pose_to_message,
-)
+from arm_controllers.ros.messages import pose_from_message, pose_to_message
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
@@ -34,6 +29,10 @@ from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 
 Q = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
 TIMEOUT = 60.0
+
+
+def path_of(positions, rotation):
+    return PoseArray(poses=[pose_to_message(pin.SE3(rotation, p), '').pose for p in positions])
 
 
 @pytest.mark.launch_test
@@ -144,7 +143,7 @@ class TestServices(unittest.TestCase):
     def test_a_path_of_three_thousand_poses_is_solved(self):
         start = self.model.forward_kinematics(Q)
         positions = start.translation + np.linspace(0, 0.1, 3000)[:, None] * np.array([0, 1, 0])
-        path = pose_array_message(positions, pin.Quaternion(start.rotation))
+        path = path_of(positions, start.rotation)
         response = self.call(self.path, ComputeIKPath.Request(path=path, seed=Q.tolist()))
         assert response.success, response.reason
         assert response.first_failure == -1
@@ -155,7 +154,7 @@ class TestServices(unittest.TestCase):
     def test_an_impossible_path_names_its_first_impossible_pose(self):
         start = self.model.forward_kinematics(Q)
         positions = start.translation + np.linspace(0, 2.0, 100)[:, None] * np.array([1, 0, 0])
-        path = pose_array_message(positions, pin.Quaternion(start.rotation))
+        path = path_of(positions, start.rotation)
         response = self.call(self.path, ComputeIKPath.Request(path=path, seed=Q.tolist()))
         assert not response.success
         assert response.first_failure > 0
@@ -164,9 +163,9 @@ class TestServices(unittest.TestCase):
     def test_a_path_may_leave_the_orientation_or_one_axis_free(self):
         start = self.model.forward_kinematics(Q)
         positions = start.translation + np.linspace(0, 0.1, 50)[:, None] * np.array([0, 1, 0])
-        path = pose_array_message(positions, pin.Quaternion(start.rotation))
-        turned = pin.Quaternion(start.rotation @ pin.exp3(np.array([0, 0, 2.0])))
-        path.poses[1:] = pose_array_message(positions[1:], turned).poses
+        path = path_of(positions, start.rotation)
+        turned = start.rotation @ pin.exp3(np.array([0, 0, 2.0]))
+        path.poses[1:] = path_of(positions[1:], turned).poses
         free = [1e-6] * 5 + [np.inf]
         for name, value in (('position_only', True), ('axis_tolerances', free)):
             request = ComputeIKPath.Request(path=path, seed=Q.tolist(), **{name: value})
@@ -181,7 +180,7 @@ class TestServices(unittest.TestCase):
                 np.testing.assert_allclose(approach, approach[:1].repeat(50, 0), atol=2e-6)
 
     def test_every_malformed_request_is_answered_with_its_reason(self):
-        far = pose_message(np.array([5.0, 0, 0]), pin.Quaternion(1, 0, 0, 0), '')
+        far = pose_to_message(pin.SE3(np.eye(3), np.array([5.0, 0, 0])), '')
         no_rotation = self.target()
         no_rotation.pose.orientation.w = no_rotation.pose.orientation.x = 0.0
         no_rotation.pose.orientation.y = no_rotation.pose.orientation.z = 0.0

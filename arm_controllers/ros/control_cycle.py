@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
+from control_msgs.srv import QueryTrajectoryState
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
@@ -12,10 +13,9 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.state_steps import StateSteps, Step
 from arm_controllers.ros.controller_parameters import ControllerParameters
-from arm_controllers.ros.goal_server import GoalServer
-from arm_controllers.ros.messages import ControllerStateMessage, set_stamp
+from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
+from arm_controllers.ros.messages import ControllerStateMessage, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
-from arm_controllers.ros.query_state import QueryState
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
@@ -70,11 +70,11 @@ class ControlCycle:
             JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS, raw=True
         )
         goals.follower = follower
-        self._query = QueryState(node, follower, lambda: self.taken_over)
+        self._query = node.create_service(QueryTrajectoryState, '~/query_state', self._on_query)
 
     def close(self) -> None:
         """Close the endpoints."""
-        self._query.close()
+        self._node.destroy_service(self._query)
         self._node.destroy_subscription(self._state_input)
         self._node.destroy_publisher(self._command_publisher)
         self._node.destroy_lifecycle_publisher(self._state_publisher)
@@ -137,10 +137,10 @@ class ControlCycle:
             self._begin(step, time_ns, q, v)
         self._last_state = time.monotonic()
         reference = follower.update(time_ns, q, v)
+        wanted = reference
         if self._lookahead_ns:
-            self._output[:] = law(q, v, follower.peek(time_ns + self._lookahead_ns), self._dt)
-        else:
-            self._output[:] = law(q, v, reference, self._dt)
+            wanted = follower.peek(time_ns + self._lookahead_ns)
+        self._output[:] = law(q, v, wanted, self._dt)
         self._answer = self._command.serialized(time_ns)
         self._command_publisher.publish(self._answer)
         self.goals.after_cycle(time_ns, q, v)
@@ -163,3 +163,21 @@ class ControlCycle:
         self.goals.activate(time_ns)
         self.taken_over = True
         self._next_report_ns = time_ns
+
+    def _on_query(
+        self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response
+    ) -> QueryTrajectoryState.Response:
+        """Say where the reference will be, by the goals that are there now."""
+        follower, time_ns = self.follower, to_ns(request.time)
+        past = (follower.time_ns - time_ns) * 1e-9
+        if not self.taken_over:
+            response.message = NOT_ACTIVE
+        elif past > 0:
+            response.message = f'{past:.6g} s before the newest state; what has passed is not kept'
+        else:
+            reference = follower.peek(time_ns)
+            response.success, response.name = True, list(follower.joint_names)
+            response.position = reference.q.tolist()
+            response.velocity = reference.v.tolist()
+            response.acceleration = reference.a.tolist()
+        return response

@@ -16,7 +16,7 @@ from arm_dynamics.checks import ArmError
 # Goals of more points than this are checked in slices in real time.
 _AT_ONCE = 50
 
-_NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
+NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
 
 
 class GoalServer:
@@ -26,7 +26,7 @@ class GoalServer:
     can say why.
 
     In real time goals arrive in another thread. They are handed over by `_inbox` and worked on in
-    `after_cycle`; all else happens in the control loop's thread.
+    `after_cycle`, long ones slice by slice; all else happens in the control loop's thread.
 
     Attributes:
         follower: follows the goals; another one may take its place while none is taken.
@@ -43,15 +43,9 @@ class GoalServer:
         feedback_rate: float,
         realtime: bool,
     ):
-        """Open the topic and the action.
+        """Open the topic and the action, in real time in another thread.
 
-        Args:
-            node: the controller.
-            follower: follows the goals.
-            period_ns: control period [ns].
-            feedback_rate: of the action [Hz of the states' time].
-            realtime: take goals in another thread, and check long ones slice by slice between
-                cycles.
+        `period_ns`: the control period; `feedback_rate`: of the action [Hz of the states' time].
         """
         self._logger = node.get_logger()
         self.follower = follower
@@ -72,7 +66,7 @@ class GoalServer:
         """Take goals from now on; also after a jump of time. What came before is refused."""
         while self._inbox:
             identifier, _ = self._inbox.popleft()
-            self._refuse(identifier, GoalError(_NOT_ACTIVE))
+            self._refuse(identifier, GoalError(NOT_ACTIVE))
         self._time_ns = time_ns
         self._next_feedback_ns = time_ns
 
@@ -103,7 +97,7 @@ class GoalServer:
 
     def _on_goal(self, identifier: object, goal: Goal | ArmError) -> None:
         if self._realtime and self._time_ns is None:
-            self._refuse(identifier, GoalError(_NOT_ACTIVE))
+            self._refuse(identifier, GoalError(NOT_ACTIVE))
             return
         self._inbox.append((identifier, lambda: self.take(goal, identifier)))
         if not self._realtime:
@@ -121,7 +115,7 @@ class GoalServer:
         """Give a goal to the follower, at once or in slices, or refuse it."""
         try:
             if self._time_ns is None:
-                raise GoalError(_NOT_ACTIVE)
+                raise GoalError(NOT_ACTIVE)
             if isinstance(goal, ArmError):
                 raise goal
             points = len(goal.times)

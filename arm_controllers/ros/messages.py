@@ -115,36 +115,25 @@ def goal_from_message(message: JointTrajectory, identifier: object = None) -> Go
     points = message.points
     m, n = len(points), len(message.joint_names)
 
-    def column(field: str) -> tuple[Array | None, NDArray[np.bool_]]:
+    def column(field: str, *allowed: int) -> tuple[Array | None, NDArray[np.bool_]]:
         given = [getattr(point, field) for point in points]
+        for i, values in enumerate(given):
+            if len(values) not in allowed:
+                words = 'none or one per joint' if 0 in allowed else 'one per joint'
+                raise GoalError(
+                    f'{len(values)} {field} for {n} joints (point {i}); allowed: {words}', point=i
+                )
         present = np.array([len(values) > 0 for values in given], dtype=bool)
         if not present.any():
             return None, present
-        if {len(values) for values in given} == {n}:
-            return np.frombuffer(b''.join(given)).reshape(m, n), present
         rows = np.zeros((m, n))
-        for i, values in enumerate(given):
-            if len(values) not in (0, n):
-                raise GoalError(
-                    f'{len(values)} {field} for {n} joints (point {i});'
-                    ' allowed: none or one per joint',
-                    point=i,
-                )
-            if len(values):
-                rows[i] = values
+        rows[present] = np.frombuffer(b''.join(given)).reshape(-1, n)
         return rows, present
 
-    positions, _ = column('positions')
-    for i, point in enumerate(points):
-        if len(point.positions) != n:
-            raise GoalError(
-                f'{len(point.positions)} positions for {n} joints (point {i});'
-                ' allowed: one per joint',
-                point=i,
-            )
-    velocities, has_velocity = column('velocities')
-    accelerations, has_acceleration = column('accelerations')
-    effort, _ = column('effort')
+    positions, _ = column('positions', n)
+    velocities, has_velocity = column('velocities', 0, n)
+    accelerations, has_acceleration = column('accelerations', 0, n)
+    effort, _ = column('effort', 0, n)
     return Goal(
         joint_names=tuple(message.joint_names),
         times=np.array([to_ns(point.time_from_start) * 1e-9 for point in points]),
@@ -190,28 +179,7 @@ def trajectory_message(goal: Goal) -> JointTrajectory:
     return message
 
 
-def pose_message(position: Array, rotation: pin.Quaternion, frame: str) -> PoseStamped:
-    """Return a pose: position (3,) [m], in `frame`."""
-    message = PoseStamped()
-    message.header.frame_id = frame
-    message.pose = _pose(position.tolist(), rotation)
-    return message
-
-
-def pose_array_message(positions: Array, rotation: pin.Quaternion) -> PoseArray:
-    """Return poses at positions (k, 3) [m], all with the same rotation."""
-    return PoseArray(poses=[_pose(position, rotation) for position in positions.tolist()])
-
-
-def _pose(position: Sequence[float], rotation: pin.Quaternion) -> Pose:
-    pose = Pose()
-    pose.position.x, pose.position.y, pose.position.z = position
-    pose.orientation.x, pose.orientation.y = rotation.x, rotation.y
-    pose.orientation.z, pose.orientation.w = rotation.z, rotation.w
-    return pose
-
-
-# Poses from messages
+# Poses
 
 
 def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
@@ -237,7 +205,11 @@ def poses_from_message(message: PoseArray) -> Array:
 
 def pose_to_message(pose: pin.SE3, frame: str) -> PoseStamped:
     """Return a pose in `frame` as a message."""
-    return pose_message(pose.translation, pin.Quaternion(pose.rotation), frame)
+    message = PoseStamped()
+    message.header.frame_id = frame
+    p, o = message.pose.position, message.pose.orientation
+    p.x, p.y, p.z, o.x, o.y, o.z, o.w = pin.SE3ToXYZQUAT(pose).tolist()
+    return message
 
 
 def _poses(messages: Sequence[Pose], what: str) -> Array:

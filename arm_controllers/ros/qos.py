@@ -1,28 +1,14 @@
-"""The QoS profiles of all nodes."""
+"""The QoS profiles of all nodes; reliable, newest kept and volatile where nothing else is said."""
 
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-
-def _qos(
-    depth: int,
-    reliability: ReliabilityPolicy = ReliabilityPolicy.RELIABLE,
-    durability: DurabilityPolicy = DurabilityPolicy.VOLATILE,
-) -> QoSProfile:
-    return QoSProfile(
-        history=HistoryPolicy.KEEP_LAST,
-        depth=depth,
-        reliability=reliability,
-        durability=durability,
-    )
-
-
-CONTROL_QOS = _qos(1)
+CONTROL_QOS = QoSProfile(depth=1)
 # The two ends of the control loop take the newest message only and acknowledge none: faster, and
 # in lock-step a message that got lost is asked for again.
-CONTROL_INPUT_QOS = _qos(1, ReliabilityPolicy.BEST_EFFORT)
+CONTROL_INPUT_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 # The simulator keeps enough states for a recorder that lags behind.
-STATE_QOS = _qos(1000)
-RECORD_QOS = _qos(100_000)
-LATCHED_QOS = _qos(1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+STATE_QOS = QoSProfile(depth=1000)
+RECORD_QOS = QoSProfile(depth=100_000)
+LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # ROS's own depth of 10 drops requests of many clients at once.
-SERVICE_QOS = _qos(1000)
+SERVICE_QOS = QoSProfile(depth=1000)

@@ -101,32 +101,29 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
 
 
 def wait_for(executor: Any, future: Future, what: str, timeout: float) -> Any:
-    """Dispatch callbacks until a future is done and return its result.
-
-    Raises:
-        ArmError: not done within `timeout` [s].
-    """
-    end = time.monotonic() + timeout
-    while not future.done():
-        remaining = end - time.monotonic()
-        if remaining <= 0.0:
-            raise ArmError(f'no {what} within {timeout:g} s')
-        _dispatch(executor, future, min(remaining, _SLICE))
+    """Return a future's result; wait as `wait_until` it is done."""
+    wait_until(executor, future.done, what, timeout, future)
     return future.result()
 
 
-def wait_until(executor: Any, condition: Callable[[], bool], what: str, timeout: float) -> None:
-    """Dispatch callbacks until a condition holds.
+def wait_until(
+    executor: Any,
+    condition: Callable[[], bool],
+    what: str,
+    timeout: float,
+    news: Future | None = None,
+) -> None:
+    """Dispatch callbacks until a condition holds, looked at every 10 ms or when `news` is done.
 
     Raises:
         ArmError: it does not within `timeout` [s].
     """
-    end = time.monotonic() + timeout
-    never = Future()
+    end, never = time.monotonic() + timeout, Future()
     while not condition():
-        if time.monotonic() > end:
+        left = end - time.monotonic()
+        if left <= 0.0:
             raise ArmError(f'no {what} within {timeout:g} s')
-        _dispatch(executor, never, 0.01)
+        _dispatch(executor, news or never, min(left, _SLICE if news else 0.01))
 
 
 def make_executor() -> Any:
