@@ -12,12 +12,13 @@ from sensor_msgs.msg import JointState
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.state_steps import StateSteps, Step
+from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
-from arm_controllers.ros.messages import ControllerStateMessage, set_stamp, to_ns
+from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 
 
@@ -60,8 +61,8 @@ class ControlCycle:
         self._output = getattr(self._command, field)
         self._answer = b''
         self._measured = JointStateReader(names, FIELDS[:2])
-        output = 'positions' if field == 'position' else 'effort'
-        self._state_message = ControllerStateMessage(names, output)
+        self._output_name = 'positions' if field == 'position' else 'effort'
+        self._state_message = JointTrajectoryControllerState(joint_names=list(names))
         self._command_publisher = node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
         self._state_publisher = node.create_lifecycle_publisher(
             JointTrajectoryControllerState, '~/controller_state', 10
@@ -147,12 +148,9 @@ class ControlCycle:
         if time_ns >= self._next_report_ns:
             self._next_report_ns = time_ns + self._report_every_ns
             if self._state_publisher.get_subscription_count():  # else nobody pays for it
-                error = self.model.difference(q, reference.q)
-                effort = state.numbers('effort')
-                self._state_message.fill(time_ns, reference, q, v, error, effort, self._output)
-                self._state_publisher.publish(self._state_message.message)
+                self._report(time_ns, reference, q, v)
 
-    def _begin(self, step: Step, time_ns: int, q: Any, v: Any) -> None:
+    def _begin(self, step: Step, time_ns: int, q: Array, v: Array) -> None:
         """Begin anew at a state that does not follow from what was commanded before."""
         follower = self.follower
         if self.taken_over and step is Step.MISSED and follower.goals:
@@ -163,6 +161,21 @@ class ControlCycle:
         self.goals.activate(time_ns)
         self.taken_over = True
         self._next_report_ns = time_ns
+
+    def _report(self, time_ns: int, reference: Reference, q: Array, v: Array) -> None:
+        """Publish one instant: reference, feedback (with the applied effort), error, output."""
+        message = self._state_message
+        set_stamp(message.header.stamp, time_ns)
+        r, error = reference, self.model.difference(q, reference.q)
+        set_numbers(
+            message.reference, positions=r.q, velocities=r.v, accelerations=r.a, effort=r.effort
+        )
+        set_numbers(
+            message.feedback, positions=q, velocities=v, effort=self._measured.numbers('effort')
+        )
+        set_numbers(message.error, positions=error, velocities=r.v - v)
+        set_numbers(message.output, **{self._output_name: self._output})
+        self._state_publisher.publish(message)
 
     def _on_query(
         self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response
@@ -177,7 +190,7 @@ class ControlCycle:
         else:
             reference = follower.peek(time_ns)
             response.success, response.name = True, list(follower.joint_names)
-            response.position = reference.q.tolist()
-            response.velocity = reference.v.tolist()
-            response.acceleration = reference.a.tolist()
+            set_numbers(
+                response, position=reference.q, velocity=reference.v, acceleration=reference.a
+            )
         return response

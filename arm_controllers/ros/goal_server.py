@@ -10,7 +10,7 @@ from rclpy.node import Node
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
-from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.messages import set_numbers, set_stamp
 from arm_dynamics.checks import ArmError
 
 # Goals of more points than this are checked in slices in real time.
@@ -185,16 +185,13 @@ class GoalServer:
         handle = None if goal is None else self._endpoints.handle(goal.identifier)
         if handle is None:
             return
-        feedback, reference = self._feedback, self.follower.reference
+        feedback, r = self._feedback, self.follower.reference
         set_stamp(feedback.header.stamp, time_ns)
         feedback.joint_names = list(self.follower.joint_names)
-        feedback.desired.positions = reference.q.tolist()
-        feedback.desired.velocities = reference.v.tolist()
-        feedback.desired.accelerations = reference.a.tolist()
-        feedback.actual.positions = q.tolist()
-        feedback.actual.velocities = v.tolist()
-        feedback.error.positions = self.follower.model.difference(q, reference.q).tolist()
-        feedback.error.velocities = (reference.v - v).tolist()
+        error = self.follower.model.difference(q, r.q)
+        set_numbers(feedback.desired, positions=r.q, velocities=r.v, accelerations=r.a)
+        set_numbers(feedback.actual, positions=q, velocities=v)
+        set_numbers(feedback.error, positions=error, velocities=r.v - v)
         t_ns = round(self.follower.time_in_goal(time_ns) * 1e9)
         for part in (feedback.desired, feedback.actual, feedback.error):
             set_stamp(part.time_from_start, t_ns)

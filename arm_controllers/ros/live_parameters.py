@@ -1,6 +1,7 @@
 """Parameters of a controller that may be set while it runs: checked as a whole, then applied."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,16 @@ from arm_controllers.parameter_values import (
     read_fields,
 )
 from arm_controllers.ros.parameters import declare_parameter
-from arm_controllers.second_order_gains import numbers
 from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import PerJoint
 
-_FREQUENCY, _RATIO = 'natural_frequency', 'damping_ratio'
 # Parameters of the model that may be set while the node runs, as RobotModel takes them.
 OF_JOINTS = ('armature', 'damping', 'friction')
+_PAIR = ('natural_frequency', 'damping_ratio')
 FREQUENCY_AND_RATIO = (
-    ParameterField(
-        _FREQUENCY,
-        (0.0,),
-        tuple[float, ...],
-        'of the error dynamics; sets the gains [rad/s]; 0 at the start: the gains set it',
-    ),
-    ParameterField(_RATIO, (1.0,), tuple[float, ...], 'of the error dynamics; likewise'),
+    ParameterField(_PAIR[0], (0.0,), PerJoint, 'of the error dynamics [rad/s]; 0: of the gains'),
+    ParameterField(_PAIR[1], (1.0,), PerJoint, 'of the error dynamics; both set the gains'),
 )
 
 
@@ -67,58 +63,67 @@ class LiveParameters:
         Raises:
             ArmError: a value that is refused.
         """
-        self._node = node
-        self._model_of = model_of
+        self._node, self._model_of, self._apply = node, model_of, apply
         self._law_class = law_class
-        self._apply = apply
-        self.model = model_of(**{name: self._numbers({}, name) for name in OF_JOINTS})
-        joint_names = self.model.joint_names
+        self.model = self._model_with({})
         fields = [*parameter_fields(law_class.Parameters)]
-        fields += parameter_fields(FollowerParameters, joint_names=joint_names)
+        fields += parameter_fields(FollowerParameters, joint_names=self.model.joint_names)
         self._names = [field.name for field in fields]
-        self._declare(*fields)
+        for field in (*fields, *(FREQUENCY_AND_RATIO if law_class.gains else ())):
+            declare_parameter(node, field, live=True)
         if law_class.gains:
-            self._declare_frequency()
+            self._agree()
         _, self.law, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._after)
 
-    def _declare(self, *fields: ParameterField) -> None:
-        for field in fields:
-            declare_parameter(self._node, field, live=True)
+    def _agree(self) -> None:
+        """Set the gains by frequency and ratio where the user gave these, else these by the gains.
 
-    def _value(self, name: str) -> Any:
-        return self._node.get_parameter(name).value
+        Gains that already are those of the frequency stay to the last bit.
+        """
+        given = self._arrays({}, _PAIR)
+        counts = _PAIR[0] if given[0].any() else self._law_class.gains[0]
+        own = self._frequency_and_ratio({})
+        if counts != _PAIR[0] or not np.allclose(given, own, rtol=1e-9, atol=0.0):
+            self._node.set_parameters(self._other_pair({counts: self._value({}, counts)}))
+
+    def _value(self, named: Mapping[str, Any], name: str) -> Any:
+        return named[name] if name in named else self._node.get_parameter(name).value
+
+    def _numbers(self, named: Mapping[str, Any], name: str) -> PerJoint:
+        return from_ros_value(name, self._value(named, name), PerJoint)
+
+    def _arrays(self, named: Mapping[str, Any], names: Sequence[str]) -> list[Array]:
+        joints = self.model.joint_names
+        return [per_joint(name, self._numbers(named, name), joints, minimum=0.0) for name in names]
 
     def _checked(
-        self, proposed: Mapping[str, Any]
+        self, named: Mapping[str, Any]
     ) -> tuple[RobotModel, Any, FollowerParameters, Any]:
         """Return model, law's parameters, follower's, and the law, with some values replaced.
 
         Raises:
             ArmError: says which parameter, its value, and what is allowed.
         """
-        values = {name: self._value(name) for name in self._names} | dict(proposed)
+        values = {name: self._value(named, name) for name in self._names}
         law = read_fields(self._law_class.Parameters, values)
         follower = read_fields(FollowerParameters, values, joint_names=self.model.joint_names)
-        model = self._model_with(proposed)
+        model = self._model_with(named)
         TrajectoryFollower(model, follower)  # checks what is one number per joint
         return model, law, follower, self._law_class(model, law)
 
     def _model_with(self, named: Mapping[str, Any]) -> RobotModel:
         """Return the model, made anew where its joints' parameters are among those named."""
-        if named.keys().isdisjoint(OF_JOINTS):
+        if hasattr(self, 'model') and named.keys().isdisjoint(OF_JOINTS):
             return self.model
         return self._model_of(**{name: self._numbers(named, name) for name in OF_JOINTS})
 
-    def _before(self, parameters: list[Parameter]) -> list[Parameter]:
-        """Complete the pair of gains or of frequency and ratio by the other one."""
-        try:
-            added = self._other_pair({one.name: one.value for one in parameters})
-        except ArmError:
-            return parameters  # the check that follows says why
-        return [*parameters, *added]
+    def _frequency_and_ratio(self, named: Mapping[str, Any]) -> tuple[Array, Array]:
+        """Return what the gains say, for the inertias at the model's neutral configuration."""
+        law, model = self._law_class, self._model_with(named)
+        return law.frequency_and_ratio(model, model.neutral(), *self._arrays(named, law.gains))
 
     def _other_pair(self, named: Mapping[str, Any]) -> list[Parameter]:
         """Return the gains where the frequency or ratio is set, or the other way round.
@@ -126,31 +131,21 @@ class LiveParameters:
         Raises:
             ArmError: values that are refused.
         """
-        law, pair = self._law_class, (_FREQUENCY, _RATIO)
-        if not law.gains or named.keys().isdisjoint({*pair, *law.gains, 'armature'}):
+        law = self._law_class
+        if not law.gains or named.keys().isdisjoint({*_PAIR, *law.gains, 'armature'}):
             return []
-        if named.keys().isdisjoint(pair):
-            added = zip(pair, map(numbers, self._frequency_and_ratio(named)), strict=True)
-        else:
-            model = self._model_with(named)
-            design = law.designed(model, model.neutral(), *self._pair(named, pair))
-            added = ((name, getattr(design, name)) for name in law.gains)
-        return [Parameter(name, value=as_ros_value(value)) for name, value in added]
+        if named.keys().isdisjoint(_PAIR):
+            pair = (array.tolist() for array in self._frequency_and_ratio(named))
+            return [Parameter(name, value=x) for name, x in zip(_PAIR, pair, strict=True)]
+        model = self._model_with(named)
+        design = law.designed(model, model.neutral(), *self._arrays(named, _PAIR))
+        return [Parameter(name, value=as_ros_value(getattr(design, name))) for name in law.gains]
 
-    def _frequency_and_ratio(self, named: Mapping[str, Any]) -> tuple[Array, Array]:
-        """Return what the gains say, for the inertias at the model's neutral configuration."""
-        law, model = self._law_class, self._model_with(named)
-        return law.frequency_and_ratio(model, model.neutral(), *self._pair(named, law.gains))
-
-    def _pair(self, named: Mapping[str, Any], names: Sequence[str]) -> list[Array]:
-        return [self._per_joint(named, name) for name in names]
-
-    def _numbers(self, named: Mapping[str, Any], name: str) -> tuple[float, ...]:
-        found = named[name] if name in named else self._value(name)
-        return from_ros_value(name, found, tuple[float, ...])
-
-    def _per_joint(self, named: Mapping[str, Any], name: str) -> Array:
-        return per_joint(name, self._numbers(named, name), self.model.joint_names, minimum=0.0)
+    def _before(self, parameters: list[Parameter]) -> list[Parameter]:
+        """Complete the pair of gains or of frequency and ratio by the other one."""
+        with suppress(ArmError):  # the check that follows says why
+            return parameters + self._other_pair({one.name: one.value for one in parameters})
+        return parameters
 
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
         proposed = {parameter.name: parameter.value for parameter in parameters}
@@ -165,15 +160,3 @@ class LiveParameters:
         changed = {parameter.name: parameter.value for parameter in parameters}
         self.model, self.law, self.follower, law = self._checked(changed)
         self._apply(self.model, law, self.follower)
-
-    def _declare_frequency(self) -> None:
-        """Declare frequency and ratio; where the user gave them they count, else the gains.
-
-        Gains that already are those of the frequency stay to the last bit.
-        """
-        self._declare(*FREQUENCY_AND_RATIO)
-        given = self._pair({}, (_FREQUENCY, _RATIO))
-        counts = _FREQUENCY if given[0].any() else self._law_class.gains[0]
-        own = self._frequency_and_ratio({})
-        if counts != _FREQUENCY or not np.allclose(given, own, rtol=1e-9, atol=0.0):
-            self._node.set_parameters(self._other_pair({counts: self._value(counts)}))

@@ -4,18 +4,17 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
-from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import Pose, PoseArray, PoseStamped
 from numpy.typing import NDArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
-from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 
 
@@ -27,6 +26,12 @@ def to_ns(stamp: Time | Duration) -> int:
 def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
     """Write nanoseconds into a stamp."""
     stamp.sec, stamp.nanosec = divmod(time_ns, 1_000_000_000)
+
+
+def set_numbers(message: Any, **fields: Array) -> None:
+    """Write arrays into fields of a message."""
+    for name, values in fields.items():
+        setattr(message, name, values.tolist())
 
 
 class JointReader:
@@ -71,39 +76,6 @@ class JointReader:
                     f'{", ".join(names) or "no joint"}; it must stand there once'
                 )
         return np.array([names.index(name) for name in self._names])
-
-
-class ControllerStateMessage:
-    """A JointTrajectoryControllerState that is filled again and again."""
-
-    def __init__(self, joint_names: Sequence[str], output: str):
-        """`joint_names`: n of them; `output`: what is commanded, 'positions' or 'effort'."""
-        self.message = JointTrajectoryControllerState(joint_names=list(joint_names))
-        self._output = output
-
-    def fill(
-        self,
-        time_ns: int,
-        reference: Reference,
-        q: Array,
-        v: Array,
-        error: Array,
-        effort: Array,
-        output: Array,
-    ) -> None:
-        """Write one instant: reference, feedback (with the applied effort), error, output."""
-        message = self.message
-        set_stamp(message.header.stamp, time_ns)
-        message.reference.positions = reference.q.tolist()
-        message.reference.velocities = reference.v.tolist()
-        message.reference.accelerations = reference.a.tolist()
-        message.reference.effort = reference.effort.tolist()
-        message.feedback.positions = q.tolist()
-        message.feedback.velocities = v.tolist()
-        message.feedback.effort = effort.tolist()
-        message.error.positions = error.tolist()
-        message.error.velocities = (reference.v - v).tolist()
-        setattr(message.output, self._output, output.tolist())
 
 
 def goal_from_message(message: JointTrajectory, identifier: object = None) -> Goal:

@@ -49,12 +49,12 @@ def declare_parameters[T](
     """
     values: dict[str, Any] = {}
     for field in parameter_fields(parameters, prefix, joint_names):
-        given = [field]
+        names = [field.name]
         if is_family(field.kind):
-            below = (each for each in _overrides(node) if each.startswith(f'{field.name}.'))
-            given = [field._replace(name=each, default=()) for each in below]
-        for each in given:
-            values[each.name] = declare_parameter(node, each, each.name in live)
+            field = field._replace(default=())
+            names = [each for each in _overrides(node) if each.startswith(f'{field.name}.')]
+        for name in names:
+            values[name] = declare_parameter(node, field._replace(name=name), name in live)
     return read_fields(parameters, values, prefix, joint_names)
 
 
