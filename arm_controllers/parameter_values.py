@@ -1,17 +1,16 @@
 """Values of parameters: as ROS and files have them, and as fields of dataclasses have them."""
 
 import dataclasses
-import typing
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import facts
 
 
 class ParameterField(NamedTuple):
-    """One parameter of a dataclass; the name is dotted where the dataclass is nested in another.
+    """One parameter of a dataclass.
 
     A field whose kind is a Mapping stands for all parameters below its name: `limit.pd`.
     """
@@ -27,15 +26,11 @@ def parameter_fields(
     parameters: type, prefix: str = '', joint_names: Sequence[str] = ()
 ) -> Iterator[ParameterField]:
     """Yield the parameters of a dataclass, those with a name for each joint for these joints."""
-    kinds = typing.get_type_hints(parameters)
+    kinds = get_type_hints(parameters)
     for field in dataclasses.fields(parameters):
-        known, kind = facts(field), kinds[field.name]
-        name = prefix + (known.name or field.name)
-        if dataclasses.is_dataclass(kind):
-            yield from parameter_fields(kind, f'{name}.')  # type: ignore[arg-type]
-            continue
+        known, name = facts(field), prefix + (facts(field).name or field.name)
         default: Any = field.default
-        one = ParameterField(name, default, kind, known.description, known.allowed)
+        one = ParameterField(name, default, kinds[field.name], known.description, known.allowed)
         if '{}' not in name:
             yield one
         else:
@@ -51,23 +46,18 @@ def read_fields[T](
 ) -> T:
     """Return a dataclass with the values that are given for its parameters, by name.
 
-    Raises:
-        ArmError: a value has the wrong type (one line: name, value, what is allowed), or the
-            dataclass refuses it.
+    Raises ArmError where a value has the wrong type, or the dataclass refuses it.
     """
     found: dict[str, Any] = {}
-    kinds = typing.get_type_hints(parameters)
+    kinds = get_type_hints(parameters)
     for each in dataclasses.fields(parameters):  # type: ignore[arg-type]
         field, kind = each.name, kinds[each.name]
         name = prefix + (facts(each).name or field)
-        if dataclasses.is_dataclass(kind):
-            found[field] = read_fields(kind, values, f'{name}.')  # type: ignore[arg-type]
-        elif is_family(kind):
-            kind = typing.get_args(kind)[1]
-            below = (given for given in values if given.startswith(f'{name}.'))
+        if is_family(kind):
             found[field] = {
-                each.removeprefix(f'{name}.'): from_ros_value(each, values[each], kind)
-                for each in below
+                given.removeprefix(f'{name}.'): from_ros_value(given, value, get_args(kind)[1])
+                for given, value in values.items()
+                if given.startswith(f'{name}.')
             }
         elif '{}' in name and joint_names:
             names = map(name.format, joint_names)
@@ -79,7 +69,7 @@ def read_fields[T](
 
 def is_family(kind: Any) -> bool:
     """Whether a field of this kind stands for all parameters below its name."""
-    return typing.get_origin(kind) is Mapping
+    return get_origin(kind) is Mapping
 
 
 def as_ros_value(value: Any) -> Any:

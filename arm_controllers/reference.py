@@ -24,12 +24,8 @@ class Reference:
 
     def __init__(self, joint_count: int, arms: tuple[int, ...] = ()):
         """Return a reference at zero; `arms` are the leading axes."""
-        n = joint_count
-        self.row: Array = np.zeros((*arms, 4 * n))
-        self.q = self.row[..., :n]
-        self.v = self.row[..., n : 2 * n]
-        self.a = self.row[..., 2 * n : 3 * n]
-        self.effort = self.row[..., 3 * n :]
+        self.row: Array = np.zeros((*arms, 4 * joint_count))
+        self.q, self.v, self.a, self.effort = np.split(self.row, 4, axis=-1)
 
     def copy(self) -> 'Reference':
         """Return an independent copy."""

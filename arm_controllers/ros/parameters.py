@@ -35,7 +35,7 @@ def declare_parameters[T](
 ) -> T:
     """Declare one parameter per field of a dataclass, read them, and return the dataclass.
 
-    The field's default is the parameter's. A nested dataclass becomes a dotted prefix.
+    The field's default is the parameter's.
 
     Args:
         node: whose parameters they are.
