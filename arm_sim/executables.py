@@ -1,6 +1,10 @@
-"""The package's executables: each imports its node only after Ctrl-C ends it without traceback."""
+"""The package's executables: each imports its node only after Ctrl-C ends it without traceback.
+
+`python -m arm_sim.executables NAME ...` runs one where they are not installed.
+"""
 
 import signal
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -31,3 +35,7 @@ def __getattr__(name: str) -> Callable[[], int]:
         if name.endswith(ending):
             return partial(_run, module, name.removesuffix(ending))
     raise AttributeError(f'no executable {name!r}')
+
+
+if __name__ == '__main__':
+    sys.exit(__getattr__(sys.argv.pop(1))())

@@ -118,7 +118,7 @@ def comparison(given: Mapping[str, str], **options: str) -> ExecuteProcess:
     name, options = 'compare_controllers', {**options, 'output-dir': given['output_dir']}
     arguments = [f'--{option}={value}' for option, value in options.items()]
     return ExecuteProcess(
-        cmd=[sys.executable, '-m', f'arm_sim.commands.{name}', *arguments],
+        cmd=[sys.executable, '-m', 'arm_sim.executables', name, *arguments],
         name=name,
         output_format='{line}',
         **_ending(name, succeeds=True),

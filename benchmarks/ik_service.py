@@ -113,7 +113,7 @@ def main() -> int:
         return run_node('bare', BareNode)
     nodes = [
         subprocess.Popen([sys.executable, __file__, '--bare']),
-        subprocess.Popen([sys.executable, '-m', 'arm_sim.ros.inverse_kinematics_node']),
+        subprocess.Popen([sys.executable, '-m', 'arm_sim.executables', 'inverse_kinematics']),
     ]
     try:
         rclpy.init()

@@ -190,7 +190,7 @@ def measure_bare(row: str, seconds: float) -> float:
 
 def measure_loop(seconds: float) -> float:
     """Return cycles per second of the real simulator and servo controller."""
-    run = [sys.executable, '-m']
+    run = [sys.executable, '-m', 'arm_sim.executables']
     arguments = ['--ros-args', *as_arguments(files_of('ur5e')), '-p', f'core:={CORE}']
     level = ['-p', 'autostart:=true', '-p', 'feedforward:=discrete']
     rclpy.init()
@@ -207,10 +207,8 @@ def measure_loop(seconds: float) -> float:
     )
     quiet = ['-p', 'clock_rate:=0.5']
     with (
-        subprocess.Popen([*run, 'arm_sim.ros.simulator_node', *arguments, *quiet]) as simulator,
-        subprocess.Popen(
-            [*run, 'arm_controllers.ros.controller_node', 'servo', *arguments, *level]
-        ) as controller,
+        subprocess.Popen([*run, 'simulator', *arguments, *quiet]) as simulator,
+        subprocess.Popen([*run, 'servo_controller', *arguments, *level]) as controller,
     ):
         executor = make_executor()
         executor.add_node(node)

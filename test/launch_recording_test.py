@@ -41,7 +41,15 @@ def recorded(tmp_path_factory):
 def test_replay_from_the_file_alone_ends_in_the_simulators_state_to_the_last_bit(recorded):
     file, states = recorded
     done = subprocess.run(
-        [sys.executable, '-m', 'arm_sim.commands.replay_inputs', str(file), '--robot', 'ur5e'],
+        [
+            sys.executable,
+            '-m',
+            'arm_sim.executables',
+            'replay_inputs',
+            str(file),
+            '--robot',
+            'ur5e',
+        ],
         capture_output=True,
         text=True,
         timeout=120,

@@ -48,7 +48,7 @@ def run(tmp_path):
 
 
 def compare(*options):
-    return [sys.executable, '-m', 'arm_sim.commands.compare_controllers', *options]
+    return [sys.executable, '-m', 'arm_sim.executables', 'compare_controllers', *options]
 
 
 def rows_of(folder):
@@ -103,7 +103,7 @@ def test_a_bad_one_is_refused_in_one_line_where_it_is_asked_for(run):
     for name, line in lines.items():
         assert line.startswith(f'law {name!r} (plugins_of_a_user.')
         assert line.endswith(REFUSED[name])
-    controller = [sys.executable, '-m', 'arm_controllers.ros.controller_node', 'broken']
+    controller = [sys.executable, '-m', 'arm_sim.executables', 'controller', 'broken']
     for command in (controller, compare('--laws', 'broken')):
         code, printed = run(*command)
         assert code == 1

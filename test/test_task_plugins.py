@@ -63,7 +63,14 @@ def test_a_plugin_runs_in_the_loop_and_better_laws_do_it_better(plugins):
 
 
 def test_a_plugin_is_compared(plugins, tmp_path):
-    command = [sys.executable, '-m', 'arm_sim.commands.compare_controllers', '--workers', '2']
+    command = [
+        sys.executable,
+        '-m',
+        'arm_sim.executables',
+        'compare_controllers',
+        '--workers',
+        '2',
+    ]
     options = ['--robots', 'planar_3r', '--tasks', 'nod', '--laws', 'pd,computed_torque']
     code, printed = outside(plugins, *command, *options, '--output-dir', str(tmp_path / 'out'))
     assert code == 0, printed

@@ -100,9 +100,9 @@ def test_without_the_package_cma_the_command_says_so_in_one_line(monkeypatch, ca
 
 def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
     file = tmp_path / 'gains.json'
-    command = ['--terms', 'pid', '--method', 'evolution', '--seconds', '600']
+    command = ['tune_pose_hold', '--terms', 'pid', '--method', 'evolution', '--seconds', '600']
     process = subprocess.Popen(
-        [sys.executable, '-m', 'arm_sim.commands.tune_pose_hold', *command, '--json', str(file)],
+        [sys.executable, '-m', 'arm_sim.executables', *command, '--json', str(file)],
         stdout=subprocess.PIPE, text=True, start_new_session=True,
         env=os.environ | {'PYTHONPATH': os.pathsep.join(sys.path)},
     )  # fmt: skip

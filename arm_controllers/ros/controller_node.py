@@ -137,7 +137,3 @@ def main(law_name: str = '') -> int:
         law_name = next(iter(remove_ros_args(sys.argv)[1:]), '')
     node_name = f'{law_name}_controller' if law_name else 'controller'
     return run_node(node_name, lambda: ControllerNode(law_name))
-
-
-if __name__ == '__main__':
-    sys.exit(main())

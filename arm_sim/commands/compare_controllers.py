@@ -217,7 +217,3 @@ def _progress(console: Console, what: str, total: int) -> Iterator[Callable[[int
             print(f'{what}: {done} of {total}', flush=True)
 
     yield show
-
-
-if __name__ == '__main__':
-    sys.exit(main())

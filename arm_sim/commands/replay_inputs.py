@@ -32,7 +32,3 @@ def main(arguments: list[str] | None = None) -> int:
     same = bool(np.array_equal(end, recording.end_state))
     print('bit-identical' if same else f'differ by {np.abs(end - recording.end_state).max():.3g}')
     return 0 if same else 1
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -206,7 +206,3 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--target', metavar='Q1,...,Q5', help='another pose to hold [rad]')
     parser.add_argument('--json', metavar='FILE', help='write the table there as well')
     return parser
-
-
-if __name__ == '__main__':
-    sys.exit(main())

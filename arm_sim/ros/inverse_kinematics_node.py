@@ -1,7 +1,6 @@
 """The inverse kinematics services: poses in, joint positions out, always with an answer."""
 
 import math
-import sys
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -227,7 +226,3 @@ class InverseKinematicsNode(Node):
 def main() -> int:
     """Run the node."""
     return run_node('inverse_kinematics', InverseKinematicsNode)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -1,6 +1,5 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -125,7 +124,3 @@ class SimulatorNode(Node):
 def main() -> int:
     """Run the node."""
     return run_node('simulator', SimulatorNode)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

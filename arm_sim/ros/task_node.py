@@ -1,6 +1,5 @@
 """Any task over ROS 2 topics: prepare the arm, send the goal, record, measure, report."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -211,7 +210,3 @@ class TaskNode(Node):
 def main(name: str = '') -> int:
     """Run the node of a task; without its name, of the one that the parameter `task` has."""
     return run_node(f'{name or "comparison"}_task', lambda: TaskNode(name))
-
-
-if __name__ == '__main__':
-    sys.exit(main(*sys.argv[1:2]))
