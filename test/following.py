@@ -39,6 +39,12 @@ def goal(times, positions, velocities=None, accelerations=None, names=NAMES, **o
     )
 
 
+def states_at(trajectory, t, from_left=False):
+    """Return q, v, a at t (k,); `from_left`: at a knot those of the segment that ends there."""
+    i = np.searchsorted(trajectory.times[1:-1], t, 'left' if from_left else 'right')
+    return trajectory.states_in(i, t - trajectory.times[i])
+
+
 def run(arm, start_ns, end_ns):
     """Update from start to end; the arm is where the reference is. Return q, v, a."""
     rows = []

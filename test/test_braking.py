@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from following import HOME, SECOND, make, run
+from following import HOME, SECOND, make, run, states_at
 
 from arm_controllers.follower.braking import braking
 from arm_dynamics.model import RobotModel
@@ -20,7 +20,7 @@ def brake(q, v):
 def whole_way(motion):
     """Return q, v, a on a dense grid, with the instants where a joint comes to rest."""
     t = np.union1d(np.linspace(0.0, motion.end, 400), motion.times)
-    return motion.states(t, from_left=True)
+    return states_at(motion, t, from_left=True)
 
 
 def random_states(count, seed):
@@ -63,9 +63,9 @@ def test_joint_close_to_its_limit_brakes_faster_and_the_others_as_without_it():
     alone = speed.copy()
     alone[2] = 0.0
     for motion in (brake(near, speed), brake(near, alone)):
-        _, _, a = motion.states(np.zeros(1))
+        _, _, a = states_at(motion, np.zeros(1))
         np.testing.assert_allclose(np.delete(a[0], 2), np.delete(-speed / 0.2, 2), atol=1e-12)
-    _, _, a = brake(near, speed).states(np.zeros(1))
+    _, _, a = states_at(brake(near, speed), np.zeros(1))
     np.testing.assert_allclose(a[0, 2], -(1.0**2) / (2 * 0.01), atol=1e-9)
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from following import states_at
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
@@ -150,7 +151,7 @@ def test_our_edges_are_straight_between_the_points_as_well():
     knots = hermite(np.diff(times), [x[:-1] for x in states], [x[1:] for x in states])
     trajectory = Trajectory(times, knots)
     t = np.linspace(0.0, cube.duration, 4001)[:-1]
-    tips = [MODEL.forward_kinematics(q).translation for q in trajectory.states(t)[0]]
+    tips = [MODEL.forward_kinematics(q).translation for q in states_at(trajectory, t)[0]]
     assert cube.parameters.distance_from_strokes(t, np.array(tips)).max() < 1e-10
 
 

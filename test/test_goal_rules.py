@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from following import HOME, MODEL, NAMES, assert_tells, goal, make
+from following import HOME, MODEL, NAMES, assert_tells, goal, make, states_at
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_dynamics.model import RobotModel
@@ -57,7 +57,8 @@ def test_number_that_is_not_finite_is_refused_with_joint_point_and_time(field, b
     values['positions'] = np.array([HOME, HOME])
     values[field][1, 2] = bad
     error = refusal(Goal(NAMES, np.array([1.0, 2.5]), **values))
-    assert f"joint '{NAMES[2]}'" in str(error)
+    quantity = {'effort': 'effort', 'velocities': 'velocity'}.get(field, field[:-1])
+    assert f"joint '{NAMES[2]}': {quantity} {bad} is not a finite number" in str(error)
     assert str(bad) in str(error)
     assert '(point 1, t = 2.5 s)' in str(error)
 
@@ -222,7 +223,7 @@ def test_extremes_agree_with_dense_sampling_on_random_goals():
         arm = make(free, allow_nonzero_velocity_at_trajectory_end=True, max_acceleration=(25.0,))
         trajectory = _trajectory(arm, wanted)
         t = np.linspace(0.0, trajectory.end, 20_000, endpoint=False)
-        q, v, a = trajectory.states(t)
+        q, v, a = states_at(trajectory, t)
         inside = (
             (q <= free.position_upper).all()
             and (q >= free.position_lower).all()

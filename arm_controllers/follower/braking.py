@@ -5,9 +5,7 @@ import numpy as np
 from arm_controllers.follower.trajectory import Array, Trajectory, hold, stop
 from arm_dynamics.model import RobotModel
 
-_INSTANT = 1e-9  # [s]
-# A braking shorter than this is none [s].
-_AT_ONCE = _INSTANT
+_INSTANT = 1e-9  # a braking shorter than this is none [s]
 # Braking is stretched by this factor, so often at most, until its torque is within limits.
 _STRETCH, _STRETCHES = 1.25, 8
 
@@ -29,7 +27,7 @@ def braking(
     """
     q, v = np.array(q, dtype=float), np.array(v, dtype=float)
     duration = braking_time(v, max_deceleration)
-    if duration < _AT_ONCE:
+    if duration < _INSTANT:
         return hold(q)
     for _ in range(_STRETCHES):
         torque = model.inverse_dynamics(q, v, -v / duration)
@@ -39,7 +37,7 @@ def braking(
     room = np.where(v > 0, model.position_upper - q, q - model.position_lower)
     until_limit = np.divide(2 * room, np.abs(v), out=np.full_like(v, np.inf), where=v != 0)
     durations = np.minimum(duration, until_limit)
-    durations[durations < _AT_ONCE] = 0.0
+    durations[durations < _INSTANT] = 0.0
     return stop(q, v, durations, effort) if durations.any() else hold(q)
 
 

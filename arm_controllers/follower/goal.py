@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,7 @@ class GoalError(ArmError):
             the goal's start.
     """
 
-    joint: str | None = None
-    value: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-    point: int | None = None
-    time: float | None = None
+    joint = value = lower = upper = point = time = None
 
     def __init__(
         self, message: str, code: ResultCode = ResultCode.INVALID_GOAL, **offender: object
@@ -94,6 +90,12 @@ class Goal:
     goal_time_tolerance: float = 0.0
     identifier: object = None
 
+    def error_at(self, point: int, message: str, remedy: str = '', **offender: Any) -> GoalError:
+        """Return the error for a point: the message says its place, then what helps."""
+        time = float(self.times[point])
+        text = f'{message} (point {point}, t = {time:.6g} s){remedy}'
+        return GoalError(text, point=point, time=time, **offender)
+
 
 @dataclass(frozen=True)
 class GoalResult:
@@ -101,8 +103,7 @@ class GoalResult:
 
     Attributes:
         identifier: the goal's.
-        code: how it ended.
-        message: one line; empty after a plain success.
+        code, message: how it ended, in one line; empty after a plain success.
         canceled: it was ended on request (then `code` is SUCCESSFUL).
     """
 

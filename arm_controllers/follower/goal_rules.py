@@ -31,14 +31,13 @@ def check_form(
     shape = (len(goal.times), len(goal.joint_names))
     for name in ('positions', 'velocities', 'accelerations', 'effort'):
         values = getattr(goal, name)
-        if values is None:
-            continue
-        if values.shape != shape:
+        if values is not None and values.shape != shape:
             raise GoalError(
                 f'{name} have shape {values.shape}, but {shape[0]} points of {shape[1]} joints'
                 f' need {shape}'
             )
-        _check_finite(name, values, goal)
+        if values is not None:
+            _check_finite(name, values, goal)
     if goal.accelerations is not None and goal.velocities is None:
         raise GoalError('accelerations are given without velocities; give both or positions only')
     _check_times(goal.times)
@@ -56,18 +55,10 @@ def check_form(
 
 def check_end(goal: Goal, start: float, limit: float) -> None:
     """Raise GoalError where a goal that starts in `start` [s] ends later than allowed."""
-    point, time = len(goal.times) - 1, float(goal.times[-1])
-    end = start + time
+    end = start + float(goal.times[-1])
     if end > limit:
-        raise GoalError(
-            f'the goal ends {end:.6g} s from now; allowed: goal_duration_limit ='
-            f' {limit:.6g} s (point {point}, t = {time:.6g} s)',
-            value=end,
-            lower=0.0,
-            upper=limit,
-            point=point,
-            time=time,
-        )
+        text = f'the goal ends {end:.6g} s from now; allowed: goal_duration_limit = {limit:.6g} s'
+        raise goal.error_at(len(goal.times) - 1, text, value=end, lower=0.0, upper=limit)
 
 
 def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: bool) -> None:
@@ -93,28 +84,19 @@ def _check_finite(name: str, values: Array, goal: Goal) -> None:
     if np.isfinite(values).all():
         return
     point, column = np.argwhere(~np.isfinite(values))[0]
-    joint, time = goal.joint_names[column], float(goal.times[point])
-    quantity = name if name == 'effort' else name[:-1]
-    value = float(values[point, column])
-    raise GoalError(
-        f'joint {joint!r}: {quantity} {value} is not a finite number'
-        f' (point {point}, t = {time:.6g} s)',
-        joint=joint,
-        value=value,
-        point=int(point),
-        time=time,
-    )
+    joint, value = goal.joint_names[column], float(values[point, column])
+    quantity = name.replace('ies', 'y').removesuffix('s')
+    text = f'joint {joint!r}: {quantity} {value} is not a finite number'
+    raise goal.error_at(int(point), text, joint=joint, value=value)
 
 
 def _check_times(times: Array) -> None:
-    for point, bad in enumerate(~np.isfinite(times)):
-        if bad:
-            raise GoalError(f'time {times[point]} of point {point} is not finite', point=point)
+    for point in np.flatnonzero(~np.isfinite(times)).tolist():
+        raise GoalError(f'time {times[point]} of point {point} is not finite', point=point)
     if len(times) and times[0] < 0:
         raise GoalError(f'point 0 is at t = {times[0]:.6g} s, before the start', point=0)
-    late = np.flatnonzero(np.diff(times) <= 0)
-    if len(late):
-        point = int(late[0]) + 1
+    for before in np.flatnonzero(np.diff(times) <= 0).tolist():
+        point = before + 1
         raise GoalError(
             f'times must increase from point to point: point {point} is at t ='
             f' {times[point]:.9g} s, point {point - 1} at {times[point - 1]:.9g} s',
@@ -149,15 +131,7 @@ def _check_end_velocity(goal: Goal) -> None:
     moving = np.flatnonzero(np.abs(goal.velocities[-1]) > AT_REST)
     if len(moving):
         joint, value = goal.joint_names[moving[0]], float(goal.velocities[-1, moving[0]])
-        point, time = len(goal.times) - 1, float(goal.times[-1])
-        raise GoalError(
-            f'joint {joint!r}: velocity {value:.6g} at the last point is not zero'
-            f' (point {point}, t = {time:.6g} s); set allow_nonzero_velocity_at_trajectory_end'
-            ' to allow it',
-            joint=joint,
-            value=value,
-            lower=0.0,
-            upper=0.0,
-            point=point,
-            time=time,
-        )
+        text = f'joint {joint!r}: velocity {value:.6g} at the last point is not zero'
+        remedy = '; set allow_nonzero_velocity_at_trajectory_end to allow it'
+        last = len(goal.times) - 1
+        raise goal.error_at(last, text, remedy, joint=joint, value=value, lower=0.0, upper=0.0)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_controllers.follower.braking import braking_time
-from arm_controllers.follower.goal import Goal, GoalError, ResultCode
+from arm_controllers.follower.goal import Goal, ResultCode
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
@@ -79,7 +79,7 @@ def goal_trajectory(
     joints = _Joints.of(model, np.sort(columns), state, rules)
     goal = replace(goal, positions=_unwound(goal.positions, joints))
     if goal.times[0] == 0.0 and late == 0.0:
-        _check_start(goal.positions[0], joints, rules.start_tolerance)
+        _check_start(goal, joints, rules.start_tolerance)
         if len(goal.times) == 1:  # as soon as the limits allow
             goal = replace(goal, times=np.array([_quickest(goal.positions[0], joints)]))
     motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
@@ -117,25 +117,21 @@ def _unwound(positions: Array, joints: _Joints) -> Array:
     return unwound
 
 
-def _check_start(first: Array, joints: _Joints, tolerances: Array) -> None:
+def _check_start(goal: Goal, joints: _Joints, tolerances: Array) -> None:
+    first = goal.positions[0]
     error = np.abs(first - joints.q)
     far = np.flatnonzero(error > tolerances[joints.columns])
     if len(far):
-        j, model = far[0], joints.model
-        k, now = joints.columns[j], joints.q[j]
-        name, tolerance = model.joint_names[k], tolerances[k]
-        of = unit('position', model.prismatic[k])
-        raise GoalError(
-            f'joint {name!r}: the start {first[j]:.6g} {of} is {error[j]:.6g} {of} from where'
+        j = far[0]
+        k, value, now = joints.columns[j], float(first[j]), float(joints.q[j])
+        name, tolerance = joints.model.joint_names[k], float(tolerances[k])
+        of = unit('position', joints.model.prismatic[k])
+        text = (
+            f'joint {name!r}: the start {value:.6g} {of} is {error[j]:.6g} {of} from where'
             f' the arm is then, {now:.6g} {of}; allowed: {tolerance:.6g} {of}'
-            ' (point 0, t = 0 s)',
-            joint=name,
-            value=float(first[j]),
-            lower=float(now - tolerance),
-            upper=float(now + tolerance),
-            point=0,
-            time=0.0,
         )
+        lower, upper = now - tolerance, now + tolerance
+        raise goal.error_at(0, text, joint=name, value=value, lower=lower, upper=upper)
 
 
 def _quickest(target: Array, joints: _Joints) -> float:
@@ -155,14 +151,8 @@ def _still_to_come(goal: Goal, late: float) -> Goal:
     if keep.all():
         return goal
     if not keep.any():
-        point, time = len(goal.times) - 1, float(goal.times[-1])
-        raise GoalError(
-            f'the last point lies {late - time:.6g} s in the past (point {point}, t = {time:.6g}'
-            ' s)',
-            code=ResultCode.OLD_HEADER_TIMESTAMP,
-            point=point,
-            time=time,
-        )
+        text = f'the last point lies {late - goal.times[-1]:.6g} s in the past'
+        raise goal.error_at(len(goal.times) - 1, text, code=ResultCode.OLD_HEADER_TIMESTAMP)
     return _taken(goal, (*_PER_JOINT, 'times', 'has_velocity', 'has_acceleration'), keep)
 
 

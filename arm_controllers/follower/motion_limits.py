@@ -5,10 +5,10 @@ A refusal says joint, value, limit, point and time.
 
 from collections.abc import Iterator
 from functools import cache
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import pascal
 
 from arm_controllers.follower.goal import GoalError
 from arm_controllers.follower.trajectory import Array, Trajectory
@@ -48,42 +48,31 @@ def check_limits(
     """
     if not np.isfinite(trajectory.coefficients).all():
         _refuse_overflow(trajectory, model, point_times)
-    for first in range(0, len(trajectory.coefficients), _SEGMENTS_PER_SLICE):
-        part = slice(first, first + _SEGMENTS_PER_SLICE)
-        _check_segments(trajectory, part, model, max_acceleration, point_times)
-        yield
-
-
-def _check_segments(
-    trajectory: Trajectory,
-    part: slice,
-    model: RobotModel,
-    max_acceleration: Array,
-    point_times: Array,
-) -> None:
-    h = np.diff(trajectory.times)[part, np.newaxis, np.newaxis]
-    scaled = trajectory.coefficients[part] * h ** np.arange(6)[:, np.newaxis]
     bounds = (
         ('position', model.position_lower, model.position_upper),
         ('velocity', -model.velocity_limit, model.velocity_limit),
         ('acceleration', -max_acceleration, max_acceleration),
     )
-    for order, (quantity, lower, upper) in enumerate(bounds):
-        if order:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
-            scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
-        low = np.tile(lower - LIMIT_TOLERANCE, (len(h), 1))
-        high = np.tile(upper + LIMIT_TOLERANCE, (len(h), 1))
-        if part.start == 0:  # an arm that starts outside may return, but go no farther
-            start = scaled[0, 0]
-            np.minimum(low[0], start - LIMIT_TOLERANCE, out=low[0])
-            np.maximum(high[0], start + LIMIT_TOLERANCE, out=high[0])
-        segment, joint = _first_outside(scaled, low, high)
-        if segment >= 0:
-            poly = scaled[segment, :, joint]
-            value, share = _worst(poly, low[segment, joint], high[segment, joint])
-            time = trajectory.times[part][segment] + share * float(h[segment, 0, 0])
-            bound = (float(lower[joint]), float(upper[joint]))
-            raise _limit_error(model, joint, quantity, value, bound, time, point_times)
+    for first in range(0, len(trajectory.coefficients), _SEGMENTS_PER_SLICE):
+        part = slice(first, first + _SEGMENTS_PER_SLICE)
+        h = np.diff(trajectory.times)[part, np.newaxis, np.newaxis]
+        scaled = trajectory.coefficients[part] * h ** np.arange(6)[:, np.newaxis]
+        for order, (quantity, lower, upper) in enumerate(bounds):
+            if order:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
+                scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
+            low = np.tile(lower - LIMIT_TOLERANCE, (len(h), 1))
+            high = np.tile(upper + LIMIT_TOLERANCE, (len(h), 1))
+            if first == 0:  # an arm that starts outside may return, but go no farther
+                low[0] = np.minimum(low[0], scaled[0, 0] - LIMIT_TOLERANCE)
+                high[0] = np.maximum(high[0], scaled[0, 0] + LIMIT_TOLERANCE)
+            segment, joint = _first_outside(scaled, low, high)
+            if segment >= 0:
+                poly = scaled[segment, :, joint]
+                value, share = _worst(poly, low[segment, joint], high[segment, joint])
+                time = trajectory.times[part][segment] + share * h[segment, 0, 0]
+                bound = lower[joint], upper[joint]
+                raise _limit_error(model, joint, quantity, value, bound, time, point_times)
+        yield
 
 
 def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) -> Iterator[None]:
@@ -94,27 +83,22 @@ def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) 
 
     Arguments, yields and raises as `check_limits`.
     """
-    limit = model.effort_limit
+    limit, efforts, h = model.effort_limit, trajectory.efforts, np.diff(trajectory.times)
     if not np.isfinite(limit).any():
         return
     segment, share = _torque_samples(trajectory)
     for first in range(0, len(segment), _TORQUES_PER_SLICE):
         part = slice(first, first + _TORQUES_PER_SLICE)
         i, s = segment[part], share[part]
-        efforts = trajectory.efforts
         torques = efforts[i] + s[:, np.newaxis] * (efforts[i + 1] - efforts[i])
-        states = trajectory.states_in(i, s * np.diff(trajectory.times)[i])
+        states = trajectory.states_in(i, s * h[i])
         torques += [model.inverse_dynamics(*row) for row in zip(*states, strict=True)]
         outside = np.abs(torques) > limit + LIMIT_TOLERANCE
         if outside.any():
             sample, joint = np.argwhere(outside)[0]
-            k = i[sample]
-            time = trajectory.times[k] + s[sample] * (
-                trajectory.times[k + 1] - trajectory.times[k]
-            )
-            bound = (-float(limit[joint]), float(limit[joint]))
-            value = float(torques[sample, joint])
-            raise _limit_error(model, joint, 'torque', value, bound, float(time), point_times)
+            time = trajectory.times[i[sample]] + s[sample] * h[i[sample]]
+            value, bound = torques[sample, joint], (-limit[joint], limit[joint])
+            raise _limit_error(model, joint, 'torque', value, bound, time, point_times)
         yield
 
 
@@ -140,29 +124,20 @@ def _refuse_overflow(trajectory: Trajectory, model: RobotModel, point_times: Arr
     segment, _, joint = np.argwhere(~np.isfinite(trajectory.coefficients))[0]
     target = np.vstack([trajectory.coefficients[1:, 0], trajectory.last])[segment, joint]
     time = float(trajectory.times[segment + 1])
-    bound = (float(model.position_lower[joint]), float(model.position_upper[joint]))
-    if not bound[0] <= target <= bound[1]:
-        raise _limit_error(model, joint, 'position', float(target), bound, time, point_times)
+    lower, upper = bound = model.position_lower[joint], model.position_upper[joint]
+    if not lower <= target <= upper:
+        raise _limit_error(model, joint, 'position', target, bound, time, point_times)
     name = model.joint_names[joint]
-    raise GoalError(
-        f'joint {name!r}: its motion until t = {time:.6g} s is too fast for finite numbers; are'
-        ' two points too close in time?',
-        joint=name,
-        time=time,
-    )
+    text = f'joint {name!r}: its motion until t = {time:.6g} s is too fast for finite numbers'
+    raise GoalError(f'{text}; are two points too close in time?', joint=name, time=time)
 
 
 @cache
 def _bezier_matrices(degree: int) -> tuple[Array, Array, Array]:
     """Return (powers -> control points on 0..1, left half, right half), each (d + 1, d + 1)."""
-    size = degree + 1
-    to_bezier = np.zeros((size, size))
-    left = np.zeros((size, size))
-    for j in range(size):
-        for k in range(j + 1):
-            to_bezier[j, k] = comb(j, k) / comb(degree, k)
-            left[j, k] = comb(j, k) / 2.0**j
-    return to_bezier, left, left[::-1, ::-1].copy()
+    binomials = pascal(degree + 1, kind='lower')
+    left = binomials / 2.0 ** np.arange(degree + 1)[:, np.newaxis]
+    return binomials / binomials[-1], left, left[::-1, ::-1].copy()
 
 
 def _first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
@@ -200,8 +175,8 @@ def _worst(poly: Array, low: float, high: float) -> tuple[float, float]:
     inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < 1)]
     shares = np.concatenate([[0.0, 1.0], inside])
     values = np.polynomial.polynomial.polyval(shares, poly)
-    worst = int(np.argmax(np.maximum(values - high, low - values)))
-    return float(values[worst]), float(shares[worst])
+    worst = np.argmax(np.maximum(values - high, low - values))
+    return values[worst], shares[worst]
 
 
 def _limit_error(
@@ -213,17 +188,13 @@ def _limit_error(
     time: float,
     point_times: Array,
 ) -> GoalError:
-    point = int(np.searchsorted(point_times, time - 1e-9))
-    if point == len(point_times):
-        point -= 1
-        place = f'after point {point}'
-    elif abs(point_times[point] - time) <= 1e-9:
-        place = f'point {point}'
-    elif point == 0:
-        place = 'before point 0'
-    else:
-        place = f'between points {point - 1} and {point}'
+    point = min(int(np.searchsorted(point_times, time - 1e-9)), len(point_times) - 1)
+    late = time - point_times[point]
+    place = f'between points {point - 1} and {point}' if point else 'before point 0'
+    if late >= -1e-9:
+        place = f'after point {point}' if late > 1e-9 else f'point {point}'
+    value, lower, upper = map(float, (value, *bound))
     where = f'{place}, t = {time:.6g} s'
     name, prismatic = model.joint_names[joint], model.prismatic[joint]
-    error = JointLimitError(name, quantity, value, *bound, prismatic, where)
-    return GoalError(str(error), point=point, time=time, **vars(error))
+    error = JointLimitError(name, quantity, value, lower, upper, prismatic, where)
+    return GoalError(str(error), point=point, time=float(time), **vars(error))

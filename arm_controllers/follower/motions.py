@@ -28,7 +28,7 @@ class Motion:
 
     def evaluate(self, time_ns: int, reference: Reference) -> None:
         """Write where it is at a stamp into `reference`."""
-        self.trajectory.evaluate((time_ns - self.start_ns) * 1e-9, reference)
+        self.trajectory.evaluate(self.time(time_ns), reference)
 
 
 class Motions:
@@ -102,7 +102,8 @@ class Motions:
             Whether the motion at hand is among them.
         """
         motions = self.all
-        meant = [m for m in motions if identifier is None or _identifier(m) == identifier]
+        asked = identifier is None
+        meant = [m for m in motions if asked or (m.goal and m.goal.identifier == identifier)]
         if not meant:
             return False
         first = motions.index(meant[0])
@@ -118,7 +119,3 @@ class Motions:
         if motion.goal is not None:
             self.results.append(GoalResult(motion.goal.identifier, code, text, canceled))
             motion.goal = None
-
-
-def _identifier(motion: Motion) -> object:
-    return None if motion.goal is None else motion.goal.identifier

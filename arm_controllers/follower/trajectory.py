@@ -3,7 +3,7 @@
 from bisect import bisect_right
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
@@ -19,6 +19,7 @@ class Trajectory:
         times: (m + 1,) knots [s], strictly increasing.
         coefficients: (m, 6, n), lowest power first, [rad/s^k | m/s^k].
         efforts: (m + 1, n) feedforward at the knots [N.m | N].
+        last: (n,) position of rest after the last knot.
     """
 
     def __init__(
@@ -39,23 +40,22 @@ class Trajectory:
 
         # One matrix per segment: (1, s, .. s^5) @ matrix = (q, v, a, effort), all in one product.
         matrices = np.zeros((segments, 6, 4 * n))
+        q, v, a, effort = np.split(matrices, 4, axis=2)
         powers = np.arange(1.0, 6.0)[:, np.newaxis]
-        matrices[:, :, :n] = coefficients
-        matrices[:, :5, n : 2 * n] = coefficients[:, 1:] * powers
-        matrices[:, :4, 2 * n : 3 * n] = matrices[:, 1:5, n : 2 * n] * powers[:4]
-        matrices[:, 0, 3 * n :] = self.efforts[:-1]
-        slopes = np.diff(self.efforts, axis=0) / np.diff(times)[:, np.newaxis]
-        matrices[:, 1, 3 * n :] = slopes
+        q[:] = coefficients
+        v[:, :5] = q[:, 1:] * powers
+        a[:, :4] = v[:, 1:5] * powers[:4]
+        effort[:, 0] = self.efforts[:-1]
+        effort[:, 1] = np.diff(self.efforts, axis=0) / np.diff(times)[:, np.newaxis]
         self._matrices = list(matrices)
         self._times = times.tolist()
         self._powers = np.ones(6)
-        self._rest = np.zeros((2, 4 * n))
-        self._rest[0, :n] = coefficients[0, 0]
-        self._rest[0, 3 * n :] = self.efforts[0]
         if last is None:
-            last = self.states(times[-1:], from_left=True)[0][0]
-        self._rest[1, :n] = last
-        self._rest[1, 3 * n :] = self.efforts[-1]
+            last = self.states_in(np.array([-1]), times[-1:] - times[-2:-1])[0][0]
+        self.last = last
+        self._rest = np.zeros((2, 4 * n))
+        self._rest[:, :n] = coefficients[0, 0], last
+        self._rest[:, 3 * n :] = self.efforts[[0, -1]]
 
     @property
     def start(self) -> float:
@@ -89,35 +89,13 @@ class Trajectory:
             powers[5] = square * square * s
             np.dot(powers, self._matrices[i], out=reference.row)
 
-    @property
-    def last(self) -> Array:
-        """Position of rest (n,) after the last knot."""
-        return self._rest[1, : self.coefficients.shape[2]]
-
-    def states(self, t: ArrayLike, from_left: bool = False) -> tuple[Array, Array, Array]:
-        """Return positions, velocities, accelerations, each (k, n), at times t (k,) [s].
-
-        Args:
-            t: instants between the first and the last knot.
-            from_left: at a knot, take the segment that ends there (else the one that starts).
-        """
-        t = np.asarray(t, dtype=float)
-        i = np.searchsorted(self.times, t, 'left' if from_left else 'right')
-        i = np.clip(i - 1, 0, len(self.coefficients) - 1)
-        return self.states_in(i, t - self.times[i])
-
     def states_in(self, segments: NDArray[np.intp], s: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities, accelerations (k, n) at s (k,) [s] into segments."""
-        c = self.coefficients[segments]
-        s = s[:, np.newaxis]
-        q, v, a = c[:, 5], 5.0 * c[:, 5], 20.0 * c[:, 5]
-        for k in (4, 3, 2, 1, 0):
-            q = q * s + c[:, k]
-            if k >= 1:
-                v = v * s + k * c[:, k]
-            if k >= 2:
-                a = a * s + k * (k - 1) * c[:, k]
-        return q, v, a
+        c, s = self.coefficients[segments], s[:, np.newaxis]
+        q = v = half_a = np.zeros((len(s), c.shape[2]))
+        for k in range(5, -1, -1):  # Horner's scheme, and its derivatives
+            half_a, v, q = half_a * s + v, v * s + q, q * s + c[:, k]
+        return q, v, 2.0 * half_a
 
     def followed_by(self, tail: 'Trajectory') -> 'Trajectory':
         """Return this trajectory and then `tail`, whose time 0 is this one's end."""
@@ -133,19 +111,18 @@ class Trajectory:
 
         Where the new knots reach beyond this trajectory it rests.
         """
-        i = np.clip(np.searchsorted(self.times, times[:-1], 'right') - 1, 0, None)
-        inside = (times[:-1] >= self.start) & (times[:-1] < self.end)
-        i = np.minimum(i, len(self.coefficients) - 1)
-        shift = np.where(inside, times[:-1] - self.times[i], 0.0)[:, np.newaxis]
+        t = times[:-1]
+        i = np.searchsorted(self.times[1:-1], t, 'right')
+        inside = (t >= self.start) & (t < self.end)
+        shift = np.where(inside, t - self.times[i], 0.0)[:, np.newaxis]
         c = self.coefficients[i].copy()
         # Taylor shift by repeated synthetic division (Horner's scheme): p(s + shift).
         for done in range(5):
             for k in range(4, done - 1, -1):
                 c[:, k] += shift * c[:, k + 1]
         n = c.shape[2]
-        for j in np.flatnonzero(~inside):
-            c[j] = 0.0
-            c[j, 0] = self._rest[int(times[j] >= self.end), :n]
+        c[~inside] = 0.0
+        c[~inside, 0] = self._rest[(t[~inside] >= self.end).astype(int), :n]
         efforts = np.column_stack(
             [np.interp(times, self.times, self.efforts[:, joint]) for joint in range(n)]
         )
@@ -184,12 +161,9 @@ def hermite(h: Array, start: tuple[Array, ...], end: tuple[Array, ...]) -> Array
     return c
 
 
-def hold(q: Array, effort: Array | None = None) -> Trajectory:
-    """Return the trajectory that rests at q (n,), with a constant feedforward (n,)."""
-    coefficients = np.zeros((1, 6, len(q)))
-    coefficients[0, 0] = q
-    efforts = None if effort is None else np.array([effort, effort])
-    return Trajectory(np.array([0.0, 1.0]), coefficients, efforts)
+def hold(q: Array) -> Trajectory:
+    """Return the trajectory that rests at q (n,)."""
+    return stop(q, np.zeros_like(q), 1.0)
 
 
 def stop(q: Array, v: Array, duration: float | Array, effort: Array | None = None) -> Trajectory:

@@ -4,7 +4,7 @@ A file `my_law.py` with a class `MyLaw(Law)` is a law of that name. Its executab
 `my_law_controller`, a plugin's is `controller my_law`.
 """
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,60 +12,8 @@ from arm_controllers.reference import Reference
 from arm_controllers.second_order_gains import frequency_and_ratio
 from arm_dynamics.checks import Array
 from arm_dynamics.found import Found
-from arm_dynamics.frames import FrameMotion
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
-
-
-class Model(Protocol):
-    """What laws ask of an arm: RobotModel has it.
-
-    Arrays may have leading axes, for many arms; then the answer has them too.
-    """
-
-    joint_names: tuple[str, ...]
-    nv: int
-    effort_limit: Array  # (n,) [N.m | N]
-    armature: Array  # (n,) rotor inertia seen at the joint [kg m^2 | kg], part of the mass matrix
-    tip_frame: str
-
-    def neutral(self) -> Array:
-        """Return the configuration (n,) nearest to zero."""
-
-    def frame_id(self, frame: str | None = None) -> int:
-        """Raise ArmError where there is no such frame."""
-
-    def difference(self, q_from: Array, q_to: Array) -> Array:
-        """Return q_to - q_from (..., n), the short way round for continuous joints."""
-
-    def mass_matrix(self, q: Array) -> Array:
-        """Return M(q) (..., n, n)."""
-
-    def coriolis_matrix(self, q: Array, v: Array) -> Array:
-        """Return C(q, v) (..., n, n)."""
-
-    def gravity_torque(self, q: Array) -> Array:
-        """Return g(q) (..., n)."""
-
-    def bias_torque(self, q: Array, v: Array) -> Array:
-        """Return C(q, v) v + g(q) (..., n)."""
-
-    def friction_torque(self, v: Array) -> Array:
-        """Return the torque (..., n) that overcomes friction."""
-
-    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Return M(q) a + C(q, v) v + g(q) + friction (..., n), the caller's own."""
-
-    def jacobian(self, q: Array, frame: str | None = None) -> Array:
-        """Return J (..., 6, n) of a frame, in base axes."""
-
-    def frame_motion(self, q: Array, v: Array, a: Array, frame: str | None = None) -> FrameMotion:
-        """Return pose, velocity and acceleration of a frame."""
-
-    def inertial_parameters(self, payload: float = 0.0) -> Array:
-        """Return pi (10 n,), ten per link, with a payload [kg] at the tool."""
-
-    def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (..., n, 10 n) with Y pi = (M - A) dw + C(q, v) w + g(q), A the armature."""
 
 
 class Law:
@@ -97,7 +45,7 @@ class Law:
     knows = 100
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
 
-    def __init__(self, model: Model, parameters: Any):
+    def __init__(self, model: RobotModel, parameters: Any):
         """Keep both; parameters of one number per joint as arrays (n,).
 
         Raises:
@@ -115,7 +63,7 @@ class Law:
 
     @classmethod
     def frequency_and_ratio(
-        cls, model: Model, q: Array, first: Array, second: Array
+        cls, model: RobotModel, q: Array, first: Array, second: Array
     ) -> tuple[Array, Array]:
         """Return wn [rad/s] and zeta (n,) of two `gains` (n,), as `designed` has them from these.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -61,7 +61,7 @@ class AdaptiveComputedTorque(Law):
     knows = 90
     Parameters = AdaptiveComputedTorqueParameters
 
-    def __init__(self, model: Model, parameters: AdaptiveComputedTorqueParameters):
+    def __init__(self, model: RobotModel, parameters: AdaptiveComputedTorqueParameters):
         super().__init__(model, parameters)
         self._nominal = model.inertial_parameters()
         links = model.inertial_parameters(parameters.expected_payload).reshape(-1, 10)
@@ -72,7 +72,7 @@ class AdaptiveComputedTorque(Law):
         self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return slope, damping_rate = wn (zeta -+ sqrt(zeta^2 - 1)): two real poles.
 
         Raises:
@@ -92,7 +92,7 @@ class AdaptiveComputedTorque(Law):
 
     @classmethod
     def frequency_and_ratio(
-        cls, model: Model, q: Array, first: Array, second: Array
+        cls, model: RobotModel, q: Array, first: Array, second: Array
     ) -> tuple[Array, Array]:
         """Return wn = sqrt(slope rate) and zeta = (slope + rate) / (2 wn)."""
         return frequency_and_ratio(first * second, first + second)
@@ -132,12 +132,10 @@ def pseudo_inertia(parameters: Array) -> Array:
             Ixz, Iyz, Izz), as Pinocchio has them.
     """
     m, hx, hy, hz, xx, xy, yy, xz, yz, zz = parameters
+    moment = np.array([[hx, hy, hz]])
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    result = np.empty((4, 4))
-    result[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    result[:3, 3] = result[3, :3] = hx, hy, hz
-    result[3, 3] = m
-    return result
+    spread = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    return np.block([[spread, moment.T], [moment, m]])
 
 
 def natural_gain(link: Array) -> Array:

@@ -30,8 +30,7 @@ class ComputedTorque(Law):
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]."""
         model, p = self.model, self.parameters
-        e, de = model.difference(q, reference.q), reference.v - v
-        a = reference.a + p.kd * de + p.kp * e
+        a = reference.a + p.kd * (reference.v - v) + p.kp * model.difference(q, reference.q)
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
         return tau

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -38,7 +38,7 @@ class ComputedTorquePid(Law):
     knows = 70
     Parameters = ComputedTorquePidParameters
 
-    def __init__(self, model: Model, parameters: ComputedTorquePidParameters):
+    def __init__(self, model: RobotModel, parameters: ComputedTorquePidParameters):
         super().__init__(model, parameters)
         p = self.parameters
         for joint, ki, bound in zip(model.joint_names, p.ki, p.kp * p.kd, strict=True):
@@ -47,7 +47,7 @@ class ComputedTorquePid(Law):
         self.reset(np.zeros(model.nv), np.zeros(model.nv))
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return kp = wn^2, kd = 2 zeta wn as without an integral, and ki = wn^3 / 4."""
         kp, kd = second_order_gains(wn, zeta)
         return ComputedTorquePidParameters(kp, numbers(np.asarray(wn) ** 3 / 4.0), kd)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, numbers
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -40,7 +40,7 @@ class IndependentJoint(Law):
     knows = 0
     Parameters = IndependentJointParameters
 
-    def __init__(self, model: Model, parameters: IndependentJointParameters):
+    def __init__(self, model: RobotModel, parameters: IndependentJointParameters):
         super().__init__(model, parameters)
         p = self.parameters
         self.kp, self.kd = p.natural_frequency**2, 2.0 * p.damping_ratio * p.natural_frequency
@@ -56,7 +56,7 @@ class IndependentJoint(Law):
         self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return these dynamics with an integral rate of a fifth of the (slowest) frequency."""
         rate = float(np.min(wn)) / 5.0
         return IndependentJointParameters(numbers(wn), numbers(zeta), rate)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import eigen, times, transposed
@@ -35,13 +35,13 @@ class JointImpedance(Law):
     knows = 20
     Parameters = JointImpedanceParameters
 
-    def __init__(self, model: Model, parameters: JointImpedanceParameters):
+    def __init__(self, model: RobotModel, parameters: JointImpedanceParameters):
         super().__init__(model, parameters)
         self._root = np.sqrt(self.parameters.stiffness)[:, np.newaxis]  # K^1/2, its diagonal
         self._roots = self._root * self._root.T
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: float, zeta: float) -> Any:
+    def designed(cls, model: RobotModel, q: Array, wn: float, zeta: float) -> Any:
         """Return K = M_jj(q) wn^2, each joint as if it were alone, and zeta for every mode."""
         stiffness, _ = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return JointImpedanceParameters(stiffness, zeta)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -67,7 +67,7 @@ class OperationalSpace(Law):
     knows = 50
     Parameters = OperationalSpaceParameters
 
-    def __init__(self, model: Model, parameters: OperationalSpaceParameters):
+    def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):
         super().__init__(model, parameters)
         self._frame = parameters.tip_frame or model.tip_frame
         model.frame_id(self._frame)  # there is such a frame
@@ -75,7 +75,7 @@ class OperationalSpace(Law):
         self._at_rest = np.zeros(model.nv)
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: float, zeta: float) -> Any:
+    def designed(cls, model: RobotModel, q: Array, wn: float, zeta: float) -> Any:
         """Return kp = wn^2 and kd = 2 zeta wn of the tip, at every pose."""
         return OperationalSpaceParameters(*second_order_gains(wn, zeta))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
@@ -26,7 +26,7 @@ class PosePID(Law):
     command_interface = 'voltage'
     Parameters = PosePIDParameters
 
-    def __init__(self, model: Model, parameters: PosePIDParameters):
+    def __init__(self, model: RobotModel, parameters: PosePIDParameters):
         super().__init__(model, parameters)
         self.reset(np.zeros(model.nv), np.zeros(model.nv))
 

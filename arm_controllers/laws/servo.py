@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from arm_controllers.laws import Array, Law, Model, Reference
+from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
@@ -55,7 +55,7 @@ class Servo(Law):
     knows = 30
     Parameters = ServoParameters
 
-    def __init__(self, model: Model, parameters: ServoParameters):
+    def __init__(self, model: RobotModel, parameters: ServoParameters):
         super().__init__(model, parameters)
         self._kp, self._kd = self.parameters.servo_kp, self.parameters.servo_kd
         self._rate = 1.0 / parameters.timestep
@@ -64,7 +64,7 @@ class Servo(Law):
         self.lookahead = 1 if parameters.feedforward == 'discrete' else 0
 
     @classmethod
-    def designed(cls, model: Model, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
         """Return the feedforward for drives with M_jj(q) wn^2 and 2 zeta wn M_jj(q)."""
         kp, kd = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return ServoParameters(servo_kp=kp, servo_kd=kd)

@@ -3,27 +3,18 @@
 `simulate_control` is its experiment: the law knows one set of parameters, the arm has another.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
 from arm_dynamics.published.screw_dynamics import ScrewModel
 
 
-class Dynamics(Protocol):
-    """What the law needs of a model: `RobotModel` and `ScrewModel` both have it."""
-
-    def mass_matrix(self, q: ArrayLike) -> Array:
-        """Return M(q)."""
-
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return tau."""
-
-
 def textbook_pid(
-    model: Dynamics,
+    model: RobotModel | ScrewModel,
     q: ArrayLike,
     v: ArrayLike,
     error_integral: ArrayLike,
@@ -56,11 +47,8 @@ def textbook_pid(
         kp, ki, kd: scalar gains [1/s^2, 1/s^3, 1/s].
         as_printed: False for the prose form.
     """
-    q, v, q_ref, v_ref, a_ref, error_integral = (
-        np.asarray(x, dtype=float) for x in (q, v, q_ref, v_ref, a_ref, error_integral)
-    )
-    error, error_rate = q_ref - q, v_ref - v
-    integral = error_integral + error if as_printed else error_integral
+    error, error_rate = np.subtract(q_ref, q), np.subtract(v_ref, v)
+    integral = np.add(error_integral, as_printed * error)
     feedback = kp * error + ki * integral + kd * error_rate
     return model.mass_matrix(q) @ feedback + model.inverse_dynamics(q, v, a_ref)
 
@@ -117,10 +105,9 @@ def simulate_control(
         raise ArmError(f'the estimate has {estimate.nv} joints, the plant {plant.nv}')
     q, v, dt = np.array(q, dtype=float), np.array(v, dtype=float), timestep / substeps
     integral = np.zeros(plant.nv)
-    wrenches, *references = _rows(plant.nv, tip_wrenches, q_ref, v_ref, a_ref)
     torques, positions = [], []
-    for i, wrench in enumerate(wrenches):
-        q_r, v_r, a_r = (rows[i] for rows in references)
+    rows = _rows(plant.nv, tip_wrenches, q_ref, v_ref, a_ref)
+    for wrench, q_r, v_r, a_r in zip(*rows, strict=True):
         tau = textbook_pid(estimate, q, v, integral, q_r, v_r, a_r, kp, ki, kd, as_printed)
         for _ in range(substeps):
             a = plant.forward_dynamics(q, v, tau, wrench)

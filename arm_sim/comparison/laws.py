@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from arm_controllers.laws import Law, Model, law_class, law_names
+from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.plants.plant import ACTUATOR_FOR
 from arm_sim.runs.robot import Robot
@@ -54,8 +54,7 @@ def make_law(name: str, robot: Robot, natural_frequency: float = 20.0) -> Law:
     Raises:
         ArmError: no such law, or a frequency that is not positive.
     """
-    model: Model = robot.model
-    return compared_class(name)(model, law_parameters(name, robot, natural_frequency))
+    return compared_class(name)(robot.model, law_parameters(name, robot, natural_frequency))
 
 
 def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> Any:
