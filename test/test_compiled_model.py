@@ -80,8 +80,14 @@ def test_articulated_bodies_equal_the_factorised_mass_matrix(arm):
     assert_allclose(a, expected, atol=1e-10 * max(1.0, np.abs(expected).max()))
 
 
+def operation_count(program, values):
+    """Return how many additions, multiplications and divisions the values take."""
+    text = ' '.join(program.statements([('result', value) for value in values]))
+    return sum(text.count(f' {operation} ') for operation in '+-*/')
+
+
 @pytest.mark.parametrize(
-    ('name', 'factorised', 'articulated'), [('five_joint_arm', 521, 748), ('ur5e', 890, 1152)]
+    ('name', 'factorised', 'articulated'), [('five_joint_arm', 519, 714), ('ur5e', 890, 1159)]
 )
 def test_factorising_the_mass_matrix_takes_fewer_operations(name, factorised, articulated):
     model = model_of(name)
@@ -89,9 +95,9 @@ def test_factorising_the_mass_matrix_takes_fewer_operations(name, factorised, ar
     inputs = [program.inputs(each, joints) for each in ('q', 'sine', 'cosine', 'v', 'tau', 'm')]
     arm = algorithms.PlacedArm.of(links_of(model), model.gravity, *inputs[:3])
     (values,) = algorithms.factorised_dynamics(arm, *inputs[3:])
-    assert program.operation_count(values) == factorised
+    assert operation_count(program, values) == factorised
     values, _ = algorithms.articulated_dynamics(arm, *inputs[3:5], [1.0] * joints)
-    assert program.operation_count(values) == articulated
+    assert operation_count(program, values) == articulated
 
 
 def test_rotors_and_friction_equal_those_of_the_model(arm):
@@ -141,7 +147,7 @@ def test_expressions_fold_constants_and_share_what_is_the_same():
     assert x - x == 0.0
     assert x * y is y * x
     assert -(x - y) is y - x
-    assert program.operation_count([x * y + x * y, (x + y) * (y + x)]) == 4
+    assert operation_count(program, [x * y + x * y, (x + y) * (y + x)]) == 4
 
 
 def test_an_output_may_overwrite_an_input():

@@ -8,13 +8,34 @@ from numpy.testing import assert_allclose
 from arm_dynamics import RobotModel
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import CompiledModel, ForwardModel, ForwardModelParameters
-from arm_dynamics.compiled.integrators import INTEGRATORS, ORDER, integrate
+from arm_dynamics.compiled.integrators import (
+    INTEGRATORS,
+    SCRATCH,
+    STAGES,
+    A,
+    begin_stage,
+    end_stage,
+    end_step,
+)
 from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.robots import find_urdf
 
 START_Q = np.array([0.3, -0.8, 0.5, 0.4, 0.2])
 START_V = np.array([0.5, -0.4, 0.8, 1.0, -1.0])
 DURATION = 0.1
+ORDER = {'explicit_euler': 1, 'semi_implicit_euler': 1, 'velocity_verlet': 2, 'rk4': 4}
+
+
+def integrate(name, acceleration, q, v, h):
+    """Return q and v one step h [s] later, for a function acceleration(q, v) -> a."""
+    integrator, q, v = INTEGRATORS.index(name), q.copy(), v.copy()
+    scratch = np.zeros((SCRATCH, q.size))
+    for stage in range(STAGES[integrator]):
+        begin_stage(integrator, stage, q, v, h, scratch)
+        scratch[A] = acceleration(scratch[0], scratch[1])
+        end_stage(stage, scratch)
+    end_step(integrator, q, v, h, scratch)
+    return q, v
 
 
 @pytest.fixture(scope='module')
@@ -114,7 +135,7 @@ def test_largest_stable_step_is_the_textbook_one(integrator, stiffness, damping,
 
 def test_unknown_integrator_is_refused():
     with pytest.raises(ArmError, match="integrator is 'leapfrog'; allowed: explicit_euler, "):
-        integrate('leapfrog', lambda q, v: q, [0.0], [0.0], 0.1)
+        ForwardModelParameters(integrator='leapfrog')
 
 
 def test_the_same_arm_has_one_generated_module(model):

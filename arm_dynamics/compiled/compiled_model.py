@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -92,7 +93,9 @@ class CompiledModel:
 
 def _load(source: str, name: str) -> ModuleType:
     """Return the module of `source`, from the cache folder, where it is put if it is new."""
-    key = f'arm_{_identifier(name)}_{_digest(source)}'
+    called = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
+    identifier = re.sub('[^0-9A-Za-z]', '_', name)
+    key = f'arm_{identifier}_{digest(source.encode(), *called)}'
     if key in sys.modules:
         return sys.modules[key]
     announce(key, f'the dynamics of {name!r}')
@@ -108,13 +111,3 @@ def _load(source: str, name: str) -> ModuleType:
     sys.modules[key] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _digest(source: str) -> str:
-    """Return a hash of the generated source and of this folder, whose functions it calls."""
-    called = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
-    return digest(source.encode(), *called)
-
-
-def _identifier(name: str) -> str:
-    return ''.join(c if c.isalnum() and c.isascii() else '_' for c in name)

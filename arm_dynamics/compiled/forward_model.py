@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, finite, per_joint
-from arm_dynamics.compiled import integrators, joint_table
+from arm_dynamics.compiled import integrators, joint_torques
 from arm_dynamics.compiled.compiled_model import CompiledModel
-from arm_dynamics.compiled.plant_context import MotorScratch, PlantContext
-from arm_dynamics.compiled.stability import check_step, largest_stable_step
+from arm_dynamics.compiled.joint_torques import ACTUATORS
+from arm_dynamics.compiled.plant_context import PlantContext
+from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
-
-ACTUATORS = ('servo', 'torque', 'voltage')
 
 # 'implicitfast' is semi-implicit Euler with implicit damping, as MuJoCo's. 'lagged_euler' is the
 # published five-joint arm's step: explicit Euler whose acceleration is part of the state, so that
@@ -59,7 +58,7 @@ class ForwardModelParameters(Parameters):
         rows |= {'lower': model.position_lower, 'upper': model.position_upper}
         if self.effort_limits:
             rows['effort_limit'] = model.effort_limit
-        return joint_table.filled(model.nv, rows)
+        return joint_torques.filled(model.nv, rows)
 
 
 class ForwardModel:
@@ -86,15 +85,13 @@ class ForwardModel:
         self.model, self.parameters = model, parameters
         self.compiled = CompiledModel(model, loops)
         self.table = parameters.table(model)
-        self.damping = self.table[joint_table.DAMPING]
-        self.friction = self.table[joint_table.FRICTION]
+        self.damping = self.table[joint_torques.DAMPING]
+        self.friction = self.table[joint_torques.FRICTION]
         self._lagged = parameters.integrator == 'lagged_euler'
-        implicit = parameters.integrator == 'implicitfast'
-        method = 'semi_implicit_euler' if implicit else parameters.integrator
-        self._integrator = -1 if self._lagged else integrators.INTEGRATORS.index(method)
-        self._implicit = implicit
-        n = model.nv
-        self.state_size = (5 if self._lagged else 2) * n
+        self._implicit = parameters.integrator == 'implicitfast'
+        method = 'semi_implicit_euler' if self._implicit else parameters.integrator
+        self._integrator = INTEGRATORS.index(method)
+        self.state_size = (5 if self._lagged else 2) * model.nv
         parents = np.array([link.parent for link in self.compiled.links])
         self._context = PlantContext.of(self.table, parents, model.prismatic.copy())
         self.effort = self._context.effort
@@ -108,19 +105,33 @@ class ForwardModel:
         table = self.table
         stiffness, damping = np.zeros(self.model.nv), self.damping
         if self.parameters.actuator == 'servo':
-            stiffness, damping = table[joint_table.SERVO_KP], damping + table[joint_table.SERVO_KD]
+            stiffness, damping = (
+                table[joint_torques.SERVO_KP],
+                damping + table[joint_torques.SERVO_KD],
+            )
         elif self.parameters.actuator == 'voltage':
-            slope = table[joint_table.TORQUE_CONSTANT] * table[joint_table.BACK_EMF_CONSTANT]
-            damping = damping + slope * table[joint_table.ARMATURE_CONDUCTANCE]
+            slope = table[joint_torques.TORQUE_CONSTANT] * table[joint_torques.BACK_EMF_CONSTANT]
+            damping = damping + slope * table[joint_torques.ARMATURE_CONDUCTANCE]
         return largest_stable_step(self.model, self.parameters.integrator, stiffness, damping)
 
     def check_step(self, dt: float) -> None:
         """Refuse a time step [s] that is not > 0 or not stable, with an ArmError."""
-        check_step(dt, self.largest_step, self.parameters.integrator)
+        if not np.isfinite(dt) or dt <= 0.0:
+            raise ArmError(f'time step is {dt:g} s; it must be finite and > 0')
+        if dt > self.largest_step:
+            longest = f'at most {self.largest_step:.3g} s'
+            raise ArmError(
+                f'time step {dt:g} s is not stable with {self.parameters.integrator}: '
+                f'{longest if self.largest_step else "no step is, with these actuators"}'
+            )
 
-    def new_scratch(self) -> MotorScratch:
-        """Return a work space of 'lagged_euler' for functions of the generated module."""
-        return MotorScratch.of(self.table[joint_table.ARMATURE])
+    def new_scratch(self) -> tuple[Array, ...]:
+        """Return scratch of `motor_step` in the generated module, not to be shared by threads.
+
+        Torque, limits, sine, cosine, free, load, held acceleration; rotor inertias [kg m^2].
+        """
+        armature = self.table[joint_torques.ARMATURE].copy()
+        return *np.zeros((7, self.model.nv)), armature
 
     def initial_state(self, q: ArrayLike, v: ArrayLike | None = None) -> Array:
         """Return the state at q (n,) and v (n,), rest by default."""
@@ -189,9 +200,9 @@ class ForwardModel:
         """Move `state` on in place, unchecked: `step` without its checks and its copy."""
         n, module = self.model.nv, self.compiled.module
         if self._lagged:
-            scratch = self._motor_scratch
+            torque, limits, *_ = scratch = self._motor_scratch
             module.motor_advance(*state.reshape(5, n), command, dt, count, self.table, scratch)
-            np.subtract(scratch.torque, 2.0 * scratch.limits, out=self.effort)
+            np.subtract(torque, 2.0 * limits, out=self.effort)
             return
         context = self._context
         context.command[:] = command

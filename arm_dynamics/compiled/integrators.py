@@ -1,19 +1,12 @@
 """One step of q' = v, v' = a(q, v): four integrators behind one interface.
 
-The functions run as plain Python and inside numba's compiled code alike. Order is that of the
-error at a fixed time against the step h. See docs/integrators.md for error, energy and stability.
+The functions run as plain Python and inside numba's compiled code alike. See docs/integrators.md
+for order, energy and stability.
 """
 
-from collections.abc import Callable
-
-import numpy as np
 from numba.extending import register_jitable
-from numpy.typing import ArrayLike
-
-from arm_dynamics.checks import Array, one_of
 
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'velocity_verlet', 'rk4')
-ORDER = {'explicit_euler': 1, 'semi_implicit_euler': 1, 'velocity_verlet': 2, 'rk4': 4}
 
 # How often a step asks for the acceleration, by index in INTEGRATORS.
 STAGES = (1, 1, 2, 4)
@@ -23,26 +16,6 @@ POINT_Q, POINT_V, A, SUM_V, SUM_A = range(5)
 SCRATCH = 5
 
 _EXPLICIT_EULER, _SEMI_IMPLICIT_EULER, _VELOCITY_VERLET, _RK4 = range(4)
-
-
-def integrate(
-    name: str, acceleration: Callable[[Array, Array], Array], q: ArrayLike, v: ArrayLike, h: float
-) -> tuple[Array, Array]:
-    """Return q and v one step h [s] later, for a function acceleration(q, v) -> a.
-
-    Raises:
-        ArmError: no integrator of that name.
-    """
-    one_of('integrator', name, INTEGRATORS)
-    integrator = INTEGRATORS.index(name)
-    q, v = np.array(q, dtype=float), np.array(v, dtype=float)
-    scratch = np.zeros((SCRATCH, q.size))
-    for stage in range(STAGES[integrator]):
-        begin_stage(integrator, stage, q, v, h, scratch)
-        scratch[A] = acceleration(scratch[POINT_Q], scratch[POINT_V])
-        end_stage(stage, scratch)
-    end_step(integrator, q, v, h, scratch)
-    return q, v
 
 
 @register_jitable

@@ -1,22 +1,51 @@
-"""Torques at the joints: motors, limit springs, actuators. Plain Python and compiled alike."""
+"""Torques at the joints, from a table of their numbers: a row per quantity, a column per joint.
 
+The functions run as plain Python and inside compiled code alike.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
 from numba.extending import register_jitable
+from numpy.typing import ArrayLike
 
-from arm_dynamics.compiled.joint_table import (
-    ARMATURE_CONDUCTANCE,
-    BACK_EMF_CONSTANT,
-    BRUSH_DROP,
-    EFFORT_LIMIT,
-    HALF_DROP_VOLTAGE,
-    LIMIT_DAMPING,
-    LIMIT_STIFFNESS,
-    LOWER,
-    SERVO_KD,
-    SERVO_KP,
-    TORQUE_CONSTANT,
-    UPPER,
-)
-from arm_dynamics.compiled.plant_context import SERVO, TORQUE
+from arm_dynamics.checks import Array
+
+ACTUATORS = ('servo', 'torque', 'voltage')
+_SERVO, _TORQUE, _ = range(3)
+
+SERVO_KP = 0  # [N.m/rad]
+SERVO_KD = 1  # [N.m.s/rad]
+TORQUE_CONSTANT = 2  # [N.m/A]
+BACK_EMF_CONSTANT = 3  # [V.s/rad]
+ARMATURE_CONDUCTANCE = 4  # 1 / Ra [S]
+BRUSH_DROP = 5  # [V]
+HALF_DROP_VOLTAGE = 6  # voltage at which half the brush drop is there [V]
+ARMATURE = 7  # rotor inertia at the joint [kg m^2]
+DAMPING = 8  # viscous friction [N.m.s/rad]
+FRICTION = 9  # Coulomb friction [N.m]
+EFFORT_LIMIT = 10  # [N.m]
+LOWER = 11  # position limit [rad | m]
+UPPER = 12
+LIMIT_STIFFNESS = 13  # spring beyond a position limit [N.m/rad]
+LIMIT_DAMPING = 14  # [N.m.s/rad]
+ROWS = 15
+
+_NEUTRAL = {
+    'armature_conductance': 1.0,
+    'half_drop_voltage': 1.0,
+    'effort_limit': np.inf,
+    'lower': -np.inf,
+    'upper': np.inf,
+}
+
+
+def filled(count: int, rows: Mapping[str, ArrayLike]) -> Array:
+    """Return the table (ROWS, count) of `rows`, by the names above; rows left out do nothing."""
+    table = np.zeros((ROWS, count))
+    for name, values in {**_NEUTRAL, **rows}.items():
+        table[globals()[name.upper()]] = values
+    return table
 
 
 @register_jitable
@@ -51,10 +80,10 @@ def actuator_torque(actuator, command, position, velocity, table, i):
 
     A saturated actuator's torque does not depend on velocity.
     """
-    if actuator == SERVO:
+    if actuator == _SERVO:
         slope = table[SERVO_KD, i]
         effort = table[SERVO_KP, i] * (command - position) - slope * velocity
-    elif actuator == TORQUE:
+    elif actuator == _TORQUE:
         slope = 0.0
         effort = command
     else:

@@ -8,9 +8,6 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled.integrators import SCRATCH
 
-# Actuators.
-SERVO, TORQUE, VOLTAGE = 0, 1, 2
-
 
 class PlantContext(NamedTuple):
     """What a plant's acceleration depends on beside q and v, and scratch.
@@ -55,36 +52,9 @@ class PlantContext(NamedTuple):
     def of(cls, table: Array, parents: NDArray[np.int64], prismatic: NDArray[np.bool_]) -> Self:
         """Return a context without wrenches."""
         n = table.shape[1]
-        names = ('command', 'effort', 'friction', 'wrench_torque', 'extra', 'torque', 'diagonal')
-        vectors: dict[str, Any] = {name: np.zeros(n) for name in (*names, 'sine', 'cosine')}
-        return cls(
-            table=table,
-            parents=parents,
-            prismatic=prismatic,
-            rotation=np.zeros((n, 3, 3)),
-            translation=np.zeros((n, 3)),
-            mass=np.zeros((n, n)),
-            scratch=np.zeros((SCRATCH, n)),
-            wrench_link=np.zeros(0, dtype=np.int64),
-            wrench=np.zeros((0, 9)),
-            **vectors,
-        )
-
-
-class MotorScratch(NamedTuple):
-    """Work space of the published arm's step, all (n,); not to be shared between threads."""
-
-    torque: Array
-    limits: Array
-    armature: Array  # of the rotors [kg m^2]
-    sine: Array
-    cosine: Array
-    free: Array
-    load: Array
-    a: Array
-
-    @classmethod
-    def of(cls, armature: Array) -> Self:
-        """Return a work space for motors with these rotor inertias (n,)."""
-        torque, limits, sine, cosine, free, load, a = np.zeros((7, armature.size))
-        return cls(torque, limits, armature.copy(), sine, cosine, free, load, a)
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(cls._fields, (n,))
+        shapes |= {'wrench': (0, 9), 'rotation': (n, 3, 3), 'translation': (n, 3)}
+        shapes |= {'mass': (n, n), 'scratch': (SCRATCH, n)}
+        arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
+        given = {'table': table, 'parents': parents, 'prismatic': prismatic}
+        return cls(**{**arrays, **given, 'wrench_link': np.zeros(0, dtype=np.int64)})

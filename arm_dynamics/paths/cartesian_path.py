@@ -222,27 +222,12 @@ def joint_path_derivatives(
         worst = int(np.argmax(conditions))
         raise ArmError(f'point {worst}: the arm is singular there, joint velocities are undefined')
     velocities = np.linalg.solve(jacobians, twists[:, :, None])[:, :, 0]
-    drift = np.array(
-        [_jacobian_rate_times_v(model, *each, frame) for each in zip(q, velocities, strict=True)]
-    )
+    still, pairs = np.zeros(model.nv), zip(q, velocities, strict=True)
+    drift = np.array([model.frame_motion(*each, still, frame).acceleration for each in pairs])
     accelerations = np.linalg.solve(jacobians, (twist_rates - drift)[:, :, None])[:, :, 0]
     return velocities, accelerations
 
 
 def rotations_about(turn: Array, parts: Array) -> Array:
-    """Return exp(part * [turn]) (n, 3, 3), by Rodrigues' formula."""
-    angle = float(np.linalg.norm(turn))
-    if angle == 0.0:
-        return np.tile(np.eye(3), (len(parts), 1, 1))
-    axis = pin.skew(turn / angle)
-    sine, versine = np.sin(angle * parts), 1.0 - np.cos(angle * parts)
-    return np.eye(3) + sine[:, None, None] * axis + versine[:, None, None] * (axis @ axis)
-
-
-def _jacobian_rate_times_v(model: RobotModel, q: Array, v: Array, frame: str | None) -> Array:
-    """Return Jdot v (6,): the acceleration of the frame's origin where a = 0."""
-    pin_model, data = model.pin_model, model.pin_data
-    pin.forwardKinematics(pin_model, data, model.to_pin(q), v, np.zeros(model.nv))
-    return pin.getFrameClassicalAcceleration(
-        pin_model, data, model.frame_id(frame), pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-    ).vector
+    """Return exp(part * [turn]) (n, 3, 3)."""
+    return np.array([pin.exp3(part * turn) for part in parts])

@@ -48,7 +48,6 @@ class FiveJointArm:
     Attributes:
         model: its rigid bodies.
         forward_model: the same arm as a ForwardModel, without the tip in its state.
-        largest_step: the largest stable time step [s], set by the motors' back-EMF damping.
     """
 
     def __init__(self, loops: str = ''):
@@ -62,7 +61,7 @@ class FiveJointArm:
 
     @property
     def largest_step(self) -> float:
-        """The largest stable time step [s]."""
+        """The largest stable time step [s], set by the motors' back-EMF damping."""
         return self.forward_model.largest_step
 
     def initial_state(self, q: ArrayLike) -> Array:
@@ -92,15 +91,12 @@ class FiveJointArm:
             ArmError: as `step`.
         """
         state = finite('state', state, (STATE_SIZE,))
-        voltages = np.asarray(voltages, dtype=float)
-        if voltages.ndim != 2:
-            raise ArmError(f'voltages have shape {voltages.shape}; allowed: (count, {JOINTS})')
-        voltages = finite('voltages', voltages, (voltages.shape[0], JOINTS))
+        voltages = finite('voltages', voltages, (np.size(voltages) // JOINTS, JOINTS))
         if not np.isin(state[STICTION], (0.0, 1.0)).all():
             raise ArmError(f'stiction flags are {state[STICTION].tolist()}; allowed: 0 and 1')
         self.forward_model.check_step(dt)
         moving = np.concatenate([state[part] for part in _MOVING])
-        for row in np.ascontiguousarray(voltages):
+        for row in voltages:
             self.forward_model.advance(moving, row, dt, 1)
         result = np.empty(STATE_SIZE)
         for part, values in zip(_MOVING, moving.reshape(-1, JOINTS), strict=True):

@@ -78,10 +78,8 @@ class JointSpaceMotionModel:
         names = self.model.joint_names
         times = per_joint('settling_time', settling_time, names, 0.0, exclusive=True)
         shares = per_joint('overshoot', overshoot, names, 0.0)
-        designs = [design_from_step(*pair) for pair in zip(times, shares, strict=True)]
-        self.natural_frequency, self.damping_ratio = (
-            np.array(x) for x in zip(*designs, strict=True)
-        )
+        design = np.vectorize(design_from_step)
+        self.natural_frequency, self.damping_ratio = design(times, shares)
 
     def derivative(
         self, state: ArrayLike, reference: ArrayLike, external_forces: Wrenches | None = None
@@ -112,10 +110,8 @@ class JointSpaceMotionModel:
             if self.gravity_compensation:
                 tau += self.model.gravity_torque(q)
             return np.concatenate([v, self.model.forward_dynamics(q, v, tau, external_forces)])
-        a = (
-            -(self.natural_frequency**2) * error
-            - 2.0 * self.damping_ratio * self.natural_frequency * error_rate
-        )
+        wn, zeta = self.natural_frequency, self.damping_ratio
+        a = -(wn**2) * error - 2.0 * zeta * wn * error_rate
         if reference.size == 3 * n:
             a += reference[2 * n :]
         if self.motion_type == 'computed_torque':

@@ -25,13 +25,6 @@ def step_response(time: ArrayLike, natural_frequency: float, damping_ratio: floa
     return 1.0 + np.real((fast * np.exp(slow * x) - slow * np.exp(fast * x)) / (slow - fast))
 
 
-def overshoot(damping_ratio: float) -> float:
-    """Return the peak above the step as a share of it: exp(-pi zeta / sqrt(1 - zeta^2))."""
-    if damping_ratio >= 1.0:
-        return 0.0
-    return float(np.exp(-np.pi * damping_ratio / np.sqrt(1.0 - damping_ratio**2)))
-
-
 def settling_time(natural_frequency: float, damping_ratio: float) -> float:
     """Return the last time [s] at which the response enters the 2 % band.
 
@@ -57,20 +50,17 @@ def design_from_step(settling: float, overshoot_share: float) -> tuple[float, fl
     """Return natural frequency [rad/s] and damping ratio that give this step response.
 
     Args:
-        settling: time to stay within 2 % of the step [s].
+        settling: time to stay within 2 % of the step [s], > 0.
         overshoot_share: peak above the step as a share of it, 0 <= share < 1 (0: critical
             damping, the fastest without overshoot).
 
     Raises:
-        ArmError: a settling time that is not positive, an overshoot outside [0, 1).
+        ArmError: an overshoot outside [0, 1).
     """
-    if not (np.isfinite(settling) and settling > 0.0):
-        raise ArmError(f'settling time is {settling} s; it must be positive')
     if not 0.0 <= overshoot_share < 1.0:
         raise ArmError(f'overshoot is {overshoot_share}; it must be a share in [0, 1)')
-    if overshoot_share == 0.0:
-        ratio = 1.0
-    else:
-        logarithm = np.log(overshoot_share)
-        ratio = float(-logarithm / np.hypot(np.pi, logarithm))
+    ratio = 1.0
+    if overshoot_share > 0.0:
+        decay = -np.log(overshoot_share)
+        ratio = float(decay / np.hypot(np.pi, decay))
     return settling_time(1.0, ratio) / settling, ratio

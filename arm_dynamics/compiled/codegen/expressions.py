@@ -1,6 +1,7 @@
 """Symbolic scalars that record a straight-line program: fold constants, share subexpressions."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Union
 
 Scalar = Union['Expression', float]
@@ -8,6 +9,7 @@ Scalar = Union['Expression', float]
 _COMMUTATIVE = ('+', '*')
 
 
+@dataclass(eq=False, slots=True)
 class Expression:
     """One value of a `Program`: an input or the result of an operation on other values.
 
@@ -15,13 +17,10 @@ class Expression:
     written down, and the same operation on the same values is the same object.
     """
 
-    __slots__ = ('arguments', 'index', 'operation', 'program')
-
-    def __init__(self, program: 'Program', index: int, operation: str, arguments: tuple):
-        self.program = program
-        self.index = index
-        self.operation = operation
-        self.arguments = arguments
+    program: 'Program'
+    index: int
+    operation: str
+    arguments: tuple
 
     def __add__(self, other: Scalar) -> Scalar:
         if _is_constant(other, 0.0):
@@ -131,11 +130,6 @@ class Program:
                 text[node.index] = f'({written})'
         results = [f'{target} = {_text_of(value, text)}' for target, value in outputs]
         return lines + results
-
-    def operation_count(self, outputs: Iterable[Scalar]) -> int:
-        """Return how many additions, multiplications and divisions the outputs take."""
-        uses = self._uses(outputs)
-        return sum(node.operation in '+-*/' for node in self._nodes if node.index in uses)
 
     def _uses(self, outputs: Iterable[Scalar]) -> dict[int, int]:
         """Return how often each value that the outputs need is used."""

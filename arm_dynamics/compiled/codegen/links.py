@@ -12,6 +12,10 @@ import pinocchio as pin
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 
+_AXIAL = np.eye(6, dtype=bool)
+_AXIAL[5, 5] = False
+_AXIAL[[0, 1, 3, 4], [4, 3, 1, 0]] = True
+
 
 @dataclass(frozen=True)
 class Link:
@@ -22,9 +26,7 @@ class Link:
         prismatic: the joint moves along z instead of turning about it.
         rotation: (3, 3) of this link's frame in the parent's at joint position zero.
         translation: (3,) of this link's frame in the parent's at joint position zero [m].
-        mass: [kg].
-        first_moment: (3,) mass times centre of mass [kg m].
-        inertia: (3, 3) about the frame's origin [kg m^2].
+        inertia: (6, 6) of motions [linear; angular] about the frame's origin [kg, kg m^2].
         turn: (3, 3) from this frame to Pinocchio's frame of the joint.
     """
 
@@ -32,14 +34,24 @@ class Link:
     prismatic: bool
     rotation: Array
     translation: Array
-    mass: float
-    first_moment: Array
     inertia: Array
     turn: Array
 
+    @property
+    def axis(self) -> int:
+        """Index of the joint's axis in spatial vectors [linear; angular]."""
+        return 2 if self.prismatic else 5
+
 
 def links_of(model: RobotModel) -> list[Link]:
-    """Return the moving links of `model`, base to tip, fixed ones merged into them."""
+    """Return the moving links of `model`, base to tip, fixed ones merged into them.
+
+    Their inertias have as many zeros as joint torques allow: a part of a link that looks the same
+    however the link turns about its joint's axis z, and has no inertia about that axis, may as
+    well be fixed to the parent: the link's mass put on the axis, the axial part of its first
+    moment, an inertia e diag(1, 1, 0). Khalil, Dombre, Modeling, Identification and Control of
+    Robots (2002), section 9.4. Forces within the links change by this, joint torques do not.
+    """
     pin_model = model.pin_model
     turns = [np.eye(3)]
     links = []
@@ -47,64 +59,21 @@ def links_of(model: RobotModel) -> list[Link]:
         prismatic = bool(model.prismatic[joint - 1])
         subspace = np.ravel(pin_model.joints[joint].createData().S)
         turn = _rotation_to(subspace[:3] if prismatic else subspace[3:])
-        parent = pin_model.parents[joint]
-        placement, body = pin_model.jointPlacements[joint], pin_model.inertias[joint]
-        inertia = turn.T @ (body.inertia - body.mass * skew(body.lever) @ skew(body.lever)) @ turn
-        links.append(
-            Link(
-                parent=parent - 1,
-                prismatic=prismatic,
-                rotation=_snap(turns[parent].T @ placement.rotation @ turn),
-                translation=_snap(turns[parent].T @ placement.translation),
-                mass=float(body.mass),
-                first_moment=_snap(body.mass * turn.T @ body.lever),
-                inertia=_snap((inertia + inertia.T) / 2),
-                turn=turn,
-            )
-        )
+        parent, placement = pin_model.parents[joint], pin_model.jointPlacements[joint]
+        rotation = _snap(turns[parent].T @ placement.rotation @ turn)
+        translation = _snap(turns[parent].T @ placement.translation)
+        body = pin.SE3(turn, np.zeros(3)).actInv(pin_model.inertias[joint])
+        links.append(Link(parent - 1, prismatic, rotation, translation, body.matrix(), turn))
         turns.append(turn)
-    return _regrouped(links)
-
-
-def _regrouped(links: list[Link]) -> list[Link]:
-    """Return links that move the same way and have more zeros: minimal inertial parameters.
-
-    A part of a link that looks the same however the link turns about its joint's axis z, and has
-    no inertia about that axis, may as well be fixed to the parent: the link's mass put on the
-    axis, the axial part of its first moment, an inertia e diag(1, 1, 0). Khalil, Dombre, Modeling,
-    Identification and Control of Robots (2002), section 9.4. Forces within the links change by
-    this, joint torques do not.
-    """
-    links = list(links)
     for i in reversed(range(len(links))):
         link = links[i]
-        if link.prismatic:
-            continue
-        axial, even = float(link.first_moment[2]), float(link.inertia[1, 1])
-        moved_inertia = even * np.diag([1.0, 1.0, 0.0])
-        links[i] = replace(
-            link,
-            mass=0.0,
-            first_moment=link.first_moment * [1.0, 1.0, 0.0],
-            inertia=link.inertia - moved_inertia,
-        )
-        if link.parent < 0:
-            continue
-        rotation, p = link.rotation, link.translation
-        first_moment = rotation @ np.array([0.0, 0.0, axial])
-        crossed = skew(p) @ skew(first_moment)
-        parent = links[link.parent]
-        links[link.parent] = replace(
-            parent,
-            mass=parent.mass + link.mass,
-            first_moment=_snap(parent.first_moment + first_moment + link.mass * p),
-            inertia=_snap(
-                parent.inertia
-                + rotation @ moved_inertia @ rotation.T
-                - (crossed + crossed.T)
-                - link.mass * skew(p) @ skew(p)
-            ),
-        )
+        shared = np.where(_AXIAL & (not link.prismatic), link.inertia, 0.0)
+        shared[3, 3] = shared[4, 4]
+        links[i] = replace(link, inertia=_snap(link.inertia - shared))
+        if link.parent >= 0:
+            to_link = pin.SE3(link.rotation, link.translation).toActionMatrixInverse()
+            inertia = links[link.parent].inertia + to_link.T @ shared @ to_link
+            links[link.parent] = replace(links[link.parent], inertia=inertia)
     return links
 
 
@@ -125,8 +94,3 @@ def _snap(values: Array) -> Array:
     for number in (-1.0, 0.0, 1.0):
         values[np.abs(values - number) < 4e-16] = number
     return values
-
-
-def skew(p: Array) -> Array:
-    """Return [p]x, with [p]x a = p x a."""
-    return np.array(pin.skew(np.asarray(p, dtype=float)))

@@ -1,7 +1,7 @@
 """Compiled loops around an arm's generated dynamics: plant steps and motor steps.
 
 This text ends every generated module, where the functions of the dynamics come before it.
-Arrays are (n,) or have one column per joint; `table` is arm_dynamics.compiled.joint_table's.
+Arrays are (n,) or have one column per joint; `table` is that of arm_dynamics.compiled.joint_torques.
 """
 
 # ruff: noqa: F821  (the functions of the dynamics)
@@ -17,8 +17,15 @@ from arm_dynamics.compiled.integrators import (
     end_stage,
     end_step,
 )
-from arm_dynamics.compiled.joint_table import ARMATURE, DAMPING, FRICTION, LIMIT_DAMPING
-from arm_dynamics.compiled.joint_torques import actuator_torque, limit_torque, motor_torque
+from arm_dynamics.compiled.joint_torques import (
+    ARMATURE,
+    DAMPING,
+    FRICTION,
+    LIMIT_DAMPING,
+    actuator_torque,
+    limit_torque,
+    motor_torque,
+)
 
 _FRICTION_SWEEPS = 100
 
@@ -57,7 +64,7 @@ def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, wor
     v+ = v + h (M + armature + h D)^-1 (tau - bias), which is MuJoCo's `implicitfast`.
 
     Args:
-        actuator: SERVO, TORQUE or VOLTAGE.
+        actuator: index in joint_torques.ACTUATORS.
         command: (n,) rad | N.m | V.
         table: joint numbers.
         implicit_step: h, or 0 for none [s].
@@ -136,7 +143,7 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
     """Move the plant's q and v on by `count` steps h, in place.
 
     Args:
-        actuator: SERVO, TORQUE or VOLTAGE.
+        actuator: index in joint_torques.ACTUATORS.
         integrator: index in integrators.INTEGRATORS.
         h: step [s].
         implicit_step: h for implicit damping, else 0.
@@ -174,8 +181,9 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
 
 
 @njit(error_model='numpy', nogil=True, _nrt=False)
-def _hold_stuck(q, v, a, stuck, torque, limits, sine, cosine, free, load, held):
+def _hold_stuck(q, v, a, stuck, work):
     """Release stuck joints whose net torque is not exactly zero; hold the others at a = 0."""
+    torque, limits, sine, cosine, free, load, held, _ = work
     for i in range(free.size):
         free[i] = 1.0
     articulated_dynamics(q, v, torque, free, sine, cosine, held, load)
@@ -205,9 +213,9 @@ def motor_step(q, v, a, stuck, previous, voltage, h, table, work):
         voltage: (n,) [V].
         h: step [s].
         table: joint numbers.
-        work: MotorScratch.
+        work: scratch, from ForwardModel.new_scratch().
     """
-    torque, limits = work.torque, work.limits
+    torque, limits, sine, cosine, _, _, _, armature = work
     any_stuck = False
     for i in range(q.size):
         q[i] += h * v[i]
@@ -224,11 +232,9 @@ def motor_step(q, v, a, stuck, previous, voltage, h, table, work):
             stuck[i] = 0.0
         elif stuck[i] != 0.0:
             any_stuck = True
-    forward_dynamics(q, v, torque, work.armature, work.sine, work.cosine, a)
+    forward_dynamics(q, v, torque, armature, sine, cosine, a)
     if any_stuck:
-        _hold_stuck(
-            q, v, a, stuck, torque, limits, work.sine, work.cosine, work.free, work.load, work.a
-        )
+        _hold_stuck(q, v, a, stuck, work)
 
 
 @njit(cache=True, error_model='numpy', nogil=True, _nrt=False)

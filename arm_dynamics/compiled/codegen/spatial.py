@@ -1,86 +1,63 @@
-"""Rigid transforms and spatial inertias of symbolic scalars, in NumPy arrays of objects."""
+"""Spatial vectors [linear; angular] and rigid transforms of symbolic scalars.
 
-from typing import NamedTuple, Self
+All are NumPy arrays of objects: (6,) motions and forces, (6, 6) inertias.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arm_dynamics.compiled.codegen.expressions import Scalar
-from arm_dynamics.compiled.codegen.links import Link, skew
+from arm_dynamics.compiled.codegen.links import Link
 
-Vector = NDArray[np.object_]  # (3,)
-Matrix = NDArray[np.object_]  # (3, 3)
+Spatial = NDArray[np.object_]
 
-_INDEX = np.arange(3)
+_INDEX = np.arange(6)
 _UPPER = np.minimum.outer(_INDEX, _INDEX), np.maximum.outer(_INDEX, _INDEX)
 
 
 class Transform:
-    """From a link's frame to its parent's: a rotation and an offset [m] in parent axes."""
+    """From a link's frame to its parent's: a rotation, then an offset [m] in parent axes."""
 
     def __init__(self, link: Link, position: Scalar, sine: Scalar, cosine: Scalar):
         """Place the link at a joint position, of which a revolute joint takes sine and cosine."""
         x, y, z = link.rotation.astype(object).T
-        self.translation: Vector = link.translation.astype(object)
+        offset = link.translation.astype(object)
         if link.prismatic:
-            self.translation = self.translation + z * position
+            offset = offset + z * position
         else:
             x, y = x * cosine + y * sine, y * cosine - x * sine
-        self.rotation: Matrix = np.column_stack([x, y, z])
+        self.placement: Spatial = np.eye(4, dtype=object)
+        self.placement[:3] = np.column_stack([x, y, z, offset])
+        self._turn = np.kron(np.eye(2), self.placement[:3, :3])
+        self._shift = np.eye(6, dtype=object)
+        self._shift[:3, 3:] = np.cross(np.eye(3), offset).T  # v + w x p
 
-    def motion_to_child(self, angular: Vector, linear: Vector) -> tuple[Vector, Vector]:
+    def motion_to_child(self, motion: Spatial) -> Spatial:
         """Return the same motion seen at the link."""
-        moved = linear + np.cross(angular, self.translation)
-        return self.rotation.T @ angular, self.rotation.T @ moved
+        return self._turn.T @ (self._shift @ motion)
 
-    def force_to_parent(self, moment: Vector, force: Vector) -> tuple[Vector, Vector]:
+    def force_to_parent(self, force: Spatial) -> Spatial:
         """Return the same force seen at the parent."""
-        force = self.rotation @ force
-        return self.rotation @ moment + np.cross(self.translation, force), force
+        return self._shift.T @ (self._turn @ force)
 
-    def inertia_to_parent(self, inertia: 'SpatialInertia') -> 'SpatialInertia':
-        """Turn into parent axes, then move to the parent's origin: v_child = v + w x p."""
-        turned = (self.rotation @ part @ self.rotation.T for part in inertia)
-        angular, mixed, linear = turned
-        angular, linear, p = angular[_UPPER], linear[_UPPER], self.translation
-        moved = mixed + np.cross(p, linear.T).T
-        left, right = np.cross(p, moved).T, np.cross(p, mixed)  # [p]x mixed^T, -mixed [p]x
-        return SpatialInertia((angular + left + right)[_UPPER], moved, linear)
+    def inertia_to_parent(self, inertia: Spatial) -> Spatial:
+        """Turn into parent axes, then move to the parent's origin."""
+        turned = symmetric(self._turn @ inertia @ self._turn.T)
+        return symmetric(self._shift.T @ turned @ self._shift)
 
 
-class SpatialInertia(NamedTuple):
-    """A 6 x 6 inertia [[angular, mixed], [mixed^T, linear]]: momentum = inertia (w, u)."""
+def symmetric(matrix: Spatial) -> Spatial:
+    """Return a matrix that is symmetric but for how its entries are written."""
+    return matrix[_UPPER]
 
-    angular: Matrix
-    mixed: Matrix
-    linear: Matrix
 
-    @classmethod
-    def of(cls, link: Link) -> Self:
-        """Return the inertia of one link."""
-        parts = link.inertia, skew(link.first_moment), link.mass * np.eye(3)
-        return cls(*(part.astype(object) for part in parts))
+def motion_cross(a: Spatial, b: Spatial) -> Spatial:
+    """Return the rate of the motion b when carried along by the motion a."""
+    linear = np.cross(a[3:], b[:3]) + np.cross(a[:3], b[3:])
+    return np.concatenate([linear, np.cross(a[3:], b[3:])])
 
-    def column(self, prismatic: bool) -> tuple[Vector, Vector]:
-        """Return the inertia times the unit motion of the joint."""
-        if prismatic:
-            return self.mixed[:, 2], self.linear[:, 2]
-        return self.angular[:, 2], self.mixed[2]
 
-    def times(self, angular: Vector, linear: Vector) -> tuple[Vector, Vector]:
-        """Return (moment, force) of a motion."""
-        moment = self.angular @ angular + self.mixed @ linear
-        return moment, self.mixed.T @ angular + self.linear @ linear
-
-    def plus(self, other: 'SpatialInertia') -> 'SpatialInertia':
-        """Return the sum of two inertias."""
-        return SpatialInertia(*(a + b for a, b in zip(self, other, strict=True)))
-
-    def without(self, column: tuple[Vector, Vector], inverse: Scalar) -> 'SpatialInertia':
-        """Return the inertia felt across a joint: less U U^T / D, with U = (n, f) = `column`."""
-        n, f = column
-        return SpatialInertia(
-            (self.angular - np.outer(n * inverse, n))[_UPPER],
-            self.mixed - np.outer(n * inverse, f),
-            (self.linear - np.outer(f * inverse, f))[_UPPER],
-        )
+def force_cross(a: Spatial, force: Spatial) -> Spatial:
+    """Return the rate of a force or momentum when carried along by the motion a."""
+    angular = np.cross(a[3:], force[3:]) + np.cross(a[:3], force[:3])
+    return np.concatenate([np.cross(a[3:], force[:3]), angular])
