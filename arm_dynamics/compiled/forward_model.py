@@ -105,10 +105,8 @@ class ForwardModel:
         table = self.table
         stiffness, damping = np.zeros(self.model.nv), self.damping
         if self.parameters.actuator == 'servo':
-            stiffness, damping = (
-                table[joint_torques.SERVO_KP],
-                damping + table[joint_torques.SERVO_KD],
-            )
+            stiffness = table[joint_torques.SERVO_KP]
+            damping = damping + table[joint_torques.SERVO_KD]
         elif self.parameters.actuator == 'voltage':
             slope = table[joint_torques.TORQUE_CONSTANT] * table[joint_torques.BACK_EMF_CONSTANT]
             damping = damping + slope * table[joint_torques.ARMATURE_CONDUCTANCE]

@@ -1,12 +1,11 @@
 """Symbolic scalars that record a straight-line program: fold constants, share subexpressions."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Union
 
 Scalar = Union['Expression', float]
-
-_COMMUTATIVE = ('+', '*')
 
 
 @dataclass(eq=False, slots=True)
@@ -23,7 +22,7 @@ class Expression:
     arguments: tuple
 
     def __add__(self, other: Scalar) -> Scalar:
-        if _is_constant(other, 0.0):
+        if other == 0.0:
             return self
         if isinstance(other, Expression):
             if other.operation == 'neg':
@@ -35,7 +34,7 @@ class Expression:
     __radd__ = __add__
 
     def __sub__(self, other: Scalar) -> Scalar:
-        if _is_constant(other, 0.0):
+        if other == 0.0:
             return self
         if other is self:
             return 0.0
@@ -46,18 +45,18 @@ class Expression:
         return self.program.node('-', self, other)
 
     def __rsub__(self, other: Scalar) -> Scalar:
-        if _is_constant(other, 0.0):
+        if other == 0.0:
             return -self
         if self.operation == 'neg':
             return self.arguments[0] + other
         return self.program.node('-', other, self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        if _is_constant(other, 0.0):
+        if other == 0.0:
             return 0.0
-        if _is_constant(other, 1.0):
+        if other == 1.0:
             return self
-        if _is_constant(other, -1.0):
+        if other == -1.0:
             return -self
         if self.operation == 'neg':
             return -(self.arguments[0] * other)
@@ -74,7 +73,7 @@ class Expression:
         return self.program.node('/', self, other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        if _is_constant(other, 0.0):
+        if other == 0.0:
             return 0.0
         return self.program.node('/', other, self)
 
@@ -100,7 +99,7 @@ class Program:
     def node(self, operation: str, *arguments: Scalar | str) -> Expression:
         """Return the value of an operation, the one already recorded where there is one."""
         key = [a.index if isinstance(a, Expression) else repr(a) for a in arguments]
-        if operation in _COMMUTATIVE:
+        if operation in '+*':
             key.sort(key=str)
         found = self._known.get((operation, *key))
         if found is None:
@@ -116,45 +115,34 @@ class Program:
         A value that is used once stands inside the expression that uses it.
         """
         uses = self._uses(value for _, value in outputs)
-        text: dict[int, str] = {}
-        lines = []
-        for node in self._nodes:
-            if node.index not in uses:
-                continue
-            written = _write(node, text)
-            if uses[node.index] > 1 or node.operation in ('input', '/'):
-                name = f'x{node.index}'
-                lines.append(f'{name} = {written}')
-                text[node.index] = name
-            else:
-                text[node.index] = f'({written})'
-        results = [f'{target} = {_text_of(value, text)}' for target, value in outputs]
-        return lines + results
+        text: dict[Scalar, str] = {}
 
-    def _uses(self, outputs: Iterable[Scalar]) -> dict[int, int]:
+        def write(value: Scalar) -> str:
+            return text[value] if isinstance(value, Expression) else repr(float(value))
+
+        lines = []
+        for node in filter(uses.get, self._nodes):
+            first, *second = node.arguments
+            if node.operation == 'input':
+                written = first
+            elif second:
+                written = f'{write(first)} {node.operation} {write(*second)}'
+            else:
+                written = f'-{write(first)}'
+            if uses[node] > 1 or node.operation in ('input', '/'):
+                text[node] = f'x{node.index}'
+                lines.append(f'{text[node]} = {written}')
+            else:
+                text[node] = f'({written})'
+        return lines + [f'{target} = {write(value)}' for target, value in outputs]
+
+    def _uses(self, outputs: Iterable[Scalar]) -> Counter[Expression]:
         """Return how often each value that the outputs need is used."""
-        uses: dict[int, int] = {}
-        waiting = [value for value in outputs if isinstance(value, Expression)]
+        uses: Counter[Expression] = Counter()
+        waiting = [*outputs]
         while waiting:
             node = waiting.pop()
-            uses[node.index] = uses.get(node.index, 0) + 1
-            if uses[node.index] == 1:
-                waiting += [a for a in node.arguments if isinstance(a, Expression)]
+            if isinstance(node, Expression):
+                uses[node] += 1
+                waiting += node.arguments if uses[node] == 1 else ()
         return uses
-
-
-def _is_constant(value: Scalar, constant: float) -> bool:
-    return not isinstance(value, Expression) and value == constant
-
-
-def _text_of(value: Scalar, text: dict[int, str]) -> str:
-    return text[value.index] if isinstance(value, Expression) else repr(float(value))
-
-
-def _write(node: Expression, text: dict[int, str]) -> str:
-    if node.operation == 'input':
-        return node.arguments[0]
-    words = [_text_of(argument, text) for argument in node.arguments]
-    if node.operation == 'neg':
-        return f'-{words[0]}'
-    return f'{words[0]} {node.operation} {words[1]}'

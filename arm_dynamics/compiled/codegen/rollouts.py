@@ -1,7 +1,7 @@
 """Compiled loops around an arm's generated dynamics: plant steps and motor steps.
 
 This text ends every generated module, where the functions of the dynamics come before it.
-Arrays are (n,) or have one column per joint; `table` is that of arm_dynamics.compiled.joint_torques.
+Arrays are (n,) or have one column per joint; `table` is joint_torques'.
 """
 
 # ruff: noqa: F821  (the functions of the dynamics)
