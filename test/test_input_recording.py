@@ -7,10 +7,10 @@ from arm_dynamics import RobotModel
 from arm_dynamics.checks import ArmError
 from arm_dynamics.robots import find_urdf
 from arm_sim.commands.replay_inputs import main
-from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.plants.input_recording import InputRecorder, InputRecording
-from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.analytical_plant import AnalyticalParameters
+from arm_sim.plants.input_recording import InputRecording, RecordedPlant
 from arm_sim.plants.plant import PlantParameters
+from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
 
 
 @pytest.fixture(scope='module')
@@ -20,7 +20,7 @@ def model():
 
 def record(model, path, wrench=True, **parameters):
     given = AnalyticalParameters(control_decimation=3, **parameters)
-    recorder = InputRecorder(AnalyticalPlant(model, given), model)
+    recorder = RecordedPlant(model, given)
     rng = np.random.default_rng(0)
     recorder.step(np.zeros(model.nv))
     recorder.reset(np.clip(rng.normal(size=model.nv), -1, 0.3), 0.1 * rng.normal(size=model.nv))
@@ -38,8 +38,8 @@ def test_replay_ends_in_the_recorded_state_to_the_last_bit(model, tmp_path):
     recorder = record(model, tmp_path / 'run.npz')
     recording = InputRecording(tmp_path / 'run.npz')
     assert len(recording.commands) == 60
-    np.testing.assert_array_equal(recording.end_state, recorder.plant.state)
-    np.testing.assert_array_equal(recording.replay(), recorder.plant.state)
+    np.testing.assert_array_equal(recording.end_state, recorder.state)
+    np.testing.assert_array_equal(recording.replay(), recorder.state)
 
 
 def test_motors_with_stiction_replay_to_the_last_bit(tmp_path):
@@ -50,7 +50,7 @@ def test_motors_with_stiction_replay_to_the_last_bit(tmp_path):
         torque_constant=(10.0, 10.0, 10.0, 1.0, 1.0),
     )  # fmt: skip
     recording = InputRecording(tmp_path / 'run.npz')
-    np.testing.assert_array_equal(recording.replay(), recorder.plant.state)
+    np.testing.assert_array_equal(recording.replay(), recorder.state)
 
 
 def test_replay_command_says_bit_identical(model, tmp_path, capsys):
@@ -106,9 +106,11 @@ def test_other_files_are_refused(tmp_path):
             InputRecording(tmp_path / name)
 
 
-def test_only_the_analytical_engine_is_recorded(model):
-    with pytest.raises(ArmError, match='needs engine analytical'):
-        InputRecorder(MujocoPlant(model, PlantParameters()), model)
+@pytest.mark.parametrize('other', [{'engine': 'mujoco'}, {'payload': 1.0, 'payload_end': 1.0}])
+def test_only_the_analytical_engine_is_recorded_and_no_change_of_the_arm(other):
+    given = SimulatorParameters(**{'engine': 'analytical', 'record_inputs': 'file', **other})
+    with pytest.raises(ArmError, match='needs engine analytical and payload_end 0'):
+        set_up(given, PlantParameters())
 
 
 def test_an_unwritable_file_is_refused(model, tmp_path):

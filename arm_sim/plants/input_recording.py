@@ -29,34 +29,25 @@ _PARTS = (
 )  # fmt: skip
 
 
-class InputRecorder:
+class RecordedPlant(AnalyticalPlant):
     """An analytical plant that remembers what it was given since its last reset."""
 
-    def __init__(self, plant: AnalyticalPlant, model: RobotModel):
-        """Record from now on. Raises ArmError for a plant that cannot be replayed."""
-        if not isinstance(plant, AnalyticalPlant):
-            raise ArmError('record_inputs is set; it needs engine analytical')
-        self.plant = plant
-        self._model = model
-        self._start()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.plant, name)
-
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Reset the plant; the recording starts anew."""
-        self.plant.reset(q, v)
-        self._start()
+        """Go to state q, v; the recording starts anew."""
+        super().reset(q, v)
+        self._start_state = self.state.copy()
+        self._commands: list[Array] = []
+        self._pushes: list[tuple[int, str, Array]] = []
 
     def step(self, command: Array) -> None:
-        """Step the plant."""
+        """Hold `command` (n,) over one control period, and note it."""
         self._commands.append(np.array(command, dtype=float))
-        self.plant.step(command)
+        super().step(command)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
-        """Push on the plant."""
-        self.plant.apply_wrench(frame, wrench)
-        self._wrenches.append((len(self._commands), frame, np.array(wrench, dtype=float)))
+        """Push on a frame, and note it."""
+        super().apply_wrench(frame, wrench)
+        self._pushes.append((len(self._commands), frame, np.array(wrench, dtype=float)))
 
     def save(self, path: str | Path) -> None:
         """Write the recording. Raises ArmError where that is not possible."""
@@ -66,24 +57,19 @@ class InputRecorder:
             'urdf': model.urdf,
             'tip_frame': model.tip_frame,
             **model.beside_urdf(),
-            'parameters': json.dumps(asdict(self.plant.parameters)),
+            'parameters': json.dumps(asdict(self.parameters)),
             'start_state': self._start_state,
             'commands': np.array(self._commands).reshape(-1, model.nv),
-            'wrench_step': np.array([step for step, _, _ in self._wrenches], dtype=np.int64),
-            'wrench_frame': np.array([frame for _, frame, _ in self._wrenches], dtype=str),
-            'wrench': np.array([wrench for _, _, wrench in self._wrenches]).reshape(-1, 6),
-            'end_state': self.plant.state,
+            'wrench_step': np.array([step for step, _, _ in self._pushes], dtype=np.int64),
+            'wrench_frame': np.array([frame for _, frame, _ in self._pushes], dtype=str),
+            'wrench': np.array([wrench for _, _, wrench in self._pushes]).reshape(-1, 6),
+            'end_state': self.state,
         }
         try:
             with Path(path).expanduser().open('wb') as file:
                 np.savez_compressed(file, allow_pickle=False, **content)
         except OSError as error:
             raise ArmError(f'cannot write the recording {str(path)!r}: {error.strerror}') from None
-
-    def _start(self) -> None:
-        self._start_state = self.plant.state.copy()
-        self._commands: list[Array] = []
-        self._wrenches: list[tuple[int, str, Array]] = []
 
 
 class InputRecording:

@@ -1,5 +1,9 @@
 """One arm, its time and its brake: what the simulator node runs."""
 
+from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -93,18 +97,15 @@ class Simulation:
         self._initial_q = model.check_configuration(initial_q, 'initial_positions')
         moving = self._zeros if initial_v is None else initial_v
         self._initial_v = model.check_velocity(moving, 'initial_velocities')
-        self._swap = swap
-        self._pushes: list[tuple[int, str, Array]] = []
+        self._swap = [(swap[0], partial(self._go_on_with, swap[1]))] if swap else []
         self.reset()
 
     def reset(self) -> None:
         """Return to the initial state at time zero, braked; all wrenches end."""
         self.plant = self._first_plant
         self.plant.reset(self._initial_q, self._initial_v)
-        self._pushes.clear()
-        self.time_ns = 0
-        self.steps = 0
-        self.saturated_samples = 0
+        self._events: list[tuple[int, Callable[[], None]]] = list(self._swap)
+        self.time_ns = self.steps = self.saturated_samples = 0
         self.brake()
 
     def brake(self) -> None:
@@ -137,21 +138,16 @@ class Simulation:
         if ahead <= 0.0:
             self._apply(frame, wrench)
             return
-        self._pushes.append((from_ns, frame, wrench))
-        self._pushes.sort(key=lambda each: each[0])
+        self._events.append((from_ns, partial(self._apply, frame, wrench)))
+        self._events.sort(key=itemgetter(0))
 
     def _apply(self, frame: str, wrench: Array) -> None:
         rotation = self.model.forward_kinematics(self.plant.q, frame).rotation
         self.plant.apply_wrench(frame, (rotation @ wrench.reshape(2, 3).T).T.ravel())
 
-    def _happen(self) -> None:
-        """Start the pushes and the swap that are due."""
-        while self._pushes and self._pushes[0][0] <= self.time_ns:
-            _, frame, wrench = self._pushes.pop(0)
-            self._apply(frame, wrench)
-        if self._swap is not None and self.time_ns == self._swap[0]:
-            before, self.plant = self.plant, self._swap[1]
-            self.plant.reset(before.q, before.v)
+    def _go_on_with(self, plant: Plant) -> None:
+        plant.reset(self.plant.q, self.plant.v)
+        self.plant = plant
 
     def advance(self, command: Array | None) -> None:
         """Go on by one control period under `command` (n,), or braked (None).
@@ -159,8 +155,8 @@ class Simulation:
         A command that is not finite is refused, and nothing has moved; after a
         PhysicsDivergedError only `reset` helps.
         """
-        if self._pushes or self._swap is not None:
-            self._happen()
+        while self._events and self._events[0][0] <= self.time_ns:
+            self._events.pop(0)[1]()
         plant = self.plant
         if command is None:
             if not self.braking:

@@ -28,13 +28,12 @@ class SimulatorNode(Node):
         super().__init__('simulator')
         self.parameters = p = declare_parameters(self, SimulatorParameters)
         engine = plant_class(p.engine)
-        setup = set_up(p, declare_parameters(self, engine.Parameters))
-        self._simulation, self._recorder = setup.simulation, setup.recorder
-        plant, period_ns = self._simulation.plant, self._simulation.period_ns
+        self._simulation, agreement = set_up(p, declare_parameters(self, engine.Parameters))
+        model, period_ns = self._simulation.model, self._simulation.period_ns
 
         own = None
         if engine.takes_goals:
-            own = OwnGoals(self, setup.model, period_ns, realtime=p.mode == 'realtime')
+            own = OwnGoals(self, model, period_ns, realtime=p.mode == 'realtime')
         self._arm_clock = clock = self._make_clock(own)
         commands = CommandInput(self, clock, own, lambda error: self._diagnostics.refuse(error))
         fixed = {'mode': p.mode, 'engine': p.engine}
@@ -49,13 +48,13 @@ class SimulatorNode(Node):
         if p.viewer:
             from arm_sim.plants.viewer import ArmViewer  # its library is loaded for it only
 
-            self._viewer = ArmViewer(plant, setup.model)
+            self._viewer = ArmViewer(self._simulation.plant, model)
             self.create_timer(1 / 60, self._viewer.sync)
         pin_to_core(p.core)
         clock.show()
         self.get_logger().info(
-            f'{p.robot}: {len(plant.joint_names)} joints, engine {p.engine}, {p.mode}, '
-            f'{1e9 / period_ns:g} Hz; model and plant agree to {setup.agreement:.1e}'
+            f'{p.robot}: {model.nv} joints, engine {p.engine}, {p.mode}, '
+            f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'
         )
 
     def _make_clock(self, own: OwnGoals | None) -> Clock:
@@ -71,8 +70,8 @@ class SimulatorNode(Node):
 
     def destroy_node(self) -> None:
         """Write the recording of inputs; close the viewer, whose thread reads the plant."""
-        if self._recorder is not None:
-            self._recorder.save(self.parameters.record_inputs)
+        if self.parameters.record_inputs:
+            self._save_inputs()
         if self._viewer is not None:
             self._viewer.close()
         super().destroy_node()
@@ -105,11 +104,12 @@ class SimulatorNode(Node):
         clock.allow_step()
         return f'one control period from t = {t:.4f} s'
 
-    def _save_inputs(self, request: Trigger.Request) -> str:
-        if self._recorder is None:
+    def _save_inputs(self, request: Trigger.Request | None = None) -> str:
+        file = self.parameters.record_inputs
+        if not file:
             raise ArmError('parameter record_inputs is empty: nothing is recorded')
-        self._recorder.save(self.parameters.record_inputs)
-        return self.parameters.record_inputs
+        self._simulation.plant.save(file)
+        return file
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Hold a wrench, given in the axes of its frame, from its stamp on (0: now)."""

@@ -1,10 +1,10 @@
 """What the simulator node runs, from its parameters: model, plant, simulation."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model import ArmParameters, RobotModel
+from arm_dynamics.model import ArmParameters
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.plants.plant import check_model, plant_class
@@ -45,33 +45,26 @@ class SimulatorParameters(ArmParameters):
     viewer: bool = parameter(False, "open MuJoCo's viewer (engine mujoco)")
 
 
-class Setup(NamedTuple):
-    """What `set_up` makes."""
+def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simulation, float]:
+    """Return the simulation and the largest relative difference of plant and model.
 
-    model: RobotModel  # of the arm without payload, which the controllers have too
-    simulation: Simulation
-    recorder: Any  # of the plant's inputs, or None
-    agreement: float  # largest relative difference of plant and model
-
-
-def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> Setup:
-    """Build the plant, and refuse it if it differs from the model."""
+    A plant that differs is refused. The simulation's model is the arm without payload, which the
+    controllers have too.
+    """
     p, engine = parameters, plant_class(parameters.engine)
     model = p.model()
     loaded = with_error(model, ModelError(payload=p.payload))
+    if p.record_inputs:
+        if p.engine != 'analytical' or p.payload_end:
+            raise ArmError('record_inputs is set; it needs engine analytical and payload_end 0')
+        from arm_sim.plants.input_recording import RecordedPlant  # and with it the compiler
+
+        engine = RecordedPlant
     plant = engine(loaded, plant_parameters)
     agreement = check_model(plant, loaded)
     swap = None
     if p.payload and p.payload_end:
         swap = (round(p.payload_end * 1e9), engine(model, plant_parameters))
-    recorder = None
-    if p.record_inputs:
-        from arm_sim.plants.input_recording import InputRecorder  # and with it the compiler
-
-        recorder = InputRecorder(plant, loaded)
-        if swap is not None:
-            raise ArmError('record_inputs is set; it needs payload_end 0')
     initial = p.initial_positions or model.neutral()
     moving = p.initial_velocities or None
-    simulation = Simulation(recorder or plant, model, initial, moving, swap)
-    return Setup(model, simulation, recorder, agreement)
+    return Simulation(plant, model, initial, moving, swap), agreement
