@@ -6,6 +6,7 @@ Each is a ROS parameter file, as `ros2 param dump` writes it too. What a later f
 even in its `/**` over an earlier file's section of a node; within a file the node's section does.
 """
 
+from collections import ChainMap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,6 @@ def merged(files: Iterable[Path]) -> Sections:
     return sections
 
 
-def parameters_of(sections: Sections, node: str) -> dict[str, Any]:
-    """Return what the sections say to a node."""
-    return sections.get(SHARED, {}) | sections.get(node, {})
+def parameters_of(sections: Sections, *nodes: str) -> dict[str, Any]:
+    """Return what the sections say to nodes, the last one strongest."""
+    return dict(ChainMap(*(sections.get(node, {}) for node in (*reversed(nodes), SHARED))))

@@ -15,7 +15,6 @@ from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.commands.compare_controllers import main
 from arm_sim.comparison.cases import (
     Case,
-    cases,
     measure_case,
     run_case,
     run_parallel,
@@ -124,13 +123,10 @@ def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
 
 
 def test_processes_do_not_change_the_numbers():
-    jobs = cases(
-        ['planar_3r'], ['sinusoid'], ['pd', 'computed_torque', 'pd_feedforward'], ['mujoco']
-    )
-    alone = dict(run_parallel(measure_case, jobs, 1))
-    together = dict(run_parallel(measure_case, jobs, 2))
-    for i in range(len(jobs)):
-        assert alone[i].tracking_rms_mm == together[i].tracking_rms_mm
+    laws = ('pd', 'computed_torque', 'pd_feedforward')
+    jobs = [Case('planar_3r', 'sinusoid', law) for law in laws]
+    alone, together = (run_parallel(measure_case, jobs, workers) for workers in (1, 2))
+    assert [each.tracking_rms_mm for each in alone] == [each.tracking_rms_mm for each in together]
 
 
 # Monte Carlo
@@ -175,7 +171,7 @@ def test_no_ranges_is_the_plain_case():
 def test_error_grows_with_frequency_and_feedforward_stays_below_pd():
     case = Case('planar_3r', 'sinusoid', 'pd')
     sweep = run_sweep('frequency', case, ('pd', 'computed_torque'), (0.1, 0.25, 0.5))
-    rms = sweep.tracking_rms_mm()
+    rms = sweep.rms_mm
     assert np.all(np.diff(rms, axis=1) > 0.0)
     assert np.all(rms[1] < 0.1 * rms[0])
 
@@ -206,7 +202,7 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
         'armature': (0.0, 0.1, 0.2),
     }[parameter]
     case = Case('ur5e', 'sinusoid', 'computed_torque')
-    rms = run_sweep(parameter, case, ('computed_torque',), values).tracking_rms_mm()[0]
+    rms = run_sweep(parameter, case, ('computed_torque',), values).rms_mm[0]
     exact = 1 if len(values) == 3 and values[0] not in (0.0,) else 0
     assert rms.argmin() == exact
     assert np.delete(rms, exact).min() > 2.0 * rms[exact]

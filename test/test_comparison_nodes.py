@@ -17,7 +17,7 @@ from arm_sim.comparison.over_topics import (
     run_over_topics,
     simulator_parameters,
 )
-from arm_sim.comparison.sweeps import SWEEPS, case_at, error_of
+from arm_sim.comparison.sweeps import SWEEPS, case_at
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.runs.closed_loop import Imperfections
@@ -48,15 +48,15 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
 
 @pytest.mark.parametrize('sweep', [name for name in SWEEPS if name != 'frequency'])
 def test_the_simulator_is_told_every_error(sweep, planar):
-    error = error_of(sweep, 1.25)
-    case = Case('planar_3r', 'payload_drop', 'pd', error=error)
+    exact = Case('planar_3r', 'payload_drop', 'pd')
+    case = case_at(sweep, 1.25, exact)
     task = make_task(case.task, planar)
     told = simulator_parameters(case, planar, task)
-    plain = simulator_parameters(Case('planar_3r', 'payload_drop', 'pd'), planar, task)
+    plain = simulator_parameters(exact, planar, task)
     assert told != plain
     if told['robot'] != 'planar_3r':
         with open(told['robot']) as urdf:
-            assert urdf.read() == with_error(planar.model, error).urdf
+            assert urdf.read() == with_error(planar.model, case.error).urdf
     assert {k for k in told if k not in SimulatorParameters.__dataclass_fields__} <= set(
         PlantParameters.__dataclass_fields__
     )

@@ -29,7 +29,6 @@ from arm_sim.tasks.pose_hold.objective import (
     PUBLISHED_P_COST,
     PUBLISHED_PI_COST,
     TARGET,
-    HoldProblem,
     PoseHoldObjective,
     gain_matrix,
     perturbed,
@@ -95,8 +94,8 @@ def test_published_pi_gains_give_the_published_objective(objective):
 
 @pytest.mark.parametrize('gains', [PUBLISHED_P, PUBLISHED_P + PUBLISHED_I])
 def test_compiled_objective_equals_the_plain_reference(objective, gains):
-    problem = HoldProblem(duration=0.2)
-    compiled = PoseHoldObjective(problem).cost(gains)
+    problem = PoseHoldObjective(duration=0.2)
+    compiled = problem.cost(gains)
     matrix, target, model = gain_matrix(gains), np.array(TARGET), objective.arm.model
     state, voltage, total = objective.arm.initial_state(TARGET), np.zeros(5), np.zeros(5)
     cost = 0.0
@@ -149,7 +148,7 @@ def test_parameter_file_has_the_motors_and_springs_of_the_forward_model(config):
 
 @pytest.mark.parametrize('gains', [PUBLISHED_P, PUBLISHED_P + PUBLISHED_I])
 def test_law_and_plant_give_the_objective_to_the_last_bit(objective, plant, gains):
-    problem = PoseHoldObjective(HoldProblem(duration=0.5))
+    problem = PoseHoldObjective(duration=0.5)
     run = hold(plant, pid_law(objective.arm.model, gains), TARGET, 0.5)
     assert run.cost == problem.cost(gains)
 
@@ -157,7 +156,7 @@ def test_law_and_plant_give_the_objective_to_the_last_bit(objective, plant, gain
 def test_pid_law_with_d_gives_the_objective_to_the_last_bit(objective, plant, config):
     gains = shipped_gains(config, 'pose_pid_controller')
     run = hold(plant, pid_law(objective.arm.model, gains), TARGET, 0.5)
-    assert run.cost == PoseHoldObjective(HoldProblem(duration=0.5)).cost(gains)
+    assert run.cost == PoseHoldObjective(duration=0.5).cost(gains)
 
 
 def test_published_pi_blows_up_at_a_far_pose_where_the_model_based_law_holds(
@@ -224,8 +223,8 @@ def test_bad_gains_are_refused(objective, gains, says):
 
 def test_bad_targets_and_durations_are_refused():
     with pytest.raises(ArmError, match='target is .* 5 finite angles'):
-        HoldProblem(target=(0.0, 1.0))
+        PoseHoldObjective(target=(0.0, 1.0))
     with pytest.raises(ArmError, match='duration is -1'):
-        HoldProblem(duration=-1.0)
+        PoseHoldObjective(duration=-1.0)
     with pytest.raises(ArmError, match='time step 0.01 s is not stable'):
-        PoseHoldObjective(HoldProblem(time_step=0.01))
+        PoseHoldObjective(time_step=0.01)

@@ -14,7 +14,6 @@ from arm_sim.commands.tune_pose_hold import main
 from arm_sim.tasks.pose_hold.objective import (
     PUBLISHED_I,
     PUBLISHED_P,
-    HoldProblem,
     PoseHoldObjective,
 )
 from arm_sim.tasks.pose_hold.tuning import (
@@ -54,7 +53,7 @@ def test_the_published_search_ends_at_the_published_gains(tmp_path, capsys):
 
 
 def test_evolution_with_robustness_finds_gains_that_bear_10_percent():
-    objective = PoseHoldObjective(HoldProblem(duration=0.3))
+    objective = PoseHoldObjective(duration=0.3)
     search = Search(np.ones(3))
     search.stop = lambda: search.evaluations > 1500
     evolution_search(objective, 'p', True, search)
@@ -63,7 +62,7 @@ def test_evolution_with_robustness_finds_gains_that_bear_10_percent():
 
 
 def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
-    objective = PoseHoldObjective(HoldProblem(duration=0.1))
+    objective = PoseHoldObjective(duration=0.1)
     search = Search(np.ones(6))
     search.stop = lambda: search.evaluations > 6000
     evolution_search(objective, 'pi', False, search)
@@ -72,7 +71,7 @@ def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
 
 def test_evolution_repeats_itself_by_its_seed_and_leaves_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    objective = PoseHoldObjective(HoldProblem(duration=0.02))
+    objective = PoseHoldObjective(duration=0.02)
     objective.workers = 1  # nothing depends on which thread is the first
 
     def found(seed):
@@ -124,7 +123,7 @@ def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
 
 
 def test_a_stopped_search_keeps_its_best():
-    objective = PoseHoldObjective(HoldProblem(duration=0.1))
+    objective = PoseHoldObjective(duration=0.1)
     search = Search(np.ones(3))
     search.stop = lambda: search.evaluations >= 25
     published_search(objective, 'p', search)

@@ -3,23 +3,17 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from arm_dynamics.checks import ArmError, Array, in_range, one_of
-from arm_sim.comparison.cases import (
-    Case,
-    cases,
-    observe_case,
-    run_case,
-    run_parallel,
-    task_of,
-)
+from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_sim.comparison.cases import Case, observe_case, run_case, run_parallel, task_of
 from arm_sim.comparison.figures import law_figure
 from arm_sim.comparison.laws import compared_class, compared_laws
 from arm_sim.comparison.monte_carlo import run_monte_carlo
@@ -29,12 +23,11 @@ from arm_sim.comparison.report import (
     comparison_report,
     monte_carlo_report,
     sweep_report,
-)
+)  # fmt: skip
 from arm_sim.comparison.sweeps import SWEEPS, run_sweep
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.plants.plant import RIGID_BODY_ENGINES
-from arm_sim.runs.measures import Measures
+from arm_sim.plants.plant import RIGID_BODY_ENGINES as _ENGINES
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import compared_tasks, task_names
 
@@ -54,25 +47,17 @@ def parser() -> argparse.ArgumentParser:
     add('--robots', default='ur5e', help=f'names of shipped robots or URDF files, {many}')
     add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(task_names())}')
     add('--laws', default='all', help=f'{many}, or "all": {", ".join(compared_laws())}')
-    add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(RIGID_BODY_ENGINES)}')
+    add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(_ENGINES)}')
     add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
-    add(
-        '--natural-frequency',
-        type=float,
-        default=20.0,
-        help='error dynamics that every law is designed for [rad/s] (20)',
-    )
+    design = 'error dynamics that every law is designed for [rad/s] (20)'
+    add('--natural-frequency', type=float, default=20.0, help=design)
     add('--law-pictures', action='store_true', help='also one picture per law: error over time')
     add('--samples', type=int, default=0, help='Monte Carlo: this many random arms per law')
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
     add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
     add('--values', default='', help='of the sweep, separated by commas')
-    add(
-        '--over',
-        choices=sorted(RUNNERS),
-        default='loop',
-        help='loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run',
-    )
+    over = 'loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run'
+    add('--over', choices=sorted(RUNNERS), default='loop', help=over)
     add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
     add('--output-dir', default='comparison', help='where table and picture go (comparison)')
     return result
@@ -81,8 +66,9 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = parser().parse_args(_without_ros_arguments(given))
-    command = ' '.join(['compare_controllers', *_without_ros_arguments(given)])
+    if '--ros-args' in given:  # what a launch file adds for nodes
+        given = given[: given.index('--ros-args')]
+    options, command = parser().parse_args(given), ' '.join(['compare_controllers', *given])
     console = Console(width=None if sys.stdout.isatty() else 140)
     try:
         run(options, command, console)
@@ -96,36 +82,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace, command: str, console: Console) -> None:
     """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
-    robots = _names(options.robots, ())
-    tasks = compared_tasks() if options.tasks == 'all' else _names(options.tasks, ())
-    laws = _names(options.laws, tuple(compared_laws()))
-    engines = _names(options.engines, tuple(RIGID_BODY_ENGINES))
-    for what, names, allowed in (
-        ('task', tasks, task_names()),
-        ('engine', engines, tuple(RIGID_BODY_ENGINES)),
-    ):
-        for name in names:
-            one_of(what, name, allowed)
+    over_topics = options.over == 'topics'
+    robots, laws = _names(options.robots), _names(options.laws, compared_laws())
+    engines = _names(options.engines, _ENGINES)
+    tasks = compared_tasks() if options.tasks == 'all' else _names(options.tasks)
+    for task in tasks:
+        one_of('task', task, task_names())
+    for engine in engines:
+        one_of('engine', engine, _ENGINES)
     for law in laws:
         compared_class(law)
     in_range('workers', options.workers, 1, 1024)
-    if options.over == 'topics':
+    if over_topics:
         options.workers = 1
-    settings = {'timestep': options.timestep, 'natural_frequency': options.natural_frequency}
-    in_range('natural_frequency', options.natural_frequency, 0.0, 1e4, exclusive=True)
+    cases = [
+        Case(robot, task, law, engine, options.timestep, options.natural_frequency)
+        for robot, task, engine, law in product(robots, tasks, engines, laws)
+    ]
     folder = writable_folder(options.output_dir)
-    all_cases = cases(robots, tasks, laws, engines, **settings)
-    if options.samples and options.over == 'topics':
+    if options.samples and over_topics:
         raise ArmError("a Monte Carlo runs over 'loop' only")
     if options.sweep or options.samples:
         if len(robots) * len(tasks) * len(engines) > 1:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
         vary = _sweep if options.sweep else _monte_carlo
-        report = vary(options, all_cases[0], laws, console)
+        report = vary(options, cases[0], laws, console)
     else:
         if options.tasks == 'all':
-            all_cases = [case for case in all_cases if _possible(case)]
-        report = _compare(all_cases, options, folder, console)
+            cases = [case for case in cases if _possible(case)]
+        report = _compare(cases, options, folder, console)
     for listing in report.listings:
         console.print(listing.terminal())
     report.write(folder, command)
@@ -134,20 +119,17 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
 
 
 def _compare(
-    all_cases: list[Case], options: argparse.Namespace, folder: Path, console: Console
+    cases: list[Case], options: argparse.Namespace, folder: Path, console: Console
 ) -> Report:
-    answers: dict[int, tuple[Measures, Array]] = {}
     observe = partial(observe_case, run=RUNNERS[options.over])
-    with _progress(console, 'runs', len(all_cases)) as advance:
-        for index, answer in run_parallel(observe, all_cases, options.workers):
-            answers[index] = answer
-            advance(len(answers))
-    measures, courses = zip(*(answers[i] for i in range(len(all_cases))), strict=True)
+    with _progress(console, len(cases)) as advance:
+        answers = run_parallel(observe, cases, options.workers, advance)
+    measures, courses = zip(*answers, strict=True)
     if options.law_pictures:
-        for law in dict.fromkeys(case.law for case in all_cases):
-            save(law_figure(law, all_cases, courses), folder / f'law_{law}.png')
+        for law in dict.fromkeys(case.law for case in cases):
+            save(law_figure(law, cases, courses), folder / f'law_{law}.png')
         console.print(f'wrote law_<law>.png to {folder.resolve()}')
-    return comparison_report(all_cases, measures)
+    return comparison_report(cases, measures)
 
 
 def _sweep(
@@ -158,8 +140,7 @@ def _sweep(
     except ValueError:
         raise ArmError(f'values is {options.values!r}; it must be numbers and commas') from None
     run = RUNNERS[options.over]
-    count = len(laws) * len(values or SWEEPS[options.sweep][0])
-    with _progress(console, 'runs', count) as advance:
+    with _progress(console, len(laws) * len(values or SWEEPS[options.sweep][0])) as advance:
         sweep = run_sweep(options.sweep, case, laws, values, options.workers, advance, run)
     return sweep_report(sweep, case)
 
@@ -167,11 +148,9 @@ def _sweep(
 def _monte_carlo(
     options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console
 ) -> Report:
-    with _progress(console, 'runs', options.samples * len(laws)) as advance:
-        spreads = run_monte_carlo(
-            case, laws, options.samples, options.seed, None, options.workers, advance
-        )
-    return monte_carlo_report(spreads, case)
+    with _progress(console, options.samples * len(laws)) as advance:
+        given = options.samples, options.seed, None, options.workers, advance
+        return monte_carlo_report(run_monte_carlo(case, laws, *given), case)
 
 
 def _possible(case: Case) -> bool:
@@ -185,27 +164,22 @@ def _possible(case: Case) -> bool:
     return True
 
 
-def _names(text: str, every: tuple[str, ...]) -> tuple[str, ...]:
+def _names(text: str, every: Iterable[str] = ()) -> tuple[str, ...]:
     if text == 'all' and every:
-        return every
+        return tuple(every)
     names = tuple(name.strip() for name in text.split(',') if name.strip())
     if not names:
         raise ArmError('a list of names is empty')
     return names
 
 
-def _without_ros_arguments(arguments: list[str]) -> list[str]:
-    """Drop what a launch file adds for nodes: --ros-args and all behind it."""
-    return arguments[: arguments.index('--ros-args')] if '--ros-args' in arguments else arguments
-
-
 @contextmanager
-def _progress(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that shows how many are done: a bar, in a file or launch file lines."""
+def _progress(console: Console, total: int) -> Iterator[Callable[[int], None]]:
+    """Give a function that shows how many runs are done: a bar, in a file or launch file lines."""
     if console.is_terminal:
-        columns = (TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-            task = bar.add_task(what, total=total)
+        columns = (TextColumn('runs'), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task('', total=total)
             yield lambda done: bar.update(task, completed=done)
         return
     tenths = 0
@@ -214,6 +188,6 @@ def _progress(console: Console, what: str, total: int) -> Iterator[Callable[[int
         nonlocal tenths
         if 10 * done // total > tenths:
             tenths = 10 * done // total
-            print(f'{what}: {done} of {total}', flush=True)
+            print(f'runs: {done} of {total}', flush=True)
 
     yield show

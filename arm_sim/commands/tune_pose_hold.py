@@ -24,34 +24,29 @@ from arm_sim.tasks.pose_hold.objective import (
     PUBLISHED_P,
     TARGET,
     TERMS,
-    HoldProblem,
     PoseHoldObjective,
-    gain_count,
     perturbed,
 )
 from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
-from arm_sim.tasks.pose_hold.tuning import (
-    Search,
-    evolution_search,
-    published_search,
-)
+from arm_sim.tasks.pose_hold.tuning import Search, evolution_search, published_search
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    options = _parser().parse_args(_joined(sys.argv[1:] if arguments is None else arguments))
+    given = _joined(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(options)
+        _run(_parser().parse_args(given))
     except ArmError as error:
         print(f'tune_pose_hold: {error}', file=sys.stderr)
         return 1
+    return 0
 
 
-def _run(options: argparse.Namespace) -> int:
-    console = Console(stderr=False)
+def _run(options: argparse.Namespace) -> None:
+    console = Console()
     output = _writable(options.json)
-    target = _numbers('--target', options.target) if options.target else TARGET
-    objective = PoseHoldObjective(HoldProblem(target=tuple(target)))
+    target = tuple(_numbers('--target', options.target)) if options.target else TARGET
+    objective = PoseHoldObjective(target)
     if options.evaluate is not None:
         gains = np.array(_numbers('--evaluate', options.evaluate))
         if (gains < 0.0).any():
@@ -68,7 +63,6 @@ def _run(options: argparse.Namespace) -> int:
     if output is not None:
         output.write_text(json.dumps({'target': list(target), 'gains': rows}, indent=2) + '\n')
         console.print(f'written: {output}')
-    return 0
 
 
 def _search_all(
@@ -79,20 +73,20 @@ def _search_all(
         raise ArmError(f'--seconds is {options.seconds:g}; it must be > 0')
     terms, seed = options.terms, options.seed
     found = {}
-    if terms != 'pid' and objective.problem.target == TARGET:
+    if terms != 'pid' and tuple(objective.target) == TARGET:
         found['published'] = np.array(PUBLISHED_P + (PUBLISHED_I if terms == 'pi' else ()))
-    searches: dict[str, tuple[str, Callable[[Search], None]]] = {}
-    if options.method in ('published', 'both'):
+    searches: list[tuple[str, str, Callable[[Search], None]]] = []
+    if options.method != 'evolution':
         published = partial(published_search, objective, terms)
-        searches['simplex'] = 'downhill simplex, as published', published
-    if options.method in ('evolution', 'both'):
+        searches.append(('simplex', 'downhill simplex, as published', published))
+    if options.method != 'published':
         for name, robust in (('robust', True), ('best', False)):
             evolve = partial(evolution_search, objective, terms, robust, seed=seed)
-            searches[name] = f'CMA-ES, {name} gains', evolve
-    for name, (title, run) in searches.items():
+            searches.append((name, f'CMA-ES, {name} gains', evolve))
+    for name, title, run in searches:
         if not interrupted.is_set():
             console.print(f'searching: {title}')
-            found[name] = _searching(run, gain_count(terms), options.seconds, console, interrupted)
+            found[name] = _searching(run, 3 * len(terms), options.seconds, console, interrupted)
     if interrupted.is_set():
         console.print('interrupted: the best so far')
     return {name: _assessment(objective, gains) for name, gains in found.items()}
@@ -148,8 +142,7 @@ def _assessment(objective: PoseHoldObjective, gains: Array) -> dict:
 
 
 def _table(rows: dict[str, dict]) -> Table:
-    table = Table(title='J = sum over 30 000 steps and R2, R3, R5 of |error| [rad]')
-    table.add_column('gains')
+    table = Table('gains', title='J = sum over 30 000 steps and R2, R3, R5 of |error| [rad]')
     for heading in ('J', 'all +10 %', 'all -10 %', 'worst: any +-10 %'):
         table.add_column(heading, justify='right')
     digits = {'cost': '.10f'}  # as published
@@ -189,20 +182,14 @@ def _writable(name: str | None) -> Path | None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog='tune_pose_hold', description=__doc__)
-    parser.add_argument('--terms', choices=TERMS, default='pi', help='default: pi')
-    parser.add_argument(
-        '--method',
-        choices=('published', 'evolution', 'both'),
-        default='both',
-        help='the simplex as published, an evolution strategy (CMA-ES), or both (default)',
-    )
-    parser.add_argument(
-        '--seconds', type=float, default=90.0, help='at most, a search (default: 90)'
-    )
-    parser.add_argument('--seed', type=int, default=1, help='of the random numbers (default: 1)')
-    parser.add_argument(
-        '--evaluate', metavar='G1,G2,...', help='only print J of these gains: all P, all I, all D'
-    )
-    parser.add_argument('--target', metavar='Q1,...,Q5', help='another pose to hold [rad]')
-    parser.add_argument('--json', metavar='FILE', help='write the table there as well')
+    add, methods = parser.add_argument, ('published', 'evolution', 'both')
+    how = 'the simplex as published, an evolution strategy (CMA-ES), or both (default)'
+    given = 'only print J of these gains: all P, all I, all D'
+    add('--terms', choices=TERMS, default='pi', help='default: pi')
+    add('--method', choices=methods, default='both', help=how)
+    add('--seconds', type=float, default=90.0, help='at most, a search (default: 90)')
+    add('--seed', type=int, default=1, help='of the random numbers (default: 1)')
+    add('--evaluate', metavar='G1,G2,...', help=given)
+    add('--target', metavar='Q1,...,Q5', help='another pose to hold [rad]')
+    add('--json', metavar='FILE', help='write the table there as well')
     return parser

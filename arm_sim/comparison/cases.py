@@ -1,21 +1,22 @@
 """One goal, every law, every engine: run the cases and measure them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import ReferenceFunction
-from arm_dynamics.checks import Array, in_range
+from arm_dynamics.checks import Array
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.comparison.laws import actuator_under, make_law
-from arm_sim.plants.plant import Plant, PlantParameters, plant_class
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.comparison.laws import compared_class, make_law
+from arm_sim.plants.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import Measures, measure, tips
 from arm_sim.runs.record import Record
@@ -25,14 +26,11 @@ from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Parameters):
     """One cell of the comparison: who does what, where.
 
     Attributes:
         robot, task, law, engine: by name.
-        timestep: integration step and control period [s].
-        natural_frequency: that the laws are designed for [rad/s].
-        frequency: of the sinusoid [Hz]; 0: the robot's own.
         error: how the arm differs from what the law knows.
         imperfections: of the loop.
     """
@@ -41,15 +39,13 @@ class Case:
     task: str
     law: str
     engine: str = 'mujoco'
-    timestep: float = 1e-3
-    natural_frequency: float = 20.0
-    frequency: float = 0.0
+    timestep: float = parameter(1e-3, 'integration step and control period [s]', min=1e-5, max=0.1)
+    natural_frequency: float = parameter(
+        20.0, 'that the laws are designed for [rad/s]', above=0, max=1e4
+    )
+    frequency: float = parameter(0.0, "of the sinusoid [Hz]; 0: the robot's own", min=0, max=100)
     error: ModelError = field(default_factory=ModelError)
     imperfections: Imperfections = field(default_factory=Imperfections)
-
-    def __post_init__(self):
-        in_range('timestep', self.timestep, 1e-5, 0.1)
-        in_range('frequency', self.frequency, 0.0, 100.0)
 
 
 def task_of(case: Case, robot: Robot, given: Mapping[str, Any] = MappingProxyType({})) -> Task:
@@ -75,35 +71,24 @@ def run_on(
 ) -> Record:
     """Run a case with this robot and task, along another reference if given."""
     law = make_law(case.law, robot, case.natural_frequency)
-    plants = make_plants(robot, task, case, actuator_under(case.law))
-    return task.run(law, *plants, case.imperfections, reference)
+    return task.run(law, *make_plants(robot, task, case), case.imperfections, reference)
 
 
-class Plants(NamedTuple):
-    """The arm of a case: at first, and once the task's payload has fallen off."""
-
-    first: Plant
-    later: Plant | None
-
-
-def make_plants(robot: Robot, task: Task, case: Case, actuator: str) -> Plants:
-    """Return the arm of a case."""
-    parameters = plant_parameters(case, robot, actuator)
+def make_plants(robot: Robot, task: Task, case: Case) -> tuple[Plant, Plant | None]:
+    """Return the arm of a case, and the one once the task's payload has fallen off."""
+    engine, parameters = plant_class(case.engine), plant_parameters(case, robot)
     arm = with_error(robot.model, case.error)
     loaded = with_error(arm, ModelError(payload=task.payload))
-    later = None if task.drop_at is None else plant_class(case.engine)(arm, parameters)
-    return Plants(plant_class(case.engine)(loaded, parameters), later)
+    later = None if task.drop_at is None else engine(arm, parameters)
+    return engine(loaded, parameters), later
 
 
-def plant_parameters(case: Case, robot: Robot, actuator: str) -> PlantParameters:
+def plant_parameters(case: Case, robot: Robot) -> PlantParameters:
     """Return the plant's parameters."""
     drives = PD.designed(robot.model, robot.start, case.natural_frequency, 1.0)
-    return PlantParameters(
-        actuator=actuator,
-        servo_kp=drives.kp,
-        servo_kd=drives.kd,
-        timestep=case.timestep,
-    )
+    actuator = ACTUATOR_FOR[compared_class(case.law).command_interface]
+    gains = {'servo_kp': drives.kp, 'servo_kd': drives.kd}
+    return PlantParameters(actuator=actuator, timestep=case.timestep, **gains)
 
 
 def measure_case(case: Case, run: Callable[[Case], Record] = run_case) -> Measures:
@@ -122,41 +107,32 @@ def observe_case(case: Case, run: Callable[[Case], Record] = run_case) -> tuple[
     return measure(robot.model, record, event), course
 
 
-def cases(
-    robots: Iterable[str],
-    tasks: Iterable[str],
-    laws: Sequence[str],
-    engines: Sequence[str],
-    **settings: Any,
-) -> list[Case]:
-    """Return every combination, tasks outermost within a robot."""
-    return [
-        Case(robot, task, law, engine, **settings)
-        for robot in robots
-        for task in tasks
-        for engine in engines
-        for law in laws
-    ]
-
-
 def run_parallel[Job, Answer](
-    function: Callable[[Job], Answer], jobs: Sequence[Job], workers: int
-) -> Iterator[tuple[int, Answer]]:
-    """Yield (index of the job, its answer) as they come, from so many processes.
+    function: Callable[[Job], Answer],
+    jobs: Sequence[Job],
+    workers: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Answer]:
+    """Return the answers of all jobs, from so many processes; `progress` is told how many are in.
 
     Raises:
         Whatever `function` raises, for the first job that does; the others are dropped.
     """
     if workers <= 1:
-        yield from ((i, function(job)) for i, job in enumerate(jobs))
-        return
+        answers = []
+        for job in jobs:
+            answers.append(function(job))
+            progress(len(answers))
+        return answers
     context = get_context('forkserver')
     context.set_forkserver_preload(['arm_sim.comparison.cases'])  # imports once
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        futures = {pool.submit(function, job): i for i, job in enumerate(jobs)}
+        futures = [pool.submit(function, job) for job in jobs]
         try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                progress(done)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    return [future.result() for future in futures]

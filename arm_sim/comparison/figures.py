@@ -83,7 +83,7 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
     """Return the picture of a sweep: a curve per law."""
     figure = pictures.new_figure(9.5, 5.0, title)
     (axis,) = pictures.panels(figure, 1)
-    for i, (law, values) in enumerate(zip(sweep.laws, sweep.tracking_rms_mm(), strict=True)):
+    for i, (law, values) in enumerate(zip(sweep.laws, sweep.rms_mm, strict=True)):
         color = pictures.COLORS[i % len(pictures.COLORS)]
         if np.isfinite(values).any():
             axis.plot(sweep.values, values, 'o-', color=color, ms=4, lw=1.4, label=law)

@@ -7,7 +7,6 @@ from typing import Any
 
 from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_sim.plants.plant import ACTUATOR_FOR
 from arm_sim.runs.robot import Robot
 
 
@@ -58,17 +57,8 @@ def make_law(name: str, robot: Robot, natural_frequency: float = 20.0) -> Law:
 
 
 def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> Any:
-    """Return the parameters of a law for this design, with the inertia at the robot's start.
-
-    Raises:
-        ArmError: as `make_law`.
-    """
+    """Return what `make_law` gives the law: its design with the inertia at the robot's start."""
     law = compared_class(name)
     in_range('natural_frequency', natural_frequency, 0.0, 1e4, exclusive=True)
     design = law.designed(robot.model, robot.start, natural_frequency, 1.0)
     return replace(design, **compared_laws()[name][1])
-
-
-def actuator_under(name: str) -> str:
-    """Return the plant's actuator under a law."""
-    return ACTUATOR_FOR[compared_class(name).command_interface]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import Array, in_range
 from arm_dynamics.model_error import ModelError
-from arm_sim.comparison.cases import Case, Plants, make_plants, run_parallel, task_of
-from arm_sim.comparison.laws import actuator_under, make_law
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.comparison.cases import Case, make_plants, run_parallel, task_of
+from arm_sim.comparison.laws import make_law
+from arm_sim.plants.plant import Plant
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import measure, tips
 from arm_sim.runs.robot import Robot
@@ -19,32 +22,17 @@ _CHUNK = 10  # samples per job, each under every law
 
 
 @dataclass(frozen=True)
-class Ranges:
-    """What is drawn, evenly, for every sample.
+class Ranges(Parameters):
+    """What is drawn, evenly, for every sample."""
 
-    Attributes:
-        mass: each link's mass and inertia within 1 +- this.
-        friction: Coulomb friction of each joint, up to this share of its effort limit.
-        delay: up to so many control periods.
-        position_noise: standard deviation up to this [rad | m].
-        velocity_noise: standard deviation up to this [rad/s | m/s].
-        effort: the effort limits' share, from this to 1.
-    """
-
-    mass: float = 0.2
-    friction: float = 0.005
-    delay: int = 2
-    position_noise: float = 1e-5
-    velocity_noise: float = 1e-3
-    effort: float = 0.6
-
-    def __post_init__(self):
-        in_range('mass range', self.mass, 0.0, 0.99)
-        in_range('friction range', self.friction, 0.0, 1.0)
-        in_range('delay range', self.delay, 0, 100)
-        in_range('position_noise range', self.position_noise, 0.0)
-        in_range('velocity_noise range', self.velocity_noise, 0.0)
-        in_range('effort range', self.effort, 0.0, 1.0, exclusive=True)
+    mass: float = parameter(0.2, "each link's mass and inertia within 1 +- this", min=0, max=0.99)
+    friction: float = parameter(
+        0.005, "Coulomb friction, up to this share of a joint's effort limit", min=0, max=1
+    )
+    delay: int = parameter(2, 'up to so many control periods', min=0, max=100)
+    position_noise: float = parameter(1e-5, 'standard deviation up to this [rad | m]', min=0)
+    velocity_noise: float = parameter(1e-3, 'standard deviation up to this [rad/s | m/s]', min=0)
+    effort: float = parameter(0.6, "the effort limits' share, from this to 1", above=0, max=1)
 
     def draw(self, robot: Robot, seed: int, index: int) -> tuple[ModelError, Imperfections]:
         """Return sample `index`; it depends on nothing but these arguments."""
@@ -88,14 +76,6 @@ class Spread(NamedTuple):
         return int(np.sum(~np.isfinite(self.rms_mm)))
 
 
-class _Chunk(NamedTuple):
-    case: Case
-    laws: tuple[str, ...]
-    ranges: Ranges
-    seed: int
-    indices: range
-
-
 def run_monte_carlo(
     case: Case,
     laws: Sequence[str],
@@ -117,18 +97,13 @@ def run_monte_carlo(
     """
     in_range('samples', samples, 1, 1_000_000)
     in_range('seed', seed, 0)
-    ranges = ranges or Ranges()
-    chunks = [
-        _Chunk(case, tuple(laws), ranges, seed, range(i, min(i + _CHUNK, samples)))
-        for i in range(0, samples, _CHUNK)
-    ]
-    results = np.empty((len(laws), 2, samples))
-    done = 0
-    for index, answer in run_parallel(_run_chunk, chunks, workers):
-        indices = chunks[index].indices
-        results[:, :, indices.start : indices.stop] = answer
-        done += len(indices) * len(laws)
-        progress(done)
+    chunks = [range(i, min(i + _CHUNK, samples)) for i in range(0, samples, _CHUNK)]
+    run = partial(_run_samples, case, tuple(laws), ranges or Ranges(), seed)
+
+    def tell(done: int) -> None:
+        progress(min(done * _CHUNK, samples) * len(laws))
+
+    results = np.concatenate(run_parallel(run, chunks, workers, tell), axis=2)
     return [Spread(law, *result) for law, result in zip(laws, results, strict=True)]
 
 
@@ -146,23 +121,24 @@ def tabulated(reference_function: ReferenceFunction, period: float) -> Reference
     return reference
 
 
-def _run_chunk(chunk: _Chunk) -> Array:
+def _run_samples(
+    case: Case, names: tuple[str, ...], ranges: Ranges, seed: int, samples: range
+) -> Array:
     """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k)."""
-    case, robot = chunk.case, Robot.load(chunk.case.robot)
+    robot = Robot.load(case.robot)
     task = task_of(case, robot)
     follow = tabulated(task.reference, case.timestep)
-    laws = {name: make_law(name, robot, case.natural_frequency) for name in chunk.laws}
-    answers = np.empty((len(laws), 2, len(chunk.indices)))
+    laws = [make_law(name, robot, case.natural_frequency) for name in names]
+    answers = np.empty((len(laws), 2, len(samples)))
     reference_tips = None
-    for k, index in enumerate(chunk.indices):
-        error, imperfections = chunk.ranges.draw(robot, chunk.seed, index)
+    for k, sample in enumerate(samples):
+        error, imperfections = ranges.draw(robot, seed, sample)
         drawn = replace(case, error=error, imperfections=imperfections)
-        plants: dict[str, Plants] = {}  # one arm serves all laws
-        for i, (name, law) in enumerate(laws.items()):
-            actuator = actuator_under(name)
-            if actuator not in plants:
-                plants[actuator] = make_plants(robot, task, drawn, actuator)
-            record = task.run(law, *plants[actuator], imperfections, follow)
+        plants: dict[str, tuple[Plant, Plant | None]] = {}  # one arm serves many laws
+        for i, (name, law) in enumerate(zip(names, laws, strict=True)):
+            if law.command_interface not in plants:
+                plants[law.command_interface] = make_plants(robot, task, replace(drawn, law=name))
+            record = task.run(law, *plants[law.command_interface], imperfections, follow)
             if reference_tips is None and record.completed:
                 reference_tips = tips(robot.model, record.q_reference)  # the same for all
             found = measure(robot.model, record, None, reference_tips)

@@ -12,7 +12,7 @@ import yaml
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
-from arm_sim.comparison.laws import actuator_under, compared_laws, law_parameters
+from arm_sim.comparison.laws import compared_laws, law_parameters
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot, model_error_of
@@ -78,7 +78,7 @@ def simulator_parameters(
     case: Case, robot: Robot, task: Task, moving: bool = True
 ) -> dict[str, Any]:
     """Return what the simulator's node is told for a case; `moving`: see `Task.scene`."""
-    plant = plant_parameters(case, robot, actuator_under(case.law))
+    plant = plant_parameters(case, robot)
     scene = task.scene(case.error, moving, plant.period_ns)
     return _ros(plant) | robot.model.beside_urdf() | scene
 

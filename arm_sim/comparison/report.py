@@ -109,7 +109,7 @@ def sweep_report(sweep: Sweep, case: Case) -> Report:
     task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
     title = f'{case.robot}, {task}, {case.engine}: tracking error over {sweep.parameter}'
     headings = [sweep.parameter, *(f'{value:.3g}' for value in sweep.values)]
-    by_law = list(zip(sweep.laws, sweep.tracking_rms_mm().tolist(), strict=True))
+    by_law = list(zip(sweep.laws, sweep.rms_mm.tolist(), strict=True))
     texts = [
         [law, *('unstable' if math.isnan(x) else f'{x:.3g}' for x in values)]
         for law, values in by_law

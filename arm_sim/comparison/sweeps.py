@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from arm_dynamics.checks import Array, one_of
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, measure_case, run_case, run_parallel
-from arm_sim.runs.measures import Measures
 from arm_sim.runs.record import Record
 
 # What can be swept: its values where none are given, and its axis in the plot.
@@ -31,41 +30,21 @@ SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
 
 
 class Sweep(NamedTuple):
-    """Measures of every law at every value."""
+    """Tracking RMS (laws, values) [mm] of every law at every value; nan: the loop was unstable."""
 
     parameter: str
     values: tuple[float, ...]
     laws: tuple[str, ...]
-    measures: list[list[Measures]]  # by law, by value
-
-    def tracking_rms_mm(self) -> Array:
-        """Return (laws, values) [mm]; nan where the loop was unstable."""
-        return np.array(
-            [
-                [m.tracking_rms_mm if m.completed else np.nan for m in by_value]
-                for by_value in self.measures
-            ]
-        )
-
-
-def error_of(parameter: str, value: float) -> ModelError:
-    """Return how the arm differs from the laws' model at this value of a swept parameter."""
-    if parameter == 'payload':
-        return ModelError(payload=value)
-    if parameter == 'gravity':
-        return ModelError(gravity=(0.0, 0.0, -value))
-    if parameter == 'com_shift':
-        return ModelError(com_shift=(0.0, 0.0, value))
-    if parameter in ('mass_scale', 'inertia_scale', 'friction', 'damping', 'armature'):
-        return ModelError(**{parameter: (value,)})  # type: ignore[arg-type]
-    return ModelError()
+    rms_mm: Array
 
 
 def case_at(parameter: str, value: float, case: Case) -> Case:
     """Return the case at one value of a swept parameter."""
     if parameter == 'frequency':
         return replace(case, task='sinusoid', frequency=value)
-    return replace(case, error=error_of(parameter, value))
+    told = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
+    error: dict[str, Any] = {parameter: told.get(parameter, (value,))}
+    return replace(case, error=ModelError(**error))
 
 
 def run_sweep(
@@ -95,11 +74,6 @@ def run_sweep(
     one_of('sweep', parameter, tuple(SWEEPS))
     chosen = tuple(values) or SWEEPS[parameter][0]
     jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
-    answers: list[Measures | None] = [None] * len(jobs)
-    measure = partial(measure_case, run=run)
-    for done, (index, answer) in enumerate(run_parallel(measure, jobs, workers), start=1):
-        answers[index] = answer
-        progress(done)
-    found = [answer for answer in answers if answer is not None]
-    by_law = [found[i : i + len(chosen)] for i in range(0, len(found), len(chosen))]
-    return Sweep(parameter, chosen, tuple(laws), by_law)
+    answers = run_parallel(partial(measure_case, run=run), jobs, workers, progress)
+    rms = [each.tracking_rms_mm if each.completed else np.nan for each in answers]
+    return Sweep(parameter, chosen, tuple(laws), np.reshape(rms, (len(laws), len(chosen))))

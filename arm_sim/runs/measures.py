@@ -14,6 +14,9 @@ from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_sim.runs.record import Record
 
+# Fields of `Measures` that every report has as they are.
+_REPORTED = ('peak_torque_nm', 'peak_torque_share', 'energy_j', 'chatter_nm', 'recovery_s')
+
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
 
 
@@ -126,14 +129,10 @@ def summarize(
             'max': size.max(axis=0).tolist(),
             'max_at_s': record.t[size.argmax(axis=0)].tolist(),
         },
-        'peak_torque_nm': measures.peak_torque_nm,
         'peak_torque_joint': names[joint],
         'peak_torque_at_s': float(record.t[sample]),
-        'peak_torque_share': measures.peak_torque_share,
         'joint_peak_torque_nm': magnitude.max(axis=0).tolist(),
-        'energy_j': measures.energy_j,
-        'chatter_nm': measures.chatter_nm,
-        'recovery_s': measures.recovery_s,
+        **{name: getattr(measures, name) for name in _REPORTED},
         'saturated_samples': int((tracking.effort_share >= 1.0).any(axis=1).sum()),
         'checksum': record.checksum(),
     }

@@ -1,12 +1,12 @@
 """A robot by name: its model, and what its parameter files say."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from arm_controllers.parameter_file import Sections
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import ArmParameters, RobotModel
@@ -30,7 +30,7 @@ class Robot:
     name: str
     model: RobotModel
     start: Array
-    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sections: Sections = field(default_factory=dict)
 
     @classmethod
     def load(cls, name: str, config: str | Path = '') -> 'Robot':
@@ -47,10 +47,7 @@ class Robot:
 
     def parameters(self, *nodes: str) -> dict[str, Any]:
         """Return what the files say to nodes, the last one strongest."""
-        found = dict(self.sections.get(SHARED, {}))
-        for node in nodes:
-            found |= self.sections.get(node, {})
-        return found
+        return parameters_of(self.sections, *nodes)
 
     def with_error(self, error: ModelError) -> dict[str, Any]:
         """Return the simulator's parameters for the arm with an error; none where there is none.

@@ -2,13 +2,12 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, in_range, one_of
+from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.published.five_joint_arm import JOINTS, FiveJointArm
 from arm_sim.tasks.pose_hold import CONTROLLED, rollout
 
@@ -28,46 +27,29 @@ PUBLISHED_PI_COST = 0.305710199012247
 OFF_BY = 0.1
 
 
-@dataclass(frozen=True)
-class HoldProblem:
-    """Hold `target` for `duration` from `start` at rest under gravity, motors off at first.
+class PoseHoldObjective:
+    """J of any gains, compiled; many at once on all cores.
 
-    J = sum over steps and R2, R3, R5 of |target - q| [rad]; 9999999 where the arm blows up.
-
-    Attributes:
-        target: (5,) pose to hold [rad].
-        start: (5,) pose at the start [rad]; None: the target.
-        duration: [s].
-        time_step: [s].
+    The arm stands at `target` (5,) [rad] with its motors off, and has to hold it for `duration`
+    [s] under gravity: J = sum over steps and R2, R3, R5 of |target - q| [rad]; 9999999 where the
+    arm blows up.
     """
 
-    target: tuple[float, ...] = TARGET
-    start: tuple[float, ...] | None = None
-    duration: float = DURATION
-    time_step: float = TIME_STEP
-
-    def __post_init__(self):
-        for name, pose in (('target', self.target), ('start', self.start)):
-            if pose is not None and (len(pose) != JOINTS or not np.isfinite(pose).all()):
-                raise ArmError(f'{name} is {pose}; it must be {JOINTS} finite angles [rad]')
-        in_range('duration', self.duration, self.time_step, 3600.0)
-
-    @property
-    def steps(self) -> int:
-        """Number of time steps."""
-        return round(self.duration / self.time_step)
-
-
-class PoseHoldObjective:
-    """J of any gains, compiled; many at once on all cores."""
-
-    def __init__(self, problem: HoldProblem | None = None):
-        """Load the arm. Raises ArmError for a time step that is not stable."""
-        self.problem = problem or HoldProblem()
+    def __init__(
+        self,
+        target: ArrayLike = TARGET,
+        duration: float = DURATION,
+        time_step: float = TIME_STEP,
+    ):
+        """Load the arm. Raises ArmError for a time step [s] that is not stable."""
+        self.target = np.asarray(target, dtype=float)
+        if self.target.shape != (JOINTS,) or not np.isfinite(self.target).all():
+            raise ArmError(f'target is {target!r}; it must be {JOINTS} finite angles [rad]')
+        in_range('duration', duration, time_step, 3600.0)
+        self.duration, self.time_step = duration, time_step
+        self.steps = round(duration / time_step)
         self.arm = FiveJointArm(Path(rollout.__file__).read_text())
-        self.arm.forward_model.check_step(self.problem.time_step)
-        self._target = np.array(self.problem.target, dtype=float)
-        self._start = np.array(self.problem.start or self.problem.target, dtype=float)
+        self.arm.forward_model.check_step(time_step)
         self.workers = os.cpu_count() or 1
         self._cost(np.zeros(3), steps=1)
 
@@ -77,15 +59,14 @@ class PoseHoldObjective:
         Raises:
             ArmError: another count of gains, or one that is not finite.
         """
-        return self._cost(gains, self.problem.steps)
+        return self._cost(gains, self.steps)
 
     def _cost(self, gains: ArrayLike, steps: int) -> float:
-        forward, target = self.arm.forward_model, self._target
-        state = forward.initial_state(self._start).reshape(-1, JOINTS)
-        voltage, memory = np.zeros(JOINTS), np.array([np.zeros(JOINTS), target - self._start])
+        forward, target = self.arm.forward_model, self.target
+        state = forward.initial_state(target).reshape(-1, JOINTS)
         return forward.compiled.module.pose_hold_rollout(
-            *state, voltage, self.problem.time_step, steps, forward.table, forward.new_scratch(),
-            gain_matrix(gains), target, CONTROLLED, memory,
+            *state, np.zeros(JOINTS), self.time_step, steps, forward.table, forward.new_scratch(),
+            gain_matrix(gains), target, CONTROLLED, np.zeros((2, JOINTS)),
         )  # fmt: skip
 
     def costs(self, batch: ArrayLike) -> Array:
@@ -93,19 +74,16 @@ class PoseHoldObjective:
         with ThreadPoolExecutor(self.workers) as pool:
             return np.array(list(pool.map(self.cost, np.asarray(batch, dtype=float))))
 
-    def costs_when_off(self, gains: ArrayLike, by: float = OFF_BY) -> Array:
-        """Return J (2 + 2 n,) with all gains, and each one alone, `by` too large and too small."""
-        return self.costs(perturbed(gains, by))
 
-
-def perturbed(gains: ArrayLike, by: float = OFF_BY) -> Array:
-    """Return gains off by +-by: all of them, all P, I or D of them, and each alone (rows)."""
+def perturbed(gains: ArrayLike) -> Array:
+    """Return gains off by +-OFF_BY: all of them, all P, I or D of them, and each alone (rows)."""
     gains = np.asarray(gains, dtype=float)
     groups = [np.ones(gains.size)]
     if gains.size > 3:
         groups += list(np.repeat(np.eye(gains.size // 3), 3, axis=1))
     groups += list(np.eye(gains.size))
-    return np.array([gains * (1.0 + sign * by * group) for group in groups for sign in (1, -1)])
+    factors = (1.0 + sign * OFF_BY * group for group in groups for sign in (1, -1))
+    return np.array([gains * factor for factor in factors])
 
 
 def gain_matrix(gains: ArrayLike) -> Array:
@@ -125,9 +103,3 @@ def gain_matrix(gains: ArrayLike) -> Array:
     matrix = np.zeros((3, JOINTS))
     matrix[: gains.size // 3, CONTROLLED] = gains.reshape(-1, 3)
     return matrix
-
-
-def gain_count(terms: str) -> int:
-    """Return how many gains `terms` has. Raises ArmError unless it is one of TERMS."""
-    one_of('terms', terms, TERMS)
-    return 3 * len(terms)

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.tasks.pose_hold.objective import PUBLISHED_P, PoseHoldObjective, gain_count, perturbed
+from arm_sim.tasks.pose_hold.objective import PUBLISHED_P, PoseHoldObjective, perturbed
 
 # The published searches: guess, size of the first simplex, tolerance, most iterations.
 PUBLISHED_SEARCH_P = ((6.0, 5.0, 1.0), 0.1, 1e-4, 250)
@@ -21,15 +21,8 @@ PUBLISHED_SEARCH_I = ((0.1, 0.1, 0.1), 0.01, 1e-5, 250)
 DECADES = ((3.0, 5.5), (0.5, 4.0), (3.5, 6.5))
 
 
-class Stage(NamedTuple):
-    """A leg of the evolution: its rollouts' length [s], first deviation [decades], population."""
-
-    duration: float
-    deviation: float
-    population: int
-
-
-STAGES = (Stage(0.1, 0.2, 40), Stage(0.5, 0.02, 20), Stage(np.inf, 0.003, 12))
+# Legs of the evolution: its rollouts' length [s], first deviation [decades], population.
+STAGES = ((0.1, 0.2, 40), (0.5, 0.02, 20), (np.inf, 0.003, 12))
 
 # Random points of which the best one is a start; deviation [decades] at which a leg has ended.
 _DRAWS = 400
@@ -125,7 +118,7 @@ def published_search(objective: PoseHoldObjective, terms: str, search: Search) -
         search.evaluations += 1
         gains = np.concatenate([found, point])
         cost = objective.cost(gains)
-        search.take(np.pad(gains, (0, gain_count(terms) - gains.size)), cost)
+        search.take(np.pad(gains, (0, 3 * len(terms) - gains.size)), cost)
         return cost
 
     with suppress(_Stopped):
@@ -149,8 +142,8 @@ def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search:
     return worst
 
 
-def _cma_es(start: Array, stage: Stage, rng: np.random.Generator) -> Any:
-    """Return Hansen's strategy for one stage: quiet, without files, with our random numbers."""
+def _cma_es(start: Array, deviation: float, population: int, rng: np.random.Generator) -> Any:
+    """Return Hansen's strategy: quiet, without files, with our random numbers."""
     try:
         import cma
     except ImportError:
@@ -158,13 +151,13 @@ def _cma_es(start: Array, stage: Stage, rng: np.random.Generator) -> Any:
             'the evolution strategy needs the Python package cma: pip install cma'
         ) from None
     options = {
-        'popsize': stage.population,
+        'popsize': population,
         'tolx': _TOLERANCE,
         'verbose': -10,
         'seed': np.nan,  # not NumPy's global random numbers
         'randn': lambda *shape: rng.normal(size=shape),
     }
-    return cma.CMAEvolutionStrategy(start, stage.deviation, options)
+    return cma.CMAEvolutionStrategy(start, deviation, options)
 
 
 def evolution_search(
@@ -185,12 +178,11 @@ def evolution_search(
     """
     low, high = np.repeat(np.array(DECADES[: len(terms)]).T, 3, axis=1)
     rng = np.random.default_rng(seed)
-    problem = objective.problem
     stages = [
-        PoseHoldObjective(replace(problem, duration=min(stage.duration, problem.duration)))
-        for stage in STAGES
+        (PoseHoldObjective(objective.target, min(length, objective.duration)), deviation, count)
+        for length, deviation, count in STAGES
     ]
-    first = np.concatenate([PUBLISHED_P, np.full(gain_count(terms) - 3, 10.0)])
+    first = np.concatenate([PUBLISHED_P, np.full(3 * len(terms) - 3, 10.0)])
     # There is a best from the start, however early the end.
     search.take(first, worst_cost(objective, first, robust, search))
     with ThreadPoolExecutor(objective.workers) as pool:
@@ -211,9 +203,9 @@ def evolution_search(
 
         while not search.stop():
             draws = rng.uniform(low, high, (_DRAWS, low.size))
-            point = draws[int(np.argmin(costs(stages[0], draws)))]
-            for stage, rollouts in zip(STAGES, stages, strict=True):
-                strategy = _cma_es(point, stage, rng)
+            point = draws[int(np.argmin(costs(stages[0][0], draws)))]
+            for rollouts, deviation, population in stages:
+                strategy = _cma_es(point, deviation, population, rng)
                 while not (strategy.stop() or search.stop()):
                     points = strategy.ask()
                     strategy.tell(points, costs(rollouts, np.array(points)))
