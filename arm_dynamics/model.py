@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, per_joint
+from arm_dynamics.checks import Array, finite, per_joint
 from arm_dynamics.frames import Frames
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.robots import find_urdf
@@ -70,9 +70,7 @@ class RobotModel(Frames):
         """
         self.urdf, tree = read_urdf(path_or_xml)
         model = pin.buildModelFromXML(self.urdf)
-        self.gravity = np.array(gravity, dtype=float)
-        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
-            raise ArmError(f'gravity must be three finite numbers [m/s^2], not {gravity!r}')
+        self.gravity = finite('gravity', gravity, (3,))
         model.gravity.linear = self.gravity
         super().__init__(tree, model, tip_frame)
 
@@ -204,9 +202,7 @@ def _joint_forces(
     forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]
     for name, wrench in external_forces.items():
         frame_id = model.frame_id(name)
-        wrench = np.asarray(wrench, dtype=float)
-        if wrench.shape != (6,) or not np.isfinite(wrench).all():
-            raise ArmError(f'wrench on {name!r} must be six finite numbers, not {wrench!r}')
+        wrench = finite(f'wrench on {name!r}', wrench, (6,))
         joint = pin_model.frames[frame_id].parentJoint
         pose = pin.updateFramePlacement(pin_model, data, frame_id)
         at_origin = pin.SE3(np.eye(3), pose.translation).act(pin.Force(wrench))

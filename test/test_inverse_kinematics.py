@@ -213,7 +213,7 @@ def test_another_frame_moves_only_its_joints(ur5e):
     ('arguments', 'message'),
     [
         ({'seed': [0.0] * 5}, r'seed has shape \(5,\)'),
-        ({'seed': [np.nan] * 6}, 'seed is not finite'),
+        ({'seed': [np.nan] * 6}, r'seed\[0\] is nan; it must be finite'),
         ({'position_tolerance': 0.0}, 'tolerances must be positive'),
         ({'axis_tolerances': [1.0] * 5}, 'six positive numbers'),
         ({'solver': 'magic'}, "no IK solver 'magic'; there are: auto, analytic"),

@@ -242,7 +242,7 @@ def test_a_broken_urdf_is_refused_in_one_line(urdf, says):
         ({'armature': (0.0, -0.1, 0.0)}, "armature of joint 'extend' is -0.1; it must be >= 0"),
         ({'damping': (1.0, 2.0)}, r'damping has 2 values; allowed: 1 or one .* joint \(3\)'),
         ({'friction': np.nan}, "friction of joint 'turn' is nan"),
-        ({'gravity': (0.0, 9.81)}, 'gravity must be three finite numbers'),
+        ({'gravity': (0.0, 9.81)}, r'gravity has shape \(2,\); it must be \(3,\)'),
     ],
 )
 def test_joints_with_impossible_rotors_or_friction_are_refused(given, says):

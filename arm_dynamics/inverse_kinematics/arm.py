@@ -7,14 +7,12 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.inverse_kinematics.reasons import why_not
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.inverse_kinematics.solver import SOLVERS, Solver, solver_names
 from arm_dynamics.inverse_kinematics.solvers.analytic import Analytic
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.inverse_kinematics.verification import best_of
 from arm_dynamics.kinematics.chain import chain_to
-from arm_dynamics.kinematics.compiled_matrices import all_finite
 from arm_dynamics.model import RobotModel
 
 DEFAULT_RESTARTS = 60
@@ -90,15 +88,7 @@ class InverseKinematics:
         """Return a seed (nq,) as a new array, `middle` for None."""
         if seed is None:
             return self.middle.copy()
-        start = np.array(seed, dtype=float)
-        if start.shape != self.middle.shape:
-            raise ArmError(
-                f'seed has shape {start.shape}, {self.chain.name!r} needs {self.middle.shape}: '
-                'one number per joint'
-            )
-        if not all_finite(start):
-            raise ArmError(f'seed is not finite: {start}')
-        return start
+        return finite('seed', seed, self.middle.shape)
 
     def starts(self, first: Array, restarts: int, random_seed: int) -> Array:
         """Return (1 + restarts, n) starts: `first`, then random ones within limits.
@@ -144,16 +134,44 @@ class InverseKinematics:
             starts = self.starts(first, restarts, random_seed)
             result = self._ask(name, target, task, starts, first)
         if not result.success:
-            away = (
-                f'the nearest pose is {1e3 * result.position_error:.6g} mm and '
-                f'{result.orientation_error:.6g} rad away'
-            )
             exact = self.all_solutions(target, task, limits=False) if closed_form else None
-            reason = why_not(self.chain, target, away, exact, result.restarts + 1)
-            result = result._replace(reason=reason)
+            result = result._replace(reason=self._why_not(target, result, exact))
         if self._whole:
             return result
         return result._replace(q=self.all_joints(result.q, seed))
+
+    def _why_not(self, target: Array, nearest: IkResult, exact: Array | None) -> str:
+        """Return why a target (4, 4) has no solution within limits, in one sentence.
+
+        `exact` (m, n): all solutions without limits, where a closed form gives them. Named is the
+        joint limit that excludes the one of them that breaks limits least.
+        """
+        chain = self.chain
+        away = (
+            f'the nearest pose is {1e3 * nearest.position_error:.6g} mm and '
+            f'{nearest.orientation_error:.6g} rad away'
+        )
+        if exact is not None and len(exact):
+            turned = exact[:, :, None] + 2 * np.pi * np.arange(-2, 3)
+            beyond = np.maximum(chain.lower[:, None] - turned, turned - chain.upper[:, None])
+            beyond = beyond.clip(0.0)
+            least = beyond.min(axis=2)
+            row = int(least.max(axis=1).argmin())
+            joint = int(least[row].argmax())
+            error = chain.limit_error(joint, turned[row, joint, beyond[row, joint].argmin()])
+            return (
+                f'all {len(exact)} solutions are beyond joint limits, the closest: {error}; '
+                f'within limits {away}'
+            )
+        distance = float(np.linalg.norm(target[:3, 3] - chain.fixed[0, :3, 3]))
+        if distance > chain.reach:
+            return (
+                f'out of reach: the target is {distance:.6g} m from the first joint and the arm '
+                f'is at most {chain.reach:.6g} m long; {away}'
+            )
+        if exact is not None:
+            return f'out of reach: no configuration gives this pose (closed form); {away}'
+        return f'no solution found from {nearest.restarts + 1} starts; {away}'
 
     def _ask(
         self, name: str, target: Array, task: IkTask, starts: Array, first: Array

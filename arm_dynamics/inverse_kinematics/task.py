@@ -7,8 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.kinematics.compiled_matrices import all_finite
+from arm_dynamics.checks import ArmError, Array, all_finite
 
 
 class IkTask(NamedTuple):
@@ -25,6 +24,7 @@ class IkTask(NamedTuple):
     full_pose: bool
 
 
+_ZEROS = np.zeros(16)
 _FULL_POSE = IkTask(np.zeros(6), np.full(2, 1e-6), True)
 
 
@@ -64,7 +64,7 @@ def pose_matrix(pose: pin.SE3 | ArrayLike) -> Array:
     if not isinstance(pose, pin.SE3):
         return pose_matrices(np.asarray(pose, dtype=float)[None], 'the target pose')[0]
     matrix = pose.homogeneous
-    if not all_finite(matrix):
+    if not all_finite(matrix.ravel(), _ZEROS):
         raise ArmError('the target pose is not finite')
     return matrix
 

@@ -21,7 +21,7 @@ from arm_dynamics.inverse_kinematics.residual import (
 from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import ChainArrays
-from arm_dynamics.kinematics.compiled_matrices import damped_step
+from arm_dynamics.kinematics.compiled_matrices import damped_step, product
 
 
 @inlined
@@ -60,10 +60,8 @@ def posture_descent(chain, reference, q, jacobian, direction):
         if margin < math.inf:
             direction[i] += 10.0 * max(chain.lower[i] + margin - q[i], 0.0)
             direction[i] -= 10.0 * max(q[i] - chain.upper[i] + margin, 0.0)
-    moved, step = np.zeros(6), np.empty(n)
-    for k in range(6):
-        for i in range(n):
-            moved[k] += jacobian[k, i] * direction[i]
+    moved, step = np.empty(6), np.empty(n)
+    product(jacobian, direction, moved)
     solved, largest = damped_step(jacobian, moved, 1e-10, step), 0.0
     for i in range(n):
         if solved:

@@ -4,16 +4,7 @@ import math
 
 import numpy as np
 
-from arm_dynamics.compiling import kept
-
-
-@kept
-def all_finite(numbers):
-    """Return whether no number of an array is NaN or infinite."""
-    for number in numbers.flat:  # noqa: SIM110  (numba has no generators)
-        if not math.isfinite(number):
-            return False
-    return True
+from arm_dynamics.compiling import inlined, kept
 
 
 @kept
@@ -48,42 +39,40 @@ def solve_positive(matrix, vector, size):
     return True
 
 
+@inlined
+def product(matrix, vector, result):
+    """Write A x (m,) of A (m, n)."""
+    for i in range(matrix.shape[0]):
+        value = 0.0
+        for k in range(matrix.shape[1]):
+            value += matrix[i, k] * vector[k]
+        result[i] = value
+
+
 @kept
 def damped_step(jacobian, error, damping, step):
     """Write dq = J^T (J J^T + damping I)^-1 e = (J^T J + damping I)^-1 J^T e, damping > 0."""
     n = jacobian.shape[1]
-    if n <= 6:
-        matrix = np.empty((n, n))
-        for i in range(n):
-            value = 0.0
-            for k in range(6):
-                value += jacobian[k, i] * error[k]
-            step[i] = value
-            for j in range(i + 1):
-                value = 0.0
-                for k in range(6):
-                    value += jacobian[k, i] * jacobian[k, j]
-                matrix[i, j] = value
-            matrix[i, i] += damping
-        return solve_positive(matrix, step, n)
-    matrix = np.empty((6, 6))
-    weights = np.empty(6)
-    for i in range(6):
-        weights[i] = error[i]
+    wide = n > 6
+    size, others = (6, n) if wide else (n, 6)
+    matrix = np.empty((size, size))
+    for i in range(size):
         for j in range(i + 1):
             value = 0.0
-            for k in range(n):
-                value += jacobian[i, k] * jacobian[j, k]
+            for k in range(others):
+                if wide:
+                    value += jacobian[i, k] * jacobian[j, k]
+                else:
+                    value += jacobian[k, i] * jacobian[k, j]
             matrix[i, j] = value
         matrix[i, i] += damping
-    if not solve_positive(matrix, weights, 6):
-        return False
-    for i in range(n):
-        value = 0.0
-        for k in range(6):
-            value += jacobian[k, i] * weights[k]
-        step[i] = value
-    return True
+    if not wide:
+        product(jacobian.T, error, step)
+        return solve_positive(matrix, step, n)
+    weights = error.copy()
+    solved = solve_positive(matrix, weights, 6)
+    product(jacobian.T, weights, step)
+    return solved
 
 
 @kept
@@ -92,7 +81,8 @@ def orthogonal_rows(matrix, length, accuracy):
 
     A becomes Sigma U^T and B becomes V^T B (Golub and Van Loan, 8.6.3). For small matrices; small
     singular values are as accurate as large ones. `accuracy`: cosine between rows that counts as
-    orthogonal; the singular values' relative error is its square.
+    orthogonal; the singular values' relative error is its square. Returns the squares of the
+    singular values (n,), in no order.
     """
     n, width = matrix.shape
     for _ in range(30):
@@ -116,49 +106,29 @@ def orthogonal_rows(matrix, length, accuracy):
                     matrix[i, k], matrix[j, k] = c * a - s * b, s * a + c * b
         if not turned:
             break
+    squares = np.zeros(n)
+    for i in range(n):
+        for k in range(length):
+            squares[i] += matrix[i, k] * matrix[i, k]
+    return squares
 
 
 @kept
 def singular_values(jacobian):
     """Return the min(6, n) singular values of J (6, n), in no order."""
-    n = jacobian.shape[1]
-    rows = np.empty((min(6, n), max(6, n)))
-    for i in range(rows.shape[0]):
-        for k in range(rows.shape[1]):
-            rows[i, k] = jacobian[k, i] if n <= 6 else jacobian[i, k]
-    orthogonal_rows(rows, rows.shape[1], 1e-6)
-    values = np.empty(rows.shape[0])
-    for i in range(rows.shape[0]):
-        square = 0.0
-        for k in range(rows.shape[1]):
-            square += rows[i, k] * rows[i, k]
-        values[i] = math.sqrt(square)
-    return values
+    rows = np.ascontiguousarray(jacobian.T) if jacobian.shape[1] <= 6 else jacobian.copy()
+    return np.sqrt(orthogonal_rows(rows, rows.shape[1], 1e-6))
 
 
 @kept
 def pseudo_inverse_step(jacobian, error, cutoff, step):
     """Write dq = pinv(J) e; singular values below cutoff * sigma_max count as zero."""
-    n = jacobian.shape[1]
     # V^T [J^T I] = [Sigma U^T  V^T], hence pinv(J) e = V Sigma^-2 (Sigma U^T) e.
-    work = np.zeros((n, 6 + n))
-    for i in range(n):
-        work[i, 6 + i] = 1.0
-        for k in range(6):
-            work[i, k] = jacobian[k, i]
-    orthogonal_rows(work, 6, 1e-15)
-    squares = np.zeros(n)
-    for i in range(n):
-        step[i] = 0.0
-        for k in range(6):
-            squares[i] += work[i, k] * work[i, k]
+    work = np.hstack((jacobian.T, np.eye(jacobian.shape[1])))
+    squares = orthogonal_rows(work, 6, 1e-15)
+    weights = np.empty_like(squares)
+    product(work[:, :6], error, weights)
     floor = cutoff * cutoff * squares.max()
-    for i in range(n):
-        if squares[i] <= floor:
-            continue
-        value = 0.0
-        for k in range(6):
-            value += work[i, k] * error[k]
-        value /= squares[i]
-        for k in range(n):
-            step[k] += work[i, 6 + k] * value
+    for i in range(squares.shape[0]):
+        weights[i] = weights[i] / squares[i] if squares[i] > floor else 0.0
+    product(work[:, 6:].T, weights, step)
