@@ -145,10 +145,7 @@ use_workspace() {
 
 # Compiled numeric code and Python's bytecode, so that no launch waits for them.
 warm_up() {
-  env -u PYTHONDONTWRITEBYTECODE python3 -m arm_sim.warm_up
-  env -u PYTHONDONTWRITEBYTECODE python3 -c 'import arm_controllers.ros.controller_node, arm_sim.launching
-import arm_sim.tasks.cube.picture, arm_sim.ros.task_node, arm_sim.ros.inverse_kinematics_node
-import arm_sim.plants.mujoco_plant, arm_sim.ros.recording, arm_sim.ros.simulator_node'
+  env -u PYTHONDONTWRITEBYTECODE python3 "$root/tools/warm_up.py"
   env -u PYTHONDONTWRITEBYTECODE ros2 launch arm_sim cube.launch.py --show-args >/dev/null
 }
 

@@ -19,7 +19,7 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
 }
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them
 # What starts things stands at the top and reaches down.
-STARTERS = {'arm_dynamics/__init__.py', 'arm_sim/launching.py', 'arm_sim/warm_up.py'}
+STARTERS = {'arm_dynamics/__init__.py', 'arm_sim/launching.py'}
 ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_msgs'}
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob('*.py'))
 

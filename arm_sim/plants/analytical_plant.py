@@ -24,12 +24,6 @@ class AnalyticalParameters(PlantParameters, DCMotors):
     limit_stiffness: PerJoint = parameter((1000.0,), 'spring at position limits [N.m/rad]', min=0)
     limit_damping: PerJoint = parameter((10.0,), 'damper at position limits [N.m.s/rad]', min=0)
 
-    @property
-    def forward_model_parameters(self) -> ForwardModelParameters:
-        """What the forward model takes."""
-        names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
-        return ForwardModelParameters(motors=self, **{name: getattr(self, name) for name in names})
-
 
 class AnalyticalPlant(Plant):
     """Stepping is compiled from the URDF, or loaded as it was compiled before; no contacts.
@@ -45,7 +39,10 @@ class AnalyticalPlant(Plant):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
-        self.forward_model = ForwardModel(model, self.parameters.forward_model_parameters)
+        p = self.parameters
+        names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
+        shared = {name: getattr(p, name) for name in names}
+        self.forward_model = ForwardModel(model, ForwardModelParameters(motors=p, **shared))
         self.forward_model.check_step(parameters.timestep)
         self.forward_model.compile()
         self.state = np.zeros(self.forward_model.state_size)
@@ -60,10 +57,8 @@ class AnalyticalPlant(Plant):
 
     def step(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
-        parameters = self.parameters
-        self.forward_model.advance(
-            self.state, command, parameters.timestep, parameters.control_decimation
-        )
+        p = self.parameters
+        self.forward_model.advance(self.state, command, p.timestep, p.control_decimation)
 
     def _set_wrenches(self, wrenches: dict[str, Array]) -> None:
         self.forward_model.set_wrenches(wrenches)  # refused with 'lagged_euler'

@@ -79,14 +79,9 @@ class Simulation:
         initial_v: ArrayLike | None = None,
         swap: tuple[int, Plant] | None = None,
     ):
-        """Put the arm at its initial state, braked.
+        """Put the arm at its initial state (n,), (n,), at rest by default, and brake it.
 
-        Args:
-            plant: the arm.
-            model: of the arm.
-            initial_q, initial_v: (n,), within the limits; at rest by default.
-            swap: (time [ns], another plant) that goes on from the state at that time, as when a
-                payload falls off.
+        At the time [ns] of `swap` its plant goes on from the state, as when a payload falls off.
         """
         self.plant = self._first_plant = plant
         self.model = model

@@ -151,7 +151,6 @@ class InverseKinematicsNode(Node):
     ) -> None:
         """Solve a whole path on one branch."""
         response.joint_names = list(self.model.joint_names)
-        response.first_failure = 0
         seed = self._seed(request.seed)
         poses = poses_from_message(request.path)
         base = self._frame_pose(request.path.header.frame_id, seed)
