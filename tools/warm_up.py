@@ -4,7 +4,6 @@ import time
 from importlib import import_module
 
 from arm_dynamics.inverse_kinematics import warm_up
-
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.analytical_plant import AnalyticalPlant
