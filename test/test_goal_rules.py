@@ -249,7 +249,8 @@ def test_extremes_agree_with_dense_sampling_on_random_goals():
 def _trajectory(arm, wanted):
     from arm_controllers.follower.goal_trajectory import goal_trajectory
 
-    return goal_trajectory(wanted, MODEL, arm.peek(0), 0.0, arm._take_over)[0]
+    rules = arm.parameters
+    return goal_trajectory(wanted, MODEL, arm.peek(0), 0.0, rules, np.full(6, 5.0))[0]
 
 
 def thousand_points():

@@ -8,7 +8,7 @@ import numpy as np
 from arm_controllers.follower.braking import braking, braking_in_an_instant
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
 from arm_controllers.follower.goal_rules import check_end, check_form
-from arm_controllers.follower.goal_trajectory import TakeOver, goal_trajectory
+from arm_controllers.follower.goal_trajectory import goal_trajectory
 from arm_controllers.follower.motion_limits import check_limits, check_torque
 from arm_controllers.follower.motions import Motion, Motions
 from arm_controllers.follower.parameters import FollowerParameters
@@ -60,7 +60,6 @@ class TrajectoryFollower:
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
         self._max_acceleration = np.where(p.max_acceleration > 0, p.max_acceleration, np.inf)
         self._max_deceleration = np.minimum(p.max_deceleration_on_cancel, self._max_acceleration)
-        self._take_over = TakeOver(p.start_tolerance, self._max_deceleration, p.stream_horizon)
         for motion in self._motions.all:
             self._set_tolerances(motion)
 
@@ -131,12 +130,7 @@ class TrajectoryFollower:
             notice_ns: earliest take-over after the newest state [ns]: time for the checks.
         """
         p = self.parameters
-        check_form(
-            goal,
-            self.joint_names,
-            p.allow_partial_joints_goal,
-            p.allow_nonzero_velocity_at_trajectory_end,
-        )
+        check_form(goal, self.joint_names, p)
         yield
         if not len(goal.times):
             self.cancel(time_ns, message='canceled by an empty trajectory')
@@ -153,7 +147,7 @@ class TrajectoryFollower:
             late = (from_ns - start_ns) * 1e-9
             with np.errstate(all='ignore'):  # overflow of absurd numbers: see check_limits
                 trajectory, point_times = goal_trajectory(
-                    goal, self.model, state, late, self._take_over
+                    goal, self.model, state, late, p, self._max_deceleration
                 )
             yield
             yield from check_limits(trajectory, self.model, self._max_acceleration, point_times)

@@ -6,38 +6,37 @@ A refusal says joint, value, point and time. These are checks alone: they change
 import numpy as np
 
 from arm_controllers.follower.goal import Array, Goal, GoalError, JointTolerance
+from arm_controllers.follower.parameters import FollowerParameters
 
 # A last velocity this small [rad/s | m/s] counts as zero.
 AT_REST = 1e-6
 
 
-def check_form(
-    goal: Goal, joint_names: tuple[str, ...], allow_partial: bool, allow_end_velocity: bool
-) -> None:
-    """Check names, shapes, numbers and times: all that needs no model.
-
-    Args:
-        goal: what was asked.
-        joint_names: joints the controller has.
-        allow_partial: a subset of them is enough.
-        allow_end_velocity: the last point may have a velocity.
+def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParameters) -> None:
+    """Check names, shapes, numbers and times: all that needs no model but its `joint_names`.
 
     Raises:
         GoalError: says what is wrong, and where.
     """
-    _check_names(goal.joint_names, joint_names, allow_partial or not len(goal.times))
+    allow_partial = rules.allow_partial_joints_goal or not len(goal.times)
+    _check_names(goal.joint_names, joint_names, allow_partial)
     if len(goal.times) and not goal.joint_names:
         raise GoalError(f'{len(goal.times)} points, but no joint is named')
     shape = (len(goal.times), len(goal.joint_names))
     for name in ('positions', 'velocities', 'accelerations', 'effort'):
         values = getattr(goal, name)
-        if values is not None and values.shape != shape:
+        if values is None:
+            continue
+        if values.shape != shape:
             raise GoalError(
                 f'{name} have shape {values.shape}, but {shape[0]} points of {shape[1]} joints'
                 f' need {shape}'
             )
-        if values is not None:
-            _check_finite(name, values, goal)
+        for point, column in np.argwhere(~np.isfinite(values)).tolist():
+            joint, value = goal.joint_names[column], float(values[point, column])
+            quantity = name.replace('ies', 'y').removesuffix('s')
+            text = f'joint {joint!r}: {quantity} {value} is not a finite number'
+            raise goal.error_at(point, text, joint=joint, value=value)
     if goal.accelerations is not None and goal.velocities is None:
         raise GoalError('accelerations are given without velocities; give both or positions only')
     _check_times(goal.times)
@@ -49,7 +48,7 @@ def check_form(
             f'goal time tolerance is {time_tolerance:g} s; allowed: a positive time, 0 (the'
             " controller's own) or -1 (none)"
         )
-    if not allow_end_velocity:
+    if not rules.allow_nonzero_velocity_at_trajectory_end:
         _check_end_velocity(goal)
 
 
@@ -62,32 +61,19 @@ def check_end(goal: Goal, start: float, limit: float) -> None:
 
 
 def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: bool) -> None:
-    for name in names:
-        if name not in known:
-            raise GoalError(
-                f'joint {name!r} is unknown; this controller has {", ".join(known)}',
-                joint=name,
-            )
     for k, name in enumerate(names):
+        if name not in known:
+            text = f'joint {name!r} is unknown; this controller has {", ".join(known)}'
+            raise GoalError(text, joint=name)
         if name in names[:k]:
             raise GoalError(f'joint {name!r} is named twice', joint=name)
-    missing = [name for name in known if name not in names]
-    if missing and not allow_partial:
-        raise GoalError(
-            f'joint {missing[0]!r} is missing from the goal ({len(names)} of {len(known)} joints'
-            ' are named); set allow_partial_joints_goal to let the others hold',
-            joint=missing[0],
-        )
-
-
-def _check_finite(name: str, values: Array, goal: Goal) -> None:
-    if np.isfinite(values).all():
-        return
-    point, column = np.argwhere(~np.isfinite(values))[0]
-    joint, value = goal.joint_names[column], float(values[point, column])
-    quantity = name.replace('ies', 'y').removesuffix('s')
-    text = f'joint {joint!r}: {quantity} {value} is not a finite number'
-    raise goal.error_at(int(point), text, joint=joint, value=value)
+    for name in known:
+        if name not in names and not allow_partial:
+            raise GoalError(
+                f'joint {name!r} is missing from the goal ({len(names)} of {len(known)} joints are'
+                ' named); set allow_partial_joints_goal to let the others hold',
+                joint=name,
+            )
 
 
 def _check_times(times: Array) -> None:
@@ -96,12 +82,12 @@ def _check_times(times: Array) -> None:
     if len(times) and times[0] < 0:
         raise GoalError(f'point 0 is at t = {times[0]:.6g} s, before the start', point=0)
     for before in np.flatnonzero(np.diff(times) <= 0).tolist():
-        point = before + 1
+        point, time = before + 1, float(times[before + 1])
         raise GoalError(
-            f'times must increase from point to point: point {point} is at t ='
-            f' {times[point]:.9g} s, point {point - 1} at {times[point - 1]:.9g} s',
+            f'times must increase from point to point: point {point} is at t = {time:.9g} s,'
+            f' point {before} at {times[before]:.9g} s',
             point=point,
-            time=float(times[point]),
+            time=time,
         )
 
 

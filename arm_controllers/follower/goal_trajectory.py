@@ -8,30 +8,14 @@ from numpy.typing import NDArray
 
 from arm_controllers.follower.braking import braking_time
 from arm_controllers.follower.goal import Goal, ResultCode
+from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
 
-# Shortest motion to a single point at time zero [s].
-_SHORTEST = 0.02
+_SHORTEST = 0.02  # motion to a single point at time zero [s]
 _PER_JOINT = ('positions', 'velocities', 'accelerations', 'effort')
-
-
-@dataclass(frozen=True)
-class TakeOver:
-    """How a goal's motion starts and ends.
-
-    Attributes:
-        start_tolerance: (n,) how far a point at the start may be from the reference [rad | m].
-        max_deceleration: (n,) for motion that the goal does not ask for [rad/s^2 | m/s^2].
-        stream_horizon: a single point without velocity that is this near in time [s] belongs to a
-            stream: it is passed at the segment's mean velocity. At a later one the arm stops.
-    """
-
-    start_tolerance: Array
-    max_deceleration: Array
-    stream_horizon: float
 
 
 @dataclass(frozen=True)
@@ -46,16 +30,14 @@ class _Joints:
     effort: Array
     deceleration: Array
 
-    @classmethod
-    def of(
-        cls, model: RobotModel, columns: NDArray[np.intp], state: Reference, rules: TakeOver
-    ) -> '_Joints':
-        rows = (state.q, state.v, state.a, state.effort, rules.max_deceleration)
-        return cls(model, columns, *(row[columns] for row in rows))
-
 
 def goal_trajectory(
-    goal: Goal, model: RobotModel, state: Reference, late: float, rules: TakeOver
+    goal: Goal,
+    model: RobotModel,
+    state: Reference,
+    late: float,
+    rules: FollowerParameters,
+    max_deceleration: Array,
 ) -> tuple[Trajectory, Array]:
     """Return the goal's motion and the times of its points (m,) [s] from the goal's start.
 
@@ -69,24 +51,31 @@ def goal_trajectory(
         model: has the joints, their limits, and which are continuous.
         state: the running reference at the instant of the take-over.
         late: that instant [s] from the goal's start; > 0 when the start has passed.
-        rules: see `TakeOver`.
+        rules: `start_tolerance` (n,): how far a point at the start may be from the reference;
+            `stream_horizon`: a lone point without velocity that is this near in time [s] is passed
+            at the segment's mean velocity. At a later one the arm stops.
+        max_deceleration: (n,) for motion that the goal does not ask for [rad/s^2 | m/s^2].
 
     Raises:
         GoalError: every point has passed, or the start is too far from the reference.
     """
+
+    def some(columns: NDArray[np.intp]) -> _Joints:
+        q, v, a, effort = state.row.reshape(4, -1)[:, columns]
+        return _Joints(model, columns, q, v, a, effort, max_deceleration[columns])
+
     columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
-    goal = _ordered(goal, np.argsort(columns))
-    joints = _Joints.of(model, np.sort(columns), state, rules)
+    goal = _taken(goal, _PER_JOINT, (slice(None), np.argsort(columns)))  # in the model's order
+    joints = some(np.sort(columns))
     goal = replace(goal, positions=_unwound(goal.positions, joints))
     if goal.times[0] == 0.0 and late == 0.0:
-        _check_start(goal, joints, rules.start_tolerance)
+        _check_start(goal, joints, np.asarray(rules.start_tolerance))
         if len(goal.times) == 1:  # as soon as the limits allow
             goal = replace(goal, times=np.array([_quickest(goal.positions[0], joints)]))
     motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
     others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
     if len(others):
-        braking = _Joints.of(model, others, state, rules)
-        motion = _with_braking_joints(motion, joints, braking, late)
+        motion = _with_braking_joints(motion, joints, some(others), late)
     return motion, goal.times
 
 
@@ -94,14 +83,6 @@ def _taken(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
     """Return the goal with a part of each of these fields, as far as it has them."""
     given = {field: getattr(goal, field) for field in fields}
     return replace(goal, **{k: rows[part] for k, rows in given.items() if rows is not None})
-
-
-def _ordered(goal: Goal, order: NDArray[np.intp]) -> Goal:
-    """Return the goal with its joints in another order."""
-    if (np.diff(order) > 0).all():
-        return goal
-    goal = replace(goal, joint_names=tuple(goal.joint_names[k] for k in order))
-    return _taken(goal, _PER_JOINT, (slice(None), order))
 
 
 def _unwound(positions: Array, joints: _Joints) -> Array:

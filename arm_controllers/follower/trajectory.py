@@ -107,26 +107,20 @@ class Trajectory:
         )
 
     def with_knots(self, times: Array) -> 'Trajectory':
-        """Return the same motion on other knots, of which this one's inner knots are a subset.
-
-        Where the new knots reach beyond this trajectory it rests.
-        """
+        """Return the same motion on more knots; from its end on it rests."""
         t = times[:-1]
         i = np.searchsorted(self.times[1:-1], t, 'right')
-        inside = (t >= self.start) & (t < self.end)
-        shift = np.where(inside, t - self.times[i], 0.0)[:, np.newaxis]
-        c = self.coefficients[i].copy()
+        rests = t >= self.end
+        shift = (t - self.times[i])[:, np.newaxis]
+        c = self.coefficients[i]
         # Taylor shift by repeated synthetic division (Horner's scheme): p(s + shift).
         for done in range(5):
             for k in range(4, done - 1, -1):
                 c[:, k] += shift * c[:, k + 1]
-        n = c.shape[2]
-        c[~inside] = 0.0
-        c[~inside, 0] = self._rest[(t[~inside] >= self.end).astype(int), :n]
-        efforts = np.column_stack(
-            [np.interp(times, self.times, self.efforts[:, joint]) for joint in range(n)]
-        )
-        return Trajectory(times, c, efforts, self.last if times[-1] >= self.end else None)
+        c[rests] = 0.0
+        c[rests, 0] = self.last
+        efforts = [np.interp(times, self.times, effort) for effort in self.efforts.T]
+        return Trajectory(times, c, np.column_stack(efforts), self.last)
 
 
 def hermite(h: Array, start: tuple[Array, ...], end: tuple[Array, ...]) -> Array:

@@ -76,15 +76,5 @@ class Law:
 _FOUND = Found('law', __name__, 'arm_sim.laws', ('Parameters',), Law)
 
 
-def law_names() -> tuple[str, ...]:
-    """Return the names of all laws, sorted; no law is imported."""
-    return _FOUND.names()
-
-
-def law_class(name: str) -> Any:
-    """Return a law's class, see Law.
-
-    Raises:
-        ArmError: no such law, or a plugin that cannot be imported.
-    """
-    return _FOUND.load(name)
+law_names = _FOUND.names  # returns the names of all laws, sorted; no law is imported
+law_class = _FOUND.load  # returns the class of a law by its name; ArmError: it cannot be had

@@ -9,13 +9,7 @@ from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.small_matrices import (
-    eigen,
-    rotation_vector,
-    solve_positive,
-    times,
-    transposed,
-)
+from arm_dynamics.small_matrices import eigen, rotation_vector, solve_positive, times, transposed
 
 _TASK_AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')  # of the base frame
 
@@ -40,9 +34,7 @@ class OperationalSpaceParameters(Parameters):
     )
     tip_frame: str = parameter('', "the controlled frame; empty: the model's tool frame")
     threshold: float = parameter(
-        0.01,
-        'mobility of a task direction [1/kg] below which it is given up smoothly',
-        above=0,
+        0.01, 'mobility of a task direction [1/kg] below which it is given up smoothly', above=0
     )
 
     def __post_init__(self) -> None:
