@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +15,6 @@ RESEND_PERIOD = 0.1
 _LONGEST_BRAKING = 5_000_000_000
 # Further behind than by so many steps, real time gives up catching up.
 _CATCH_UP_STEPS = 10
-
-
-class Audience(Protocol):
-    """What a clock tells of its steps; the simulator's StateOutput listens."""
-
-    show: Callable[[], None]  # a new state
-    show_again: Callable[[], None]  # the same, which nobody has answered
-    warn: Callable[[str], Any]  # the commander is lost
-    fail: Callable[[str], Any]  # physics has stopped
-
-
-class OwnCommander(Protocol):
-    """Commands the arm while no controller does: OwnGoals of an engine that moves by itself."""
-
-    in_charge: bool
-    command: Callable[[int, Array, Array], Array]  # that answers a state: time [ns], q, v
-    take_over: Callable[[], None]  # from the next state on
 
 
 class Clock:
@@ -50,12 +33,17 @@ class Clock:
     def __init__(
         self,
         simulation: Simulation,
-        audience: Audience,
+        audience: Any,
         paused: bool = False,
-        own: OwnCommander | None = None,
+        own: Any = None,
         wall: Callable[[], float] = time.monotonic,
     ):
-        """`own` commands where no controller does; `wall` is the wall clock [s]."""
+        """Take what is moved, who hears of it, and the wall clock [s].
+
+        `audience`, as StateOutput, is asked to `show` a new state, to `show_again` one that nobody
+        has answered, to `warn` of a lost commander, and to say why physics `fail`s.
+        `own`, as OwnGoals, commands the arm while no controller does.
+        """
         self.simulation, self.paused, self.fault = simulation, paused, ''
         self.late = self.skipped = self.oldest_command_ns = 0
         self._audience, self._own, self._wall = audience, own, wall
