@@ -2,6 +2,7 @@
 
 import re
 import typing
+from pathlib import Path
 
 import pytest
 from launch import LaunchContext
@@ -56,8 +57,11 @@ def test_a_robots_file_holds_only_values_that_differ_from_what_is_beneath(robot)
             assert any(differs) or not differs, f'{section}: {name}'
 
 
-def test_the_default_files_values_are_the_nodes_own_but_for_the_armature():
-    default = merged(files_of('no shipped robot'))
+def test_the_listed_values_are_the_nodes_own_but_for_the_armature_in_the_default_file(tmp_path):
+    listed = (Path(__file__).parents[1] / 'docs' / 'parameters.md').read_text().split('```')[1]
+    (tmp_path / 'listed.yaml').write_text(listed.removeprefix('yaml'))
+    default = merged([tmp_path / 'listed.yaml'])
+    assert default[SHARED].items() >= merged(files_of('no shipped robot'))[SHARED].items()
     for node in known_nodes():
         fields = known_parameters(node, ())
         for name, value in parameters_of(default, node).items():

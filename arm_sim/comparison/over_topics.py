@@ -12,7 +12,7 @@ import yaml
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
-from arm_sim.comparison.laws import compared_laws, law_parameters
+from arm_sim.comparison.laws import law_parameters
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot, model_error_of
@@ -88,11 +88,6 @@ def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
     law = _ros(law_parameters(case.law, robot, case.natural_frequency))
     timing = {'timestep': case.timestep, 'control_decimation': 1}
     return law | robot.model.beside_urdf() | timing
-
-
-def law_of(case: Case) -> str:
-    """Return the name of the law, which is that of its node."""
-    return compared_laws()[case.law][0]
 
 
 def _ros(parameters: Any) -> dict[str, Any]:

@@ -57,14 +57,14 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
 
     `given` are the values of the arguments of `task.launch.py`.
     """
-    from arm_sim.comparison import cases, over_topics  # they bring every law
+    from arm_sim.comparison import cases, laws, over_topics  # they bring every law
 
     case, robot = over_topics.case_of(given), Robot.load(given['robot'], given['config'])
     made = cases.task_of(case, robot, _mapping(given))
     moving = given['start'] == 'moving'
     simulator = over_topics.simulator_parameters(case, robot, made, moving)
     controller = over_topics.controller_parameters(case, robot)
-    given = {**given, 'controller': over_topics.law_of(case)}
+    given = {**given, 'controller': laws.compared_laws()[case.law][0]}
     return _nodes(given, case.task, made, simulator, controller)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_controllers.reference import Reference, ReferenceFunction
+from arm_controllers.reference import ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
+from arm_sim.runs.goals import sampled
 
 RECORD = 'record.npz'  # the file of a record in a task's folder
 
@@ -84,13 +85,7 @@ class JointStates:
                 f'{keep.sum()} of {expected} states were recorded between '
                 f't = {start_ns * 1e-9:.3f} s and {end_ns * 1e-9:.3f} s'
             )
-        stamps = self.time_ns[keep].tolist()
-        q, v, effort = self.q[keep], self.v[keep], self.effort[keep]
-        reference, n = Reference(q.shape[1]), q.shape[1]
-        rows = np.empty((len(q) - 1, 4 * n))
-        for row, stamp in zip(rows, stamps, strict=False):
-            reference_function(stamp * 1e-9, reference)
-            row[:] = reference.row
-        t = np.array([(stamp - start_ns) * 1e-9 for stamp in stamps[:-1]])
-        states = (q[:-1], v[:-1], rows[:, :n], rows[:, n : 2 * n])
-        return Record(t, *states, effort[1:], q_end=q[-1])
+        stamps, q = self.time_ns[keep][:-1].astype(float), self.q[keep]
+        q_wanted, v_wanted, _ = sampled(reference_function, stamps * 1e-9, q.shape[1])
+        t, v, effort = (stamps - start_ns) * 1e-9, self.v[keep][:-1], self.effort[keep][1:]
+        return Record(t, q[:-1], v, q_wanted, v_wanted, effort, q_end=q[-1])

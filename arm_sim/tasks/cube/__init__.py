@@ -67,8 +67,7 @@ class Cube(Task):
             raise ArmError(
                 f"task 'cube' needs a six-joint arm; {self.robot.name!r} has {model.nv} joints"
             )
-        posture = p.posture or self.robot.start
-        self._posture = model.check_configuration(posture, 'posture')
+        self._posture = model.check_configuration(p.posture or self.robot.start, 'posture')
         self._tolerances = {
             'position_tolerance': p.ik_position_tolerance,
             'orientation_tolerance': p.ik_orientation_tolerance,
@@ -95,8 +94,7 @@ class Cube(Task):
 
     @cached_property
     def _plan(self) -> _Plan:
-        straight = self.parameters.path == 'edges'
-        return self._edges() if straight else self._published()
+        return self._edges() if self.parameters.path == 'edges' else self._published()
 
     def _edges(self) -> _Plan:
         """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
