@@ -24,7 +24,7 @@ from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
 from arm_sim.comparison.sweeps import run_sweep
 from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
-from arm_sim.runs.measures import measure, tips
+from arm_sim.runs.measures import measure, tips, track
 from arm_sim.runs.record import Record
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
@@ -93,7 +93,8 @@ def test_measures_of_a_made_up_record():
     effort = np.zeros((k, n))
     effort[:, 0] = 10.0
     v = np.full((k, n), 0.5)
-    measures = measure(model, Record(t, q, v, q_reference, v, effort, q[-1]), event=0.2)
+    record = Record(t, q, v, q_reference, v, effort, q[-1])
+    measures = measure(record, track(model, record), event=0.2)
     np.testing.assert_allclose(measures.tracking_max_mm, 5.0, rtol=1e-4)
     np.testing.assert_allclose(measures.tracking_rms_mm, 5.0 * np.sqrt(0.299), rtol=2e-3)
     np.testing.assert_allclose(measures.peak_torque_share, 0.1)

@@ -18,7 +18,7 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.comparison.laws import compared_class, make_law
 from arm_sim.plants.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections
-from arm_sim.runs.measures import Measures, measure, tips
+from arm_sim.runs.measures import Measures, measure, track
 from arm_sim.runs.record import Record
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Task, make_task
@@ -101,10 +101,9 @@ def observe_case(case: Case, run: Callable[[Case], Record] = run_case) -> tuple[
     robot = Robot.load(case.robot)
     event = task_of(case, robot).event
     record = run(case)
-    every = slice(None, None, max(1, len(record.t) // 500))
-    apart = tips(robot.model, record.q[every]) - tips(robot.model, record.q_reference[every])
-    course = np.vstack([record.t[every], 1e3 * np.linalg.norm(apart, axis=1)])
-    return measure(robot.model, record, event), course
+    tracking = track(robot.model, record)
+    course = np.vstack([record.t, 1e3 * tracking.error])
+    return measure(record, tracking, event), course[:, :: max(1, len(record.t) // 500)]
 
 
 def run_parallel[Job, Answer](

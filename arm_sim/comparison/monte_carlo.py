@@ -15,7 +15,7 @@ from arm_sim.comparison.cases import Case, make_plants, run_parallel, task_of
 from arm_sim.comparison.laws import make_law
 from arm_sim.plants.plant import Plant
 from arm_sim.runs.closed_loop import Imperfections
-from arm_sim.runs.measures import measure, tips
+from arm_sim.runs.measures import measure, tips, track
 from arm_sim.runs.robot import Robot
 
 _CHUNK = 10  # samples per job, each under every law
@@ -141,7 +141,7 @@ def _run_samples(
             record = task.run(law, *plants[law.command_interface], imperfections, follow)
             if reference_tips is None and record.completed:
                 reference_tips = tips(robot.model, record.q_reference)  # the same for all
-            found = measure(robot.model, record, None, reference_tips)
+            found = measure(record, track(robot.model, record, reference_tips))
             failed = np.inf if not found.completed else 0.0
             answers[i, :, k] = found.tracking_rms_mm + failed, found.joint_rms_rad + failed
     return np.nan_to_num(answers, nan=np.inf, posinf=np.inf)

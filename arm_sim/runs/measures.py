@@ -4,6 +4,7 @@ The path error is how far the reference is from the ideal geometry; the tracking
 the arm is from the reference. The two are never mixed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -80,16 +81,10 @@ def track(model: RobotModel, record: Record, reference_tips: Array | None = None
     )
 
 
-def measure(
-    model: RobotModel,
-    record: Record,
-    event: float | None = None,
-    reference_tips: Array | None = None,
-) -> Measures:
-    """Measure a run; `event` [s] is where recovery is counted from. See `track`."""
+def measure(record: Record, tracking: Tracking, event: float | None = None) -> Measures:
+    """Measure a run; `event` [s] is where recovery is counted from."""
     if len(record.t) < 2:
         return Measures(*(float('nan'),) * 8, completed=False)
-    tracking = track(model, record, reference_tips)
     error = 1e3 * tracking.error
     period = float(record.t[1])
     return Measures(
@@ -113,11 +108,11 @@ def _recovery(t: Array, error: Array, event: float | None) -> float:
 
 
 def summarize(
-    model: RobotModel, record: Record, tracking: Tracking, event: float | None
+    names: Sequence[str], record: Record, tracking: Tracking, event: float | None
 ) -> dict[str, Any]:
-    """Return the numbers that every report has: errors, where they are largest, torques."""
-    measures = measure(model, record, event)
-    magnitude, names = np.abs(record.effort), model.joint_names
+    """Return the numbers that every report of joints has: errors, where largest, torques."""
+    measures = measure(record, tracking, event)
+    magnitude = np.abs(record.effort)
     sample, joint = np.unravel_index(magnitude.argmax(), magnitude.shape)
     size = np.abs(tracking.joint_error)
     return {
@@ -129,7 +124,7 @@ def summarize(
             'max': size.max(axis=0).tolist(),
             'max_at_s': record.t[size.argmax(axis=0)].tolist(),
         },
-        'peak_torque_joint': names[joint],
+        'peak_torque_joint': names[int(joint)],
         'peak_torque_at_s': float(record.t[sample]),
         'joint_peak_torque_nm': magnitude.max(axis=0).tolist(),
         **{name: getattr(measures, name) for name in _REPORTED},
@@ -150,7 +145,8 @@ def error_mm(t: Array, error: Array) -> dict[str, float]:
 
 def tips(model: RobotModel, q: Array) -> Array:
     """Return the tip's positions (k, 3) [m] for configurations (k, n)."""
-    return np.array([model.forward_kinematics(each).translation.copy() for each in q])
+    found = [model.forward_kinematics(each).translation.copy() for each in q]
+    return np.array(found).reshape(-1, 3)
 
 
 def rms(values: ArrayLike, axis: int | None = 0) -> Array:

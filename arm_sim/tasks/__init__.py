@@ -227,7 +227,7 @@ class Task:
 
     def report(self, run: Run) -> dict[str, Any]:
         """Return all numbers of the report."""
-        measures = summarize(self.robot.model, run.record, run.tracking, self.event)
+        measures = summarize(self.robot.model.joint_names, run.record, run.tracking, self.event)
         return {**run.facts, 'duration_s': self.duration, **measures, **self.results(run)}
 
 

@@ -51,22 +51,21 @@ class PoseHoldObjective:
         self.arm = FiveJointArm(Path(rollout.__file__).read_text())
         self.arm.forward_model.check_step(time_step)
         self.workers = os.cpu_count() or 1
-        self._cost(np.zeros(3), steps=1)
+        self.cost(np.zeros(3), steps=1)
 
-    def cost(self, gains: ArrayLike) -> float:
+    def cost(self, gains: ArrayLike, steps: int = 0) -> float:
         """Return J of `gains` [V/rad]: 3 (P), 6 (P, I) or 9 (P, I, D), each for R2, R3, R5.
+
+        `steps`: of the rollout; 0: all.
 
         Raises:
             ArmError: another count of gains, or one that is not finite.
         """
-        return self._cost(gains, self.steps)
-
-    def _cost(self, gains: ArrayLike, steps: int) -> float:
         forward, target = self.arm.forward_model, self.target
         state = forward.initial_state(target).reshape(-1, JOINTS)
         return forward.compiled.module.pose_hold_rollout(
-            *state, np.zeros(JOINTS), self.time_step, steps, forward.table, forward.new_scratch(),
-            gain_matrix(gains), target, CONTROLLED, np.zeros((2, JOINTS)),
+            *state, np.zeros(JOINTS), self.time_step, steps or self.steps, forward.table,
+            forward.new_scratch(), gain_matrix(gains), target, CONTROLLED, np.zeros((2, JOINTS)),
         )  # fmt: skip
 
     def costs(self, batch: ArrayLike) -> Array:
