@@ -63,11 +63,7 @@ def per_joint(
 ) -> Array:
     """Return `values` as a read-only (n,) array, one number per joint; one serves all joints.
 
-    Args:
-        name: the parameter's name, for messages.
-        values: a number, one number in a list, or one per joint.
-        joint_names: the n joints.
-        minimum: smallest allowed value; with `exclusive` it is itself not allowed.
+    None is below the minimum; with `exclusive` it is itself not allowed.
     """
     array = np.atleast_1d(np.asarray(values, dtype=float))
     n = len(joint_names)

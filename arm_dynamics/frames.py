@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, JointLimitError
+from arm_dynamics.checks import ArmError, Array, JointLimitError, finite
 from arm_dynamics.urdf import last_link
 
 _BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -97,11 +97,7 @@ class Frames:
     def _within(
         self, values: ArrayLike, name: str, quantity: str, lower: Array, upper: Array
     ) -> Array:
-        array = np.array(values, dtype=float)
-        if array.shape != (self.nq,) or not np.isfinite(array).all():
-            raise ArmError(
-                f'{name} must be {self.nq} finite numbers, one per joint, not {values!r}'
-            )
+        array = finite(name, values, (self.nq,))
         for i in np.flatnonzero((array < lower) | (array > upper)):
             bounds = (array[i], lower[i], upper[i])
             raise JointLimitError(self.joint_names[i], quantity, *bounds, self.prismatic[i], name)

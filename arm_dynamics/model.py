@@ -169,7 +169,7 @@ class RobotModel(Frames):
                 at the frame's origin, in axes aligned with the base frame.
         """
         q, v, a = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(a, dtype=float)
-        forces = _joint_forces(self, q, external_forces) if external_forces else ()
+        forces = _joint_forces(self, q, external_forces)
         tau = pin.rnea(self.pin_model, self.pin_data, q, v, a, *forces)
         if self._resists:
             tau += self.friction_torque(v)
@@ -189,14 +189,16 @@ class RobotModel(Frames):
         q, v, tau = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(tau, dtype=float)
         if self._resists:
             tau = tau - self.friction_torque(v)
-        forces = _joint_forces(self, q, external_forces) if external_forces else ()
+        forces = _joint_forces(self, q, external_forces)
         return pin.aba(self.pin_model, self.pin_data, q, v, tau, *forces)
 
 
 def _joint_forces(
-    model: RobotModel, pin_q: Array, external_forces: Mapping[str, ArrayLike]
-) -> tuple[pin.StdVec_Force]:
-    """Return Pinocchio's last argument: each joint's spatial force in its own frame."""
+    model: RobotModel, pin_q: Array, external_forces: Mapping[str, ArrayLike] | None
+) -> tuple[()] | tuple[list[pin.Force]]:
+    """Return Pinocchio's last argument, if any: each joint's spatial force in its own frame."""
+    if not external_forces:
+        return ()
     pin_model, data = model.pin_model, model.pin_data
     pin.forwardKinematics(pin_model, data, pin_q)
     forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]
@@ -207,9 +209,7 @@ def _joint_forces(
         pose = pin.updateFramePlacement(pin_model, data, frame_id)
         at_origin = pin.SE3(np.eye(3), pose.translation).act(pin.Force(wrench))
         forces[joint] += data.oMi[joint].actInv(at_origin)
-    vector = pin.StdVec_Force()
-    vector.extend(forces)
-    return (vector,)
+    return (forces,)
 
 
 @dataclass(frozen=True)

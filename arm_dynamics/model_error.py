@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import ClassVar
 from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +29,7 @@ class ModelError(Parameters):
         (1.0,), "factor on a link's mass; its inertia goes with it", above=0, max=100
     )
     inertia_scale: PerJoint = parameter(
-        (1.0,),
-        "factor on a link's rotational inertia, on top of mass_scale",
-        above=0,
-        max=100,
+        (1.0,), "factor on a link's rotational inertia, on top of mass_scale", above=0, max=100
     )
     com_shift: tuple[float, ...] = parameter(
         (0.0, 0.0, 0.0), "shift of every link's centre of mass, in the link's frame [m]", length=3
@@ -51,35 +49,39 @@ class ModelError(Parameters):
             for value in getattr(self, each.name) if each.name in _IN_PARTS else ():
                 self.check(each, value)
 
-    @property
-    def is_none(self) -> bool:
-        """Whether nothing is different."""
-        return self == ModelError()
-
 
 def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     """Return the model with the error in it: a new one, unless there is no error.
 
     Changes of the links are written into the URDF's text, so every engine that loads it has them.
     """
-    if error.is_none:
+    if error == ModelError():
         return model
     tree = ElementTree.fromstring(model.urdf)
     frames = model.pin_model.frames
-    links = [
-        link
+    inertials = [
+        inertial
         for link in tree.findall('link')
         if frames[model.frame_id(link.get('name'))].parentJoint > 0  # some joint moves it
-        and link.find('inertial') is not None
+        and (inertial := link.find('inertial')) is not None
     ]
-    masses = _per_link('mass_scale', error.mass_scale, len(links))
-    inertias = _per_link('inertia_scale', error.inertia_scale, len(links))
-    for link, mass_scale, inertia_scale in zip(links, masses, inertias, strict=True):
-        _change_inertial(link, mass_scale, inertia_scale, np.array(error.com_shift))
+    masses = _per_link('mass_scale', error.mass_scale, len(inertials))
+    inertias = _per_link('inertia_scale', error.inertia_scale, len(inertials))
+    for inertial, mass_scale, inertia_scale in zip(inertials, masses, inertias, strict=True):
+        for element in inertial.iterfind('mass'):
+            _scale(element, mass_scale, 'value')
+        for element in inertial.iterfind('inertia'):  # about the centre of mass
+            _scale(element, mass_scale * inertia_scale, *element.keys())
+        if any(error.com_shift):
+            origin = inertial.find('origin')
+            if origin is None:
+                origin = ElementTree.SubElement(inertial, 'origin')
+            centre = np.array([float(x) for x in origin.get('xyz', '0 0 0').split()])
+            origin.set('xyz', ' '.join(map(repr, (centre + error.com_shift).tolist())))
     for limit in tree.iterfind('joint/limit'):
-        limit.set('effort', repr(float(limit.get('effort', '0')) * error.effort_scale))
+        _scale(limit, error.effort_scale, 'effort')
     if error.payload > 0.0:
-        _add_payload(tree, model.tip_frame, error.payload)
+        tree.extend(_payload(model.tip_frame, error.payload))
 
     def of_joints(name: str, otherwise: ArrayLike) -> Array:
         values = getattr(error, name) or otherwise
@@ -103,33 +105,21 @@ def _per_link(name: str, values: tuple[float, ...], count: int) -> tuple[float, 
     return values * count if len(values) == 1 else values
 
 
-def _change_inertial(
-    link: ElementTree.Element, mass_scale: float, inertia_scale: float, shift: np.ndarray
-) -> None:
-    """Scale mass and inertia about the centre of mass, then shift that centre."""
-    inertial = link.find('inertial')
-    mass, inertia, origin = (inertial.find(tag) for tag in ('mass', 'inertia', 'origin'))  # type: ignore[union-attr]
-    if mass is not None:
-        mass.set('value', repr(float(mass.get('value', '0')) * float(mass_scale)))
-    if inertia is not None:
-        for key, value in inertia.attrib.items():
-            inertia.set(key, repr(float(value) * float(mass_scale * inertia_scale)))
-    if shift.any():
-        if origin is None:
-            origin = ElementTree.SubElement(inertial, 'origin')  # type: ignore[arg-type]
-        centre = np.array([float(x) for x in origin.get('xyz', '0 0 0').split()]) + shift
-        origin.set('xyz', ' '.join(repr(float(x)) for x in centre))
+def _scale(element: ElementTree.Element, factor: float, *names: str) -> None:
+    for name in names:
+        element.set(name, repr(float(element.get(name, '0')) * float(factor)))
 
 
-def _add_payload(tree: ElementTree.Element, tip_frame: str, mass: float) -> None:
-    """Hang a small steel ball of this mass on the tool frame."""
+def _payload(tip_frame: str, mass: float) -> ElementTree.Element:
+    """Return a link and the joint that hangs it on the tool frame: a small steel ball."""
     radius = (mass / 7850.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
     moment = float(0.4 * mass * radius**2)
-    link = ElementTree.SubElement(tree, 'link', name='payload')
-    inertial = ElementTree.SubElement(link, 'inertial')
-    ElementTree.SubElement(inertial, 'mass', value=repr(float(mass)))
-    values = dict.fromkeys(('ixx', 'iyy', 'izz'), repr(moment))
-    ElementTree.SubElement(inertial, 'inertia', values, ixy='0', ixz='0', iyz='0')
-    joint = ElementTree.SubElement(tree, 'joint', name='payload_joint', type='fixed')
-    ElementTree.SubElement(joint, 'parent', link=tip_frame)
-    ElementTree.SubElement(joint, 'child', link='payload')
+    return ElementTree.fromstring(f'''<robot>
+        <link name="payload"><inertial>
+            <mass value="{float(mass)}"/>
+            <inertia ixx="{moment}" iyy="{moment}" izz="{moment}" ixy="0" ixz="0" iyz="0"/>
+        </inertial></link>
+        <joint name="payload_joint" type="fixed">
+            <parent link={quoteattr(tip_frame)}/><child link="payload"/>
+        </joint>
+    </robot>''')

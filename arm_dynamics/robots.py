@@ -12,12 +12,9 @@ def share_folder() -> Path:
     share/arm_sim of the installation prefix that holds this file.
     """
     here = Path(__file__).resolve()
-    source = here.parents[1]
-    if (source / 'urdf').is_dir():
-        return source
-    for parent in here.parents:
-        if (parent / 'share' / 'arm_sim' / 'urdf').is_dir():
-            return parent / 'share' / 'arm_sim'
+    for folder in (here.parents[1], *(parent / 'share' / 'arm_sim' for parent in here.parents)):
+        if (folder / 'urdf').is_dir():
+            return folder
     raise ArmError(f'no urdf/ folder above {here}: is arm_sim installed completely?')
 
 

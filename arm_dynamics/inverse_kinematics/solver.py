@@ -2,10 +2,7 @@
 
 A solver proposes configurations. `arm.InverseKinematics`, which asks it, turns them to the seed,
 holds them to the limits, checks them by forward kinematics, and starts it again where they fail.
-A package of a user brings a solver by an entry point:
-
-    [project.entry-points.'arm_sim.solvers']
-    my_solver = 'my_package.my_module:MySolver'
+A package of a user brings a solver by an entry point of the group `arm_sim.solvers`.
 """
 
 from abc import ABC, abstractmethod

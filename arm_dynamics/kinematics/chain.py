@@ -50,30 +50,24 @@ class Chain:
         self.frame = model.tip_frame if frame is None else frame
         frame_id = model.frame_id(frame)
         pin_model = model.pin_model
-        support = [int(j) for j in pin_model.supports[pin_model.frames[frame_id].parentJoint]]
-        joints = [joint for joint in support if joint > 0]
+        _, *joints = pin_model.supports[pin_model.frames[frame_id].parentJoint]
         if not joints:
             raise ArmError(f'frame {self.frame!r} of {model.name!r} is moved by no joint')
         self.n = len(joints)
         self.joints = np.array([pin_model.joints[joint].idx_v for joint in joints])
         self.joint_names = tuple(model.joint_names[index] for index in self.joints)
-        prismatic = model.prismatic[self.joints]
-
-        data = pin_model.createData()
-        neutral = pin.neutral(pin_model)
-        transforms, to_axis = [], pin.SE3.Identity()
-        for joint, slides in zip(joints, prismatic, strict=True):
-            column = pin.computeJointJacobian(pin_model, data, neutral, joint)
-            column = column[:, pin_model.joints[joint].idx_v]
-            z_to_axis = pin.SE3(
-                _rotation_from_z(column[:3] if slides else column[3:]), np.zeros(3)
-            )
-            transforms.append(to_axis.inverse() * pin_model.jointPlacements[joint] * z_to_axis)
+        data, neutral = pin_model.createData(), pin.neutral(pin_model)
+        fixed, to_axis = [], pin.SE3.Identity()
+        for joint, column in zip(joints, self.joints, strict=True):
+            jacobian = pin.computeJointJacobian(pin_model, data, neutral, joint)
+            axis = jacobian[:3, column] + jacobian[3:, column]  # one of them is zero
+            z_to_axis = pin.SE3(_rotation_from_z(axis), np.zeros(3))
+            fixed.append(to_axis.inverse() * pin_model.jointPlacements[joint] * z_to_axis)
             to_axis = z_to_axis
-        transforms.append(to_axis.inverse() * pin_model.frames[frame_id].placement)
+        fixed.append(to_axis.inverse() * pin_model.frames[frame_id].placement)
         self.arrays = ChainArrays(
-            np.array([transform.homogeneous for transform in transforms]),
-            prismatic,
+            np.array([transform.homogeneous for transform in fixed]),
+            model.prismatic[self.joints],
             model.position_lower[self.joints],
             model.position_upper[self.joints],
         )

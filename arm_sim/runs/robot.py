@@ -54,7 +54,7 @@ class Robot:
 
         Its URDF is written to a folder that lives as long as this process.
         """
-        if error.is_none:
+        if error == ModelError():
             return {}
         wrong = with_error(self.model, error)
         path = temporary_folder() / 'wrong_arm.urdf'

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import int64  # a bare literal would have a copy compiled for every value
 
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import kept
 from arm_dynamics.inverse_kinematics.iteration import from_starts
 from arm_dynamics.inverse_kinematics.residual import (
     hold_joints_at_limits,
@@ -14,19 +14,7 @@ from arm_dynamics.inverse_kinematics.residual import (
     turn_to,
 )
 from arm_dynamics.inverse_kinematics.solver import CompiledSolver
-from arm_dynamics.kinematics.compiled_matrices import damped_step
-
-
-@inlined
-def predicted_fall(state, damping, step):
-    """Return by how much |r|^2 falls over a step (n,) if r is linear: dq^T (mu dq + J^T r)."""
-    fall = 0.0
-    for i in range(step.shape[0]):
-        slope = 0.0
-        for k in range(6):
-            slope += state.jacobian[k, i] * state.residual[k]
-        fall += step[i] * (damping * step[i] + slope)
-    return fall
+from arm_dynamics.kinematics.compiled_matrices import damped_step, product
 
 
 @kept
@@ -39,7 +27,7 @@ def minimise(effort, chain, task, target, q):
     iterations, patience = effort
     n = q.shape[0]
     here, there = new_state(n), new_state(n)
-    step, trial = np.empty(n), np.empty(n)
+    step, slope, trial = np.empty(n), np.empty(n), np.empty(n)
     position, orientation = residual_at(chain, task, target, q, here)
     cost = position * position + orientation * orientation
     damping, growth = 1e-3, 2.0
@@ -59,7 +47,11 @@ def minimise(effort, chain, task, target, q):
                 p, o = residual_at(chain, task, target, trial, there)
                 trial_cost = p * p + o * o
                 if trial_cost < cost:
-                    predicted = predicted_fall(here, damping, step)
+                    # By how much |r|^2 falls if r is linear: dq^T (mu dq + J^T r).
+                    predicted = 0.0
+                    product(here.jacobian.T, here.residual, slope)
+                    for i in range(n):
+                        predicted += step[i] * (damping * step[i] + slope[i])
                     ratio = (cost - trial_cost) / predicted if predicted > 0.0 else 1.0
                     damping *= max(0.1, 1.0 - (2.0 * min(ratio, 1.0) - 1.0) ** 3)
                     damping, growth, improved = max(damping, 1e-14), 2.0, True
