@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from domains import fresh_domain
 
-from arm_sim.comparison.cases import Case, run_case, run_on
+from arm_sim.comparison.cases import Case, make_plants, run_case
+from arm_sim.comparison.laws import make_law
 from arm_sim.comparison.over_topics import run_over_topics
 from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.robot import Robot
@@ -25,7 +26,7 @@ def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(task, law, en
 
     made = make_task(task, robot)
     goal = goal_reference(made.goal(), robot.model, made.start.q, made.start.v)
-    loop = run_on(robot, made, case, goal)
+    loop = made.run(make_law(law, robot), *make_plants(robot, made, case), reference=goal)
     assert len(loop.t) == 2000
     for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)

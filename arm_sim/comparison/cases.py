@@ -11,7 +11,6 @@ import numpy as np
 
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
-from arm_controllers.reference import ReferenceFunction
 from arm_dynamics.checks import Array
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import Parameters, parameter
@@ -63,15 +62,8 @@ def task_of(case: Case, robot: Robot, given: Mapping[str, Any] = MappingProxyTyp
 def run_case(case: Case) -> Record:
     """Run one case in lock-step."""
     robot = Robot.load(case.robot)
-    return run_on(robot, task_of(case, robot), case)
-
-
-def run_on(
-    robot: Robot, task: Task, case: Case, reference: ReferenceFunction | None = None
-) -> Record:
-    """Run a case with this robot and task, along another reference if given."""
-    law = make_law(case.law, robot, case.natural_frequency)
-    return task.run(law, *make_plants(robot, task, case), case.imperfections, reference)
+    task, law = task_of(case, robot), make_law(case.law, robot, case.natural_frequency)
+    return task.run(law, *make_plants(robot, task, case), case.imperfections)
 
 
 def make_plants(robot: Robot, task: Task, case: Case) -> tuple[Plant, Plant | None]:

@@ -107,18 +107,17 @@ def run_monte_carlo(
     return [Spread(law, *result) for law, result in zip(laws, results, strict=True)]
 
 
-def tabulated(reference_function: ReferenceFunction, period: float) -> ReferenceFunction:
-    """Return a reference that is computed once at every control period and at the end."""
-    rows: list[Array] = []
+def tabulated(reference_function: ReferenceFunction) -> ReferenceFunction:
+    """Return a reference that is computed once at every time."""
+    rows: dict[float, Array] = {}
 
-    def reference(t: float, reference: Reference) -> None:
-        index = round(t / period)
-        while len(rows) <= index:
-            reference_function(len(rows) * round(period * 1e9) * 1e-9, reference)
-            rows.append(reference.row.copy())
-        reference.row[:] = rows[index]
+    def tabulated_reference(t: float, reference: Reference) -> None:
+        if t not in rows:
+            reference_function(t, reference)
+            rows[t] = reference.row.copy()
+        reference.row[:] = rows[t]
 
-    return reference
+    return tabulated_reference
 
 
 def _run_samples(
@@ -127,7 +126,7 @@ def _run_samples(
     """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k)."""
     robot = Robot.load(case.robot)
     task = task_of(case, robot)
-    follow = tabulated(task.reference, case.timestep)
+    follow = tabulated(task.reference)
     laws = [make_law(name, robot, case.natural_frequency) for name in names]
     answers = np.empty((len(laws), 2, len(samples)))
     reference_tips = None
