@@ -271,8 +271,10 @@ def test_a_configuration_beyond_a_limit_names_joint_value_and_limit():
         model.check_configuration([0.0, 0.1, 1.6])
     error = refusal.value
     assert (error.joint, error.value, error.lower, error.upper) == ('bend', 1.6, -2.0, 1.5)
-    with pytest.raises(ArmError, match='3 finite numbers'):
+    with pytest.raises(ArmError, match=r'q\[1\] is nan; it must be finite'):
         model.check_configuration([0.0, np.nan, 0.0])
+    with pytest.raises(ArmError, match=r'q has shape \(2,\); it must be \(3,\)'):
+        model.check_configuration([0.0, 0.0])
 
 
 def test_every_shipped_robot_loads():
