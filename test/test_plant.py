@@ -238,8 +238,8 @@ def test_reset_returns_to_the_initial_velocities():
     ('velocities', 'says'),
     [
         (np.full(6, 4.0), "'shoulder_pan_joint': velocity 4 rad/s is above its upper limit 3.14"),
-        (np.zeros(5), 'initial_velocities must be 6 finite numbers'),
-        (np.full(6, np.nan), 'initial_velocities must be 6 finite numbers'),
+        (np.zeros(5), r'initial_velocities has shape \(5,\); it must be \(6,\)'),
+        (np.full(6, np.nan), r'initial_velocities\[0\] is nan; it must be finite'),
     ],
 )
 def test_an_impossible_initial_velocity_is_refused(velocities, says):
