@@ -117,6 +117,7 @@ def test_diagnostics_say_that_states_cannot_be_used_and_why(plant):
 
 def test_time_that_jumps_forward_drops_the_goal_and_holds_the_measured_state(plant):
     system = plant.system
+    plant.show(plant.message())
     _, end = system.send(CONTROLLER, goal([2.0], [HOME + 0.3]))
     for _ in range(20):
         plant.show(plant.message())
@@ -128,9 +129,37 @@ def test_time_that_jumps_forward_drops_the_goal_and_holds_the_measured_state(pla
     assert 'time jumped forward by 4' in answer.result.error_string
 
 
+def elsewhere(message):
+    message.position = [float(x) for x in HOME + 0.1]
+
+
+def of_another_simulator(message):
+    message.header.frame_id = 'simulator 2'
+
+
+@pytest.mark.parametrize(
+    ('change', 'says'),
+    [(elsewhere, 'position jumped by 0.1 rad in'), (of_another_simulator, "from 'simulator 2'")],
+)
+def test_another_arm_at_the_next_stamp_ends_the_goal_and_is_held_where_it_is(plant, change, says):
+    system = plant.system
+    plant.show(plant.message())
+    _, end = system.send(CONTROLLER, goal([2.0], [HOME + 0.3]))
+    for _ in range(20):
+        plant.show(plant.message())
+    message = plant.message()
+    change(message)
+    tau = plant.show(message)
+    np.testing.assert_allclose(tau, MODEL.gravity_torque(np.array(message.position)), atol=1e-6)
+    answer = system.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert says in answer.result.error_string
+
+
 @pytest.mark.parametrize('periods', [1, 2, 4])
 def test_state_that_was_overtaken_on_its_way_is_dropped_and_the_goal_goes_on(plant, periods):
     system = plant.system
+    plant.show(plant.message())
     _, end = system.send(CONTROLLER, goal([0.2], [HOME]))
     for _ in range(10):
         plant.show(plant.message())
@@ -194,6 +223,7 @@ def test_stream_of_single_points_at_50_hz_moves_without_stopping(plant):
 
 def test_goal_ends_when_no_state_comes_any_more(plant):
     system = plant.system
+    plant.show(plant.message())
     _, end = system.send(CONTROLLER, goal([2.0], [HOME + 0.3]))
     plant.show(plant.message())
     answer = system.result(end, 'end of the goal')

@@ -1,17 +1,23 @@
-"""How a controller judges the time between two states."""
+"""How a controller judges what lies between two states: time, senders, the way of the joints."""
 
+import re
+
+import numpy as np
 import pytest
+from following import HOME, MODEL
 
 from arm_controllers.follower.state_steps import StateSteps, Step
+from arm_dynamics.model import RobotModel
 
 PERIOD = 2_000_000
-NEXT, BACK, MISSED = Step.NEXT, Step.BACK, Step.MISSED
+NEXT, BACK, MISSED, JUMPED = Step.NEXT, Step.BACK, Step.MISSED, Step.JUMPED
+REST = np.zeros(6)
 
 
 def steps(periods, lockstep=True):
     """Return what each of these stamps, in periods, is after the first."""
-    made = StateSteps(PERIOD, lockstep)
-    found = [made.take(round(k * PERIOD)) for k in periods]
+    made = StateSteps(PERIOD, lockstep, MODEL)
+    found = [made.take(round(k * PERIOD), HOME, REST) for k in periods]
     assert made.time_ns == round(periods[-1] * PERIOD)
     return found[1:]
 
@@ -40,18 +46,18 @@ def test_an_earlier_state_is_a_step_back_and_time_goes_on_from_there(lockstep):
 
 
 def test_a_state_that_is_a_few_milliseconds_old_was_overtaken_on_its_way():
-    made = StateSteps(PERIOD, True)
-    made.take(1_000 * PERIOD)
+    made = StateSteps(PERIOD, True, MODEL)
+    made.take(1_000 * PERIOD, HOME, REST)
     assert [made.overtaken((1_000 - k) * PERIOD, 0.001) for k in (1, 2, 5)] == [True] * 3
     assert not made.overtaken(1_000 * PERIOD, 0.001)
     assert not made.overtaken(1_001 * PERIOD, 0.001)
-    assert made.take(1_001 * PERIOD) is NEXT
+    assert made.take(1_001 * PERIOD, HOME, REST) is NEXT
 
 
 @pytest.mark.parametrize('newest', [1, 2, 3, 5, 1000])
 def test_a_reset_is_told_from_a_state_that_was_overtaken_however_early_it_comes(newest):
-    made = StateSteps(PERIOD, True)
-    made.take(newest * PERIOD)
+    made = StateSteps(PERIOD, True, MODEL)
+    made.take(newest * PERIOD, HOME, REST)
     assert not made.overtaken(0, 0.001)  # the simulator's
     if newest > 1:
         assert not made.overtaken(PERIOD, 0.06)  # another plant's, that waits for its answer
@@ -60,7 +66,49 @@ def test_a_reset_is_told_from_a_state_that_was_overtaken_however_early_it_comes(
 
 
 def test_states_of_a_long_period_may_be_overtaken_too():
-    made = StateSteps(50 * PERIOD, False)
-    made.take(500 * PERIOD)
+    made = StateSteps(50 * PERIOD, False, MODEL)
+    made.take(500 * PERIOD, HOME, REST)
     assert made.overtaken(450 * PERIOD, 0.001)
     assert not made.overtaken(350 * PERIOD, 0.001)
+
+
+def after_rest(way, periods=1, v=REST, sender='here'):
+    """Return how a state follows one at rest, that far away and so much later."""
+    made = StateSteps(PERIOD, False, MODEL)
+    made.take(0, HOME, REST, 'here')
+    made.take(PERIOD, HOME, REST, 'here')
+    return made.take((1 + periods) * PERIOD, HOME + way, v, sender), made.jump
+
+
+def test_a_joint_that_is_farther_away_than_it_can_have_moved_has_jumped():
+    reach = 2.0 * MODEL.velocity_limit * PERIOD * 1e-9
+    for joint in range(6):
+        way = np.zeros(6)
+        for sign in (1.0, -1.0):
+            way[joint] = sign * 0.99 * reach[joint]
+            assert after_rest(way)[0] is NEXT
+            assert after_rest(10.0 * way, periods=10)[0] is NEXT
+            way[joint] = sign * 1.01 * reach[joint]
+            step, jump = after_rest(way)
+            assert step is JUMPED
+            assert f'{MODEL.joint_names[joint]!r}: position jumped by 0.0' in jump
+    assert after_rest(0.99 * reach)[0] is NEXT  # all joints at once
+
+
+def test_an_arm_that_moves_as_fast_as_it_says_has_not_jumped():
+    v = 5.0 * MODEL.velocity_limit
+    assert after_rest(v * PERIOD * 1e-9, v=v)[0] is NEXT
+    assert after_rest(v * PERIOD * 1e-9)[0] is JUMPED
+
+
+def test_states_of_two_simulators_do_not_follow_each_other_wherever_the_arm_stands():
+    step, jump = after_rest(np.zeros(6), sender='there')
+    assert step is JUMPED
+    assert jump == "states come from 'there', no longer from 'here'"
+
+
+def test_a_joint_without_a_speed_limit_may_be_anywhere():
+    free = RobotModel.from_urdf(re.sub('velocity="[^"]*"', 'velocity="0"', MODEL.urdf))
+    made = StateSteps(PERIOD, False, free)
+    made.take(0, HOME, REST)
+    assert made.take(PERIOD, HOME + 3.0, REST) is NEXT

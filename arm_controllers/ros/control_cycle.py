@@ -52,7 +52,7 @@ class ControlCycle:
         self._report_every_ns = round(1e9 / p.state_publish_rate)
         self._next_report_ns = 0
         self._last_state = time.monotonic()
-        self._steps = StateSteps(p.period_ns, p.mode == 'lockstep')
+        self._steps = StateSteps(p.period_ns, p.mode == 'lockstep', model)
         self._set(model, law)
 
         names = model.joint_names
@@ -121,7 +121,8 @@ class ControlCycle:
         try:
             state.open(raw)
             time_ns = state.time_ns
-            if time_ns <= steps.time_ns and self.taken_over:
+            sender = state.sender
+            if time_ns <= steps.time_ns and self.taken_over and sender == steps.sender:
                 if time_ns == steps.time_ns:
                     self._command_publisher.publish(self._answer)  # asked again: same answer
                     return
@@ -133,7 +134,7 @@ class ControlCycle:
             self._drop(error)
             return
         follower, law = self.follower, self.law
-        step = steps.take(time_ns)
+        step = steps.take(time_ns, q, v, sender)
         if step is not Step.NEXT or not self.taken_over:
             self._begin(step, time_ns, q, v)
         self._last_state = time.monotonic()
@@ -155,7 +156,9 @@ class ControlCycle:
         follower = self.follower
         if self.taken_over and step is Step.MISSED and follower.goals:
             return  # the goals go on
-        if not self.taken_over or step is Step.MISSED:
+        if self.taken_over and step is Step.JUMPED:
+            follower.activate(time_ns, q, v, f'{self._steps.jump}; the arm holds')
+        elif not self.taken_over or step is Step.MISSED:
             follower.activate(time_ns, q, v)
         self.law.reset(q, v)
         self.goals.activate(time_ns)

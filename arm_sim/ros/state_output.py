@@ -1,5 +1,7 @@
 """What the simulator shows: joint_states, /clock, robot_description, and lines for the user."""
 
+from secrets import token_hex
+
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -17,7 +19,9 @@ class StateOutput:
     def __init__(self, node: Node, simulation: Simulation, clock_rate: float):
         """`clock_rate`: of /clock [Hz of simulated time]."""
         self._simulation = simulation
-        self._state = JointStateWriter(simulation.plant.joint_names, FIELDS)
+        # Each start of a simulator has a name of its own, which its states bear.
+        sender = f'{node.get_name()} {token_hex(4)}'
+        self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
         self._shown = b''
         self._clock = Clock()
         self._clock_every = max(1, round(1e9 / (clock_rate * simulation.period_ns)))
