@@ -40,6 +40,7 @@ setup(
         *share_files('launch', 'config', 'urdf'),
     ],
     install_requires=['setuptools'],
+    extras_require={'test': ['pytest']},  # what colcon test runs
     zip_safe=True,
     maintainer='The arm_sim developers',
     maintainer_email='arm_sim@users.noreply.github.com',

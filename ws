@@ -7,6 +7,7 @@ env=$root/.ros
 venv=$env/venv
 underlay=$env/underlay/control_msgs
 build_stamp=$root/install/.ws_sources
+over=$env/over # what a sourced ROS 2's Python lacks
 
 usage() {
   cat <<'END'
@@ -14,7 +15,8 @@ usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
        ./ws test [ARGS...]   run every check and test; ARGS go to pytest
        ./ws clean            remove what ws made: .ros, build, install and log
 
-A sourced ROS 2 is used. Where there is none, one is made in .ros, once: 614 MB are
+A sourced ROS 2 is used; Python packages that it lacks go into a virtual environment
+over it, in .ros/over. Where no ROS 2 is sourced, one is made in .ros, once: 614 MB are
 downloaded and 1.9 GB stored, in a few minutes. The workspace is built when its
 sources have changed.
 
@@ -52,13 +54,38 @@ python312() {
 
 sourced_ros() {
   [[ -n ${ROS_DISTRO:-} && -n ${AMENT_PREFIX_PATH:-} && :$AMENT_PREFIX_PATH: != *":$venv:"* ]] || return
-  local missing
-  if ! missing=$(python3 "$root/tools/missing_packages.py" 2>/dev/null); then
+  if ! python3 -c 'import rclpy' 2>/dev/null; then
     say "ROS 2 $ROS_DISTRO is sourced, but $(command -v python3) cannot import its rclpy: .ros is used instead"
     return 1
   fi
-  [[ -z $missing ]] || say "$missing"
-  type -P colcon >/dev/null || die 'no colcon found: install python3-colcon-common-extensions first'
+  python3 -c 'import control_msgs' 2>/dev/null ||
+    die "no control_msgs found: run 'rosdep install --from-paths $root $root/arm_interfaces --ignore-src' first"
+  python3 -c 'import colcon_core' 2>/dev/null ||
+    die 'no colcon found: install python3-colcon-common-extensions first'
+}
+
+# Ubuntu's Python takes no packages from PyPI (PEP 668), and some of its own are too old.
+use_over() {
+  local missing lists=(requirements.txt)
+  [[ $1 == test ]] && lists+=(requirements-test.txt)
+  [[ ! -x $over/bin/python3 ]] || enter_over
+  missing=$(cd "$root" && python3 tools/missing_packages.py "${lists[@]}")
+  [[ -n $missing ]] || return 0
+  lock
+  say "the sourced ROS 2's Python lacks $missing: they go into .ros/over ..."
+  [[ -x $over/bin/python3 ]] || python3 -m venv --system-site-packages "$over" >"$env/over.log" 2>&1 ||
+    { rm -rf "$over"; die "python3 -m venv failed, see $env/over.log: install python3-venv first"; }
+  enter_over
+  (cd "$root" && python3 -m pip install "${lists[@]/#/--requirement=}") >"$env/over.log" 2>&1 ||
+    { grep -i error "$env/over.log" | head -n 3 >&2; die "pip failed, see $env/over.log"; }
+  unlock
+}
+enter_over() {
+  # Ubuntu's ros2 starts with Ubuntu's Python; its launch files import what is in here.
+  printf '#!%s\nimport sys\nfrom ros2cli.cli import main\n\nsys.exit(main())\n' "$over/bin/python3" >"$over/bin/ros2"
+  chmod +x "$over/bin/ros2"
+  export VIRTUAL_ENV=$over
+  prepend PATH "$over/bin"
 }
 
 recipe() { (cd "$root" && pwd && sha256sum tools/ros_env/*.py tools/fallback_ros2/*); }
@@ -119,7 +146,7 @@ build() {
     fi
     say "building the workspace (${packages[*]}) ..."
     mkdir -p "$root/log"
-    (cd "$root" && colcon --log-base log build --base-paths . arm_interfaces \
+    (cd "$root" && python3 -m colcon --log-base log build --base-paths . arm_interfaces \
       --packages-select "${packages[@]}" --symlink-install --event-handlers console_direct+ \
       --cmake-args -DBUILD_TESTING=OFF \
       "-DPython3_EXECUTABLE=$(command -v python3)") </dev/null >"$output" 2>&1 ||
@@ -175,7 +202,9 @@ case ${1:-} in
   -*) die "unknown option '$1'; ./ws --help shows the usage" 2 ;;
 esac
 
-if ! sourced_ros; then
+if sourced_ros; then
+  use_over "$1"
+else
   make_environment
   use_environment
 fi

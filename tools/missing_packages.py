@@ -1,28 +1,22 @@
-"""Says in one line what the sourced ROS 2 lacks for arm_sim; fails where Python has no rclpy."""
+"""Says in one line which packages that the files named ask for do not fit, or are not there."""
 
 import sys
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import rclpy  # noqa: F401
-
-ROOT = Path(__file__).resolve().parent.parent
-MODULES = {'EAIK': 'eaik', 'pin': 'pinocchio', 'pyyaml': 'yaml'}  # where not the package's name
+from packaging.requirements import Requirement
 
 
-def main() -> None:
-    """Print the line, or nothing."""
-    lines = (ROOT / 'requirements.txt').read_text().splitlines()
-    names = [line.split('>=')[0] for line in lines if line and not line.startswith('#')]
-    python = [name for name in names if not find_spec(MODULES.get(name, name))]
-    found = []
-    if python:
-        command = f'python3 -m pip install -r {ROOT}/requirements.txt'
-        found.append(f'Python packages are missing: {" ".join(python)} ({command})')
-    if not find_spec('control_msgs'):
-        command = f'rosdep install --from-paths {ROOT} {ROOT}/arm_interfaces --ignore-src'
-        found.append(f'ROS packages are missing: control_msgs ({command})')
-    sys.stdout.write('; '.join(found))
+def misfit(line: str) -> str:
+    """Return the requirement and what is there instead; empty where it fits."""
+    wanted = Requirement(line)
+    try:
+        there = version(wanted.name)
+    except PackageNotFoundError:
+        return wanted.name
+    return '' if there in wanted.specifier else f'{wanted} (has {there})'
 
 
-main()
+lines = '\n'.join(Path(name).read_text() for name in sys.argv[1:]).splitlines()
+lines = [line.split('#')[0].strip() for line in lines]
+print(', '.join(filter(None, map(misfit, filter(None, lines)))))
