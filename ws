@@ -72,7 +72,7 @@ use_over() {
   missing=$(cd "$root" && python3 tools/missing_packages.py "${lists[@]}")
   [[ -n $missing ]] || return 0
   lock
-  say "the sourced ROS 2's Python lacks $missing: they go into .ros/over ..."
+  say "the sourced ROS 2's Python lacks $missing: it goes into .ros/over ..."
   [[ -x $over/bin/python3 ]] || python3 -m venv --system-site-packages "$over" >"$env/over.log" 2>&1 ||
     { rm -rf "$over"; die "python3 -m venv failed, see $env/over.log: install python3-venv first"; }
   enter_over

@@ -118,6 +118,42 @@ def test_a_sourced_ros_whose_rclpy_does_not_load_is_named_and_not_used(bare_clon
     assert second.startswith('ws: no Python 3.12')
 
 
+def test_what_a_sourced_ros_lacks_goes_into_an_environment_over_it(bare_clone):
+    root, _ = bare_clone
+    wheels = root / 'wheels'
+    wheels.mkdir()
+    with zipfile.ZipFile(wheels / 'parcel-2-py3-none-any.whl', 'w') as wheel:
+        wheel.writestr('parcel.py', 'content = 2')
+        wheel.writestr(
+            'parcel-2.dist-info/METADATA', 'Metadata-Version: 2.1\nName: parcel\nVersion: 2\n'
+        )
+        wheel.writestr(
+            'parcel-2.dist-info/WHEEL',
+            'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+        )
+        wheel.writestr('parcel-2.dist-info/RECORD', '')
+    (root / 'requirements.txt').write_text('parcel>=2  # for the test\n')
+    sourced = {'ROS_DISTRO': 'jazzy', 'AMENT_PREFIX_PATH': '/opt/ros/jazzy'}
+    local = {'PIP_NO_INDEX': '1', 'PIP_FIND_LINKS': str(wheels), 'PIP_CONFIG_FILE': os.devnull}
+    done = ws('true', root=root, env=os.environ | sourced | local)
+    assert (
+        done.stderr.splitlines()[0]
+        == "ws: the sourced ROS 2's Python lacks parcel: it goes into .ros/over ..."
+    )
+    over = root / '.ros/over/bin'
+    code = 'import parcel; print(parcel.content)'
+    assert subprocess.check_output([over / 'python3', '-c', code], text=True) == '2\n'
+    assert (over / 'ros2').read_text().startswith(f'#!{over}/python3\n')
+
+
+def test_packages_that_are_not_there_or_too_old_are_named(tmp_path):
+    wanted = tmp_path / 'requirements.txt'
+    wanted.write_text('# the head\nnumpy>=99\nnot-there\npyyaml  # fits\n')
+    tool = [sys.executable, ROOT / 'tools/missing_packages.py', wanted]
+    said = subprocess.check_output(tool, text=True)
+    assert re.fullmatch(r'numpy>=99 \(has [\d.]+\), not-there\n', said)
+
+
 def test_every_package_taken_has_one_version_and_a_checksum():
     files = [RECIPE / 'requirements.lock', RECIPE / 'ros2_tools.lock']
     lines = [line for file in files for line in file.read_text().splitlines() if line[0] != '#']

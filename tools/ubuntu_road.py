@@ -14,22 +14,15 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.metadata import distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-UBUNTU = [
-    'numpy==1.26.4',
-    'scipy==1.11.4',
-    'matplotlib==3.8.0',
-    'rich==13.7.1',
-    'pyyaml',
-    'packaging',
-]
-ROS_TOOLS = (  # apt installs them beside ROS 2
-    'colcon-common-extensions colcon-ros catkin-pkg empy==3.3.4 lark-parser psutil netifaces '
-    'argcomplete setuptools==68.1.2 pytest==7.4.4 hypothesis cmake<4 ninja'
-).split()
+# What apt installs: Python's packages, and the tools beside ROS 2.
+UBUNTU = """
+    numpy==1.26.4 scipy==1.11.4 matplotlib==3.8.0 rich==13.7.1 pyyaml packaging
+    colcon-common-extensions colcon-ros catkin-pkg empy==3.3.4 lark-parser psutil netifaces
+    argcomplete setuptools==68.1.2 pytest==7.4.4 hypothesis cmake<4 ninja
+"""
 SETUP = """
 for prefix in {jazzy} {control_msgs}; do
   export AMENT_PREFIX_PATH=$prefix${{AMENT_PREFIX_PATH:+:$AMENT_PREFIX_PATH}}
@@ -73,7 +66,7 @@ def readme() -> str:
 def make_python(usr: Path) -> None:
     """Copy this Python and give it Ubuntu's packages; from then on it refuses pip."""
     shutil.copytree(sys.base_prefix, usr, symlinks=True)
-    run([usr / 'bin/python3.12', '-m', 'pip', 'install', '-qq', *UBUNTU, *ROS_TOOLS])
+    run([usr / 'bin/python3.12', '-m', 'pip', 'install', '-qq', *UBUNTU.split()])
     marker = (
         '[externally-managed]\nError=To install Python packages, try apt install python3-xyz.\n'
     )
@@ -87,9 +80,9 @@ def make_ros(folder: Path) -> None:
     shutil.copytree(venv, jazzy, symlinks=True)
     shutil.copytree(venv.parent / 'underlay/control_msgs', control_msgs, symlinks=True)
     site = jazzy / 'lib/python3.12/site-packages'
-    ours = re.compile(r'ros[-2_]|launch|osrf|ament|rosidl|.*_msgs|.*_interfaces')
-    names = {each.metadata['Name'] for each in distributions(path=[str(site)])}
-    strangers = sorted(name for name in names if not ours.match(name))
+    installed = [each for each in site.glob('*.dist-info') if (each / 'RECORD').exists()]
+    names = sorted(each.name.split('-')[0] for each in installed)
+    strangers = [name for name in names if not name.startswith('ros')]
     run([jazzy / 'bin/python', '-m', 'pip', 'uninstall', '-qq', '--yes', *strangers])
     for python in jazzy.glob('bin/python*'):
         python.unlink()
