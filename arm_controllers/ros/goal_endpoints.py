@@ -16,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
 from arm_controllers.ros.messages import goal_from_action, goal_from_message
+from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.running import make_executor
 from arm_dynamics.checks import ArmError
 
@@ -83,6 +84,9 @@ class GoalEndpoints:
             f'{prefix}/follow_joint_trajectory',
             execute_callback=self._on_action_goal,
             cancel_callback=self._on_cancel,
+            goal_service_qos_profile=ACTION_QOS,
+            result_service_qos_profile=ACTION_QOS,
+            cancel_service_qos_profile=ACTION_QOS,
             result_timeout=_RESULT_TIMEOUT,
         )
         if realtime:

@@ -10,5 +10,6 @@ CONTROL_INPUT_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFOR
 STATE_QOS = QoSProfile(depth=1000)
 RECORD_QOS = QoSProfile(depth=100_000)
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# ROS's own depth of 10 drops requests of many clients at once.
+# ROS's own depth of 10 drops requests of many clients at once. A goal may have megabytes.
 SERVICE_QOS = QoSProfile(depth=1000)
+ACTION_QOS = QoSProfile(depth=100)

@@ -1,0 +1,47 @@
+"""What holds whatever is done to a running system: one judge for all hostile tests."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from arm_system import HOME, MODEL, goal
+
+LONGEST_LINE = 500  # characters a node may print in a line
+SLACK = 1e-6
+
+
+def assert_all_is_well(arm, controller='computed_torque_controller'):
+    """Nodes live and printed short lines, the arm kept its limits, and a normal goal succeeds."""
+    assert_alive(arm)
+    assert_within_limits(arm)
+    status, result = arm.follow(controller, goal([1.5], [HOME]))
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+    np.testing.assert_allclose(arm.q, HOME, atol=0.02)
+    assert_alive(arm)
+    assert_within_limits(arm)
+
+
+def assert_alive(arm):
+    """No node has ended, raised what nobody caught, or printed a line that is too long."""
+    for name in arm.processes:
+        log = arm.log(name)
+        assert arm.alive(name), f'{name} has ended:\n{log[-5000:]}'
+        assert 'Traceback' not in log, f'{name}:\n{log[-5000:]}'
+        longest = max(log.splitlines(), key=len, default='')
+        assert len(longest) <= LONGEST_LINE + 100, f'{name}: {longest}'  # time, level, node
+
+
+def assert_within_limits(arm):
+    """Every state that was seen is finite and within the limits of position and speed."""
+    q, v = (np.array([state[k] for state in arm.states]) for k in (1, 2))
+    assert np.isfinite(q).all()
+    assert (q >= MODEL.position_lower - SLACK).all()
+    assert (q <= MODEL.position_upper + SLACK).all()
+    assert (np.abs(v) <= MODEL.velocity_limit + SLACK).all()
+
+
+def memory(process):
+    """Return the memory that a process holds [MB]."""
+    pages = int(Path(f'/proc/{process.pid}/statm').read_text().split()[1])
+    return pages * os.sysconf('SC_PAGE_SIZE') / 1e6
