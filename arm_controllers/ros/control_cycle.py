@@ -29,6 +29,7 @@ class ControlCycle:
         model, law, follower, goals: the arm, what commands it, what that follows, who asks.
         active: whether states are answered.
         taken_over: whether one was, since the activation or the last long silence.
+        heard: whether a state came, be it once more; the reader sets it back.
         overtaken: number of states that came after a newer one, and were not used.
     """
 
@@ -45,7 +46,7 @@ class ControlCycle:
         """Open the endpoints; `drop` is told of states that cannot be used."""
         p = parameters
         self.follower, self.goals, self._drop = follower, goals, drop
-        self.active = self.taken_over = False
+        self.active = self.taken_over = self.heard = False
         self.overtaken = 0
         self._node = node
         self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
@@ -124,6 +125,7 @@ class ControlCycle:
             sender = state.sender
             if time_ns <= steps.time_ns and self.taken_over and sender == steps.sender:
                 if time_ns == steps.time_ns:
+                    self.heard = True
                     self._command_publisher.publish(self._answer)  # asked again: same answer
                     return
                 if steps.overtaken(time_ns, self.silence):
@@ -137,7 +139,7 @@ class ControlCycle:
         step = steps.take(time_ns, q, v, sender)
         if step is not Step.NEXT or not self.taken_over:
             self._begin(step, time_ns, q, v)
-        self._last_state = time.monotonic()
+        self._last_state, self.heard = time.monotonic(), True
         reference = follower.update(time_ns, q, v)
         wanted = reference
         if self._lookahead_ns:

@@ -41,6 +41,7 @@ class ControllerNode(LifecycleNode):
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self._live = LiveParameters(self, self._model_of, self._law_class, self._apply)
         self.diagnostics = ControllerDiagnostics(self)
+        self._silent = 0
         self.create_timer(1.0, self._on_second)
         topic = self.resolve_topic_name('joint_commands')
         self._lock = CommandLock(f'{self.context.get_domain_id()}{topic}', self.get_name())
@@ -125,9 +126,11 @@ class ControllerNode(LifecycleNode):
         """Abort goals that can no longer end because no state comes; report."""
         cycle = self.cycle
         if cycle is not None and cycle.taken_over:
-            silence = cycle.silence
-            if silence > self.parameters.state_timeout:
-                cycle.lose(f'no state for {silence:.1f} s: the simulator is gone')
+            # Seconds in which this process ran: one that was stopped has heard nobody.
+            self._silent = 0 if cycle.heard else self._silent + 1
+            cycle.heard = False
+            if self._silent >= self.parameters.state_timeout:
+                cycle.lose(f'no state for {cycle.silence:.1f} s: the simulator is gone')
         self.diagnostics.report(cycle)
 
 

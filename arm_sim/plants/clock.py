@@ -11,6 +11,8 @@ from arm_sim.plants.simulation import Array, Simulation
 
 # A state that nobody answers is shown again so often [s].
 RESEND_PERIOD = 0.1
+# A clock that is not asked for so much longer than it wanted was stopped itself [s].
+_STOPPED = 0.5
 # Braking in lock-step is given up after so long [ns of simulated time].
 _LONGEST_BRAKING = 5_000_000_000
 # Further behind than by so many steps, real time gives up catching up.
@@ -22,7 +24,7 @@ class Clock:
 
     Attributes:
         simulation: what it steps.
-        paused: whether it steps only where `allow_step` lets it.
+        paused: whether it steps only as far as it is allowed to.
         fault: why physics has stopped until `reset`, or ''.
         late, skipped: real time's ticks that came late, and periods that it gave up.
         oldest_command_ns: largest age of a command in use [ns]; the reader sets it back.
@@ -50,7 +52,7 @@ class Clock:
         self._held = np.zeros(len(simulation.plant.joint_names))
         self._command: Array | None = None
         self._command_ns = self._steps_allowed = 0
-        self._shown_at = self._wall()
+        self._shown_at = self._ticked_at = self._wall()
 
     def accepts(self, stamp_ns: int) -> bool:
         """Whether a command with this stamp is neither too old nor too early."""
@@ -97,10 +99,30 @@ class Clock:
         self._steps_allowed += 1
         self.go_on()
 
+    def allow_until(self, time_ns: int) -> None:
+        """Let a paused clock go on to this simulated time [ns], where it waits again."""
+        ahead_ns = time_ns - self.simulation.time_ns
+        self._steps_allowed = max(0, ahead_ns // self.simulation.period_ns)
+        self.go_on()
+
+    @property
+    def waits(self) -> bool:
+        """Whether time stands because it is paused, or has come as far as is allowed."""
+        return self.paused and not self._steps_allowed
+
     def tick(self) -> None:
         """Do what time asks for; to be called every `tick_period` [s]."""
+        self._forgive_own_stop()
         if not self.fault and self._wall() - self._shown_at >= RESEND_PERIOD:
             self._audience.show_again()
+
+    def _forgive_own_stop(self) -> None:
+        """Count no time in which this process did not run: nobody else was silent then."""
+        now = self._wall()
+        stopped = now - self._ticked_at - self.tick_period
+        if stopped > _STOPPED:
+            self._shown_at += stopped
+        self._ticked_at = now
 
     def show(self) -> None:
         """Show the present state; an own commander in charge answers it at once."""
@@ -113,7 +135,7 @@ class Clock:
 
     @property
     def _may_step(self) -> bool:
-        return not self.fault and (not self.paused or self._steps_allowed > 0)
+        return not (self.fault or self.waits)
 
     def _step(self, command: Array | None) -> None:
         """Go on by one control period and show the new state."""
@@ -161,20 +183,20 @@ class LockstepClock(Clock):
         return True
 
     def release(self) -> None:
-        """Brake to rest; simulated time goes on meanwhile, unless it is paused."""
+        """Brake to rest; simulated time goes on meanwhile, as far as it may."""
         super().release()
         simulation = self.simulation
         end = simulation.time_ns + _LONGEST_BRAKING
-        while self._command is None and not (self.paused or self.fault or simulation.at_rest):
+        while self._command is None and self._may_step and not simulation.at_rest:
             if simulation.time_ns >= end:
                 break
             self._step(None)
 
     def tick(self) -> None:
         """Show a state again that nobody answers; in the end, brake."""
-        commanded = not (self.paused or self.fault or self.simulation.braking)
+        self._forgive_own_stop()
         silence = self._wall() - self._shown_at
-        if commanded and silence > self._timeout:
+        if self._may_step and not self.simulation.braking and silence > self._timeout:
             self._lose(silence)
         else:
             super().tick()

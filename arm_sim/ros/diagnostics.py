@@ -42,7 +42,7 @@ class SimulatorDiagnostics:
         clock, commands = self._clock, self._commands
         if clock.fault:
             return _ERROR, clock.fault
-        if clock.paused:
+        if clock.waits:
             return _OK, 'paused'
         if clock.simulation.braking and clock.simulation.steps:
             return _WARN, 'no command: the arm is braked and held'

@@ -2,26 +2,31 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.ros.messages import trajectory_message
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, RECORD_QOS
+from arm_controllers.ros.messages import set_stamp, trajectory_message
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
-from arm_sim.runs.record import JointStates
+from arm_sim.runs.record import TOO_SLOW_HELP, JointStates
 
-# In lock-step the simulator does not wait for those who only listen, and may leave them behind:
-# time then runs in slices of so many states; the simulator keeps 1000.
-SLICE_STATES = 300
+# In lock-step time runs no further ahead of the recorder than so many states: the simulator keeps
+# 1000 of them for those who lag behind.
+_AHEAD = 600
+# In real time no command is this old but on a machine that is too slow [ms].
+_TOO_OLD_MS = 50.0
 
 
 class GoalRun:
@@ -29,6 +34,8 @@ class GoalRun:
 
     Attributes:
         states: every joint state since the reset, serialised.
+        diagnostics: what the simulator said last of itself.
+        fault: why physics has stopped, or ''.
         wall_time: what the last run took [s].
     """
 
@@ -42,8 +49,12 @@ class GoalRun:
         self._follow = ActionClient(
             node, FollowJointTrajectory, f'/{server}/follow_joint_trajectory'
         )
+        self._run_until = node.create_publisher(Time, '/simulator/run_until', CONTROL_QOS)
+        node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.states: list[bytes] = []
-        self.wall_time = 0.0
+        self.diagnostics: dict[str, str] = {}
+        self.fault = ''
+        self._oldest_ms = self.wall_time = 0.0
         self._latest_ns = -1
         node.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS, raw=True)
 
@@ -55,10 +66,12 @@ class GoalRun:
         """
         self.wait_until(lambda: self._latest_ns >= 0, 'joint_states')
         self.wait_until(self._follow.server_is_ready, self._server)
+        self.wait_until(self._run_until.get_subscription_count, 'simulator')
         self.call(self._pause, SetBool.Request(data=True))
         self.states.clear()
         self._latest_ns = -1
         self.call(self._reset, Trigger.Request())
+        self.fault = ''
         self.wait_until(lambda: self._latest_ns == 0, 'state after the reset')
         if self._server != 'simulator':
             self._wait_for_command()
@@ -75,36 +88,48 @@ class GoalRun:
         self._node.destroy_subscription(subscription)
 
     def follow(
-        self, goal: Goal | None, end_ns: int, slice_ns: int, on_time: Callable[[int], None]
+        self, goal: Goal | None, end_ns: int, period_ns: int, on_time: Callable[[int], None]
     ) -> None:
         """Send a goal, if any, let time run until the stamp `end_ns`, and pause.
 
-        `slice_ns`: how long time runs between two pauses, in which all states arrive; `on_time` is
-        called with the newest stamp [ns] again and again.
+        `period_ns`: of control, in lock-step, where time never runs far ahead of the states that
+        have arrived; 0: in real time. `on_time` is called with the newest stamp [ns] again and
+        again.
 
         Raises:
-            ArmError: the goal was refused, or ended without success.
+            ArmError: the goal was refused, or ended without success; physics has stopped.
         """
         result = None if goal is None else self._send(goal)
+        begin, until_ns, ahead_ns = time.monotonic(), 0, _AHEAD * period_ns
+        if not ahead_ns:
+            self.call(self._pause, SetBool.Request(data=False))
 
         def failed() -> bool:
             succeeded = GoalStatus.STATUS_SUCCEEDED
             return bool(result and result.done() and result.result().status != succeeded)
 
         def ended() -> bool:
+            nonlocal until_ns
             on_time(self._latest_ns)
-            return self._latest_ns >= until_ns or failed()
+            if ahead_ns and until_ns < min(end_ns, self._latest_ns + ahead_ns // 2):
+                until_ns = min(max(self._latest_ns, 0) + ahead_ns, end_ns)
+                stamp = Time()
+                set_stamp(stamp, until_ns)
+                self._run_until.publish(stamp)
+            return self._latest_ns >= end_ns or failed() or bool(self.fault)
 
-        begin, until_ns = time.monotonic(), 0
-        while until_ns < end_ns and not failed():
-            until_ns = min(max(until_ns, self._latest_ns) + slice_ns, end_ns)
-            self.call(self._pause, SetBool.Request(data=False))
-            what, timeout = f'state at t = {until_ns * 1e-9:g} s', 60.0 + 20.0 * end_ns * 1e-9
-            wait_until(self._executor, ended, what, timeout)
-            self.wall_time = time.monotonic() - begin
-            self.call(self._pause, SetBool.Request(data=True))
+        while not ended():
+            what = f'state after t = {self._latest_ns * 1e-9:g} s'
+            self.wait_until(
+                lambda so_far=self._latest_ns: ended() or self._latest_ns > so_far, what
+            )
+        self.wall_time = time.monotonic() - begin
+        self.call(self._pause, SetBool.Request(data=True))
+        if self.fault:
+            raise ArmError(f'simulator: {self.fault}')
         if failed():
-            raise ArmError(f'{self._server}: {result.result().result.error_string}')
+            reason = result.result().result.error_string
+            raise ArmError(f'{self._server}: {reason}{"" if ahead_ns else self.too_slow()}')
 
     def _send(self, goal: Goal):
         """Return the future of a goal's result. Raises ArmError if the goal is refused."""
@@ -132,6 +157,26 @@ class GoalRun:
             return
         self.states.append(data)
         self._latest_ns = self._reader.time_ns
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == 'simulator':
+                self.diagnostics = values = {value.key: value.value for value in status.values}
+                self.fault = status.message if status.level == DiagnosticStatus.ERROR else ''
+                self._oldest_ms = max(self._oldest_ms, float(values['oldest command [ms]']))
+
+    def too_slow(self) -> str:
+        """Return how far the machine was behind real time, and what helps; '' if it was not."""
+        self.diagnostics = {}
+        with suppress(ArmError):
+            wait_until(self._executor, lambda: bool(self.diagnostics), 'diagnostics', 2.0)
+        skipped = int(self.diagnostics.get('skipped periods', 0))
+        if not skipped and self._oldest_ms < _TOO_OLD_MS:
+            return ''
+        return (
+            f'; the machine was too slow for real time: {skipped} control periods were skipped, a '
+            f'command was {self._oldest_ms:.0f} ms old; {TOO_SLOW_HELP}'
+        )
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Dispatch callbacks until a condition holds. Raises ArmError after the timeout."""

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock, LockstepClock, RealtimeClock
@@ -39,6 +41,9 @@ class SimulatorNode(Node):
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
+        self.create_subscription(
+            Time, '~/run_until', lambda stamp: clock.allow_until(to_ns(stamp)), CONTROL_QOS
+        )
         self._serve('reset', Trigger, self._reset)
         self._serve('pause', SetBool, self._pause)
         self._serve('step', Trigger, self._step)

@@ -35,7 +35,7 @@ class SimulatorParameters(ArmParameters):
         0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0
     )
     lockstep_timeout: float = parameter(
-        5.0, 'wall-clock time without the awaited command before it brakes [s]', above=0
+        30.0, 'wall-clock time without the awaited command before it brakes [s]', above=0
     )
     start_paused: bool = parameter(False, 'do not step until /simulator/pause is told false')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')

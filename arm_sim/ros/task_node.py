@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
@@ -18,7 +17,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
-from arm_sim.ros.goal_run import SLICE_STATES, GoalRun
+from arm_sim.ros.goal_run import GoalRun
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import predicted
 from arm_sim.runs.closed_loop import Push
@@ -84,9 +83,7 @@ class TaskNode(Node):
         self._task_class(self.robot, self._of_task)
         self.period_ns = p.period_ns
         self._controller_states: list[bytes] = []
-        self._diagnostics: dict[str, str] = {}
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
-        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.create_subscription(
             JointTrajectoryControllerState,
             f'/{p.server}/controller_state',
@@ -121,11 +118,11 @@ class TaskNode(Node):
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
             self._send(task.push, q, start_ns)
         end_ns = start_ns + round(task.duration * 1e9 / self.period_ns) * self.period_ns
-        slice_ns = SLICE_STATES * self.period_ns if p.mode == 'lockstep' else end_ns
-        arm.follow(goal, end_ns, slice_ns, self._tell_progress(task, start_ns, end_ns))
+        period_ns = self.period_ns if p.mode == 'lockstep' else 0
+        arm.follow(goal, end_ns, period_ns, self._tell_progress(task, start_ns, end_ns))
         states, follow = arm.joint_states(), goal_reference(goal, model, q, v)
         record = states.record(follow, start_ns, end_ns, self.period_ns)
-        facts = self._facts(arm.wall_time, states.time_ns)
+        facts = self._facts(arm, states.time_ns)
         return self._report(task, Run(record, track(model, record), facts, expected), arm)
 
     def _send(self, push: Push, q, start_ns: int) -> None:
@@ -153,25 +150,20 @@ class TaskNode(Node):
 
         return tell
 
-    def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            if status.name == 'simulator':
-                self._diagnostics = {value.key: value.value for value in status.values}
-
     def _say(self, text: str) -> None:
         print(f'{self.name}: {text}', flush=True)
 
     # Reporting
 
-    def _facts(self, wall_time: float, stamps) -> dict[str, Any]:
+    def _facts(self, arm: GoalRun, stamps) -> dict[str, Any]:
         p = self.parameters
         facts = {name: getattr(p, name) for name in ('robot', 'engine', 'mode', 'feedforward')}
         facts |= {'task': self.name, 'controller': p.law}
-        facts['cycles_per_second'] = (len(stamps) - 1) / wall_time
+        facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time
         if p.mode == 'realtime':
-            facts['achieved_real_time_factor'] = float(stamps[-1]) * 1e-9 / wall_time
+            facts['achieved_real_time_factor'] = float(stamps[-1]) * 1e-9 / arm.wall_time
             for key in ('late ticks', 'skipped periods', 'stale commands'):
-                facts[key.replace(' ', '_')] = int(self._diagnostics.get(key, 0))
+                facts[key.replace(' ', '_')] = int(arm.diagnostics.get(key, 0))
         return facts
 
     def _report(self, task: Task, run: Run, arm: GoalRun) -> int:

@@ -11,6 +11,8 @@ from arm_controllers.reference import ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.runs.goals import sampled
 
+# What to do where a machine cannot follow real time.
+TOO_SLOW_HELP = 'mode:=lockstep, a smaller real_time_factor or a longer timestep helps'
 RECORD = 'record.npz'  # the file of a record in a task's folder
 
 
@@ -83,7 +85,8 @@ class JointStates:
         if keep.sum() != expected:
             raise ArmError(
                 f'{keep.sum()} of {expected} states were recorded between '
-                f't = {start_ns * 1e-9:.3f} s and {end_ns * 1e-9:.3f} s'
+                f't = {start_ns * 1e-9:.3f} s and {end_ns * 1e-9:.3f} s: the machine was too slow '
+                f'for real time; {TOO_SLOW_HELP}'
             )
         stamps, q = self.time_ns[keep][:-1].astype(float), self.q[keep]
         q_wanted, v_wanted, _ = sampled(reference_function, stamps * 1e-9, q.shape[1])

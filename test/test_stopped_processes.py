@@ -1,0 +1,93 @@
+"""A busy machine: processes of a launch are stopped for a while, or physics ends."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+from domains import fresh_domain
+
+from arm_sim.comparison.cases import Case, make_plants
+from arm_sim.comparison.laws import make_law
+from arm_sim.runs.goals import goal_reference
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+
+
+class Launch:
+    """A launch file in a ROS domain of its own, output to a file."""
+
+    def __init__(self, folder: Path, *arguments: str):
+        self._log, self._out = folder / 'log.txt', folder / 'out'
+        environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
+        command = ['ros2', 'launch', 'arm_sim', *arguments, f'output_dir:={self._out}']
+        with self._log.open('w') as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+    def printed(self) -> str:
+        return self._log.read_text()
+
+    def wait_for(self, text: str) -> None:
+        end = time.monotonic() + 120
+        while text not in self.printed():
+            assert time.monotonic() < end, self.printed()
+            assert self.process.poll() is None, self.printed()
+            time.sleep(0.01)
+
+    def node(self, name: str) -> psutil.Process:
+        everyone = psutil.Process(self.process.pid).children(recursive=True)
+        (node,) = [each for each in everyone if f'lib/arm_sim/{name}' in ' '.join(each.cmdline())]
+        return node
+
+    def stop(self, name: str, seconds: float) -> None:
+        node = self.node(name)
+        node.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        node.send_signal(signal.SIGCONT)
+
+    def end(self) -> tuple[int, dict]:
+        code, report = self.process.wait(timeout=240), self._out / 'report.json'
+        return code, json.loads(report.read_text()) if report.exists() else {}
+
+
+def test_in_lockstep_a_process_that_stops_for_seconds_changes_no_bit(tmp_path):
+    told = {'cycles': 8.0}
+    arguments = ('law:=computed_torque', 'robot:=planar_3r', f'parameters:={told}')
+    launch = Launch(tmp_path, 'task.launch.py', *arguments)
+    launch.wait_for('measuring')
+    for name in ('sinusoid_task', 'computed_torque_controller', 'simulator'):
+        launch.stop(name, 2.0)
+    code, report = launch.end()
+    assert code == 0, launch.printed()
+
+    robot = Robot.load('planar_3r')
+    task, law = make_task('sinusoid', robot, told), make_law('computed_torque', robot)
+    follow = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
+    case = Case('planar_3r', 'sinusoid', 'computed_torque')
+    loop = task.run(law, *make_plants(robot, task, case), reference=follow)
+    assert report['checksum'] == loop.checksum()
+
+
+def test_in_real_time_a_stall_ends_the_goal_and_says_by_how_much_and_what_helps(tmp_path):
+    launch = Launch(tmp_path, 'sinusoid.launch.py', 'mode:=realtime', 'cycles:=20.0')
+    launch.wait_for('measuring')
+    launch.stop('pd_feedforward_controller', 2.0)
+    code, report = launch.end()
+    assert (code, report) == (1, {})
+    (line,) = [text for text in launch.printed().splitlines() if text.startswith('sinusoid_task:')]
+    assert 'the machine was too slow for real time' in line
+    assert ' ms old; mode:=lockstep, a smaller real_time_factor or a longer' in line
+
+
+def test_a_diverged_pose_ends_with_the_simulators_reason(tmp_path):
+    (tmp_path / 'wild.yaml').write_text(
+        'pose_pid_controller: {ros__parameters: {p: [1.0e9], i: [0.0], d: [0.0]}}\n'
+    )
+    wild = f'config:={tmp_path}/wild.yaml'
+    launch = Launch(tmp_path, 'pose_hold.launch.py', wild, 'duration:=100.0')
+    assert launch.end()[0] == 1
+    assert 'pose_hold_task: simulator: joint ' in launch.printed(), launch.printed()
+    assert 'physics diverged' in launch.printed()
