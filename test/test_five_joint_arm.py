@@ -6,8 +6,11 @@ from five_joint_reference import reference_step
 from numpy.testing import assert_allclose
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
+from arm_dynamics.model import RobotModel
 from arm_dynamics.published.five_joint_arm import (
     ACCELERATION,
+    MOTORS,
     POSITION,
     PREVIOUS_VELOCITY,
     STICTION,
@@ -15,6 +18,7 @@ from arm_dynamics.published.five_joint_arm import (
     VELOCITY,
     FiveJointArm,
 )
+from arm_dynamics.robots import find_urdf
 
 TARGET = np.array([0.0, -1.1, 0.3, 0.0, 0.0])
 STEP = 1e-4
@@ -108,6 +112,31 @@ def test_velocity_against_the_previous_one_is_stopped(arm):
     assert after[VELOCITY][1] == 0.0
     assert after[STICTION][1] == 0.0
     assert after[ACCELERATION][1] != 0.0
+
+
+@pytest.mark.parametrize(
+    ('change', 'limits', 'says'),
+    [
+        (
+            {'friction': 0.3},
+            False,
+            "friction is .*'lagged_euler' has none, as published: it must be 0",
+        ),
+        (
+            {'damping': 0.1},
+            False,
+            "damping is .*'lagged_euler' has none, as published: it must be 0",
+        ),
+        ({}, True, "effort_limits is true; integrator 'lagged_euler' has none"),
+    ],
+)
+def test_what_the_published_step_does_not_have_is_refused(change, limits, says):
+    model = RobotModel.from_urdf(find_urdf('five_joint_arm'), tip_frame='tip', **change)
+    parameters = ForwardModelParameters(
+        actuator='voltage', integrator='lagged_euler', motors=MOTORS, effort_limits=limits
+    )
+    with pytest.raises(ArmError, match=says):
+        ForwardModel(model, parameters)
 
 
 def test_a_flagged_joint_without_any_torque_does_not_accelerate(arm):

@@ -88,6 +88,8 @@ class ForwardModel:
         self.damping = self.table[joint_torques.DAMPING]
         self.friction = self.table[joint_torques.FRICTION]
         self._lagged = parameters.integrator == 'lagged_euler'
+        if self._lagged:
+            self._refuse_what_has_no_effect()
         self._implicit = parameters.integrator == 'implicitfast'
         method = 'semi_implicit_euler' if self._implicit else parameters.integrator
         self._integrator = INTEGRATORS.index(method)
@@ -98,6 +100,21 @@ class ForwardModel:
         self._has_friction = bool(self.friction.any())
         self._actuator = ACTUATORS.index(parameters.actuator)
         self._motor_scratch = self.new_scratch()
+
+    def _refuse_what_has_no_effect(self) -> None:
+        """Raise ArmError for what the published step does not have: it would have no effect."""
+        for name in ('friction', 'damping'):
+            values = getattr(self, name)
+            if values.any():
+                raise ArmError(
+                    f"{name} is {values.tolist()}; integrator 'lagged_euler' has none, as "
+                    'published: it must be 0, or the integrator another'
+                )
+        if self.parameters.effort_limits:
+            raise ArmError(
+                "effort_limits is true; integrator 'lagged_euler' has none, as published: "
+                'it must be false, or the integrator another'
+            )
 
     @functools.cached_property
     def largest_step(self) -> float:
