@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from following import HOME, MODEL
 
-from arm_sim.plants.clock import RESEND_PERIOD, LockstepClock, RealtimeClock
+from arm_sim.plants.clock import RealtimeClock
+from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.patience import RESEND_PERIOD
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.plants.simulation import Simulation
 
@@ -236,3 +238,79 @@ def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch
     run(clock, wall, clock.tick_period)
     assert simulation.steps == 1
     assert np.isfinite(simulation.plant.q).all()
+
+
+# Messages that get lost
+
+
+class LossyLink:
+    """A controller that answers after a round trip, over topics that lose some messages."""
+
+    def __init__(self, loss, round_trip=2e-4, seed=0):
+        self.clock, self.simulation, self.audience, self.wall = lockstep()
+        self.audience.show = self.audience.show_again = self.send
+        self.clock.wake = self.wake
+        self.loss, self.round_trip = loss, round_trip
+        self.rng = np.random.default_rng(seed)
+        self.answers, self.sent = [], 1
+        self.tick_at, self.period = self.wall.now, self.clock.tick_period
+
+    def wake(self, period):
+        self.tick_at, self.period = self.wall.now + period, period
+
+    def send(self):
+        self.sent += 1
+        if (self.rng.random(2) >= self.loss).all():  # the state, its answer
+            delay = self.round_trip * self.rng.uniform(0.8, 1.4)
+            self.answers.append((self.wall.now + delay, self.simulation.time_ns))
+
+    def run(self, steps):
+        """Return the time that these steps take [s]."""
+        start, end = self.wall.now, self.simulation.steps + steps
+        self.send()
+        while self.simulation.steps < end:
+            time, stamp = min([*self.answers, (self.tick_at, None)], key=lambda each: each[0])
+            self.wall.now = max(time, self.wall.now)
+            if stamp is None:
+                self.tick_at += self.period
+                self.clock.tick()
+            else:
+                self.answers.remove((time, stamp))
+                if self.clock.accepts(stamp):
+                    self.clock.take(stamp, GRAVITY)
+        return self.wall.now - start
+
+
+def test_lockstep_that_loses_a_third_of_its_messages_takes_at_most_three_times_as_long():
+    whole = LossyLink(0.0)
+    whole.run(1000)
+    expected = whole.run(300)
+    assert whole.sent == 3 + 1300  # nothing was sent twice but by each run
+    for seed in range(10):
+        lossy = LossyLink(0.3, seed=seed)
+        lossy.run(500)
+        assert lossy.run(300) < 3.0 * expected
+
+
+def test_the_first_loss_is_noticed_within_a_few_milliseconds_and_the_next_at_once():
+    link = LossyLink(0.0)
+    link.run(1000)
+    for longest in (0.016, 0.001):
+        link.loss = 1.0
+        link.answers.clear()
+        link.clock.show()
+        link.loss = 0.0
+        assert link.run(2) < longest
+
+
+def test_a_controller_that_is_slow_is_asked_ever_less_often():
+    link = LossyLink(0.0)
+    link.run(1000)
+    link.loss, link.sent = 1.0, 0
+    link.clock.show()
+    run_until = link.wall.now + 1.0
+    while link.wall.now < run_until:
+        link.wall.now = link.tick_at
+        link.tick_at += link.period
+        link.clock.tick()
+    assert 25 < link.sent < 60

@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError
+from arm_sim.plants.patience import RESEND_PERIOD
 from arm_sim.plants.simulation import Array, Simulation
 
-# A state that nobody answers is shown again so often [s].
-RESEND_PERIOD = 0.1
 # A clock that is not asked for so much longer than it wanted was stopped itself [s].
 _STOPPED = 0.5
-# Braking in lock-step is given up after so long [ns of simulated time].
-_LONGEST_BRAKING = 5_000_000_000
 # Further behind than by so many steps, real time gives up catching up.
 _CATCH_UP_STEPS = 10
 
@@ -156,50 +153,6 @@ class Clock:
             'braking to rest; a controller that returns takes over from there'
         )
         self.release()
-
-
-class LockstepClock(Clock):
-    """Takes a step when the present state is answered: nothing depends on the wall clock.
-
-    Without an answer for long, the arm brakes to rest at once and waits there.
-    """
-
-    def __init__(self, *args: Any, timeout: float, **kwargs: Any):
-        """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
-        super().__init__(*args, **kwargs)
-        self._timeout = timeout
-
-    def accepts(self, stamp_ns: int) -> bool:
-        """Whether the command answers the present state."""
-        return stamp_ns == self.simulation.time_ns
-
-    def go_on(self) -> bool:
-        """Step if there is a command, which is kept while time does not run."""
-        command = self._command
-        if command is None or not self._may_step:
-            return False
-        self._command = None
-        self._step(command)
-        return True
-
-    def release(self) -> None:
-        """Brake to rest; simulated time goes on meanwhile, as far as it may."""
-        super().release()
-        simulation = self.simulation
-        end = simulation.time_ns + _LONGEST_BRAKING
-        while self._command is None and self._may_step and not simulation.at_rest:
-            if simulation.time_ns >= end:
-                break
-            self._step(None)
-
-    def tick(self) -> None:
-        """Show a state again that nobody answers; in the end, brake."""
-        self._forgive_own_stop()
-        silence = self._wall() - self._shown_at
-        if self._may_step and not self.simulation.braking and silence > self._timeout:
-            self._lose(silence)
-        else:
-            super().tick()
 
 
 class RealtimeClock(Clock):

@@ -34,7 +34,7 @@ class CommandInput:
         self._field = 'position' if plant.command_interface == 'position' else 'effort'
         self._command = JointStateReader(plant.joint_names, (self._field,))
         self.commander = self.rival = ''
-        self.stale = 0
+        self.stale, self._used_ns = 0, -1
         node.create_subscription(
             JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS, raw=True
         )
@@ -66,7 +66,7 @@ class CommandInput:
             clock.release()
         elif clock.accepts(command.time_ns):
             values = command.values(self._field)
-            self.commander = sender
+            self.commander, self._used_ns = sender, command.time_ns
             clock.take(command.time_ns, values)
         else:
-            self.stale += 1
+            self.stale += command.time_ns != self._used_ns  # else it was asked for twice

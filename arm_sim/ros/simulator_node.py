@@ -13,7 +13,8 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.clock import Clock, LockstepClock, RealtimeClock
+from arm_sim.plants.clock import Clock, RealtimeClock
+from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.plant import plant_class
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
@@ -48,7 +49,7 @@ class SimulatorNode(Node):
         self._serve('pause', SetBool, self._pause)
         self._serve('step', Trigger, self._step)
         self._serve('save_inputs', Trigger, self._save_inputs)
-        self.create_timer(clock.tick_period, clock.tick)
+        self._timer = self.create_timer(clock.tick_period, clock.tick)
         self._viewer = None
         if p.viewer:
             from arm_sim.plants.viewer import ArmViewer  # its library is loaded for it only
@@ -69,9 +70,15 @@ class SimulatorNode(Node):
         if p.mode == 'realtime':
             return RealtimeClock(*common, factor=p.real_time_factor, timeout=p.command_timeout)
         clock = LockstepClock(*common, timeout=p.lockstep_timeout)
+        clock.wake = self._wake
         if own is not None:
             let_time_go_on(self, lambda: own.in_charge and clock.go_on())
         return clock
+
+    def _wake(self, period: float) -> None:
+        """Let the clock tick after this period [s], and then as often."""
+        self._timer.timer_period_ns = round(period * 1e9)
+        self._timer.reset()
 
     def destroy_node(self) -> None:
         """Write the recording of inputs; close the viewer, whose thread reads the plant."""

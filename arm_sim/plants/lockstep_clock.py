@@ -1,0 +1,85 @@
+"""When the simulated arm takes a step in lock-step with its commander."""
+
+from collections.abc import Callable
+from typing import Any
+
+from arm_dynamics.checks import Array
+from arm_sim.plants.clock import Clock
+from arm_sim.plants.patience import RESEND_PERIOD, Patience
+
+# Braking in lock-step is given up after so long [ns of simulated time].
+_LONGEST_BRAKING = 5_000_000_000
+# A clock asks for no tick sooner [s].
+_SOONEST = 1e-5
+
+
+class LockstepClock(Clock):
+    """Takes a step when the present state is answered: nothing depends on the wall clock.
+
+    A state whose answer is late is shown again, since it or the answer may be lost. Without an
+    answer for long, the arm brakes to rest at once and waits there.
+
+    Attributes:
+        wake: asks for the next ticks so soon and so often [s]; whoever calls `tick` may set it.
+    """
+
+    tick_period = 0.01
+
+    def __init__(self, *args: Any, timeout: float, **kwargs: Any):
+        """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
+        super().__init__(*args, **kwargs)
+        self.wake: Callable[[float], Any] = lambda period: None
+        self._timeout, self._patience = timeout, Patience()
+        self._sent_at = self._shown_at
+
+    def accepts(self, stamp_ns: int) -> bool:
+        """Whether the command answers the present state."""
+        return stamp_ns == self.simulation.time_ns
+
+    def take(self, stamp_ns: int, command: Array) -> None:
+        """Step with the command; while time does not run, keep it."""
+        self._patience.answered(self._wall() - self._shown_at)
+        super().take(stamp_ns, command)
+
+    def show(self) -> None:
+        """Show the present state; where losses are expected, look soon whether it is answered."""
+        super().show()
+        self._sent_at = now = self._shown_at
+        if self._patience.short(now):
+            self.wake(self._patience.seconds(now))
+
+    def go_on(self) -> bool:
+        """Step if there is a command."""
+        command = self._command
+        if command is None or not self._may_step:
+            return False
+        self._command = None
+        self._step(command)
+        return True
+
+    def release(self) -> None:
+        """Brake to rest; simulated time goes on meanwhile, as far as it may."""
+        super().release()
+        simulation = self.simulation
+        end = simulation.time_ns + _LONGEST_BRAKING
+        while self._command is None and self._may_step and not simulation.at_rest:
+            if simulation.time_ns >= end:
+                break
+            self._step(None)
+
+    def tick(self) -> None:
+        """Show a state again that is not answered in time; in the end, brake."""
+        self._forgive_own_stop()
+        now, patience = self._wall(), self._patience
+        commanded = self._may_step and not self.simulation.braking
+        if commanded and now - self._shown_at > self._timeout:
+            self._lose(now - self._shown_at)
+            return
+        period = patience.seconds(now) if commanded else RESEND_PERIOD
+        if not self.fault and now - self._sent_at >= period:
+            self._audience.show_again()
+            self._sent_at = now
+            if commanded:
+                patience.lost(now)
+        soon = commanded and patience.short(now)
+        self.wake(max(self._sent_at + period - now, _SOONEST) if soon else self.tick_period)

@@ -1,0 +1,51 @@
+"""How long a state waits for its answer in lock-step before it is shown again."""
+
+# A state that nobody is there to answer is shown again so often [s].
+RESEND_PERIOD = 0.1
+# An answer is late after so many round trips; before the first loss, not before so long [s].
+_LATE, _USUAL = 1.25, 0.005
+# After a loss more are expected for so long [s].
+_EXPECTED = 0.1
+# A state that was shown so often in vain is shown ever less often.
+_PATIENT = 20
+
+
+class Patience:
+    """Learns the round trip from show to answer, and says when an answer is late.
+
+    The round trip is a running median: an answer that took longer raises it by 2 %, one that took
+    less lowers it by as much, one of less than half halves it. What was shown twice tells little,
+    since either may be answered: it raises the median a little, or that would stay too low for
+    good once it is.
+
+    Attributes:
+        round_trip: the median [s].
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.round_trip = RESEND_PERIOD
+        self._tries = 0
+        self._expected_until = -float('inf')
+
+    def answered(self, waited: float) -> None:
+        """Learn from an answer that came so long [s] after its state was shown first."""
+        if waited > self.round_trip:
+            self.round_trip *= 1.005 if self._tries else 1.02
+        else:
+            self.round_trip *= 0.98 if waited > 0.5 * self.round_trip else 0.5
+        self._tries = 0
+
+    def lost(self, now: float) -> None:
+        """Note that a state was shown again, at this time [s]."""
+        self._tries += 1
+        self._expected_until = now + _EXPECTED
+
+    def short(self, now: float) -> bool:
+        """Whether losses are expected at this time [s]."""
+        return now < self._expected_until
+
+    def seconds(self, now: float) -> float:
+        """Return how long after it was shown last a state is shown again [s]."""
+        late = _LATE * self.round_trip * 2.0 ** max(self._tries - _PATIENT, 0)
+        return min(late if self.short(now) else max(late, _USUAL), RESEND_PERIOD)
