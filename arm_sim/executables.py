@@ -3,11 +3,14 @@
 `python -m arm_sim.executables NAME ...` runs one where they are not installed.
 """
 
+import ctypes
+import os
 import signal
 import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
@@ -18,12 +21,24 @@ _MODULES = {
     'replay_inputs': 'arm_sim.commands.replay_inputs',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
 }
+# The environment's variable that tells a process which launch has started it.
+LAUNCH = 'ARM_SIM_LAUNCH'
+_PR_SET_PDEATHSIG = 1  # Linux: the signal that comes when the parent ends
 # The executables of laws and tasks, by how their names end.
 _ENDINGS = {'_controller': 'arm_controllers.ros.controller_node', '_task': 'arm_sim.ros.task_node'}
 
 
+def end_with_parent() -> None:
+    """Let the end of the process that started this one, however it comes, end this one too."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def _run(module: str, *arguments: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if LAUNCH in os.environ:
+        end_with_parent()
+        if not Path('/proc', os.environ[LAUNCH]).exists():  # it has ended already
+            return 1
     return import_module(module).main(*arguments)
 
 

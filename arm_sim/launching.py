@@ -19,6 +19,7 @@ from launch_ros.actions import Node
 from arm_controllers.laws import law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.executables import LAUNCH
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged
 from arm_sim.plants.plant import ACTUATOR_FOR, plant_class
@@ -150,6 +151,7 @@ def _ending(name: str, succeeds: bool) -> dict[str, Any]:
 
     return {
         'output': 'screen',
+        'additional_env': {LAUNCH: str(os.getpid())},
         'on_exit': end,
         'sigterm_timeout': '3',
         'sigkill_timeout': '1',

@@ -3,11 +3,13 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
 
 import psutil
+import pytest
 from domains import fresh_domain
 
 from arm_sim.comparison.cases import Case, make_plants
@@ -20,9 +22,10 @@ from arm_sim.tasks import make_task
 class Launch:
     """A launch file in a ROS domain of its own, output to a file."""
 
-    def __init__(self, folder: Path, *arguments: str):
+    def __init__(self, folder: Path, *arguments: str, domain: str = ''):
         self._log, self._out = folder / 'log.txt', folder / 'out'
-        environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
+        self.domain = domain or fresh_domain()
+        environment = os.environ | {'ROS_DOMAIN_ID': self.domain}
         command = ['ros2', 'launch', 'arm_sim', *arguments, f'output_dir:={self._out}']
         with self._log.open('w') as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
@@ -72,7 +75,9 @@ def test_in_lockstep_a_process_that_stops_for_seconds_changes_no_bit(tmp_path):
 
 
 def test_in_real_time_a_stall_ends_the_goal_and_says_by_how_much_and_what_helps(tmp_path):
-    launch = Launch(tmp_path, 'sinusoid.launch.py', 'mode:=realtime', 'cycles:=20.0')
+    launch = Launch(
+        tmp_path, 'sinusoid.launch.py', 'mode:=realtime', 'start:=rest', 'cycles:=20.0'
+    )
     launch.wait_for('measuring')
     launch.stop('pd_feedforward_controller', 2.0)
     code, report = launch.end()
@@ -91,3 +96,37 @@ def test_a_diverged_pose_ends_with_the_simulators_reason(tmp_path):
     assert launch.end()[0] == 1
     assert 'pose_hold_task: simulator: joint ' in launch.printed(), launch.printed()
     assert 'physics diverged' in launch.printed()
+
+
+@pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
+    launch = Launch(
+        tmp_path, 'sinusoid.launch.py', 'mode:=realtime', 'start:=rest', 'cycles:=100.0'
+    )
+    launch.wait_for('measuring')
+    nodes = psutil.Process(launch.process.pid).children(recursive=True)
+    assert len(nodes) == 3
+    launch.process.send_signal(how)
+    launch.process.wait(timeout=60)
+    _, alive = psutil.wait_procs(nodes, timeout=60)
+    assert not alive
+
+
+def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_path):
+    arguments, folders = (
+        ('sinusoid.launch.py', 'mode:=realtime', 'start:=rest', 'cycles:=100.0'),
+        [],
+    )
+    for name in ('first', 'second'):
+        folders.append(tmp_path / name)
+        folders[-1].mkdir()
+    first = Launch(folders[0], *arguments)
+    first.wait_for('measuring')
+    second = Launch(folders[1], *arguments, domain=first.domain)
+    assert second.end()[0] == 1
+    who = f'process {first.node("simulator").pid} of launch {first.process.pid}'
+    assert f'{who} on {socket.gethostname()}' in second.printed()
+    assert first.process.poll() is None
+    assert 'goal ended' not in first.printed()
+    first.process.send_signal(signal.SIGINT)
+    first.process.wait(timeout=60)

@@ -13,6 +13,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import law_parameters
+from arm_sim.executables import end_with_parent
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot, model_error_of
@@ -33,7 +34,13 @@ def run_over_topics(case: Case) -> Record:
         command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', f'output_dir:={output}']
         command += [f'{name}:={value}' for name, value in launch_arguments(case).items()]
         try:
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+            answer = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT,
+                preexec_fn=end_with_parent,
+            )
         except subprocess.TimeoutExpired:
             raise ArmError(f'{case.law}: no end of the launch within {TIMEOUT:g} s') from None
         file = Path(output) / RECORD

@@ -1,5 +1,6 @@
 """The simulator and a controller as a task uses them: reset, follow, record."""
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +21,7 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
+from arm_sim.executables import LAUNCH
 from arm_sim.runs.record import TOO_SLOW_HELP, JointStates
 
 # In lock-step time runs no further ahead of the recorder than so many states: the simulator keeps
@@ -65,6 +67,9 @@ class GoalRun:
             ArmError: somebody is missing.
         """
         self.wait_until(lambda: self._latest_ns >= 0, 'joint_states')
+        launch, sender = os.environ.get(LAUNCH, ''), self._reader.sender
+        if f' of launch {launch} ' not in sender and launch:
+            raise ArmError(f'joint_states come from another launch: {sender}; end that first')
         self.wait_until(self._follow.server_is_ready, self._server)
         self.wait_until(self._run_until.get_subscription_count, 'simulator')
         self.call(self._pause, SetBool.Request(data=True))

@@ -20,7 +20,7 @@ from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
-from arm_sim.ros.state_output import StateOutput
+from arm_sim.ros.state_output import OtherSimulator, StateOutput
 
 
 class SimulatorNode(Node):
@@ -29,9 +29,11 @@ class SimulatorNode(Node):
     def __init__(self):
         """Build the plant, refuse to run if it differs from the model, and show state 0."""
         super().__init__('simulator')
+        other = OtherSimulator(self)
         self.parameters = p = declare_parameters(self, SimulatorParameters)
         engine = plant_class(p.engine)
         self._simulation, agreement = set_up(p, declare_parameters(self, engine.Parameters))
+        other.refuse()
         model, period_ns = self._simulation.model, self._simulation.period_ns
 
         own = None
