@@ -5,6 +5,7 @@ import pytest
 from following import HOME, SECOND, make, run, states_at
 
 from arm_controllers.follower.braking import braking
+from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 
@@ -67,6 +68,39 @@ def test_joint_close_to_its_limit_brakes_faster_and_the_others_as_without_it():
         np.testing.assert_allclose(np.delete(a[0], 2), np.delete(-speed / 0.2, 2), atol=1e-12)
     _, _, a = states_at(brake(near, speed), np.zeros(1))
     np.testing.assert_allclose(a[0, 2], -(1.0**2) / (2 * 0.01), atol=1e-9)
+
+
+@pytest.mark.parametrize(('needed', 'done'), [(0, 0), (1, 1), (3, 3), (8, 8), (12, 8)])
+def test_braking_is_stretched_by_quarters_until_its_torque_fits_but_eight_times_at_most(
+    needed, done
+):
+    arm = RobotModel(MODEL.urdf, gravity=(0.0, 0.0, 0.0), armature=2.0)
+    v = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    fits = arm.inverse_dynamics(HOME, v, -v / (0.2 * 1.25**needed))[0]
+    arm.effort_limit = np.array([abs(fits) * (1 + 1e-9), *(np.inf,) * 5])
+    motion = braking(arm, HOME, v, np.zeros(6), DECELERATION)
+    np.testing.assert_allclose(motion.end, 0.2 * 1.25**done, rtol=1e-12)
+    q, _, a = states_at(motion, np.array([0.0, motion.end]), from_left=True)
+    np.testing.assert_allclose(a[0], -v / motion.end, rtol=1e-12)
+    np.testing.assert_allclose(q[1], HOME + v * motion.end / 2, rtol=1e-12)
+
+
+def test_feedforward_fades_evenly_while_the_arm_brakes():
+    effort, v = np.arange(6.0), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    motion, reference = braking(MODEL, HOME, v, effort, DECELERATION), Reference(6)
+    for share in (0.0, 0.25, 1.0, 2.0):
+        motion.evaluate(share * motion.end, reference)
+        np.testing.assert_allclose(reference.effort, max(1.0 - share, 0.0) * effort, atol=1e-12)
+
+
+def test_an_arm_that_is_taken_over_in_motion_goes_on_for_a_nanosecond_and_brakes():
+    v = np.array([0.5, -0.3, 0.2, 0.1, 0.0, 1.0])
+    arm = make(v=v)
+    for stamp, a in ((0, 0.0), (1, -v * 5.0), (1000, -v * 5.0)):
+        at, t = arm.peek(stamp), stamp * 1e-9
+        np.testing.assert_allclose(at.q, HOME + v * t, rtol=0.0, atol=1e-11)
+        np.testing.assert_allclose(at.v, v + t * a, rtol=0.0, atol=1e-8)
+        np.testing.assert_allclose(at.a, a, atol=1e-9)
 
 
 @pytest.mark.parametrize('beyond', [0.0, 0.02])

@@ -189,7 +189,10 @@ def test_goal_that_ended_in_the_past_is_refused_as_old():
 
 
 def test_goal_that_would_never_end_is_refused():
-    assert 'goal_duration_limit = 3600 s' in str(refusal(goal([1e7], [HOME])))
+    error = refusal(goal([1e7], [HOME]))
+    assert 'goal_duration_limit = 3600 s' in str(error)
+    assert (error.value, error.lower, error.upper) == (1e7, 0.0, 3600.0)
+    make(goal_duration_limit=5.0).set_goal(goal([5.0], [HOME]), 0)
 
 
 def test_two_points_almost_at_the_same_time_are_refused():
