@@ -13,7 +13,7 @@ from arm_sim.plants.simulation import Simulation
 
 PERIOD = 2_000_000
 GRAVITY = MODEL.gravity_torque(HOME)
-PUSH = GRAVITY + 20.0
+PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
 class Audience:

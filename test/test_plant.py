@@ -1,5 +1,6 @@
 """The MuJoCo plant against the model, its brake, and the simulation around both."""
 
+import re
 from dataclasses import replace
 
 import mujoco
@@ -11,6 +12,8 @@ from test_model import MIXED
 from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
+from arm_sim.plants.brake import Brake
+from arm_sim.plants.limits import Limits
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import (
     MODEL_TOLERANCE,
@@ -19,7 +22,7 @@ from arm_sim.plants.plant import (
     check_model,
     plant_class,
 )
-from arm_sim.plants.simulation import Brake, PhysicsDivergedError, Simulation
+from arm_sim.plants.simulation import PhysicsDivergedError, Simulation
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 POSTURE = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
@@ -200,6 +203,26 @@ def test_physics_that_diverges_says_so_and_reset_recovers():
     assert simulation.time_ns == 0
 
 
+@pytest.mark.parametrize(
+    ('push', 'command', 'says'),
+    [
+        (1e9, 0.0, "reduce external_wrench on 'wrist_3_link', then reset"),
+        (0.0, 1e9, r"a command asked for 1e\+09 of '.*', then reset"),
+    ],
+)
+def test_physics_that_diverges_says_whether_a_push_or_a_command_is_to_blame(push, command, says):
+    simulation = make_simulation(replace(TORQUE, effort_limits=False))
+    simulation.set_limits(Limits(wrench_force_limit=1e12))
+    simulation.push('wrist_3_link', [push, 0, 0, 0, 0, 0])
+
+    def run_away() -> None:
+        for _ in range(100):
+            simulation.advance(np.full(6, command))
+
+    with pytest.raises(PhysicsDivergedError, match=says):
+        run_away()
+
+
 def test_two_runs_are_the_same_bit_for_bit():
     states = []
     for _ in range(2):
@@ -280,6 +303,90 @@ def test_a_wrench_with_a_stamp_acts_from_that_time_on_in_the_axes_of_its_frame()
 def test_an_impossible_wrench_is_refused(wrench, frame, time_ns, says):
     with pytest.raises(ArmError, match=says):
         make_simulation().push(frame, wrench, time_ns)
+
+
+@pytest.mark.parametrize(
+    ('wrench', 'says'),
+    [
+        ([0, 0, 1001, 0, 0, 0], r'a force of 1001 N; allowed: wrench_force_limit = 1000 N'),
+        ([800, 800, 0, 0, 0, 0], r'a force of 1131.37 N'),
+        ([0, 0, 0, 0, -1001, 0], r'a torque of 1001 N.m; allowed: wrench_torque_limit = 1000 N.m'),
+    ],
+)
+def test_a_wrench_beyond_its_limit_is_refused_now_and_later_and_pushes_nothing(wrench, says):
+    simulation = make_simulation()
+    for time_ns in (0, 1_000_000_000):
+        with pytest.raises(ArmError, match=says):
+            simulation.push('tool0', wrench, time_ns)
+    for _ in range(600):
+        simulation.advance(None)
+    np.testing.assert_allclose(simulation.plant.q, POSTURE, atol=1e-9)
+    simulation.set_limits(Limits(wrench_force_limit=2000.0, wrench_torque_limit=2000.0))
+    simulation.push('tool0', wrench)
+    simulation.advance(None)
+    assert simulation.plant.wrenches
+
+
+def test_only_so_many_wrenches_may_wait_for_their_stamp():
+    simulation = make_simulation()
+    simulation.set_limits(Limits(waiting_wrenches_limit=3))
+    for k in range(3):
+        simulation.push('tool0', np.ones(6), (9 - k) * 2_000_000)
+    with pytest.raises(ArmError, match='3 external wrenches wait for their stamp; allowed: '):
+        simulation.push('tool0', np.ones(6), 1_000_000_000)
+    simulation.push('tool0', np.zeros(6))  # at once: it does not wait
+    for _ in range(10):
+        simulation.advance(None)
+    simulation.push('tool0', np.ones(6), 1_000_000_000)
+
+
+# Speed
+
+
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+@pytest.mark.parametrize('parameters', [SERVO, TORQUE])
+@pytest.mark.parametrize('factor', [1.0, 2.0])
+def test_no_command_drives_a_joint_far_beyond_its_speed_limit(engine, parameters, factor):
+    sign = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    wild = sign * (UR5E.effort_limit if parameters is TORQUE else 1e3)
+    plant = plant_class(engine)(UR5E, parameters)
+    limits = Limits(speed_limit_factor=factor)
+    simulation = Simulation(plant, UR5E, POSTURE, limits=limits)
+    fastest, notices = 0.0, []
+    for _ in range(1000):
+        simulation.advance(wild)
+        fastest = max(fastest, np.max(np.abs(simulation.plant.v) / UR5E.velocity_limit))
+        notices += filter(None, [simulation.notice])
+        simulation.notice = ''
+    assert 0.99 * factor < fastest < factor + 1.0  # what a period's torque adds
+    assert len(notices) == 1
+    assert re.search(f'speed .* is beyond {factor:g} times its limit 3.14', notices[0])
+    assert simulation.overspeed_samples > 10
+    assert not simulation.braking
+    for _ in range(2000):
+        simulation.advance(None)
+    assert simulation.at_rest
+
+
+def test_without_a_speed_limit_factor_commands_are_obeyed():
+    simulation = make_simulation()
+    simulation.set_limits(Limits(speed_limit_factor=0.0))
+    fastest = 0.0
+    for _ in range(500):
+        simulation.advance(UR5E.effort_limit)
+        fastest = max(fastest, np.max(np.abs(simulation.plant.v) / UR5E.velocity_limit))
+    assert fastest > 3.0
+    assert simulation.overspeed_samples == 0
+    assert not simulation.notice
+
+
+def test_within_the_speed_limits_of_all_joints_at_once_nothing_is_braked():
+    simulation = Simulation(MujocoPlant(UR5E, TORQUE), UR5E, POSTURE, UR5E.velocity_limit)
+    simulation.set_limits(Limits(speed_limit_factor=1.05))
+    q, v = simulation.plant.q, simulation.plant.v
+    for _ in range(100):
+        simulation.advance(UR5E.inverse_dynamics(q, v, np.zeros(6)))
+    assert simulation.overspeed_samples == 0
 
 
 def test_a_payload_falls_off_at_its_time_and_is_back_after_a_reset():

@@ -87,7 +87,8 @@ def simulator_parameters(
     """Return what the simulator's node is told for a case; `moving`: see `Task.scene`."""
     plant = plant_parameters(case, robot)
     scene = task.scene(case.error, moving, plant.period_ns)
-    return _ros(plant) | robot.model.beside_urdf() | scene
+    # The loop without ROS has no drive that brakes: laws are compared as they are.
+    return _ros(plant) | robot.model.beside_urdf() | scene | {'speed_limit_factor': 0.0}
 
 
 def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:

@@ -144,6 +144,9 @@ class Clock:
             self._audience.fail(self.fault)
         else:
             self.show()
+            if self.simulation.notice:
+                self._audience.warn(self.simulation.notice)
+                self.simulation.notice = ''
 
     def _lose(self, silence: float) -> None:
         """Give up a commander after this silence [s]."""

@@ -87,12 +87,12 @@ class MotionModelPlant(Plant):
             k2 = self._derivative(self._state + 0.5 * h * k1, middle, rate)
             k3 = self._derivative(self._state + 0.5 * h * k2, middle, rate)
             k4 = self._derivative(self._state + h * k3, late, rate)
-            self.effort[:] = self._model.inverse_dynamics(self.q, self.v, k1[n:], self._wrenches)
+            self.effort[:] = self._model.inverse_dynamics(self.q, self.v, k1[n:], self.wrenches)
             self._state += h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         self._command[:] = command
 
     def _derivative(self, state: Array, position: Array, rate: Array) -> Array:
-        return self.motion.derivative(state, np.concatenate([position, rate]), self._wrenches)
+        return self.motion.derivative(state, np.concatenate([position, rate]), self.wrenches)
 
     def _check_step(self) -> None:
         """Refuse gains of type 'pd' that are too stiff for the time step."""

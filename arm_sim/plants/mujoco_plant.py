@@ -57,12 +57,12 @@ class MujocoPlant(Plant):
     def step(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
         self._ctrl[:] = command
-        if not self._wrenches:
+        if not self.wrenches:
             mujoco.mj_step(self.mj_model, self.mj_data, self.parameters.control_decimation)
             return
         for _ in range(self.parameters.control_decimation):
             mujoco.mj_kinematics(self.mj_model, self.mj_data)
-            for frame, wrench in self._wrenches.items():
+            for frame, wrench in self.wrenches.items():
                 body = self.mj_model.body(frame).id
                 arm = self.mj_data.xpos[body] - self.mj_data.xipos[body]
                 self.mj_data.xfrc_applied[body, :3] = wrench[:3]

@@ -56,6 +56,7 @@ class Plant:
         parameters: see PlantParameters.
         takes_goals: whether it moves by a control law of its own, so that the simulator takes
             trajectory goals for it where no controller commands.
+        wrenches: what pushes on it now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
     """
@@ -73,7 +74,7 @@ class Plant:
         self.joint_names = model.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]
         self._model = model
-        self._wrenches: dict[str, Array] = {}
+        self.wrenches: dict[str, Array] = {}
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
@@ -95,11 +96,11 @@ class Plant:
                 zeros end it.
         """
         self._model.frame_id(frame)
-        wrenches = {**self._wrenches, frame: finite(f'wrench on {frame!r}', wrench, (6,))}
+        wrenches = {**self.wrenches, frame: finite(f'wrench on {frame!r}', wrench, (6,))}
         self._set_wrenches({name: each for name, each in wrenches.items() if each.any()})
 
     def _set_wrenches(self, wrenches: dict[str, Array]) -> None:
-        self._wrenches = wrenches
+        self.wrenches = wrenches
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n) as the engine has it."""

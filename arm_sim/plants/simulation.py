@@ -9,55 +9,20 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, all_finite, finite
 from arm_dynamics.model import RobotModel
-from arm_dynamics.motors import MotorConstants
-from arm_sim.plants.plant import Plant, PlantParameters
+from arm_sim.plants.brake import Brake
+from arm_sim.plants.limits import Limits
+from arm_sim.plants.plant import Plant
 
 # An arm slower than this is at rest [rad/s | m/s].
 REST_SPEED = 1e-3
-# How far ahead of simulated time a wrench may be stamped [s].
-LATEST_PUSH = 3600.0
+# A joint faster than this is not one of an arm any more: the integration has failed.
+_ABSURD_SPEED = 1e6  # [rad/s | m/s]
+# A command that asks for so many times the effort limit is to blame for that.
+_ABSURD_EFFORT = 100.0
 
 
 class PhysicsDivergedError(ArmError):
-    """The integration left the finite numbers: step too long or gains too high for it."""
-
-
-class Brake:
-    """The plant's own brake: speed decays as v(t) = v(0) exp(-rate t), then the arm is held.
-
-    The hold point is where that decay ends, q + v/rate, and the demanded acceleration is
-    a = rate^2 (hold - q) - 2 rate v, the critically damped law whose free motion from q, v is just
-    that decay. The torque is inverse dynamics of a, within the effort limits; a servo gets the
-    position command with that torque, drive damping at the step's end included.
-    """
-
-    def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
-        """`rate` [1/s] of the speed's decay."""
-        self._model = model
-        self._actuator = parameters.actuator
-        self._kp, self._kd = parameters.servo_gains(model)
-        self._limit = parameters.effort_limit(model)
-        self._step = parameters.timestep
-        self._rate = rate
-        self._hold = model.neutral()
-        self._motors: MotorConstants | None = None
-        if parameters.actuator == 'voltage':
-            self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
-
-    def start(self, q: Array, v: Array) -> None:
-        """Begin to brake from the state q, v."""
-        lower, upper = self._model.position_lower, self._model.position_upper
-        self._hold = np.clip(q + v / self._rate, lower, upper)
-
-    def command(self, q: Array, v: Array) -> Array:
-        """Return the plant command (n,): torque, or what gives it to a servo or a motor."""
-        a = self._rate**2 * self._model.difference(q, self._hold) - 2.0 * self._rate * v
-        tau = np.clip(self._model.inverse_dynamics(q, v, a), -self._limit, self._limit)
-        if self._actuator == 'torque':
-            return tau
-        if self._motors is not None:
-            return self._motors.voltage(tau, v)
-        return q + (tau + self._kd * (v + self._step * a)) / self._kp
+    """The integration left the finite numbers, or all that an arm can do."""
 
 
 class Simulation:
@@ -68,6 +33,9 @@ class Simulation:
         time_ns: simulated time of the present state [ns].
         steps: control periods since the last reset.
         braking: True while nobody commands.
+        limits: what nobody may do; see `set_limits`.
+        notice: a line for the user; who has told it empties it.
+        overspeed_samples: control periods in which a joint was too fast, and the arm was braked.
         saturated_samples: control periods in which some joint was at its effort limit.
     """
 
@@ -78,6 +46,7 @@ class Simulation:
         initial_q: ArrayLike,
         initial_v: ArrayLike | None = None,
         swap: tuple[int, Plant] | None = None,
+        limits: Limits | None = None,
     ):
         """Put the arm at its initial state (n,), (n,), at rest by default, and brake it.
 
@@ -87,6 +56,7 @@ class Simulation:
         self.model = model
         self.period_ns = plant.parameters.period_ns
         self._brake = Brake(model, plant.parameters)
+        self.set_limits(limits or Limits())
         self._effort_limit = plant.parameters.effort_limit(model)
         self._zeros = np.zeros(len(self._effort_limit))
         self._initial_q = model.check_configuration(initial_q, 'initial_positions')
@@ -100,8 +70,15 @@ class Simulation:
         self.plant = self._first_plant
         self.plant.reset(self._initial_q, self._initial_v)
         self._events: list[tuple[int, Callable[[], None]]] = list(self._swap)
-        self.time_ns = self.steps = self.saturated_samples = 0
+        self.time_ns = self.steps = self.saturated_samples = self.overspeed_samples = 0
+        self.notice, self._too_fast = '', False
         self.brake()
+
+    def set_limits(self, limits: Limits) -> None:
+        """Heed these limits from now on."""
+        self.limits = limits
+        fastest = limits.speed_limit_factor * self.model.velocity_limit
+        self._per_speed = np.divide(1.0, fastest, out=np.zeros_like(fastest), where=fastest > 0)
 
     def brake(self) -> None:
         """Take the arm from whoever commanded it; `advance(None)` then brings it to rest."""
@@ -120,16 +97,15 @@ class Simulation:
             frame: name of a link.
             wrench: (6,) force [N] and torque [N.m] at the frame's origin, in axes that the frame
                 has then; zeros end it.
-            from_ns: simulated time [ns], no more than LATEST_PUSH ahead; what has passed is now.
+            from_ns: simulated time [ns]; what has passed is now.
+
+        Raises:
+            ArmError: no such frame, or a wrench beyond the limits.
         """
         self.model.frame_id(frame)
         wrench = finite('external_wrench', wrench, (6,))
         ahead = (from_ns - self.time_ns) * 1e-9
-        if ahead > LATEST_PUSH:
-            raise ArmError(
-                f'external_wrench is stamped {ahead:.6g} s ahead of simulated time; allowed: '
-                f'{LATEST_PUSH:g} s, or no stamp for now'
-            )
+        self.limits.check_wrench(wrench, ahead, len(self._events))
         if ahead <= 0.0:
             self._apply(frame, wrench)
             return
@@ -165,15 +141,57 @@ class Simulation:
                     f'{command[joint]} is not a finite number; the command is dropped'
                 )
             self.braking = False
+            if self._too_fast:
+                command = self._slow_down(command)
         plant.step(command)
         self.time_ns += self.period_ns
         self.steps += 1
         if np.count_nonzero(np.abs(plant.effort) >= self._effort_limit):
             self.saturated_samples += 1
-        if not (all_finite(plant.q, self._zeros) and all_finite(plant.v, self._zeros)):
-            bad = ~(np.isfinite(plant.q) & np.isfinite(plant.v))
-            name = plant.joint_names[int(np.flatnonzero(bad)[0])]
+        speed = plant.v * self._per_speed
+        if not (speed.dot(speed) <= 1.0 and all_finite(plant.q, self._zeros)):
+            self._look_at_speed(np.abs(speed), command)
+
+    def _look_at_speed(self, share: Array, command: Array) -> None:
+        """Brake where a joint is too fast, by its share (n,) of what is allowed."""
+        plant, names = self.plant, self.plant.joint_names
+        bad = ~(np.isfinite(plant.q) & (np.abs(plant.v) < _ABSURD_SPEED))
+        if bad.any():
             raise PhysicsDivergedError(
-                f'joint {name!r}: physics diverged at t = {self.time_ns * 1e-9:.4f} s; reduce '
-                f'timestep ({plant.parameters.timestep:g} s) or the gains, then reset'
+                f'joint {names[bad.argmax()]!r}: physics diverged at t = '
+                f'{self.time_ns * 1e-9:.4f} s; {self._cause(command)}, then reset'
             )
+        joint = int(share.argmax())
+        if share[joint] <= 1.0 or self._too_fast:
+            return
+        self._too_fast = True
+        self._brake.start(plant.q, plant.v)
+        if not self.overspeed_samples:
+            self.notice = (
+                f'joint {names[joint]!r}: speed {abs(plant.v[joint]):.3g} is beyond '
+                f'{self.limits.speed_limit_factor:g} times its limit '
+                f'{self.model.velocity_limit[joint]:.3g} (speed_limit_factor): braked until it is '
+                'within, as whenever that happens again'
+            )
+
+    def _slow_down(self, command: Array) -> Array:
+        """Return the brake's command as long as a joint is beyond its own speed limit."""
+        plant = self.plant
+        if (np.abs(plant.v) <= self.model.velocity_limit).all():
+            self._too_fast = False
+            return command
+        self.overspeed_samples += 1
+        return self._brake.command(plant.q, plant.v)
+
+    def _cause(self, command: Array) -> str:
+        """Return what is to be done about physics that has diverged."""
+        plant = self.plant
+        if plant.wrenches:
+            return f'reduce external_wrench on {", ".join(map(repr, plant.wrenches))}'
+        if plant.command_interface == 'effort':
+            asked = np.abs(command) / self.model.effort_limit
+            joint = int(asked.argmax())
+            if asked[joint] > _ABSURD_EFFORT:
+                return f'a command asked for {command[joint]:.3g} of {plant.joint_names[joint]!r}'
+        step = plant.parameters.timestep
+        return f'reduce timestep ({step:g} s) or the gains'

@@ -74,4 +74,5 @@ class SimulatorDiagnostics:
             'stale commands': self._commands.stale,
             'refused inputs': self._refused,
             'saturated samples': simulation.saturated_samples,
+            'overspeed samples': simulation.overspeed_samples,
         }

@@ -7,12 +7,13 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
+from arm_sim.plants.limits import Limits
 from arm_sim.plants.plant import check_model, plant_class
 from arm_sim.plants.simulation import Simulation
 
 
 @dataclass(frozen=True)
-class SimulatorParameters(ArmParameters):
+class SimulatorParameters(ArmParameters, Limits):
     """Parameters of the simulator node, beside those of the plant."""
 
     engine: str = parameter('mujoco', 'physics engine')
@@ -67,4 +68,4 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
         swap = (round(p.payload_end * 1e9), engine(model, plant_parameters))
     initial = p.initial_positions or model.neutral()
     moving = p.initial_velocities or None
-    return Simulation(plant, model, initial, moving, swap), agreement
+    return Simulation(plant, model, initial, moving, swap, p), agreement
