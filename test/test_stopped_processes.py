@@ -10,10 +10,14 @@ from pathlib import Path
 
 import psutil
 import pytest
+import rclpy
 from domains import fresh_domain
+from rclpy.executors import SingleThreadedExecutor
 
+from arm_dynamics.checks import ArmError
 from arm_sim.comparison.cases import Case, make_plants
 from arm_sim.comparison.laws import make_law
+from arm_sim.ros import goal_run
 from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
@@ -130,3 +134,22 @@ def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_pat
     assert 'goal ended' not in first.printed()
     first.process.send_signal(signal.SIGINT)
     first.process.wait(timeout=60)
+
+
+def test_a_node_that_starts_is_waited_for_beyond_the_timeout_and_named(monkeypatch, capsys):
+    monkeypatch.setattr(goal_run, '_TELL', 0.1)
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(fresh_domain()))
+    node, compiling = (rclpy.create_node(name, context=context) for name in ('task', 'compiler'))
+    executor = SingleThreadedExecutor(context=context)
+    run = goal_run.GoalRun(node, executor, ('joint',), 'nobody', timeout=0.3)
+    try:
+        looks = iter(range(100))
+        run.wait_until(lambda: next(looks) > 80, 'answer', of='compiler')  # a look takes 10 ms
+        assert 'task: waiting for answer, ' in capsys.readouterr().out
+        compiling.destroy_node()
+        with pytest.raises(ArmError, match=r'no answer within 0.3 s'):
+            run.wait_until(lambda: False, 'answer', of='compiler')
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)

@@ -27,6 +27,8 @@ from arm_sim.runs.record import TOO_SLOW_HELP, JointStates
 # In lock-step time runs no further ahead of the recorder than so many states: the simulator keeps
 # 1000 of them for those who lag behind.
 _AHEAD = 600
+# How often a long wait is told of [s].
+_TELL = 10.0
 # In real time no command is this old but on a machine that is too slow [ms].
 _TOO_OLD_MS = 50.0
 
@@ -66,7 +68,7 @@ class GoalRun:
         Raises:
             ArmError: somebody is missing.
         """
-        self.wait_until(lambda: self._latest_ns >= 0, 'joint_states')
+        self.wait_until(lambda: self._latest_ns >= 0, 'joint_states', 'simulator')
         launch, sender = os.environ.get(LAUNCH, ''), self._reader.sender
         if f' of launch {launch} ' not in sender and launch:
             raise ArmError(f'joint_states come from another launch: {sender}; end that first')
@@ -183,12 +185,32 @@ class GoalRun:
             f'command was {self._oldest_ms:.0f} ms old; {TOO_SLOW_HELP}'
         )
 
-    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
-        """Dispatch callbacks until a condition holds. Raises ArmError after the timeout."""
-        wait_until(self._executor, condition, what, self._timeout)
+    def wait_until(self, condition: Callable[[], bool], what: str, of: str = '') -> None:
+        """Dispatch callbacks until a condition holds.
 
-    def call(self, client, request):
-        """Return a service's answer. Raises ArmError without one within the timeout."""
-        self.wait_until(client.service_is_ready, f'service {client.srv_name}')
+        What is waited for is said every ten seconds. There is no timeout while a node named `of`
+        is on the graph: it opens what is waited for when it has started, or ends, and may compile
+        first, which takes minutes on a busy machine.
+
+        Raises:
+            ArmError: it does not hold after the timeout.
+        """
+        begin, name = time.monotonic(), self._node.get_name()
+        while True:
+            with suppress(ArmError):
+                return wait_until(self._executor, condition, what, min(_TELL, self._timeout))
+            waited, starts = time.monotonic() - begin, of in self._node.get_node_names()
+            if waited >= self._timeout and not starts:
+                raise ArmError(f'no {what} within {self._timeout:g} s')
+            why = f'; {of} starts, and may compile' if starts else ''
+            print(f'{name}: waiting for {what}, {waited:.0f} s so far{why}', flush=True)
+
+    def call(self, client, request, of: str = ''):
+        """Return a service's answer; `of` as for `wait_until`.
+
+        Raises:
+            ArmError: there is none within the timeout.
+        """
+        self.wait_until(client.service_is_ready, f'service {client.srv_name}', of)
         answer = f'answer from {client.srv_name}'
         return wait_for(self._executor, client.call_async(request), answer, self._timeout)

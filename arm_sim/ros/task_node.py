@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
@@ -109,7 +110,8 @@ class TaskNode(Node):
         arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout)
         q, v = arm.reset()
         robot = replace(self.robot, start=q)
-        task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, arm.call))
+        call_ik = partial(arm.call, of='inverse_kinematics')
+        task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, call_ik))
         expected = predicted(self, task, p.law, arm.call) if task.asks_prediction else None
         goal, start_ns = task.goal(), 0
         if p.start == 'rest':
