@@ -20,6 +20,7 @@ class ParameterField(NamedTuple):
     kind: Any
     description: str
     allowed: str = ''  # values, in words; empty: all of the kind
+    names: Sequence[str] = ()  # of those that a Mapping stands for; `limit.*`: of any
 
 
 def parameter_fields(
@@ -31,6 +32,8 @@ def parameter_fields(
         known, name = facts(field), prefix + (facts(field).name or field.name)
         default: Any = field.default
         one = ParameterField(name, default, kinds[field.name], known.description, known.allowed)
+        if is_family(one.kind):
+            one = one._replace(allowed='', names=known.names_of(name))
         if '{}' not in name:
             yield one
         else:

@@ -9,7 +9,7 @@ Numbers are checked where the dataclass is made, those per joint where the joint
 (`with_arrays`). Nodes declare and describe their parameters from the same fields.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import Field, dataclass, field, fields
 from numbers import Real
@@ -31,7 +31,7 @@ class Facts(NamedTuple):
         min: of a number, or of each number per joint.
         above: in place of `min`, and itself not allowed.
         max: of a number.
-        one_of: the words that are allowed.
+        one_of: the words that are allowed; of a Mapping, the keys.
         length: count of the numbers of a vector.
         per: names of what there is one number for, where these are not the joints.
         name: as users know it, where that is not the field's; `{}` stands for each joint.
@@ -55,6 +55,10 @@ class Facts(NamedTuple):
     def allowed(self) -> str:
         """The values that are allowed, in words; empty: all of the kind."""
         return ', '.join(self.one_of) or checks.bounds(*self.bounds)
+
+    def names_of(self, family: str) -> list[str]:
+        """Return the names of the parameters that a Mapping of this name stands for."""
+        return [f'{family}.{key}' for key in self.one_of or '*']
 
 
 def parameter(default: Any, description: str, **others: Any) -> Any:
@@ -90,7 +94,11 @@ class Parameters:
         """Refuse a value that a field may not have; numbers per joint wait for `with_arrays`."""
         known = facts(each)
         name = self.prefix + (known.name or each.name)
-        if known.one_of:
+        if isinstance(value, Mapping):
+            for key in value:
+                if known.one_of and key not in known.one_of:
+                    raise checks.unknown('parameter', f'{name}.{key}', known.names_of(name))
+        elif known.one_of:
             checks.one_of(name, value, known.one_of)
         elif known.length and (len(value) != known.length or not np.isfinite(value).all()):
             count = {3: 'three', 6: 'six'}.get(known.length, known.length)

@@ -18,7 +18,7 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
-from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -45,6 +45,7 @@ class ControllerNode(LifecycleNode):
         self.create_timer(1.0, self._on_second)
         topic = self.resolve_topic_name('joint_commands')
         self._lock = CommandLock(f'{self.context.get_domain_id()}{topic}', self.get_name())
+        refuse_unknown_parameters(self)  # before it says that it starts
         if self.parameters.autostart:
             self.trigger_configure()
             self.trigger_activate()

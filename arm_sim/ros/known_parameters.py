@@ -50,7 +50,7 @@ def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, Paramet
             fields += FREQUENCY_AND_RATIO if law.gains else ()
     if node.endswith('_controller') or node == 'simulator':
         fields += parameter_fields(FollowerParameters, joint_names=joint_names)
-    return {f'{f.name}.*' if is_family(f.kind) else f.name: f for f in reversed(fields)}
+    return {name: field for field in reversed(fields) for name in field.names or [field.name]}
 
 
 def _parameters(node: str) -> tuple[type, ...]:

@@ -9,7 +9,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.messages import to_ns
-from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
@@ -39,6 +39,7 @@ class SimulatorNode(Node):
         own = None
         if engine.takes_goals:
             own = OwnGoals(self, model, period_ns, realtime=p.mode == 'realtime')
+        refuse_unknown_parameters(self)
         self._arm_clock = clock = self._make_clock(own)
         commands = CommandInput(self, clock, own, lambda error: self._diagnostics.refuse(error))
         fixed = {'mode': p.mode, 'engine': p.engine}

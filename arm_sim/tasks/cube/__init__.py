@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.laws import law_names
+from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.runs.measures import error_mm
 from arm_sim.runs.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, Task
-from arm_sim.tasks.cube.walk import CubeWalk
+from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,12 @@ class CubeParameters(CubeWalk):
     ik_position_tolerance: float = parameter(1e-9, 'of inverse kinematics [m]')
     ik_orientation_tolerance: float = parameter(1e-9, 'of inverse kinematics [rad]')
     path_limit: Mapping[str, tuple[float, ...]] = parameter(
-        {}, 'by path, RMS and maximum of the path error for exit code 0 [mm]'
+        {}, 'by path, RMS and maximum of the path error for exit code 0 [mm]', one_of=tuple(WALKS)
     )
     tracking_limit: Mapping[str, float] = parameter(
-        {}, 'by law, or mode if not lockstep, RMS of the tracking error [mm]'
+        {},
+        'by law, or mode if not lockstep, RMS of the tracking error [mm]',
+        one_of=(*law_names(), *(f'servo_{level}' for level in FEEDFORWARD), 'realtime'),
     )
 
     def __post_init__(self) -> None:
