@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, JointLimitError, finite
 from arm_dynamics.urdf import last_link
 
+_ENDLESS = 1e9  # a bound beyond this is none [rad | m]
 _BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 
@@ -52,8 +53,9 @@ class Frames:
         self._any_continuous = bool(self.continuous.any())
         self._q_index = index = np.array([joint.idx_q for joint in model.joints[1:]])
         self._pin_q = pin.neutral(model)
-        self.position_lower = np.where(self.continuous, -np.inf, model.lowerPositionLimit[index])
-        self.position_upper = np.where(self.continuous, np.inf, model.upperPositionLimit[index])
+        lower, upper = model.lowerPositionLimit[index], model.upperPositionLimit[index]
+        self.position_lower = np.where(self.continuous | (lower < -_ENDLESS), -np.inf, lower)
+        self.position_upper = np.where(self.continuous | (upper > _ENDLESS), np.inf, upper)
         velocity, effort = model.velocityLimit, model.effortLimit
         self.velocity_limit = np.where(velocity > 0, velocity, np.inf)
         self.effort_limit = np.where(effort > 0, effort, np.inf)
@@ -63,6 +65,12 @@ class Frames:
         self.base_frame = self.frame_names[0]
         self.tip_frame = last_link(tree) if tip_frame is None else tip_frame
         self._tip_id = self.frame_id(self.tip_frame)
+
+    def branch_ends(self) -> list[str]:
+        """Return the last frame behind each joint that carries no other one."""
+        joints = range(1, self.pin_model.njoints)
+        last = {self.pin_model.frames[i].parentJoint: n for n, i in self._frame_ids.items()}
+        return [last[joint] for joint in joints if not len(self.pin_model.children[joint])]
 
     def to_pin(self, q: ArrayLike) -> Array:
         """Return Pinocchio's configuration vector of `q` (valid until the next call)."""

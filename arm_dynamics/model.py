@@ -15,6 +15,7 @@ from arm_dynamics.frames import Frames
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.urdf import read_urdf
+from arm_dynamics.urdf_checks import notes, odd_inertias
 
 # What a model is given beside its URDF: it comes before what the URDF says.
 BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
@@ -44,6 +45,9 @@ class RobotModel(Frames):
         friction: (nv,) F, Coulomb friction [N.m | N].
         gravity: (3,) gravity [m/s^2] in the base frame.
         urdf: the URDF's text.
+        file: path of the URDF file; empty where the text was given.
+        odd_inertias: those that no body has, by link; see `urdf_checks.odd_inertias`.
+        notes: what is odd about the URDF, and yet no reason to refuse it.
     """
 
     def __init__(
@@ -68,11 +72,13 @@ class RobotModel(Frames):
             ArmError: no such file, not a URDF, a joint type that is not supported, no such tip
                 frame, or a number that is not allowed.
         """
-        self.urdf, tree = read_urdf(path_or_xml)
-        model = pin.buildModelFromXML(self.urdf)
+        self.urdf, tree, model = read_urdf(path_or_xml)
         self.gravity = finite('gravity', gravity, (3,))
         model.gravity.linear = self.gravity
         super().__init__(tree, model, tip_frame)
+        self.file = '' if self.urdf == str(path_or_xml) else str(path_or_xml)
+        self.odd_inertias = odd_inertias(tree)
+        self.notes = notes(self.odd_inertias, self.branch_ends(), self.tip_frame, tip_frame)
 
         def given(name: str, values: ArrayLike, urdf: Array) -> Array:
             values = values if np.size(values) else urdf
@@ -90,9 +96,10 @@ class RobotModel(Frames):
         """Return RobotModel(path_or_xml, ...): all else is as there."""
         return cls(path_or_xml, *args, **others)
 
-    def beside_urdf(self) -> dict[str, list[float]]:
-        """Return what a node, or a file, must be told to have this model, beside its URDF."""
-        return {name: getattr(self, name).tolist() for name in BESIDE_URDF}
+    def beside_urdf(self) -> dict[str, Any]:
+        """Return what a node must be told to have this model, beside its URDF."""
+        numbers = {name: getattr(self, name).tolist() for name in BESIDE_URDF}
+        return {'tool_frame': self.tip_frame, **numbers}
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) + A (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""
@@ -217,6 +224,7 @@ class ArmParameters(Parameters):
     """The arm; plant and controllers read the same."""
 
     robot: str = parameter('ur5e', 'name of a shipped robot, or path of a URDF file')
+    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
     gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'in the base frame [m/s^2]')
     armature: PerJoint = parameter((0.0,), 'rotor inertia seen at the joint [kg m^2 | kg]', min=0)
     damping: PerJoint = parameter(
@@ -227,4 +235,4 @@ class ArmParameters(Parameters):
     def model(self) -> RobotModel:
         """Return the model. Refuses what `RobotModel` refuses."""
         joints = (self.armature, self.damping, self.friction)
-        return RobotModel(find_urdf(self.robot), None, self.gravity, *joints)
+        return RobotModel(find_urdf(self.robot), self.tool_frame or None, self.gravity, *joints)

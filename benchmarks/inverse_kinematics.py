@@ -18,6 +18,7 @@ import argparse
 import importlib
 import json
 import os
+import re
 import site
 import sys
 import time
@@ -65,7 +66,8 @@ def arms() -> list[tuple[str, RobotModel, bool]]:
     if panda is None:
         print('Panda: left out, pip install example-robot-data')
     else:
-        found.append(('Panda', RobotModel.from_urdf(panda, 'panda_link8'), False))
+        text = re.sub('<mimic [^>]*>', '', panda.read_text())  # of a finger
+        found.append(('Panda', RobotModel.from_urdf(text, 'panda_link8'), False))
     found.append(('five-joint arm', RobotModel.from_urdf(find_urdf('five_joint_arm')), True))
     return found
 

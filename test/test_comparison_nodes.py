@@ -41,7 +41,7 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
     told = controller_parameters(Case('planar_3r', 'sinusoid', law), planar)
     assert compared_laws()[law][0] in law_names()
     known = law_class(compared_laws()[law][0]).Parameters.__dataclass_fields__
-    others = {'robot', *BESIDE_URDF, 'timestep', 'control_decimation', 'autostart'}
+    others = {'robot', 'tool_frame', *BESIDE_URDF, 'timestep', 'control_decimation', 'autostart'}
     assert set(told) <= set(known) | others
     assert all(value != [] for value in told.values())  # ROS has no type for an empty list
 

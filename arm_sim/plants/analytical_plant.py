@@ -10,7 +10,7 @@ from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_sim.plants.plant import Plant, PlantParameters
+from arm_sim.plants.plant import Plant, PlantParameters, check_inertia
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class AnalyticalPlant(Plant):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
+        check_inertia(model)
         p = self.parameters
         names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
         shared = {name: getattr(p, name) for name in names}

@@ -56,7 +56,7 @@ class RecordedPlant(AnalyticalPlant):
             'format': _FORMAT,
             'urdf': model.urdf,
             'tip_frame': model.tip_frame,
-            **model.beside_urdf(),
+            **{name: getattr(model, name) for name in BESIDE_URDF},
             'parameters': json.dumps(asdict(self.parameters)),
             'start_state': self._start_state,
             'commands': np.array(self._commands).reshape(-1, model.nv),

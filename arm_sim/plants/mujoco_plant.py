@@ -4,11 +4,15 @@ from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, one_of
-from arm_dynamics.model import RobotModel
-from arm_sim.plants.plant import Plant, PlantParameters
+from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_dynamics.urdf import bare
+from arm_sim.plants.plant import Plant, PlantParameters, check_inertia
+
+_BODY = pin.FrameType.BODY
 
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
 
@@ -19,7 +23,7 @@ mujoco.set_mju_user_warning(lambda message: None)
 class MujocoPlant(Plant):
     """An arm in free space: contacts are off.
 
-    Refused is what MuJoCo cannot have: an actuator, an integrator, a branched arm.
+    Refused is what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
 
     Attributes:
         mj_model, mj_data: MuJoCo's, for viewers and tests.
@@ -29,17 +33,26 @@ class MujocoPlant(Plant):
         super().__init__(model, parameters)
         one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
         one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
+        check_inertia(model)
         try:
-            self.mj_model = _build(model, parameters)
+            try:
+                self.mj_model = _build(model, parameters)
+            except ValueError:
+                self.mj_model = _build(model, parameters, shapes=False)  # maybe one is broken
         except ArmError:
             raise
         except ValueError as error:
-            raise ArmError(f'MuJoCo does not build {model.name!r}: {error}') from None
+            told = ' '.join(str(error).split())
+            raise ArmError(
+                f'MuJoCo does not build {model.file or model.name!r}: {told}; mend the URDF, or '
+                'take engine:=analytical'
+            ) from None
+        if model.friction.any():
+            self.notes += (
+                'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
+                f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
+            )
         self.mj_data = mujoco.MjData(self.mj_model)
-
-        order = [self.mj_model.joint(name).id for name in self.joint_names]
-        if order != list(range(len(order))):
-            raise ArmError(f'MuJoCo orders the joints {order}: branched arms are not supported')
         data = self.mj_data
         self.q, self.v, self.effort = data.qpos, data.qvel, data.qfrc_actuator
         self._ctrl = data.ctrl
@@ -94,11 +107,11 @@ class MujocoPlant(Plant):
         return self.mj_data.qfrc_bias.copy()
 
 
-def _build(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
+def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:
     """Return the MuJoCo model: the URDF's bodies, our actuators, floor and light."""
     kp, kd = parameters.servo_gains(model)
     limit = parameters.effort_limit(model)
-    spec = mujoco.MjSpec.from_string(_for_mujoco(model.urdf))
+    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes))
     spec.compiler.fusestatic = False
     spec.compiler.boundmass = 0.0
     spec.option.timestep = parameters.timestep
@@ -142,22 +155,36 @@ def _build(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
     )
     spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
-    return spec.compile()
+    mj_model = spec.compile()
+    for link, (moments, axes) in model.odd_inertias.items():
+        body = mj_model.body(link)
+        body.inertia = moments
+        mujoco.mju_mat2Quat(body.iquat, axes.ravel())
+    mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
+    return mj_model
 
 
-def _for_mujoco(urdf: str) -> str:
-    """Return the URDF without shapes that need mesh files: masses do not come from them.
+def _for_mujoco(model: RobotModel, shapes: bool) -> str:
+    """Return the URDF as MuJoCo reads it, with the joints of branches in the model's order.
 
-    The other visible shapes are kept, which MuJoCo's reader has to be told in the file.
+    Left out are collisions and shapes that need mesh files: masses do not come from them. The
+    other visible shapes are kept, which MuJoCo's reader has to be told in the file. A place-holder
+    stands for inertias that it refuses.
     """
-    tree = ElementTree.fromstring(urdf)
-    for element in tree.findall('mujoco'):
-        tree.remove(element)
+    whole = ElementTree.fromstring(model.urdf)
+    tree = bare(whole)
+    for link in tree.iterfind('link'):
+        if link.get('name') in model.odd_inertias:
+            for inertia in link.iterfind('inertial/inertia'):
+                inertia.attrib.update(ixx='1', ixy='0', ixz='0', iyy='1', iyz='0', izz='1')
+    if shapes:
+        tree.extend(whole.findall('material'))
+        for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
+            visuals = full.findall('visual')
+            link.extend(each for each in visuals if each.find('geometry/mesh') is None)
+    frames = enumerate(model.pin_model.frames)
+    place = {frame.name: i for i, frame in frames if frame.type != _BODY}
+    tree[:] = sorted(tree, key=lambda e: place[e.get('name')] if e.tag == 'joint' else -1)
     told = ElementTree.SubElement(tree, 'mujoco')
     ElementTree.SubElement(told, 'compiler', discardvisual='false')
-    for link in tree.findall('link'):
-        for kind in ('visual', 'collision'):
-            for shape in link.findall(kind):
-                if kind == 'collision' or shape.find('geometry/mesh') is not None:
-                    link.remove(shape)
     return ElementTree.tostring(tree, encoding='unicode')

@@ -59,6 +59,7 @@ class Plant:
         wrenches: what pushes on it now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
+        notes: what a user should know of it, a line each.
     """
 
     Parameters: ClassVar[type[PlantParameters]] = PlantParameters
@@ -73,6 +74,7 @@ class Plant:
         self.parameters: Any = parameters
         self.joint_names = model.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        self.notes = model.notes
         self._model = model
         self.wrenches: dict[str, Array] = {}
 
@@ -128,6 +130,23 @@ def plant_class(engine: str) -> type[Plant]:
     one_of('engine', engine, ENGINES)
     module = import_module(f'arm_sim.plants.{engine}_plant')
     return getattr(module, f'{engine.title().replace("_", "")}Plant')
+
+
+def check_inertia(model: RobotModel) -> None:
+    """Raise ArmError where a joint moves no inertia beside its rotor's."""
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        m = model.mass_matrix(model.random_configuration(rng)) - np.diag(model.armature)
+        roots = np.sqrt(np.diagonal(m).clip(0.0))
+        joint, smallest = int(roots.argmin()), 0.0
+        if roots[joint] > 1e-7:
+            values, vectors = np.linalg.eigh(m / np.outer(roots, roots))
+            joint, smallest = int(np.abs(vectors[:, 0]).argmax()), values[0]
+        if not smallest > 1e-12:
+            raise ArmError(
+                f'joint {model.joint_names[joint]!r} of {model.file or model.name!r} moves no '
+                'inertia: give the link behind it an <inertial> with mass'
+            )
 
 
 def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 0) -> float:

@@ -45,6 +45,7 @@ class InverseKinematicsParameters(Parameters):
     """Parameters of the node."""
 
     robot: str = parameter('ur5e', 'name of a shipped robot, or path of a URDF file')
+    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
     tip_frame: str = parameter(
         '', "frame that requests without one are about; empty: the model's tool frame"
     )
@@ -96,7 +97,7 @@ class InverseKinematicsNode(Node):
         super().__init__('inverse_kinematics')
         self.parameters = p = declare_parameters(self, InverseKinematicsParameters)
         refuse_unknown_parameters(self)  # before the compiler, which takes its time
-        self.model = RobotModel.from_urdf(find_urdf(p.robot), p.tip_frame or None)
+        self.model = RobotModel.from_urdf(find_urdf(p.robot), p.tip_frame or p.tool_frame or None)
         self.requests = self.failures = 0
         self.last_failure = ''
         self._reader = JointReader(self.model.joint_names)

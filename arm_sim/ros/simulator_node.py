@@ -61,6 +61,8 @@ class SimulatorNode(Node):
             self.create_timer(1 / 60, self._viewer.sync)
         pin_to_core(p.core)
         clock.show()
+        for note in self._simulation.plant.notes:
+            self.get_logger().warning(note)
         self.get_logger().info(
             f'{p.robot}: {model.nv} joints, engine {p.engine}, {p.mode}, '
             f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'

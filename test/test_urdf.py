@@ -1,0 +1,146 @@
+"""Files from outside: an arm that works in both engines, or one line with element and remedy."""
+
+import re
+
+import numpy as np
+import pytest
+from arms import chain, examples, revolute
+
+from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.model import ArmParameters
+from arm_sim.plants.analytical_plant import AnalyticalPlant
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters, check_inertia, check_model
+
+ARM = chain(
+    'arm', [revolute('a', 'xyz="0 0 0.3"', '0 0 1'), revolute('b', 'xyz="0 0.2 0"', '1 0 0')]
+)
+LIMIT = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
+JOINT = '<joint name="x" type="fixed"><parent link="{}"/><child link="{}"/></joint></robot>'
+
+
+def limited(text):
+    """Return the arm with something else in place of its first limit."""
+    return ARM.replace(LIMIT, text, 1)
+
+
+def bounded(lower=-1, upper=1, effort=1, velocity=1):
+    """Return the arm with another first limit."""
+    limit = f'lower="{lower}" upper="{upper}" effort="{effort}" velocity="{velocity}"'
+    return limited(f'<limit {limit}/>')
+
+
+@pytest.mark.parametrize(
+    ('urdf', 'says'),
+    [
+        ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/></robot>', 'run `xacro'),
+        (bounded(lower='${-pi}'), 'is it xacro'),
+        ('<mujoco><worldbody/></mujoco>', 'this is MJCF'),
+        ('<robot name="none"/>', 'one root link, this one has 0'),
+        (ARM.replace('</robot>', '<link name="b_link"/></robot>'), "2 x link 'b_link'"),
+        (ARM.replace('joint name="b"', 'joint name="a"'), "2 x joint 'a'"),
+        (ARM.replace('<link name="tool">', '<link>'), 'link None: each needs a name'),
+        (
+            ARM.replace('</robot>', JOINT.format('tool', 'a_link')),
+            "link 'a_link' is the <child> of joints 'a' and 'x', a loop",
+        ),
+        (
+            ARM.replace('<parent link="base"/>', '<parent link="tool"/>'),
+            "links 'a_link' -> 'b_link' -> 'tool' -> 'a_link' are a loop",
+        ),
+        (ARM.replace('</robot>', '<link name="box"/></robot>'), "'base', 'box'; join them by"),
+        (limited(f'{LIMIT}<mimic joint="b"/>'), 'joint \'a\': <mimic joint="b"> .* fingers'),
+        (limited('<limit effort="1" velocity="1"/>'), "'a': <limit> has no bounds: .*continuous"),
+        (bounded(lower=1, upper=-1), 'lower must be below'),
+        (bounded(effort=-1), 'effort="-1"> must not'),
+        (bounded(velocity=-1e308), 'velocity="-1e.308"> must not'),
+        (
+            limited('<limit lower="-1" upper="1" velocity="1"/>'),
+            "joint 'a': <limit> has no effort",
+        ),
+        (limited(LIMIT * 2), "joint 'a' has 2 <limit>, not one"),
+        (ARM.replace('mass value="1.7"', 'mass value="1e300"', 1), 'not be beyond 1e\\+09'),
+        (ARM.replace('ixx="0.02" ', '', 1), "link 'a_link': <inertia> has no ixx"),
+    ],
+)
+def test_what_no_arm_has_is_refused_with_file_element_and_remedy(tmp_path, urdf, says):
+    file = tmp_path / 'arm.urdf'
+    file.write_text(urdf)
+    with pytest.raises(ArmError, match=says) as refusal:
+        RobotModel(file)
+    told = str(refusal.value)
+    assert told.endswith(f" (in '{file}')")
+    assert '\n' not in told
+
+
+def test_bounds_that_are_larger_than_any_are_none():
+    model = RobotModel(bounded(-1e16, 1e308))
+    assert (model.position_lower[0], model.position_upper[0]) == (-np.inf, np.inf)
+    assert np.abs(model.random_configuration(np.random.default_rng(0))).max() <= np.pi
+
+
+@pytest.mark.parametrize(
+    'moments', ['ixx="0.02" iyy="0.03" izz="0.2"', 'ixx="-1e-4" iyy="1" izz="1"']
+)
+def test_an_inertia_that_no_body_has_is_told_and_the_same_in_both_engines(moments):
+    model = RobotModel(ARM.replace('ixx="0.02" iyy="0.03" izz="0.035"', moments))
+    assert [note.split(':')[0] for note in model.notes] == ["link 'a_link'", "link 'b_link'"]
+    assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
+
+
+@pytest.mark.parametrize('name', ['tiago_no_hand', 'allegro_left_hand'])
+def test_official_files_with_such_inertias_work(name):
+    (file,) = examples().rglob(f'{name}.urdf')
+    model = RobotModel(re.sub('<mimic [^>]*>', '', file.read_text()))
+    assert 'no body has the principal moments' in model.notes[0]
+    assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
+
+
+def branched(names):
+    """Return an arm with a trunk and two branches, whose joints stand in the file as named."""
+    parents = {'trunk': 'base', 'right': 'trunk_link', 'left': 'trunk_link', 'hand': 'left_link'}
+    parts = [revolute(n, 'xyz="0 0.1 0.2"', '0.6 0 0.8').format(parent=parents[n]) for n in names]
+    return '<robot name="two"><link name="base"/>' + ''.join(parts) + '</robot>'
+
+
+@pytest.mark.parametrize(
+    'names', [('trunk', 'right', 'left', 'hand'), ('hand', 'left', 'right', 'trunk')]
+)
+def test_branches_are_told_and_the_same_in_both_engines_whatever_their_order_in_the_file(names):
+    model = RobotModel(branched(names))
+    assert model.tip_frame == 'hand_link'
+    (note,) = model.notes
+    assert "end in 'hand_link', 'right_link'" in note
+    assert note.endswith('chosen by the parameter tool_frame')
+    assert RobotModel(branched(names), 'right_link').notes == ()
+    assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
+    assert ArmParameters(tool_frame='tool0').model().tip_frame == 'tool0'
+
+
+def test_a_joint_that_moves_no_inertia_is_named_by_both_engines():
+    massless = re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL)
+    for rotors in (0.0, 0.1):
+        model = RobotModel(massless, armature=rotors)
+        for engine in (MujocoPlant, AnalyticalPlant):
+            with pytest.raises(ArmError, match="joint '[ab]' of 'arm' moves no inertia: .* mass$"):
+                engine(model, PlantParameters('torque'))
+
+
+def test_a_link_without_mass_that_carries_one_is_for_the_other_engine():
+    model = RobotModel(re.sub('<inertial>.*?</inertial>', '', ARM, count=1, flags=re.DOTALL))
+    with pytest.raises(ArmError, match="'arm': .*'a_link'.* engine:=analytical$"):
+        MujocoPlant(model, PlantParameters('torque'))
+    check_inertia(model)
+
+
+def test_a_shape_that_mujoco_does_not_read_is_left_out():
+    shape = '<visual><geometry><sphere radius="-1"/></geometry></visual></link>'
+    model = RobotModel(ARM.replace('</link>', shape, 1))
+    assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
+
+
+def test_mujocos_way_of_friction_is_told():
+    parameters = PlantParameters('torque')
+    assert MujocoPlant(RobotModel(ARM), parameters).notes == ()
+    (note,) = MujocoPlant(RobotModel(ARM, friction=0.1), parameters).notes
+    assert note.startswith('Coulomb friction: in MuJoCo')
