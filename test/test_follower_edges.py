@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from following import NAMES, SECOND, ends, goal, make
+from following import MODEL, NAMES, SECOND, ends, goal, make
 
-from arm_controllers.follower.goal import JointTolerance, ResultCode
+from arm_controllers.follower.goal import GoalError, JointTolerance, ResultCode
+from arm_dynamics.model import RobotModel
 
 ZERO = np.zeros(6)
 
@@ -113,14 +114,48 @@ def test_a_waiting_goal_takes_over_at_its_very_nanosecond():
 def test_a_last_velocity_below_rest_is_none_and_any_other_is_refused_or_not_waited_for():
     at_rest = 1e-6  # [rad/s]
     make(q=ZERO).set_goal(goal([1.0], [ZERO], [off(at_rest)]), 0)
-    with pytest.raises(ValueError, match='velocity 1.1e-06 at the last point is not zero'):
+    with pytest.raises(GoalError, match='velocity 1.1e-06 at the last point is not zero') as error:
         make(q=ZERO).set_goal(goal([1.0], [ZERO], [off(1.1e-6)]), 0)
+    assert error.value.lower == error.value.upper == 0.0
     for speed, ended in ((0.0, []), (0.01, [('pass', ResultCode.SUCCESSFUL)])):
         arm = make(q=ZERO, allow_nonzero_velocity_at_trajectory_end=True)
         arm.set_goal(goal([1.0], [ZERO], [off(speed)], identifier='pass'), 0)
         arm.update(SECOND // 2, ZERO, ZERO)
         arm.update(SECOND, ZERO, off(1.0))  # beyond stopped_velocity_tolerance
         assert ends(arm) == ended
+
+
+@pytest.mark.parametrize(
+    ('way', 'deceleration', 'duration'),
+    [
+        (0.1, 5.0, 1.01 * np.sqrt(6.0 * 0.1 / 5.0)),  # peak 6 d/T^2
+        (-0.1, 5.0, 1.01 * np.sqrt(6.0 * 0.1 / 5.0)),
+        (0.1, 2000.0, 1.01 * 1.5 * 0.1 / np.pi),  # peak 1.5 d/T
+        (1e-9, 5.0, 0.02),
+    ],
+)
+def test_a_lone_point_at_time_zero_is_reached_as_fast_as_limits_allow(way, deceleration, duration):
+    light = RobotModel(MODEL.urdf)
+    light.effort_limit = np.full(6, np.inf)
+    arm = make(light, ZERO, max_deceleration_on_cancel=(deceleration,))
+    arm.set_goal(goal([0.0], [off(way)], [ZERO], identifier='there'), 0)
+    end = round(duration * SECOND)
+    halfway = arm.peek(end // 2)
+    np.testing.assert_allclose(halfway.q[2], way / 2, rtol=1e-6)
+    np.testing.assert_allclose(halfway.v[2], 1.5 * way / duration, rtol=1e-6)
+    arm.update(end - 10, arm.peek(end - 10).q.copy(), ZERO)
+    assert arm.active_goal
+    arm.update(end + 10, off(way), ZERO)
+    assert ends(arm) == [('there', ResultCode.SUCCESSFUL)]
+
+
+def test_a_start_too_far_away_is_refused_with_what_is_allowed_there():
+    arm = make(q=off(0.5), start_tolerance=(0.125,))
+    arm.set_goal(goal([0.0, 2.0], [off(0.625), ZERO]), 0)
+    for start in (0.626, 0.374):
+        with pytest.raises(GoalError, match='from where the arm is then, 0.5 rad') as error:
+            arm.set_goal(goal([0.0, 2.0], [off(start), ZERO]), 0)
+        assert (error.value.value, error.value.lower, error.value.upper) == (start, 0.375, 0.625)
 
 
 def test_checks_start_again_where_the_reference_moved_meanwhile_with_twice_the_notice():
