@@ -149,6 +149,39 @@ def test_a_lone_point_at_time_zero_is_reached_as_fast_as_limits_allow(way, decel
     assert ends(arm) == [('there', ResultCode.SUCCESSFUL)]
 
 
+def test_after_a_last_point_in_motion_the_arm_brakes_from_there_and_its_feedforward_fades():
+    arm = make(q=ZERO, allow_nonzero_velocity_at_trajectory_end=True)
+    efforts = np.array([off(1.0), off(3.0), off(2.0)])
+    speeds = [off(0.1), off(0.2), off(0.25)]
+    arm.set_goal(goal([1.0, 2.0, 3.0], [off(0.1), off(0.2), off(0.3)], speeds, effort=efforts), 0)
+    braking = 0.25 / 5.0  # [s] at constant deceleration
+    for share, q, v, effort in (
+        (0.0, 0.3, 0.25, 2.0),
+        (0.5, 0.3 + 0.25 * braking * 0.375, 0.125, 1.0),
+        (1.0, 0.3 + 0.25 * braking / 2, 0.0, 0.0),
+        (9.0, 0.3 + 0.25 * braking / 2, 0.0, 0.0),
+    ):
+        at = arm.peek(3 * SECOND + round(share * braking * SECOND))
+        np.testing.assert_allclose([at.q[2], at.v[2], at.effort[2]], [q, v, effort], atol=1e-9)
+
+
+@pytest.mark.parametrize(('room', 'speed'), [(1e-9, 0.5), (-1e-9, 0.0)])
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_a_streams_last_point_is_passed_where_there_is_room_to_swing_back(side, room, speed):
+    """The way past it is 4/27 v T with T = 4 v/deceleration: 16/27 v^2/deceleration."""
+    light = RobotModel(MODEL.urdf)
+    light.effort_limit = np.full(6, np.inf)
+    farthest = 0.05 + 16.0 / 27.0 * 0.5**2 / 5.0
+    light.position_lower[2], light.position_upper[2] = sorted([side * (farthest + room), -side])
+    arm = make(light, ZERO)
+    arm.set_goal(goal([0.1], [off(0.05 * side)]), 0)
+    np.testing.assert_allclose(arm.peek(SECOND // 10).v[2], speed * side, atol=1e-9)
+    stamps = range(SECOND // 10, SECOND, SECOND // 1000)
+    farthest_q = max(side * arm.peek(stamp).q[2] for stamp in stamps)
+    np.testing.assert_allclose(farthest_q, farthest if speed else 0.05, atol=1e-6)
+    assert arm.peek(SECOND // 2).q[2] == 0.05 * side  # 4 v/deceleration = 0.4 s later
+
+
 def test_a_start_too_far_away_is_refused_with_what_is_allowed_there():
     arm = make(q=off(0.5), start_tolerance=(0.125,))
     arm.set_goal(goal([0.0, 2.0], [off(0.625), ZERO]), 0)

@@ -30,8 +30,8 @@ LIBRARIES = 'numpy scipy.linalg scipy.optimize pinocchio numba mujoco hypothesis
 NEAREST = {  # tests of the modules whose path begins like this, the quickest first
     'arm_controllers/laws': 'law_equations laws_of_the_literature second_order_gains laws'
     ' pose_hold laws_of_many_arms',
-    'arm_controllers/follower': 'state_steps trajectory braking goal_rules goal_torque'
-    ' follower_edges goal_ends follower',
+    'arm_controllers/follower': 'state_steps trajectory follower_edges goal_torque goal_ends'
+    ' follower goal_rules braking',
     'arm_controllers/ros/serialized_messages': 'serialized_messages',
     'arm_sim/plants': 'clocks plant analytical_plant input_recording motion_model_plant',
     'arm_dynamics/inverse_kinematics': 'inverse_kinematics solvers inverse_kinematics_arms',
