@@ -45,6 +45,31 @@ def test_goal_whose_rotors_alone_need_too_much_torque_is_refused_with_mujocos_to
     np.testing.assert_allclose(error.value.value, expected, atol=1e-6)
 
 
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_the_goals_own_effort_counts_between_its_points_and_is_refused_where_it_is_too_much(sign):
+    limit = MODEL.effort_limit[5]  # the last joint, which gravity does not load
+    efforts = np.zeros((3, 6))
+    efforts[1:, 5] = -0.5 * limit * sign, 1.5 * limit * sign  # at the limit 3/4 of the way
+    with pytest.raises(GoalError) as error:
+        make().set_goal(goal([1.0, 2.0, 4.0], [HOME] * 3, effort=efforts), 0)
+    slope = limit  # [N.m/s]
+    sample = 2.0 / 334  # [s]
+    assert 3.5 <= error.value.time <= 3.5 + sample
+    late = error.value.time - 3.5
+    np.testing.assert_allclose(error.value.value, sign * (limit + slope * late), atol=1e-6)
+    assert (error.value.lower, error.value.upper) == (-limit, limit)
+    make().set_goal(goal([1.0, 2.0, 3.5], [HOME] * 3, effort=np.clip(efforts, -limit, limit)), 0)
+
+
+def test_a_joint_without_an_effort_limit_leaves_those_of_the_others():
+    some = RobotModel(MODEL.urdf, armature=5.0)
+    some.effort_limit[0] = np.inf
+    target, zero = HOME.copy(), np.zeros((1, 6))
+    target[WRIST] += 1.2
+    with pytest.raises(GoalError, match=f"joint '{NAMES[WRIST]}': torque"):
+        make(some).set_goal(goal([0.9], [target], zero, zero), 0)
+
+
 def test_braking_is_stretched_until_the_rotors_too_can_be_stopped():
     v = np.zeros(6)
     v[WRIST] = 3.0
