@@ -151,6 +151,28 @@ def test_brake_stops_the_arm_exponentially_and_holds_it(parameters):
     np.testing.assert_allclose(plant.q - POSTURE, v / 10.0, atol=1e-5)
 
 
+@pytest.mark.parametrize('parameters', [SERVO, TORQUE])
+def test_brake_commands_the_torque_of_a_decaying_speed_within_its_limits(parameters):
+    rng = np.random.default_rng(5)
+    brake = Brake(UR5E, parameters, rate=8.0)
+    for speed in (0.3, 3.0):  # the second asks for more than there is
+        q, v = rng.uniform(-1.0, 1.0, 6), rng.uniform(-speed, speed, 6)
+        brake.start(q, v)
+        hold = q + v / 8.0
+        q, v = q + 0.01, v - 0.02
+        a = 64.0 * (hold - q) - 16.0 * v
+        torque = np.clip(UR5E.inverse_dynamics(q, v, a), -UR5E.effort_limit, UR5E.effort_limit)
+        command = brake.command(q, v)
+        if parameters is SERVO:  # what the drive makes of it at the end of the step
+            kp, kd = parameters.servo_gains(UR5E)
+            command = kp * (command - q) - kd * (v + parameters.timestep * a)
+        np.testing.assert_allclose(command, torque, rtol=1e-9, atol=1e-9)
+    brake.start(UR5E.position_upper - 0.1, np.full(6, 3.0))  # 3/8 rad farther is beyond
+    at_the_limit = brake.command(UR5E.position_upper, np.zeros(6))
+    brake.start(UR5E.position_upper, np.zeros(6))
+    np.testing.assert_array_equal(at_the_limit, brake.command(UR5E.position_upper, np.zeros(6)))
+
+
 def make_simulation(parameters=TORQUE) -> Simulation:
     return Simulation(MujocoPlant(UR5E, parameters), UR5E, POSTURE)
 
@@ -161,6 +183,43 @@ def test_without_a_command_a_torque_driven_arm_does_not_fall():
         simulation.advance(None)
     assert simulation.braking
     np.testing.assert_allclose(simulation.plant.q, POSTURE, atol=1e-9)
+
+
+def test_a_simulation_counts_its_periods_and_those_at_an_effort_limit():
+    simulation = make_simulation()
+    hold = UR5E.gravity_torque(POSTURE)
+    limit = hold.copy()
+    limit[5] = UR5E.effort_limit[5]
+    commands = (None, hold, limit, hold, -limit, None)
+    for command in commands:
+        simulation.advance(command)
+        assert simulation.braking == (command is None)
+    assert simulation.steps == 6
+    assert simulation.time_ns == 6 * simulation.period_ns
+    assert simulation.saturated_samples == 2
+    simulation.reset()
+    assert (simulation.steps, simulation.time_ns, simulation.saturated_samples) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ('speed', 'rests'), [(0.00099, True), (0.00101, False), (-0.00101, False)]
+)
+def test_an_arm_is_at_rest_below_a_milliradian_per_second(speed, rests):
+    simulation = make_simulation()
+    simulation.plant.reset(POSTURE, np.array([0.0, 0.0, speed, 0.0, 0.0, 0.0]))
+    assert simulation.at_rest is rests
+
+
+def test_force_and_torque_of_a_wrench_turn_with_its_frame():
+    for turned in (np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]), np.array([0, 5.0, 0, 0, 0, 2.0])):
+        one, other = make_simulation(), make_simulation()
+        rotation = UR5E.forward_kinematics(POSTURE).rotation
+        one.push('tool0', turned)
+        in_base = np.concatenate([rotation @ turned[:3], rotation @ turned[3:]])
+        other.plant.apply_wrench('tool0', in_base)
+        for simulation in (one, other):
+            simulation.advance(np.zeros(6))
+        np.testing.assert_allclose(one.plant.v, other.plant.v, rtol=1e-12, atol=1e-15)
 
 
 def test_a_lost_commander_is_followed_by_the_brake():
