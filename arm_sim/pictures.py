@@ -11,6 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from scipy.optimize import isotonic_regression
 
+from arm_sim.output_folder import whole_file
+
 # What a picture is about, what it is held against, and the rest. Many curves take COLORS in turn.
 BLUE, ORANGE, QUIET = '#1b6ca8', '#d95f02', '0.72'
 COLORS = (
@@ -85,4 +87,5 @@ def name_ends(axis: Axes) -> None:
 
 def save(figure: Figure, path: Path | str) -> None:
     """Write a figure as PNG."""
-    figure.savefig(path, dpi=110, bbox_inches='tight', pad_inches=0.12)
+    with whole_file(path) as file:
+        figure.savefig(file, dpi=110, bbox_inches='tight', pad_inches=0.12)

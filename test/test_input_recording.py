@@ -115,5 +115,5 @@ def test_only_the_analytical_engine_is_recorded_and_no_change_of_the_arm(other):
 
 def test_an_unwritable_file_is_refused(model, tmp_path):
     recorder = record(model, tmp_path / 'run.npz')
-    with pytest.raises(ArmError, match='cannot write the recording'):
+    with pytest.raises(ArmError, match='cannot be written: No such file'):
         recorder.save(tmp_path / 'no' / 'folder.npz')

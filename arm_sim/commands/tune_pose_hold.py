@@ -1,7 +1,6 @@
 """`ros2 run arm_sim tune_pose_hold`: find gains that hold the five-joint arm's pose. No ROS."""
 
 import argparse
-import json
 import re
 import signal
 import sys
@@ -18,6 +17,7 @@ from rich.live import Live
 from rich.table import Table
 
 from arm_dynamics.checks import ArmError, Array
+from arm_sim.runs.report import write_json
 from arm_sim.tasks.pose_hold.objective import (
     OFF_BY,
     PUBLISHED_I,
@@ -61,7 +61,7 @@ def _run(options: argparse.Namespace) -> None:
         # One line, for --evaluate: all P, then all I, then all D, of R2, R3, R5.
         print(f'{name}: {",".join(repr(gain) for gain in row["gains"])}')
     if output is not None:
-        output.write_text(json.dumps({'target': list(target), 'gains': rows}, indent=2) + '\n')
+        write_json(output, {'target': target, 'gains': rows})
         console.print(f'written: {output}')
 
 
@@ -173,8 +173,11 @@ def _writable(name: str | None) -> Path | None:
     if name is None:
         return None
     path = Path(name).expanduser()
+    new = not path.exists()
     try:
         path.touch()
+        if new:
+            path.unlink()
     except OSError as error:
         raise ArmError(f'--json {name}: {error.strerror}') from None
     return path

@@ -14,6 +14,7 @@ from arm_sim.comparison.cases import Case
 from arm_sim.comparison.figures import comparison_figure, monte_carlo_figure, sweep_figure
 from arm_sim.comparison.monte_carlo import Spread
 from arm_sim.comparison.sweeps import Sweep
+from arm_sim.output_folder import whole_file
 from arm_sim.pictures import save
 from arm_sim.runs.measures import Measures
 from arm_sim.runs.report import write_json
@@ -68,7 +69,8 @@ class Report(NamedTuple):
     def write(self, folder: Path, command: str) -> None:
         """Write the files; `command` is what makes them."""
         tables = '\n'.join(listing.markdown() for listing in self.listings)
-        (folder / f'{self.name}.md').write_text(f'Made by `{command}`.\n\n{tables}')
+        with whole_file(folder / f'{self.name}.md') as file:
+            file.write(f'Made by `{command}`.\n\n{tables}'.encode())
         write_json(folder / f'{self.name}.json', {'command': command, 'rows': self.rows})
         save(self.figure, folder / f'{self.name}.png')
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import BESIDE_URDF, RobotModel
+from arm_sim.output_folder import whole_file
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 
 _FORMAT = 'arm_sim inputs 2'
@@ -65,11 +66,8 @@ class RecordedPlant(AnalyticalPlant):
             'wrench': np.array([wrench for _, _, wrench in self._pushes]).reshape(-1, 6),
             'end_state': self.state,
         }
-        try:
-            with Path(path).expanduser().open('wb') as file:
-                np.savez_compressed(file, allow_pickle=False, **content)
-        except OSError as error:
-            raise ArmError(f'cannot write the recording {str(path)!r}: {error.strerror}') from None
+        with whole_file(path) as file:
+            np.savez_compressed(file, allow_pickle=False, **content)
 
 
 class InputRecording:

@@ -9,6 +9,7 @@ from ament_index_python.packages import get_package_share_directory
 from mcap.writer import Writer
 
 from arm_controllers.ros.serialized_messages import stamp_ns
+from arm_sim.output_folder import whole_file
 
 
 def write_recording(path: Path, channels: Iterable[tuple[str, str, Sequence[bytes]]]) -> None:
@@ -17,7 +18,7 @@ def write_recording(path: Path, channels: Iterable[tuple[str, str, Sequence[byte
     Each channel is a topic, its type such as 'sensor_msgs/msg/JointState', and its serialised
     messages, which begin with a header, in order.
     """
-    with path.open('wb') as stream:
+    with whole_file(path) as stream:
         writer = Writer(stream)
         writer.start(profile='ros2', library='arm_sim')
         for topic, kind, messages in channels:

@@ -88,7 +88,10 @@ class SimulatorNode(Node):
     def destroy_node(self) -> None:
         """Write the recording of inputs; close the viewer, whose thread reads the plant."""
         if self.parameters.record_inputs:
-            self._save_inputs()
+            try:
+                self._save_inputs()
+            except ArmError as error:
+                self.get_logger().error(f'{error}')
         if self._viewer is not None:
             self._viewer.close()
         super().destroy_node()

@@ -178,6 +178,13 @@ class TaskNode(Node):
         checks = task.checks(report)
         report['limits'] = [check._asdict() | {'held': check.held} for check in checks]
         report['limits_held'] = all(check.held for check in checks)
+        rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
+        if report['mode'] == 'realtime':
+            late, skipped = report['late_ticks'], report['skipped_periods']
+            rate += f', {late} late ticks, {skipped} skipped periods'
+        notes = (rate, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
+        title = f'{self.name}: {title_of(report)}, {report["duration_s"]:g} s'
+        print_report(title, task.columns, task.rows(report), notes, checks)
         write_json(self.output_dir / 'report.json', report)
         run.record.save(self.output_dir / RECORD)
         save(task.draw(run, report), self.output_dir / task.picture_name)
@@ -187,13 +194,6 @@ class TaskNode(Node):
             (topic, 'control_msgs/msg/JointTrajectoryControllerState', self._controller_states),
         )
         write_recording(self.output_dir / 'recording.mcap', channels)
-        rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
-        if report['mode'] == 'realtime':
-            late, skipped = report['late_ticks'], report['skipped_periods']
-            rate += f', {late} late ticks, {skipped} skipped periods'
-        notes = (rate, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
-        title = f'{self.name}: {title_of(report)}, {report["duration_s"]:g} s'
-        print_report(title, task.columns, task.rows(report), notes, checks)
         names = f'report.json, {task.picture_name}, {RECORD}, recording.mcap'
         self._say(f'{names} are in {self.output_dir}')
         return 0 if report['limits_held'] else 1

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from arm_controllers.reference import ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
+from arm_sim.output_folder import whole_file
 from arm_sim.runs.goals import sampled
 
 # What to do where a machine cannot follow real time.
@@ -47,7 +48,8 @@ class Record:
 
     def save(self, path: Path) -> None:
         """Write the arrays for NumPy (.npz)."""
-        np.savez(path, **vars(self))
+        with whole_file(path) as file:
+            np.savez(file, **vars(self))
 
     @classmethod
     def load(cls, path: Path) -> 'Record':

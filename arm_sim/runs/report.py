@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_sim.output_folder import whole_file
+
 
 class Check(NamedTuple):
     """A number that must not exceed its limit; it decides the exit code."""
@@ -70,7 +72,9 @@ def plain(value: Any) -> Any:
 
 def write_json(path: Path, report: Mapping[str, Any]) -> None:
     """Write a report for machines."""
-    path.write_text(json.dumps(plain(report), indent=2, allow_nan=False) + '\n')
+    text = json.dumps(plain(report), indent=2, allow_nan=False) + '\n'
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def print_report(
