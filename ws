@@ -170,6 +170,15 @@ use_workspace() {
   done
 }
 
+# ROS 2 does not start without a folder for its logs.
+use_log_folder() {
+  local logs=${ROS_LOG_DIR:-${ROS_HOME:-${HOME:-}/.ros}/log}
+  { mkdir -p "$logs" && [[ -w $logs ]]; } 2>/dev/null && return
+  ROS_LOG_DIR=$(mktemp -d) || die 'no folder for temporary files can be written'
+  export ROS_LOG_DIR
+  say "$logs cannot be written: ROS 2 logs to $ROS_LOG_DIR"
+}
+
 # Compiled numeric code and Python's bytecode, so that no launch waits for them.
 warm_up() {
   env -u PYTHONDONTWRITEBYTECODE python3 "$root/tools/warm_up.py"
@@ -211,6 +220,7 @@ fi
 build
 use_workspace
 [[ -z ${built:-} ]] || warm_up
+use_log_folder
 
 if [[ $1 == test ]]; then
   check_all "${@:2}"

@@ -84,6 +84,16 @@ def test_the_command_replaces_ws_so_that_signals_reach_it_alone():
     assert int(process.communicate()[0]) == process.pid
 
 
+def test_where_no_home_can_be_made_logs_go_to_a_temporary_folder_and_one_line_says_so():
+    environment = {k: v for k, v in os.environ.items() if not k.startswith('ROS_LOG')}
+    done = ws('sh', '-c', 'echo $ROS_LOG_DIR', env=environment | {'HOME': '/proc/nohome'})
+    folder = Path(done.stdout.strip())
+    assert done.returncode == 0
+    assert folder.is_dir()
+    folder.rmdir()
+    assert f'ws: /proc/nohome/.ros/log cannot be written: ROS 2 logs to {folder}' in done.stderr
+
+
 def test_ws_inside_ws_changes_nothing():
     show = 'echo $PATH $PYTHONPATH $AMENT_PREFIX_PATH $LD_LIBRARY_PATH'
     assert ws('bash', '-c', show).stdout == ws(ROOT / 'ws', 'bash', '-c', show).stdout
