@@ -1,10 +1,14 @@
 """Compilation by numba: said in one line, kept on disk, done anew where a source changes."""
 
+import atexit
 import hashlib
 import os
+import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,7 +50,8 @@ event.register('numba:compile', _Announcer())
 def cache_folder() -> Path:
     """Return the folder of compiled code: $XDG_CACHE_HOME/arm_sim or ~/.cache/arm_sim.
 
-    A temporary folder where that cannot be written.
+    Where that cannot be written, /tmp/arm_sim_<uid>, if nobody else has a hand in it: code is
+    imported from it. Else a new folder that lives as long as this process.
     """
     home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
     folder = Path(home) / 'arm_sim'
@@ -56,8 +61,18 @@ def cache_folder() -> Path:
             return folder
     except OSError:
         fallback = Path(tempfile.gettempdir()) / f'arm_sim_{os.getuid()}'
-        fallback.mkdir(mode=0o700, exist_ok=True)
-        return fallback
+        with suppress(FileExistsError):
+            fallback.mkdir(mode=0o700)
+        found = fallback.lstat()
+        private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
+        return fallback if private and found.st_uid == os.getuid() else _own_folder()
+
+
+@cache
+def _own_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix='arm_sim_'))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def digest(*texts: bytes) -> str:

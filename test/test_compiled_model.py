@@ -13,7 +13,6 @@ from arm_dynamics.compiled.codegen import algorithms
 from arm_dynamics.compiled.codegen.expressions import Program
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.sincos import sincos
-from arm_dynamics.compiling import cache_folder
 from arm_dynamics.model import STANDSTILL
 from arm_dynamics.robots import find_urdf
 
@@ -182,10 +181,3 @@ def test_building_is_said_once_and_the_next_process_loads_from_the_cache(tmp_pat
     second = run()
     assert second.stderr == ''
     assert second.stdout.strip() == '1'
-
-
-def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one(monkeypatch, tmp_path):
-    blocked = tmp_path / 'file'
-    blocked.write_text('')
-    monkeypatch.setenv('XDG_CACHE_HOME', str(blocked))
-    assert cache_folder().is_dir()

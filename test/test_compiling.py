@@ -1,7 +1,14 @@
 """Compiled code is kept on disk, made anew where a source changes, and compiling is said once."""
 
+import os
 import subprocess
 import sys
+import tempfile
+
+import pytest
+
+from arm_dynamics import compiling
+from arm_dynamics.compiling import cache_folder
 
 ADDS = """from arm_dynamics.compiling import kept
 STEP = {step}
@@ -61,3 +68,40 @@ def test_code_that_is_reached_by_a_link_is_compiled_once(tmp_path):
         )
         hits.append(found.stdout.strip())
     assert hits == ['0', '1']
+
+
+@pytest.fixture
+def fallback(monkeypatch, tmp_path):
+    """Return the folder that stands in for a cache folder that cannot be written."""
+    (tmp_path / 'file').touch()
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'file'))
+    monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
+    return tmp_path / f'arm_sim_{os.getuid()}'
+
+
+def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one(fallback):
+    assert cache_folder() == fallback
+    assert fallback.stat().st_mode & 0o777 == 0o700
+    assert cache_folder() == fallback
+
+
+@pytest.mark.parametrize('trap', ['a link', 'a file', 'open to others', "somebody else's"])
+def test_no_code_is_taken_from_a_folder_that_somebody_else_can_write(trap, fallback, monkeypatch):
+    compiling._own_folder.cache_clear()
+    if trap == 'a link':
+        (fallback.parent / 'theirs').mkdir()
+        fallback.symlink_to('theirs')
+    elif trap == 'a file':
+        fallback.touch()
+    else:
+        fallback.mkdir(mode=0o700)
+    if trap == 'open to others':
+        fallback.chmod(0o770)
+    if trap == "somebody else's":
+        monkeypatch.setattr(os, 'getuid', lambda: fallback.stat().st_uid + 1)
+        fallback = fallback.rename(fallback.with_name(f'arm_sim_{os.getuid()}'))
+    folder = cache_folder()
+    assert folder.name.startswith('arm_sim_')
+    assert folder not in (fallback, fallback.resolve())
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert cache_folder() == folder  # for as long as this process lives
