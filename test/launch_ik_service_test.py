@@ -118,13 +118,25 @@ class TestServices(unittest.TestCase):
         found = self.model.forward_kinematics(response.position)
         np.testing.assert_allclose(found.homogeneous, expected.homogeneous, atol=2e-6)
 
-    def test_a_parameter_that_cannot_change_is_refused_when_it_is_set(self):
+    def set(self, **values):
         client = self.node.create_client(SetParameters, 'inverse_kinematics/set_parameters')
         assert client.wait_for_service(TIMEOUT)
-        solver = Parameter('solver', value='analytic').to_parameter_msg()
-        (result,) = self.call(client, SetParameters.Request(parameters=[solver])).results
+        given = [Parameter(pair[0], value=pair[1]).to_parameter_msg() for pair in values.items()]
+        return self.call(client, SetParameters.Request(parameters=given)).results[0]
+
+    def test_a_parameter_that_cannot_change_is_refused_when_it_is_set(self):
+        result = self.set(tip_frame='flange')
         assert not result.successful
-        assert 'solver cannot change while the node runs' in result.reason
+        assert 'tip_frame cannot change while the node runs' in result.reason
+
+    def test_a_solver_that_is_set_answers_from_then_on_and_an_unknown_one_is_refused(self):
+        assert not self.set(solver='guess').successful
+        for solver in ('analytic', 'levenberg_marquardt', 'auto'):
+            result = self.set(solver=solver)
+            assert result.successful, result.reason
+            request = ComputeIK.Request(target=self.target(), seed=Q.tolist())
+            used = self.call(self.ik, request).solver
+            assert used == ('analytic' if solver == 'auto' else solver)
 
     def test_joint_states_are_the_seed_of_a_request_without_one(self):
         publisher = self.node.create_publisher(JointState, 'joint_states', 1)
@@ -195,7 +207,11 @@ class TestServices(unittest.TestCase):
             (self.ik, ComputeIK.Request(target=nowhere), "no frame 'nose'"),
             (self.ik, ComputeIK.Request(target=self.target(), tip_frame='ear'), "no frame 'ear'"),
             (self.ik, ComputeIK.Request(target=self.target(), seed=[0.0]), 'seed has'),
-            (self.ik, ComputeIK.Request(target=self.target(), seed=[np.nan] * 6), 'not finite'),
+            (
+                self.ik,
+                ComputeIK.Request(target=self.target(), seed=[np.nan] * 6),
+                'must be finite',
+            ),
             (self.ik, ComputeIK.Request(target=self.target(), solver='magic'), 'no IK solver'),
             (
                 self.ik,

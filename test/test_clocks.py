@@ -314,3 +314,28 @@ def test_a_controller_that_is_slow_is_asked_ever_less_often():
         link.tick_at += link.period
         link.clock.tick()
     assert 25 < link.sent < 60
+
+
+# Timing that is set while time runs
+
+
+def test_a_factor_that_is_set_counts_from_then_on():
+    clock, simulation, _, wall = realtime()
+    periods = []
+    clock.wake = periods.append
+    run(clock, wall, 0.5)
+    clock.set_timing(factor=0.1, timeout=0.1)
+    assert periods == [clock.tick_period] == [pytest.approx(0.02)]
+    run(clock, wall, 1.0)
+    assert simulation.time_ns * 1e-9 == pytest.approx(0.6, abs=0.005)
+    assert clock.late == clock.skipped == 0
+
+
+def test_a_timeout_that_is_set_counts_from_then_on():
+    clock, _, audience, wall = lockstep()
+    clock.take(0, PUSH)
+    run(clock, wall, 2.0)
+    assert not audience.warnings
+    clock.set_timing(timeout=1.0)
+    run(clock, wall, 0.1)
+    assert audience.warnings

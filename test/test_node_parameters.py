@@ -124,7 +124,7 @@ def test_dump_while_gains_are_set_by_frequency_loads_again_to_the_last_bit(tmp_p
 
 FIXED = {
     'simulator': ('timestep', 0.004),
-    'inverse_kinematics': ('restarts', 3),
+    'inverse_kinematics': ('tip_frame', 'forearm_link'),
     'sinusoid_task': ('amplitude', [0.7]),
     'pd_controller': ('gravity', [0.0, 0.0, -1.62]),
 }

@@ -427,6 +427,25 @@ def test_no_command_drives_a_joint_far_beyond_its_speed_limit(engine, parameters
     assert simulation.at_rest
 
 
+def test_another_plant_goes_on_with_state_wrench_and_hold_point_and_stays_after_a_reset():
+    simulation = make_simulation(SERVO)
+    simulation.push('tool0', [0, 0, -20.0, 0, 0, 0])
+    for _ in range(2000):
+        simulation.advance(None)
+    pushed, state = simulation.plant.wrenches, simulation.plant.q.copy()
+    loaded = with_error(UR5E, ModelError(payload=2.0))
+    simulation.replace(MujocoPlant(loaded, replace(SERVO, servo_kp=(4000.0,))))
+    np.testing.assert_array_equal(simulation.plant.q, state)
+    np.testing.assert_array_equal(simulation.plant.wrenches['tool0'], pushed['tool0'])
+    simulation.push('tool0', np.zeros(6))
+    for _ in range(2000):
+        simulation.advance(None)
+    assert simulation.at_rest
+    np.testing.assert_allclose(simulation.plant.q, POSTURE, atol=0.05)  # the brake knows no load
+    simulation.reset()
+    assert simulation.plant.parameters.servo_kp == (4000.0,)
+
+
 def test_without_a_speed_limit_factor_commands_are_obeyed():
     simulation = make_simulation()
     simulation.set_limits(Limits(speed_limit_factor=0.0))

@@ -1,7 +1,7 @@
 """Parameters of nodes from dataclasses: declared, described, fixed while the node runs."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from arm_controllers.parameter_values import (
     parameter_fields,
     read_fields,
 )
-from arm_dynamics.checks import unknown
+from arm_dynamics.checks import ArmError, unknown
 
 _FIXED = 'cannot change while the node runs'
 _guarded: WeakSet[Node] = WeakSet()
@@ -80,6 +80,36 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
             _guarded.add(node)
             node.add_on_set_parameters_callback(partial(_refuse_change, node))
     return node.get_parameter(name).value
+
+
+def on_change(
+    node: Node,
+    kinds: Sequence[type],
+    check: Callable[..., Any],
+    apply: Callable[[Any], None],
+) -> None:
+    """Let the live parameters of dataclasses take effect when they are set.
+
+    Args:
+        node: has them declared.
+        kinds: the dataclasses.
+        check: takes them as they would be; raises ArmError, or returns what `apply` needs.
+        apply: is called where all is well, and the parameters are set.
+    """
+    ready: list[Any] = []
+
+    def refuse(parameters: list[Parameter]) -> SetParametersResult:
+        names = (field.name for kind in kinds for field in parameter_fields(kind))
+        values = {name: node.get_parameter(name).value for name in names}
+        values |= {parameter.name: parameter.value for parameter in parameters}
+        try:
+            ready[:] = [check(*(read_fields(kind, values) for kind in kinds))]
+        except ArmError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(refuse)
+    node.add_post_set_parameters_callback(lambda parameters: apply(ready.pop()))
 
 
 def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -> None:

@@ -15,6 +15,9 @@ class Brake:
     a = rate^2 (hold - q) - 2 rate v, the critically damped law whose free motion from q, v is just
     that decay. The torque is inverse dynamics of a, within the effort limits; a servo gets the
     position command with that torque, drive damping at the step's end included.
+
+    Attributes:
+        hold: (n,) the hold point.
     """
 
     def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
@@ -25,7 +28,7 @@ class Brake:
         self._limit = parameters.effort_limit(model)
         self._step = parameters.timestep
         self._rate = rate
-        self._hold = model.neutral()
+        self.hold = model.neutral()
         self._motors: MotorConstants | None = None
         if parameters.actuator == 'voltage':
             self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
@@ -33,11 +36,11 @@ class Brake:
     def start(self, q: Array, v: Array) -> None:
         """Begin to brake from the state q, v."""
         lower, upper = self._model.position_lower, self._model.position_upper
-        self._hold = np.clip(q + v / self._rate, lower, upper)
+        self.hold = np.clip(q + v / self._rate, lower, upper)
 
     def command(self, q: Array, v: Array) -> Array:
         """Return the plant command (n,): torque, or what gives it to a servo or a motor."""
-        a = self._rate**2 * self._model.difference(q, self._hold) - 2.0 * self._rate * v
+        a = self._rate**2 * self._model.difference(q, self.hold) - 2.0 * self._rate * v
         tau = np.clip(self._model.inverse_dynamics(q, v, a), -self._limit, self._limit)
         if self._actuator == 'torque':
             return tau

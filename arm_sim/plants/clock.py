@@ -25,6 +25,7 @@ class Clock:
         fault: why physics has stopped until `reset`, or ''.
         late, skipped: real time's ticks that came late, and periods that it gave up.
         oldest_command_ns: largest age of a command in use [ns]; the reader sets it back.
+        wake: asks for the next ticks so soon and so often [s]; whoever calls `tick` may set it.
     """
 
     tick_period = RESEND_PERIOD
@@ -46,6 +47,7 @@ class Clock:
         self.simulation, self.paused, self.fault = simulation, paused, ''
         self.late = self.skipped = self.oldest_command_ns = 0
         self._audience, self._own, self._wall = audience, own, wall
+        self.wake: Callable[[float], Any] = lambda period: None
         self._held = np.zeros(len(simulation.plant.joint_names))
         self._command: Array | None = None
         self._command_ns = self._steps_allowed = 0
@@ -167,9 +169,14 @@ class RealtimeClock(Clock):
     def __init__(self, *args: Any, factor: float, timeout: float, **kwargs: Any):
         """`factor`: simulated per wall time; `timeout` [s of simulated time]; else see `Clock`."""
         super().__init__(*args, **kwargs)
+        self.set_timing(factor, timeout)
+
+    def set_timing(self, factor: float, timeout: float) -> None:
+        """Go on from here with another factor and timeout."""
         self._factor, self._timeout_ns = factor, timeout * 1e9
         self.tick_period = min(self.simulation.period_ns * 1e-9 / factor, RESEND_PERIOD)
         self._start_anew()
+        self.wake(self.tick_period)
 
     def _start_anew(self, due_ns: int = 0) -> None:
         """Let the present state, or one `due_ns` later, be the one that is due now."""

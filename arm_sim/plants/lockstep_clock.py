@@ -1,6 +1,5 @@
 """When the simulated arm takes a step in lock-step with its commander."""
 
-from collections.abc import Callable
 from typing import Any
 
 from arm_dynamics.checks import Array
@@ -18,9 +17,6 @@ class LockstepClock(Clock):
 
     A state whose answer is late is shown again, since it or the answer may be lost. Without an
     answer for long, the arm brakes to rest at once and waits there.
-
-    Attributes:
-        wake: asks for the next ticks so soon and so often [s]; whoever calls `tick` may set it.
     """
 
     tick_period = 0.01
@@ -28,9 +24,12 @@ class LockstepClock(Clock):
     def __init__(self, *args: Any, timeout: float, **kwargs: Any):
         """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
         super().__init__(*args, **kwargs)
-        self.wake: Callable[[float], Any] = lambda period: None
-        self._timeout, self._patience = timeout, Patience()
-        self._sent_at = self._shown_at
+        self._patience, self._sent_at = Patience(), self._shown_at
+        self.set_timing(timeout)
+
+    def set_timing(self, timeout: float) -> None:
+        """Go on with another timeout."""
+        self._timeout = timeout
 
     def accepts(self, stamp_ns: int) -> bool:
         """Whether the command answers the present state."""

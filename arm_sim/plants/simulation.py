@@ -116,9 +116,19 @@ class Simulation:
         rotation = self.model.forward_kinematics(self.plant.q, frame).rotation
         self.plant.apply_wrench(frame, (rotation @ wrench.reshape(2, 3).T).T.ravel())
 
+    def replace(self, plant: Plant) -> None:
+        """Go on with another plant from the state as it is, and from the initial one later."""
+        hold = self._brake.hold
+        self._brake = Brake(self.model, plant.parameters)
+        self._brake.hold = hold
+        self._first_plant = plant
+        self._go_on_with(plant)
+
     def _go_on_with(self, plant: Plant) -> None:
-        plant.reset(self.plant.q, self.plant.v)
-        self.plant = plant
+        before, self.plant = self.plant, plant
+        plant.reset(before.q, before.v)
+        for frame, wrench in before.wrenches.items():
+            plant.apply_wrench(frame, wrench)
 
     def advance(self, command: Array | None) -> None:
         """Go on by one control period under `command` (n,), or braked (None).

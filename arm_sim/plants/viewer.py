@@ -8,7 +8,7 @@ import numpy as np
 from mujoco import viewer
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.model import RobotModel
+from arm_sim.plants.simulation import Simulation
 
 # A piece of the drawn path, and its colour.
 _PIECE = 0.004  # [m]
@@ -19,15 +19,18 @@ _COLOUR = np.array([0.85, 0.2, 0.1, 1.0], dtype=np.float32)
 class ArmViewer:
     """The window; `sync` brings it up to date."""
 
-    def __init__(self, plant: Any, model: RobotModel):
+    def __init__(self, simulation: Simulation):
         """Open the window, looking at the arm from the front; it needs MuJoCo and a display."""
+        plant: Any = simulation.plant
         if not hasattr(plant, 'mj_model'):
             raise ArmError('viewer is true; it needs engine mujoco')
         if not (os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
             raise ArmError('viewer is true; it needs a display: DISPLAY is not set')
-        self._plant, self._model = plant, model
+        self._simulation, self._mj_model = simulation, plant.mj_model
+        # The window's thread reads data of its own, and whatever plant steps is shown.
+        self._data = mujoco.MjData(plant.mj_model)
         self._handle = viewer.launch_passive(
-            plant.mj_model, plant.mj_data, show_left_ui=False, show_right_ui=False
+            plant.mj_model, self._data, show_left_ui=False, show_right_ui=False
         )
         extent = plant.mj_model.stat.extent
         with self._handle.lock():
@@ -44,6 +47,9 @@ class ArmViewer:
         """
         if not self._handle.is_running():
             return
+        with self._handle.lock():
+            self._data.qpos[:] = self._simulation.plant.q
+            mujoco.mj_forward(self._mj_model, self._data)
         tip = self._tip()
         length = float(np.linalg.norm(tip - self._end))
         if length >= _PIECE:
@@ -58,7 +64,8 @@ class ArmViewer:
         self._handle.close()
 
     def _tip(self) -> Array:
-        return self._model.forward_kinematics(self._plant.q).translation.copy()
+        simulation = self._simulation
+        return simulation.model.forward_kinematics(simulation.plant.q).translation.copy()
 
 
 def _draw(scene: mujoco.MjvScene, start: Array, end: Array) -> None:

@@ -20,7 +20,7 @@ from arm_controllers.ros.messages import (
     pose_to_message,
     poses_from_message,
 )
-from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
+from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointStateReader
@@ -38,6 +38,8 @@ from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 
 _DIAGNOSTICS_PERIOD = 1.0
+# What may change while the node runs.
+_LIVE = ('position_tolerance', 'orientation_tolerance', 'solver', 'restarts', 'random_seed')
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class InverseKinematicsNode(Node):
     def __init__(self):
         """Load the model and the solvers, compiled, then open the services."""
         super().__init__('inverse_kinematics')
-        self.parameters = p = declare_parameters(self, InverseKinematicsParameters)
+        kind = InverseKinematicsParameters
+        self.parameters = p = declare_parameters(self, kind, live=_LIVE)
         refuse_unknown_parameters(self)  # before the compiler, which takes its time
         self.model = RobotModel.from_urdf(find_urdf(p.robot), p.tip_frame or p.tool_frame or None)
         self.requests = self.failures = 0
@@ -105,8 +108,8 @@ class InverseKinematicsNode(Node):
         self._dropped = 0
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
-        if p.solver != 'auto':
-            ik.solver(p.solver)  # refused now, where it cannot be used
+        self._use(self._checked(p))
+        on_change(self, [kind], self._checked, self._use)
         self._publish = status_publisher(self)
         self.create_subscription(
             JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
@@ -123,6 +126,15 @@ class InverseKinematicsNode(Node):
             f'solver {p.solver!r}, '
             + (f'closed form {analytic.family}' if analytic else 'no closed form: iterative')
         )
+
+    def _checked(self, parameters: InverseKinematicsParameters) -> InverseKinematicsParameters:
+        """Refuse a solver that cannot be used for this arm."""
+        if parameters.solver != 'auto':
+            inverse_kinematics(self.model).solver(parameters.solver)
+        return parameters
+
+    def _use(self, parameters: InverseKinematicsParameters) -> None:
+        self.parameters = parameters
 
     @answered
     def compute_ik(self, request: ComputeIK.Request, response: ComputeIK.Response) -> None:

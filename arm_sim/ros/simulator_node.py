@@ -19,7 +19,13 @@ from arm_sim.plants.plant import plant_class
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
-from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
+from arm_sim.ros.simulator_setup import (
+    LIVE,
+    LiveSimulator,
+    SimulatorParameters,
+    set_up,
+    timing,
+)
 from arm_sim.ros.state_output import OtherSimulator, StateOutput
 
 
@@ -30,9 +36,10 @@ class SimulatorNode(Node):
         """Build the plant, refuse to run if it differs from the model, and show state 0."""
         super().__init__('simulator')
         other = OtherSimulator(self)
-        self.parameters = p = declare_parameters(self, SimulatorParameters)
+        self.parameters = p = declare_parameters(self, SimulatorParameters, live=LIVE)
         engine = plant_class(p.engine)
-        self._simulation, agreement = set_up(p, declare_parameters(self, engine.Parameters))
+        of_plant = declare_parameters(self, engine.Parameters, live=LIVE)
+        self._simulation, agreement = set_up(p, of_plant)
         other.refuse()
         model, period_ns = self._simulation.model, self._simulation.period_ns
 
@@ -40,7 +47,8 @@ class SimulatorNode(Node):
         if engine.takes_goals:
             own = OwnGoals(self, model, period_ns, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
-        self._arm_clock = clock = self._make_clock(own)
+        shown = StateOutput(self, self._simulation, p.clock_rate)
+        self._arm_clock = clock = self._make_clock(shown, own)
         commands = CommandInput(self, clock, own, lambda error: self._diagnostics.refuse(error))
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, commands, fixed)
@@ -53,11 +61,13 @@ class SimulatorNode(Node):
         self._serve('step', Trigger, self._step)
         self._serve('save_inputs', Trigger, self._save_inputs)
         self._timer = self.create_timer(clock.tick_period, clock.tick)
+        clock.wake = self._wake
+        LiveSimulator(self, p, of_plant, clock, shown)
         self._viewer = None
         if p.viewer:
             from arm_sim.plants.viewer import ArmViewer  # its library is loaded for it only
 
-            self._viewer = ArmViewer(self._simulation.plant, model)
+            self._viewer = ArmViewer(self._simulation)
             self.create_timer(1 / 60, self._viewer.sync)
         pin_to_core(p.core)
         clock.show()
@@ -68,14 +78,12 @@ class SimulatorNode(Node):
             f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'
         )
 
-    def _make_clock(self, own: OwnGoals | None) -> Clock:
+    def _make_clock(self, shown: StateOutput, own: OwnGoals | None) -> Clock:
         p = self.parameters
-        shown = StateOutput(self, self._simulation, p.clock_rate)
         common = (self._simulation, shown, p.start_paused, own)
         if p.mode == 'realtime':
-            return RealtimeClock(*common, factor=p.real_time_factor, timeout=p.command_timeout)
-        clock = LockstepClock(*common, timeout=p.lockstep_timeout)
-        clock.wake = self._wake
+            return RealtimeClock(*common, **timing(p))
+        clock = LockstepClock(*common, **timing(p))
         if own is not None:
             let_time_go_on(self, lambda: own.in_charge and clock.go_on())
         return clock
@@ -86,7 +94,7 @@ class SimulatorNode(Node):
         self._timer.reset()
 
     def destroy_node(self) -> None:
-        """Write the recording of inputs; close the viewer, whose thread reads the plant."""
+        """Write the recording of inputs; close the viewer."""
         if self.parameters.record_inputs:
             try:
                 self._save_inputs()

@@ -1,15 +1,19 @@
-"""What the simulator node runs, from its parameters: model, plant, simulation."""
+"""What the simulator node runs, by its parameters, and what of it may change while it runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
+from rclpy.node import Node
+
+from arm_controllers.ros.parameters import on_change
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model import ArmParameters
+from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.plants.limits import Limits
-from arm_sim.plants.plant import check_model, plant_class
+from arm_sim.plants.plant import Plant, check_model, plant_class
 from arm_sim.plants.simulation import Simulation
+from arm_sim.ros.state_output import StateOutput
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,21 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
     A plant that differs is refused. The simulation's model is the arm without payload, which the
     controllers have too.
     """
+    p, model = parameters, parameters.model()
+    plant, agreement = make_plant(p, plant_parameters, model)
+    swap = None
+    if p.payload and p.payload_end:
+        swap = (round(p.payload_end * 1e9), plant_class(p.engine)(model, plant_parameters))
+    initial = p.initial_positions or model.neutral()
+    moving = p.initial_velocities or None
+    return Simulation(plant, model, initial, moving, swap, p), agreement
+
+
+def make_plant(
+    parameters: SimulatorParameters, plant_parameters: Any, model: RobotModel
+) -> tuple[Plant, float]:
+    """Return the plant of an arm with its payload, and how far it differs from its model."""
     p, engine = parameters, plant_class(parameters.engine)
-    model = p.model()
     loaded = with_error(model, ModelError(payload=p.payload))
     if p.record_inputs:
         if p.engine != 'analytical' or p.payload_end:
@@ -62,10 +79,73 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
 
         engine = RecordedPlant
     plant = engine(loaded, plant_parameters)
-    agreement = check_model(plant, loaded)
-    swap = None
-    if p.payload and p.payload_end:
-        swap = (round(p.payload_end * 1e9), engine(model, plant_parameters))
-    initial = p.initial_positions or model.neutral()
-    moving = p.initial_velocities or None
-    return Simulation(plant, model, initial, moving, swap, p), agreement
+    return plant, check_model(plant, loaded)
+
+
+_OF_PLANT = {'payload', 'servo_kp', 'servo_kd'}
+_OF_REAL_TIME, _OF_LOCKSTEP = {'real_time_factor', 'command_timeout'}, {'lockstep_timeout'}
+_OF_LIMITS = {each.name for each in fields(Limits)}
+LIVE = _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate'}
+
+
+def timing(parameters: SimulatorParameters) -> dict[str, float]:
+    """Return what the clock of this mode is told."""
+    p = parameters
+    if p.mode == 'lockstep':
+        return {'timeout': p.lockstep_timeout}
+    return {'factor': p.real_time_factor, 'timeout': p.command_timeout}
+
+
+class LiveSimulator:
+    """Takes parameters into use that are set while the simulator runs.
+
+    The arm goes on from its state; another payload or other gains are another plant.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        parameters: SimulatorParameters,
+        plant_parameters: Any,
+        clock: Any,
+        shown: StateOutput,
+    ):
+        """Watch the parameters that are LIVE on the node."""
+        self._now = (parameters, plant_parameters)
+        self._clock, self._shown = clock, shown
+        kinds = [type(each) for each in self._now]
+        on_change(node, kinds, self._check, self._apply)
+
+    def _check(self, *wanted: Any) -> tuple[tuple[Any, ...], Plant | None]:
+        """Return the parameters and, where they are another plant's, that; refuse the rest."""
+        changed = {
+            each.name
+            for now, then in zip(self._now, wanted, strict=True)
+            for each in fields(now)
+            if getattr(now, each.name) != getattr(then, each.name)
+        }
+        p, of_plant = wanted
+        idle = _OF_REAL_TIME if p.mode == 'lockstep' else _OF_LOCKSTEP
+        for name in sorted(changed & idle):
+            raise ArmError(f'{name} has no effect in mode {p.mode!r}')
+        if not changed & _OF_PLANT:
+            return wanted, None
+        names = ' and '.join(sorted(changed & _OF_PLANT))
+        servo = of_plant.actuator == 'servo' and getattr(of_plant, 'motion_type', 'pd') == 'pd'
+        if not servo and 'payload' not in changed:
+            raise ArmError(f'{names} has no effect: the arm has no servos')
+        if p.record_inputs or p.payload_end:
+            raise ArmError(f'{names} cannot change while record_inputs or payload_end is set')
+        if 'payload' in changed and p.engine == 'analytical':
+            raise ArmError("payload cannot change with engine 'analytical', which compiles it")
+        return wanted, make_plant(p, of_plant, self._clock.simulation.model)[0]
+
+    def _apply(self, change: tuple[tuple[Any, ...], Plant | None]) -> None:
+        before, (self._now, plant) = self._now[0], change
+        p, simulation = self._now[0], self._clock.simulation
+        if plant is not None:
+            simulation.replace(plant)
+        simulation.set_limits(p)
+        if timing(p) != timing(before):
+            self._clock.set_timing(**timing(p))
+        self._shown.set_clock_rate(p.clock_rate)

@@ -37,12 +37,16 @@ class StateOutput:
         self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
         self._shown = b''
         self._clock = Clock()
-        self._clock_every = max(1, round(1e9 / (clock_rate * simulation.period_ns)))
+        self.set_clock_rate(clock_rate)
         self._state_publisher = node.create_publisher(JointState, 'joint_states', STATE_QOS)
         self._clock_publisher = node.create_publisher(Clock, '/clock', CONTROL_QOS)
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=simulation.model.urdf))
         self.warn, self.fail = node.get_logger().warning, node.get_logger().error
+
+    def set_clock_rate(self, rate: float) -> None:
+        """Publish /clock so often [Hz of simulated time], and no more often than states."""
+        self._clock_every = max(1, round(1e9 / (rate * self._simulation.period_ns)))
 
     def show(self) -> None:
         """Publish the present state."""
