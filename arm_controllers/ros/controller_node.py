@@ -18,6 +18,7 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
+from arm_controllers.ros.log import Warnings
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.model import RobotModel
@@ -31,6 +32,7 @@ class ControllerNode(LifecycleNode):
         """Declare the parameters; with `autostart` also configure and activate."""
         self._law_class = law_class(law_name)
         super().__init__(f'{law_name}_controller')
+        self._warn = Warnings(self)
         for service in self.services:
             if service.srv_type is ChangeState:
                 self._change_state, service.callback = service.callback, self._on_change_state
@@ -62,7 +64,7 @@ class ControllerNode(LifecycleNode):
         try:
             return self._change_state(request, response)
         except rclpy_implementation.RCLError as error:
-            self.get_logger().warning(f'transition {request.transition.id} refused: {error}')
+            self._warn(f'transition {request.transition.id} refused: {error}')
             response.success = False
             return response
 

@@ -8,6 +8,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from arm_controllers.ros.control_cycle import ControlCycle
+from arm_controllers.ros.log import shortened
 from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for so long [s].
@@ -45,9 +46,9 @@ class ControllerDiagnostics:
     def drop(self, error: ArmError) -> None:
         """Count a state that could not be used, and say why."""
         self._dropped += 1
-        self._why_dropped = str(error)
+        self._why_dropped = shortened(str(error))
         self._last_drop = time.monotonic()
-        self._logger.warning(f'state dropped: {error}', throttle_duration_sec=1.0)
+        self._logger.warning(f'state dropped: {self._why_dropped}', throttle_duration_sec=1.0)
 
     def report(self, cycle: ControlCycle | None) -> None:
         """Publish how things are; `cycle` is the controller's, if it is configured."""

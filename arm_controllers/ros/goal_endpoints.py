@@ -93,7 +93,7 @@ class GoalEndpoints:
             sys.setswitchinterval(_SWITCH_INTERVAL)
             gc.collect()
             gc.freeze()  # a full collection may skip all that stays: it would hold up a cycle
-            Thread(target=self._spin_front, daemon=True).start()
+            Thread(target=self._spin_front).start()  # the process ends after it, with the context
 
     def handle(self, identifier: object) -> ServerGoalHandle | None:
         """Return the action's handle of a goal that has not ended."""

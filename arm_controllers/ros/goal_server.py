@@ -2,7 +2,8 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 
 from control_msgs.action import FollowJointTrajectory
 from rclpy.node import Node
@@ -10,11 +11,14 @@ from rclpy.node import Node
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
+from arm_controllers.ros.log import Warnings, shortened
 from arm_controllers.ros.messages import set_numbers, set_stamp
 from arm_dynamics.checks import ArmError
 
 # Goals of more points than this are checked in slices in real time.
 _AT_ONCE = 50
+# So many goals may wait to be looked at.
+_ROOM = 10
 
 NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
 
@@ -25,8 +29,9 @@ class GoalServer:
     A refused action goal is accepted by the protocol and then aborted, because only so its result
     can say why.
 
-    In real time goals arrive in another thread. They are handed over by `_inbox` and worked on in
-    `after_cycle`, long ones slice by slice; all else happens in the control loop's thread.
+    Goals are looked at one by one, between control cycles, long ones slice by slice in real time;
+    what waits meanwhile is in `_inbox`, where new ones push out old ones. In real time they arrive
+    in another thread; all else happens in the control loop's thread.
 
     Attributes:
         follower: follows the goals; another one may take its place while none is taken.
@@ -47,15 +52,17 @@ class GoalServer:
 
         `period_ns`: the control period; `feedback_rate`: of the action [Hz of the states' time].
         """
-        self._logger = node.get_logger()
+        self._node, self._warn = node, Warnings(node)
         self.follower = follower
         self._period_ns = period_ns
         self._feedback_every_ns = round(1e9 / feedback_rate)
         self._next_feedback_ns = 0
         self._realtime = realtime
-        self._inbox: deque[tuple[object, Callable[[], None]]] = deque()
+        self._inbox: deque[tuple[object, Goal | ArmError]] = deque()
+        self._cancels: deque[object] = deque()
         self._time_ns: int | None = None
-        self._checks: deque[tuple[object, Iterator[None]]] = deque()
+        self._check: tuple[object, Iterator[None]] | None = None
+        self._at_work = False
         self._feedback = FollowJointTrajectory.Feedback()
         self.refused = 0
         self.trouble = ''
@@ -64,29 +71,25 @@ class GoalServer:
 
     def activate(self, time_ns: int) -> None:
         """Take goals from now on; also after a jump of time. What came before is refused."""
-        while self._inbox:
-            identifier, _ = self._inbox.popleft()
-            self._refuse(identifier, GoalError(NOT_ACTIVE))
+        self._refuse_waiting(NOT_ACTIVE)
         self._time_ns = time_ns
         self._next_feedback_ns = time_ns
 
     def deactivate(self, reason: str) -> None:
         """End all goals with `reason` and refuse further ones."""
         self._time_ns = None
-        self._empty_inbox()
-        for identifier, _ in self._checks:
-            self._end(GoalResult(identifier, ResultCode.INVALID_GOAL, reason))
-        self._checks.clear()
+        self._refuse_waiting(NOT_ACTIVE)
+        if self._check is not None:
+            self._end(GoalResult(self._check[0], ResultCode.INVALID_GOAL, reason))
+            self._check = None
         self.follower.abort(reason)
         self._send_results()
 
     def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
-        """Do what is due after a control cycle: a slice of checks, results, feedback."""
+        """Do what is due after a control cycle: the next piece of work, results, feedback."""
         self._time_ns = time_ns
-        if self._inbox:
-            self._empty_inbox()
-        elif self._checks:
-            self._check_on()
+        if self._realtime and (self._inbox or self._check or self._cancels):
+            self._work()
         if self.follower.results:
             self._send_results()
         if time_ns >= self._next_feedback_ns:
@@ -96,20 +99,40 @@ class GoalServer:
     # What arrives, in real time in another thread
 
     def _on_goal(self, identifier: object, goal: Goal | ArmError) -> None:
-        if self._realtime and self._time_ns is None:
-            self._refuse(identifier, GoalError(NOT_ACTIVE))
-            return
-        self._inbox.append((identifier, lambda: self.take(goal, identifier)))
-        if not self._realtime:
-            self._empty_inbox()
+        self._inbox.append((identifier, goal))
+        if self._time_ns is None:
+            self._refuse_waiting(NOT_ACTIVE)
+        else:
+            self._refuse_waiting(f'{_ROOM} newer goals came before it was looked at', _ROOM)
+        self._soon()
 
     def _on_cancel(self, identifier: object) -> bool:
         if self._time_ns is None:
             return False
-        self._inbox.append((identifier, lambda: self._cancel(identifier)))
+        self._cancels.append(identifier)
+        self._soon()
         return True
 
+    def _soon(self) -> None:
+        """In lock-step, work after what the executor has at hand; in real time a cycle comes."""
+        if not (self._realtime or self._at_work) and (self._inbox or self._cancels):
+            self._at_work = True
+            self._node.executor.create_task(self._work)
+
     # Goals
+
+    def _work(self) -> None:
+        """Do the next piece of work: cancels, then a slice of the checks of one goal."""
+        self._at_work = False
+        for _ in range(len(self._cancels)):
+            self._cancel(self._cancels.popleft())
+        if self._check is not None:
+            self._check_on()
+        elif self._inbox:
+            identifier, goal = self._inbox.popleft()
+            self.take(goal, identifier)
+        self._send_results()
+        self._soon()
 
     def take(self, goal: Goal | ArmError, identifier: object = None) -> None:
         """Give a goal to the follower, at once or in slices, or refuse it."""
@@ -119,45 +142,49 @@ class GoalServer:
             if isinstance(goal, ArmError):
                 raise goal
             points = len(goal.times)
-            if self._realtime and (points > _AT_ONCE or self._checks):
+            if self._realtime and points > _AT_ONCE:
                 notice_ns = (8 + points // 25) * self._period_ns
-                check = self.follower.accept(goal, self._time_ns, notice_ns)
-                self._checks.append((identifier, check))
+                self._check = identifier, self.follower.accept(goal, self._time_ns, notice_ns)
             else:
                 self.follower.set_goal(goal, self._time_ns)
         except ArmError as error:
             self._refuse(identifier, error)
-
-    def _empty_inbox(self) -> None:
-        for _ in range(len(self._inbox)):
-            self._inbox.popleft()[1]()
-        self._send_results()
 
     def _cancel(self, identifier: object) -> None:
         handle = self._endpoints.handle(identifier)
         if handle is None:
             return
         if not handle.is_cancel_requested:  # its state changes only after our answer
-            self._inbox.append((identifier, lambda: self._cancel(identifier)))
+            self._cancels.append(identifier)
+            self._soon()
             return
-        for check in self._checks:
-            if check[0] == identifier:
-                self._checks.remove(check)
-                self._end(GoalResult(identifier, ResultCode.SUCCESSFUL, 'canceled', canceled=True))
-                return
-        if self._time_ns is not None:
+        canceled = GoalResult(identifier, ResultCode.SUCCESSFUL, 'canceled', canceled=True)
+        waiting = [entry for entry in list(self._inbox) if entry[0] == identifier]
+        if waiting:
+            self._inbox.remove(waiting[0])
+            self._end(canceled)
+        elif self._check is not None and self._check[0] == identifier:
+            self._check = None
+            self._end(canceled)
+        elif self._time_ns is not None:
             self.follower.cancel(self._time_ns, identifier)
 
     def _check_on(self) -> None:
-        """Do the next slice of the checks of the oldest goal that is being checked."""
-        identifier, check = self._checks[0]
+        """Do the next slice of the checks at hand."""
+        identifier, check = self._check
         try:
             next(check)
         except StopIteration:
-            self._checks.popleft()
+            self._check = None
         except ArmError as error:
-            self._checks.popleft()
+            self._check = None
             self._refuse(identifier, error)
+
+    def _refuse_waiting(self, reason: str, room: int = 0) -> None:
+        """Refuse the oldest goals in the inbox, down to so many."""
+        with suppress(IndexError):  # the other thread takes out as well
+            while len(self._inbox) > room:
+                self._refuse(self._inbox.popleft()[0], GoalError(reason))
 
     # What goes out
 
@@ -173,8 +200,8 @@ class GoalServer:
         self._endpoints.resolve(end)
 
     def _say(self, trouble: str) -> None:
-        self.trouble, self.trouble_since = trouble, time.monotonic()
-        self._logger.warning(trouble)
+        self.trouble, self.trouble_since = shortened(trouble), time.monotonic()
+        self._warn(trouble)
 
     def _send_results(self) -> None:
         while self.follower.results:
