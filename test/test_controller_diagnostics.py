@@ -37,12 +37,12 @@ class Controller:
     def level(self):
         return self.node.diagnostics.words(self.node.cycle)[0]
 
-    def show(self, seconds=0.0, q=HOME):
+    def show(self, seconds=0.0, q=HOME, v=(0.0,) * 6):
         """Show the next state, `seconds` later."""
         self.time_ns += max(2_000_000, round(seconds * 1e9))
         state = JointState(name=list(self.node.cycle.model.joint_names))
         state.header.stamp.sec, state.header.stamp.nanosec = divmod(self.time_ns, 1_000_000_000)
-        state.position, state.velocity, state.effort = q.tolist(), [0.0] * 6, [0.0] * 6
+        state.position, state.velocity, state.effort = q.tolist(), list(v), [0.0] * 6
         self.node.cycle.on_state(serialize_message(state))
 
     def ask(self, wanted):
@@ -111,3 +111,56 @@ def test_state_that_cannot_be_used_is_an_error_that_names_the_joint(controller):
         " joint 'shoulder_lift_joint': position nan is not finite"
     )
     assert controller.level > b'\x01'
+
+
+class Broken:
+    """A law with memory, which a large velocity poisons until it is reset."""
+
+    command_interface, lookahead = 'effort', 0
+
+    def reset(self, q, v):
+        self.sum = np.zeros(6)
+
+    def __call__(self, q, v, reference, dt):
+        self.sum += v**300
+        return self.sum - self.sum  # inf - inf
+
+
+@pytest.fixture
+def commands(controller):
+    """Numbers of every command that the controller publishes; a release has none."""
+    seen = []
+    node = controller.node
+    node.trigger_configure()
+    node.trigger_activate()
+    node.create_subscription(
+        JointState, 'joint_commands', lambda m: seen.append(list(m.effort)), 10
+    )
+    return seen
+
+
+def test_command_that_is_not_finite_is_never_published_the_arm_is_released_once_and_told_why(
+    controller, commands
+):
+    cycle = controller.node.cycle
+    cycle.law = Broken()
+    cycle.law.reset(HOME, HOME)
+
+    def show(velocity):
+        controller.show(v=np.full(6, velocity))
+        for _ in range(3):
+            rclpy.spin_once(controller.node, timeout_sec=0.05)
+
+    show(0.0)
+    controller.ask(goal([5.0], [HOME + 0.1]))
+    for _ in range(3):
+        show(100.0)
+    assert commands == [[0.0] * 6, []]
+    assert controller.level > b'\x01'
+    assert (
+        "joint 'shoulder_pan_joint': the law's command is nan at position -1.57 and velocity 100"
+        in (controller.words)
+    )
+    assert not cycle.follower.goals
+    show(0.0)
+    assert commands == [[0.0] * 6, [], [0.0] * 6]

@@ -67,7 +67,7 @@ def test_what_ros_wrote_is_read_at_first_sight_and_later(before):
     assert (read.time_ns, read.sender, read.empty) == (7_000_000_005, '', False)
     np.testing.assert_array_equal(read.values('position'), Q)
     np.testing.assert_array_equal(read.values('velocity'), V)
-    assert list(read.numbers('effort')) == TAU
+    assert list(read.values('effort')) == TAU
 
 
 @pytest.mark.parametrize(
@@ -150,14 +150,13 @@ def test_missing_joint_and_wrong_length_are_refused():
         reader(state(velocity=[])).values('velocity')
 
 
-def test_applied_torques_need_not_be_finite_nor_there_but_are_in_our_order():
-    read = reader(state(effort=[np.nan, 1.0, 2.0]))
-    np.testing.assert_array_equal(read.numbers('effort'), [np.nan, 1.0, 2.0])
-    read.open(state(names=['elbow', 'pan', 'lift'], effort=[3.0, 1.0, 2.0]))
-    np.testing.assert_array_equal(read.numbers('effort'), [1.0, 2.0, 3.0])
-    for effort in ([], [1.0] * 4):
-        read.open(state(effort=effort))
-        assert len(read.numbers('effort')) == 0
+@pytest.mark.parametrize('field', FIELDS)
+def test_number_that_no_joint_has_is_refused(field):
+    for bad in (1e9, -1e300):
+        numbers = {field: [0.0, bad, 0.0]}
+        for read in (reader(state(**numbers)), reader(*[state(**numbers)] * 2)):
+            with pytest.raises(ArmError, match=f"joint 'lift': {field} .* is not within 1e"):
+                read.values(field)
 
 
 # Bytes that are no message
@@ -262,7 +261,7 @@ def assert_read_as_ros_reads_it(read, typed, data):
         assert outcome(read.values, field) == expected
 
 
-def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused():
+def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused(hostile):
     rng = random.Random(9)
     originals = [
         WHOLE,
@@ -274,7 +273,7 @@ def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused
         big_endian_state(),
     ]
     read, typed = JointStateReader(NAMES, FIELDS), JointReader(NAMES)
-    for k in range(100_000):
+    for k in range(100_000 * hostile):
         if k % 4 == 0:
             read.open(WHOLE)  # such messages are expected, and read in place
         original = originals[k % len(originals)]

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
 from rclpy.lifecycle import LifecycleNode
@@ -18,7 +20,7 @@ from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 
 
@@ -60,6 +62,7 @@ class ControlCycle:
         field = 'position' if law.command_interface == 'position' else 'effort'
         self._command = JointStateWriter(names, (field,), node.get_name())
         self._output = getattr(self._command, field)
+        self._zeros = np.zeros(len(names))
         self._answer = b''
         self._measured = JointStateReader(names, FIELDS[:2])
         self._output_name = 'positions' if field == 'position' else 'effort'
@@ -96,9 +99,14 @@ class ControlCycle:
         self.taken_over = False
 
     def stop(self, reason: str) -> None:
-        """Abort all goals; tell the plant, by a command without joints, that it has the arm."""
+        """Abort all goals; leave the arm to the plant."""
         self.active = False
         self.lose(reason)
+        self._release()
+
+    def _release(self) -> None:
+        """Tell the plant, by a command without joints, to brake and hold."""
+        self._answer = b''
         release = JointState()
         release.header.frame_id = self._node.get_name()
         set_stamp(release.header.stamp, max(self._steps.time_ns, 0))
@@ -145,6 +153,9 @@ class ControlCycle:
         if self._lookahead_ns:
             wanted = follower.peek(time_ns + self._lookahead_ns)
         self._output[:] = law(q, v, wanted, self._dt)
+        if not all_finite(self._output, self._zeros):
+            self._give_up(q, v)
+            return
         self._answer = self._command.serialized(time_ns)
         self._command_publisher.publish(self._answer)
         self.goals.after_cycle(time_ns, q, v)
@@ -152,6 +163,22 @@ class ControlCycle:
             self._next_report_ns = time_ns + self._report_every_ns
             if self._state_publisher.get_subscription_count():  # else nobody pays for it
                 self._report(time_ns, reference, q, v)
+
+    def _give_up(self, q: Array, v: Array) -> None:
+        """Leave the arm to the plant: there is no command. The law forgets; the next state is new.
+
+        One place where commands are made, one guard: whatever a state or a law with memory does,
+        no number goes out that is not finite.
+        """
+        k = int(np.isfinite(self._output).argmin())
+        reason = (
+            f"joint {self.model.joint_names[k]!r}: the law's command is {self._output[k]} at "
+            f'position {q[k]:.6g} and velocity {v[k]:.6g}; the arm is braked and held'
+        )
+        if self._answer:
+            self._release()
+        self.lose(reason)
+        self._drop(ArmError(reason))
 
     def _begin(self, step: Step, time_ns: int, q: Array, v: Array) -> None:
         """Begin anew at a state that does not follow from what was commanded before."""
@@ -169,15 +196,15 @@ class ControlCycle:
 
     def _report(self, time_ns: int, reference: Reference, q: Array, v: Array) -> None:
         """Publish one instant: reference, feedback (with the applied effort), error, output."""
-        message = self._state_message
+        message, effort = self._state_message, np.empty(0)
+        with suppress(ArmError):  # not there, not finite: the control loop does not need it
+            effort = self._measured.values('effort')
         set_stamp(message.header.stamp, time_ns)
         r, error = reference, self.model.difference(q, reference.q)
         set_numbers(
             message.reference, positions=r.q, velocities=r.v, accelerations=r.a, effort=r.effort
         )
-        set_numbers(
-            message.feedback, positions=q, velocities=v, effort=self._measured.numbers('effort')
-        )
+        set_numbers(message.feedback, positions=q, velocities=v, effort=effort)
         set_numbers(message.error, positions=error, velocities=r.v - v)
         set_numbers(message.output, **{self._output_name: self._output})
         self._state_publisher.publish(message)

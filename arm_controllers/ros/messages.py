@@ -17,6 +17,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
 from arm_dynamics.checks import ArmError, Array
 
+# No joint has such a position, velocity or torque; and no product of such numbers overflows.
+LARGEST = 1e9
+
 
 def to_ns(stamp: Time | Duration) -> int:
     """Return a stamp or duration in nanoseconds."""
@@ -48,23 +51,20 @@ class JointReader:
 
         Raises:
             ArmError: a joint is missing or named twice, the lengths differ, or a value is not
-                finite; names the joint.
+                finite, or as large as LARGEST; names the joint.
         """
-        found = self.sort(names, values, field)
-        if not np.isfinite(found).all():
-            bad = int(np.flatnonzero(~np.isfinite(found))[0])
-            raise ArmError(f'joint {self._names[bad]!r}: {field} {found[bad]} is not finite')
-        return found
-
-    def sort(self, names: list[str], values: array | Array, field: str) -> Array:
-        """Do what `read` does for values that need not be finite."""
         if names != self._sender_names:
             self._order = self._find_order(names)
             self._sender_names = list(names)
         if len(values) != len(names):
             raise ArmError(f'{len(values)} {field} values for {len(names)} joint names')
         found = np.frombuffer(values)
-        return found if self._order is None else found[self._order]
+        if self._order is not None:
+            found = found[self._order]
+        for bad in np.flatnonzero(~(np.abs(found) < LARGEST)):
+            why = f'is not within {LARGEST:g}' if np.isfinite(found[bad]) else 'is not finite'
+            raise ArmError(f'joint {self._names[bad]!r}: {field} {found[bad]} {why}')
+        return found
 
     def _find_order(self, names: list[str]) -> NDArray[np.intp] | None:
         if names == self._names:

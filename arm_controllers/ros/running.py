@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class _Interrupt:
     """
 
     requested = False
-    dispatching = False
+    stop: Future | None = None  # what the executor dispatches until
 
     @classmethod
     def install(cls) -> None:
@@ -38,22 +39,27 @@ class _Interrupt:
     @classmethod
     def _on_signal(cls, number: int, frame: Any) -> None:
         cls.requested = True
-        if not cls.dispatching:
+        if cls.stop is None:
             raise KeyboardInterrupt
+        # In a thread: what is interrupted may hold the future's lock.
+        Thread(target=cls.stop.set_result, args=(None,)).start()
 
 
-# Longest time for which a waiting executor does not look up [s].
+# Longest time for which a waiting executor does not look up [s]; it may be longer in a flood.
 _SLICE = 0.2
 
 
-def _dispatch(executor: Any, future: Future, seconds: float) -> None:
-    """Dispatch callbacks until the future is done, at most for `seconds`; notice Ctrl-C."""
-    _Interrupt.dispatching = True
+def _dispatch(executor: Any, seconds: float, news: Future | None = None) -> None:
+    """Dispatch callbacks for a while, or until there is news; notice Ctrl-C."""
+    # A new one each time: the executor leaves a callback in it.
+    _Interrupt.stop = stop = Future()
+    if news is not None:
+        news.add_done_callback(lambda _: stop.set_result(None))
     try:
         # EventsExecutor dispatches nothing in an untimed spin.
-        executor.spin_until_future_complete(future, timeout_sec=seconds)
+        executor.spin_until_future_complete(stop, timeout_sec=seconds)
     finally:
-        _Interrupt.dispatching = False
+        _Interrupt.stop = None
     if _Interrupt.requested:
         raise KeyboardInterrupt
 
@@ -75,15 +81,16 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
         executor = make_executor()
         executor.add_node(node)
         gc.collect()
-        np.seterr(invalid='ignore')  # what must be finite is checked, and told in our words
+        np.seterr(
+            over='ignore', invalid='ignore'
+        )  # what must be finite is checked, and told in our words
         gc.freeze()  # what stays need not be searched for garbage, cycle after cycle
         if hasattr(node, 'run'):
             code = 130
             code = node.run(executor)
         else:
-            never = Future()
             while True:
-                _dispatch(executor, never, _SLICE)
+                _dispatch(executor, _SLICE)
     except KeyboardInterrupt:
         pass
     except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
@@ -118,12 +125,12 @@ def wait_until(
     Raises:
         ArmError: it does not within `timeout` [s].
     """
-    end, never = time.monotonic() + timeout, Future()
+    end = time.monotonic() + timeout
     while not condition():
         left = end - time.monotonic()
         if left <= 0.0:
             raise ArmError(f'no {what} within {timeout:g} s')
-        _dispatch(executor, news or never, min(left, _SLICE if news else 0.01))
+        _dispatch(executor, min(left, _SLICE if news else 0.01), news)
 
 
 def make_executor() -> Any:

@@ -17,8 +17,8 @@ import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.messages import JointReader
-from arm_dynamics.checks import ArmError, Array, all_finite
+from arm_controllers.ros.messages import LARGEST, JointReader
+from arm_dynamics.checks import ArmError, Array
 
 FIELDS = ('position', 'velocity', 'effort')
 _SECOND = 1_000_000_000
@@ -131,7 +131,6 @@ class JointStateReader:
         """`fields`: which ones will be read."""
         self._names, self._fields = list(joint_names), tuple(fields)
         self._ordered = JointReader(joint_names)
-        self._zeros = np.zeros(len(self._names))
         self._expected: _Layout | None = None
         self._opened: _Layout | None = None
         self._numbers: dict[str, Array] = {}
@@ -154,21 +153,12 @@ class JointStateReader:
     def values(self, field: str) -> Array:
         """Return the opened message's (n,) values of a field, until the next one is opened.
 
-        Raises:
-            ArmError: a joint is missing or named twice, the lengths differ, or a value is not
-                finite; names the joint.
+        Raises ArmError as `JointReader.read` does.
         """
         values = self._numbers[field]
-        if self._opened is self._expected and all_finite(values, self._zeros):
+        if self._opened is self._expected and values.dot(values) < LARGEST**2:
             return values
         return self._ordered.read(self._opened.names, values, field)
-
-    def numbers(self, field: str) -> Array:
-        """Return values (n,), finite or not; (0,) where `values` has another reason to raise."""
-        try:
-            return self._ordered.sort(self._opened.names, self._numbers[field], field)
-        except ArmError:
-            return self._zeros[:0]
 
     def _fits(self, raw: bytes) -> bool:
         """Whether the bytes differ from the last whole message in stamp and numbers only."""

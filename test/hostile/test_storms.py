@@ -160,4 +160,4 @@ def test_storm_of_transitions_goals_and_cancels_kills_nobody_and_loses_no_result
         arm.diagnostics.clear()
         arm.wait_for_motion_control(CONTROLLER)
         assert_all_is_well(arm, CONTROLLER)
-        assert min(ended.values()) > 0
+        assert min(granted, sum(ended.values())) > total / 20
