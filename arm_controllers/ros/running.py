@@ -81,9 +81,8 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
         executor = make_executor()
         executor.add_node(node)
         gc.collect()
-        np.seterr(
-            over='ignore', invalid='ignore'
-        )  # what must be finite is checked, and told in our words
+        # What must be finite is checked, and told in our words.
+        np.seterr(over='ignore', invalid='ignore')
         gc.freeze()  # what stays need not be searched for garbage, cycle after cycle
         if hasattr(node, 'run'):
             code = 130
