@@ -14,6 +14,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.plants.brake import Brake
 from arm_sim.plants.limits import Limits
+from arm_sim.plants.motion_model_plant import MotionModelParameters, MotionModelPlant
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import (
     MODEL_TOLERANCE,
@@ -444,6 +445,19 @@ def test_another_plant_goes_on_with_state_wrench_and_hold_point_and_stays_after_
     np.testing.assert_allclose(simulation.plant.q, POSTURE, atol=0.05)  # the brake knows no load
     simulation.reset()
     assert simulation.plant.parameters.servo_kp == (4000.0,)
+
+
+@pytest.mark.parametrize('kind', ['computed_torque', 'independent_joint'])
+def test_a_motion_model_that_is_sent_far_away_gets_there_within_twice_its_speed_limits(kind):
+    plant = MotionModelPlant(UR5E, MotionModelParameters(motion_type=kind))
+    simulation = Simulation(plant, UR5E, POSTURE)
+    target, fastest = POSTURE + np.array([3.0, -1.0, 1.0, 1.0, 1.0, 3.0]), 0.0
+    for _ in range(1500):
+        simulation.advance(target)
+        fastest = max(fastest, np.max(np.abs(plant.v) / UR5E.velocity_limit))
+    assert fastest < 3.0
+    assert simulation.overspeed_samples
+    np.testing.assert_allclose(plant.q, target, atol=1e-6)
 
 
 def test_without_a_speed_limit_factor_commands_are_obeyed():

@@ -191,7 +191,8 @@ class Simulation:
             self._too_fast = False
             return command
         self.overspeed_samples += 1
-        return self._brake.command(plant.q, plant.v)
+        # A motion model is too fast for a reference beside it to move: it comes to rest there.
+        return plant.q.copy() if plant.takes_goals else self._brake.command(plant.q, plant.v)
 
     def _cause(self, command: Array) -> str:
         """Return what is to be done about physics that has diverged."""
