@@ -15,6 +15,7 @@ from typing import Any
 
 from numba import config, njit
 from numba.core import event
+from numba.core.caching import FunctionCache
 
 _subjects: dict[str, str] = {}  # what is compiled, by how names of modules begin
 _said: set[str] = set()
@@ -45,6 +46,24 @@ class _Announcer(event.Listener):
 
 
 event.register('numba:compile', _Announcer())
+
+
+def _kept_if_there_is_room(save: Callable) -> Callable:
+    """Let numba go on with code that it cannot keep, as on a full disk; one line says so."""
+
+    def save_overload(*args: Any) -> None:
+        try:
+            save(*args)
+        except OSError as error:
+            if 'kept' not in _said:
+                _said.add('kept')
+                text = f'arm_sim: compiled code cannot be kept in {cache_folder()}'
+                print(f'{text}: {error.strerror}', file=sys.stderr, flush=True)
+
+    return save_overload
+
+
+FunctionCache.save_overload = _kept_if_there_is_room(FunctionCache.save_overload)
 
 
 def cache_folder() -> Path:

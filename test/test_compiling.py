@@ -26,9 +26,9 @@ def twice(x): return again(add, x)
 PRINT = 'from twice import twice; print(twice(1.0), twice.stats.cache_hits.total())'
 
 
-def run(folder):
+def run(folder, first=''):
     done = subprocess.run(
-        [sys.executable, '-c', PRINT],
+        [sys.executable, '-c', first + PRINT],
         env={'XDG_CACHE_HOME': str(folder), 'PYTHONPATH': ':'.join([str(folder), *sys.path])},
         capture_output=True,
         text=True,
@@ -47,6 +47,17 @@ def test_code_is_kept_until_a_function_that_it_calls_changes_in_another_file(tmp
     (tmp_path / 'adds.py').write_text(ADDS.format(step=2))
     assert run(tmp_path) == ('5.0 0', said)
     assert set(kept) < set(tmp_path.rglob('*.nbi'))  # what another process may use stays
+
+
+def test_code_that_a_full_disk_does_not_keep_is_used_all_the_same_and_one_line_says_so(tmp_path):
+    (tmp_path / 'twice.py').write_text(TWICE)
+    (tmp_path / 'adds.py').write_text(ADDS.format(step=1))
+    full = 'import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, 100)); '
+    printed, said = run(tmp_path, full)
+    assert printed == '3.0 0'
+    assert said.splitlines()[1:] == [
+        f'arm_sim: compiled code cannot be kept in {tmp_path / "arm_sim"}: File too large'
+    ]
 
 
 def test_code_that_is_reached_by_a_link_is_compiled_once(tmp_path):

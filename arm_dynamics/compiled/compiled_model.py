@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.source import module_source
 from arm_dynamics.compiling import announce, cache_folder, digest
@@ -101,9 +101,15 @@ def _load(source: str, name: str) -> ModuleType:
     announce(key, f'the dynamics of {name!r}')
     path = cache_folder() / f'{key}.py'
     if not path.is_file():
-        with tempfile.NamedTemporaryFile('w', dir=path.parent, delete=False) as file:
-            file.write(source)
-        os.replace(file.name, path)
+        try:
+            with tempfile.NamedTemporaryFile('w', dir=path.parent, delete=False) as file:
+                file.write(source)
+            os.replace(file.name, path)
+        except OSError as error:
+            raise ArmError(
+                f'generated code cannot be kept in {path.parent}: {error.strerror}; '
+                'XDG_CACHE_HOME names another folder'
+            ) from None
     spec = importlib.util.spec_from_file_location(key, path)
     assert spec is not None
     assert spec.loader is not None
