@@ -426,6 +426,19 @@ def test_bad_parameters_are_refused_with_name_and_value(ur5e, build, message):
         build(ur5e)
 
 
+def test_pseudo_inertia_is_the_sum_of_masses_times_their_homogeneous_positions():
+    rng = np.random.default_rng(4)
+    masses, points = rng.uniform(0.1, 1.0, 20), rng.normal(size=(20, 3))
+    inertia = sum(
+        m * (x @ x * np.eye(3) - np.outer(x, x)) for m, x in zip(masses, points, strict=True)
+    )
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
+    link = np.array([masses.sum(), *(masses @ points), xx, xy, yy, xz, yz, zz])
+    homogeneous = np.column_stack([points, np.ones(20)])
+    expected = (homogeneous.T * masses) @ homogeneous
+    np.testing.assert_allclose(pseudo_inertia(link), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_natural_gain_is_the_inverse_of_the_pseudo_inertia_metric(ur5e):
     link = ur5e.inertial_parameters().reshape(6, 10)[2]
     inverse = np.linalg.inv(pseudo_inertia(link))
