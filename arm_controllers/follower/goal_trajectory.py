@@ -164,7 +164,7 @@ def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) ->
         return motion.followed_by(_swing_back(q[1], v[1], efforts[1], joints))
     if has_v[-1] and v[-1].any():
         duration = braking_time(v[-1], joints.deceleration)
-        return motion.followed_by(stop(q[-1], v[-1], duration, efforts[-1]))
+        return motion.followed_by(stop(q[-1], v[-1], duration))
     return motion
 
 
