@@ -165,6 +165,29 @@ def test_real_time_catches_up_a_little_and_gives_up_what_is_more():
     assert simulation.steps == 7
 
 
+def test_two_steps_due_at_once_are_late_and_one_is_not():
+    clock, simulation, _, wall = realtime()
+    for late, periods in enumerate((1, 2, 3)):
+        wall.now += (periods + 0.1) * PERIOD * 1e-9
+        clock.tick()
+        wall.now -= 0.1 * PERIOD * 1e-9
+        assert clock.late == late
+    assert simulation.steps == 6
+
+
+def test_a_command_of_the_timeout_is_still_used_and_of_a_period_more_no_longer():
+    clock, simulation, _, wall = realtime()
+    run(clock, wall, 0.02)
+    clock.take(simulation.time_ns, PUSH)
+    given = simulation.time_ns
+    while simulation.time_ns <= given + 100_000_000:  # the step at this age goes on
+        assert not simulation.braking or simulation.time_ns == given
+        run(clock, wall, clock.tick_period)
+    assert not simulation.braking
+    run(clock, wall, clock.tick_period)
+    assert simulation.braking
+
+
 def test_real_time_holds_the_newest_command_until_it_is_too_old():
     clock, simulation, audience, wall = realtime()
     run(clock, wall, 0.02)

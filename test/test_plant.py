@@ -211,6 +211,17 @@ def test_an_arm_is_at_rest_below_a_milliradian_per_second(speed, rests):
     assert simulation.at_rest is rests
 
 
+def test_a_wrench_of_the_limits_themselves_is_taken():
+    simulation = make_simulation()
+    simulation.push('tool0', [0.0, 1000.0, 0.0, 600.0, 800.0, 0.0], 3600 * 10**9)
+    with pytest.raises(ArmError, match=r'has a force of 1000\.1 N; allowed'):
+        simulation.push('tool0', [0.0, 1000.1, 0.0, 0.0, 0.0, 0.0])
+    with pytest.raises(ArmError, match=r'has a torque of 1000\.1 N\.m; allowed'):
+        simulation.push('tool0', [0.0, 0.0, 0.0, 0.0, 1000.1, 0.0])
+    with pytest.raises(ArmError, match='stamped 3601 s ahead'):
+        simulation.push('tool0', np.ones(6), 3601 * 10**9)
+
+
 def test_force_and_torque_of_a_wrench_turn_with_its_frame():
     for turned in (np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]), np.array([0, 5.0, 0, 0, 0, 2.0])):
         one, other = make_simulation(), make_simulation()

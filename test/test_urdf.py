@@ -126,6 +126,13 @@ def test_a_joint_that_moves_no_inertia_is_named_by_both_engines():
                 engine(model, PlantParameters('torque'))
 
 
+def test_the_joint_without_inertia_is_named_among_others_that_have_one():
+    end = ARM.index('</inertial>') + len('</inertial>')
+    tip = ARM[:end] + re.sub('<inertial>.*?</inertial>', '', ARM[end:], flags=re.DOTALL)
+    with pytest.raises(ArmError, match="joint 'b' of 'arm' moves no inertia"):
+        AnalyticalPlant(RobotModel(tip, armature=0.1), PlantParameters('torque'))
+
+
 def test_a_link_without_mass_that_carries_one_is_for_the_other_engine():
     model = RobotModel(re.sub('<inertial>.*?</inertial>', '', ARM, count=1, flags=re.DOTALL))
     with pytest.raises(ArmError, match="'arm': .*'a_link'.* engine:=analytical$"):
