@@ -102,3 +102,19 @@ def test_controller_that_is_shut_down_in_motion_ends_its_goal_and_leaves_the_arm
     assert arm.change(FIRST, Transition.TRANSITION_ACTIVATE)
     arm.words(FIRST, 'holding')
     np.testing.assert_allclose(arm.q, held, atol=1e-3)
+
+
+def test_of_controllers_that_start_at_once_one_is_left_active():
+    names = (FIRST, SECOND, THIRD)
+    with ArmSystem('lockstep') as system:
+        for name in names:
+            system.controller(name.removesuffix('_controller'))
+        system.simulator()
+        system.wait(
+            lambda: sum(system.lifecycle(name) == ACTIVE for name in names) == 1, 'one active'
+        )
+        system.spin(0.5)
+        (left,) = (name for name in names if system.lifecycle(name) == ACTIVE)
+        system.words(left, 'holding')
+        for name in set(names) - {left}:
+            assert f'{left!r} commands this arm; deactivate it before {name!r}' in system.log(name)

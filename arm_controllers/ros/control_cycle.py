@@ -30,6 +30,7 @@ class ControlCycle:
     Attributes:
         model, law, follower, goals: the arm, what commands it, what that follows, who asks.
         active: whether states are answered.
+        silent: whether they are not all the same, because the simulator heeds nobody.
         taken_over: whether one was, since the activation or the last long silence.
         heard: whether a state came, be it once more; the reader sets it back.
         overtaken: number of states that came after a newer one, and were not used.
@@ -48,7 +49,7 @@ class ControlCycle:
         """Open the endpoints; `drop` is told of states that cannot be used."""
         p = parameters
         self.follower, self.goals, self._drop = follower, goals, drop
-        self.active = self.taken_over = self.heard = False
+        self.active = self.silent = self.taken_over = self.heard = False
         self.overtaken = 0
         self._node = node
         self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
@@ -91,7 +92,7 @@ class ControlCycle:
 
     def start(self) -> None:
         """Command from the next state on, holding where the arm is then."""
-        self.active, self.taken_over = True, False
+        self.active, self.silent, self.taken_over = True, False, False
 
     def lose(self, reason: str) -> None:
         """Abort all goals: the simulator is silent. With the next state all starts anew."""
@@ -124,7 +125,7 @@ class ControlCycle:
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state."""
-        if not self.active:
+        if not self.active or self.silent:
             return
         state, steps = self._measured, self._steps
         try:

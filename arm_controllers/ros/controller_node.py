@@ -12,7 +12,7 @@ from rclpy.utilities import remove_ros_args
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
-from arm_controllers.ros.command_lock import CommandLock
+from arm_controllers.ros.commander import NOBODY, Commander
 from arm_controllers.ros.control_cycle import ControlCycle
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
@@ -45,17 +45,11 @@ class ControllerNode(LifecycleNode):
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = 0
         self.create_timer(1.0, self._on_second)
-        topic = self.resolve_topic_name('joint_commands')
-        self._lock = CommandLock(f'{self.context.get_domain_id()}{topic}', self.get_name())
+        self._commander = Commander(self, self._on_commander)
         refuse_unknown_parameters(self)  # before it says that it starts
         if self.parameters.autostart:
             self.trigger_configure()
             self.trigger_activate()
-
-    def destroy_node(self) -> None:
-        """Let another controller have the arm."""
-        self._lock.release()
-        super().destroy_node()
 
     def _on_change_state(
         self, request: ChangeState.Request, response: ChangeState.Response
@@ -86,18 +80,16 @@ class ControllerNode(LifecycleNode):
 
         Refused while another controller is active on the arm.
         """
-        other = self._lock.take()
+        other = self._commander.other()
         if other:
-            self.get_logger().error(
-                f'{other!r} commands this arm; deactivate it before {self.get_name()!r}'
-            )
+            self._refuse_beside(other)
             return TransitionCallbackReturn.FAILURE
         self.cycle.start()
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop commanding; goals at hand are aborted and told so, the plant brakes and holds."""
-        self._stop('the controller was deactivated')
+        self.cycle.stop('the controller was deactivated')
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -109,12 +101,23 @@ class ControllerNode(LifecycleNode):
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop commanding, as for deactivation."""
         if self.cycle is not None and self.cycle.active:
-            self._stop('the controller was shut down')
+            self.cycle.stop('the controller was shut down')
         return TransitionCallbackReturn.SUCCESS
 
-    def _stop(self, reason: str) -> None:
-        self.cycle.stop(reason)
-        self._lock.release()
+    def _on_commander(self, name: str) -> None:
+        """Keep to whom the simulator heeds: be silent with nobody, make way for another."""
+        if self.cycle is None or not self.cycle.active:
+            return
+        self.cycle.silent = name == NOBODY
+        if self.cycle.silent:
+            self.cycle.lose(f'another publisher commands as {self.get_name()!r}: the arm brakes')
+        elif name not in ('', self.get_name()):
+            self._refuse_beside(name)
+            self.trigger_deactivate()
+
+    def _refuse_beside(self, other: str) -> None:
+        commands = f'{other!r} commands this arm; deactivate it before {self.get_name()!r}'
+        self.get_logger().error(f'this arm heeds {NOBODY}' if other == NOBODY else commands)
 
     def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
         """Return what the controller believes the arm is."""

@@ -1,26 +1,39 @@
 """Whose commands the simulator heeds, and which of them."""
 
 from collections.abc import Callable
+from typing import Any
 
-from rclpy.node import Node
+from rclpy.node import Node, NodeNameNonExistentError
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS
+from arm_controllers.ros.commander import NOBODY, TOPIC
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.ros.own_goals import OwnGoals
+
+# How often it is looked at who is still there [s].
+_LOOK = 0.25
+_CHANGE_STATE = 'lifecycle_msgs/srv/ChangeState'
 
 
 class CommandInput:
     """Hands `joint_commands` of one controller at a time to a clock.
 
     A message without joints is a controller's farewell. Who commands is heeded until then, or
-    until the arm brakes because nothing comes.
+    until the arm brakes because nothing comes; its name stands on `commander`.
+
+    A publisher numbers its messages. A number that does not rise comes from a second publisher
+    that commands under the same name: the arm brakes, and nobody is heeded until one of them has
+    gone or `confirm` is called.
 
     Attributes:
         commander: the controller that is heeded.
         rival: one that commands beside it; the reader empties it.
+        imitated: why nobody is heeded, or ''.
         stale: number of commands to other states than the clock accepts.
     """
 
@@ -29,23 +42,35 @@ class CommandInput:
     ):
         """Listen; `refuse` is told why a command is dropped."""
         self._clock, self._own, self._refuse = clock, own, refuse
-        self._logger = node.get_logger()
+        self._node, self._logger = node, node.get_logger()
         plant = clock.simulation.plant
         self._field = 'position' if plant.command_interface == 'position' else 'effort'
         self._command = JointStateReader(plant.joint_names, (self._field,))
-        self.commander = self.rival = ''
-        self.stale, self._used_ns = 0, -1
-        node.create_subscription(
+        self.commander = self.rival = self.imitated = ''
+        self.stale, self._used_ns, self._number = 0, -1, 0
+        self._heard, self._told = False, ''
+        self._there_then: dict[bytes, str] = {}
+        self._suspects: dict[bytes, str] = {}
+        self._words = node.create_publisher(String, TOPIC, LATCHED_QOS)
+        self._input = node.create_subscription(
             JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS, raw=True
         )
+        # EventsExecutor hands over message and info as one argument, others as two: rclpy would
+        # take a function of one or two for one that wants no info.
+        self._input._callback_type = Subscription.CallbackType.WithMessageInfo
+        node.create_timer(_LOOK, self._look)
+        self._tell('')
 
-    def _on_command(self, raw: bytes) -> None:
+    def _on_command(self, *taken: Any) -> None:
+        raw, info = taken if len(taken) == 2 else taken[0]
+        if self.imitated:
+            return
         try:
-            self._use(raw)
+            self._use(raw, info['publication_sequence_number'] or 0)
         except ArmError as error:
             self._refuse(error)
 
-    def _use(self, raw: bytes) -> None:
+    def _use(self, raw: bytes, number: int) -> None:
         """Do what a command asks for; raise ArmError where it is refused."""
         clock, command = self._clock, self._command
         command.open(raw)
@@ -53,20 +78,97 @@ class CommandInput:
         if self._own is not None and self._own.in_charge:
             self._own.give_up(sender)
             clock.forget()
-            self.commander = sender
+            self.commander, self._number = sender, 0
         braking = clock.simulation.braking
-        if sender != self.commander and not braking:
-            self.rival = sender
-            raise ArmError(
-                f'two controllers command the arm: {self.commander!r} is heeded,'
-                f' {sender!r} is not; deactivate one of them'
-            )
+        if not braking:
+            if sender != self.commander:
+                self.rival = sender
+                raise ArmError(
+                    f'two controllers command the arm: {self.commander!r} is heeded,'
+                    f' {sender!r} is not; deactivate one of them'
+                )
+            if 0 < number <= self._number:
+                self._stop_all()
+                return
         if command.empty and not braking:
             self._logger.info(f'{sender!r} has released the arm: braking, then holding')
             clock.release()
+            self._tell('')
         elif clock.accepts(command.time_ns):
             values = command.values(self._field)
             self.commander, self._used_ns = sender, command.time_ns
+            self._number, self._heard = number, True
+            if sender != self._told:
+                self._tell(sender)
             clock.take(command.time_ns, values)
         else:
             self.stale += command.time_ns != self._used_ns  # else it was asked for twice
+
+    def confirm(self) -> str:
+        """Heed the next controller that commands, whoever else can publish commands."""
+        if not self.imitated:
+            raise ArmError('nothing to confirm: no controller is imitated')
+        self.imitated = ''
+        self._suspects = {}
+        self._tell('')
+        return 'the controller that commands next is heeded'
+
+    def _stop_all(self) -> None:
+        """Brake: two publishers command under one name."""
+        self.imitated = f'two publishers command as {self.commander!r}: braking, heeding neither'
+        self._there_then = self._publishers()
+        self._tell(NOBODY)
+        self._clock.release()
+
+    def _look(self) -> None:
+        """See who has gone since the last look, and who imitates."""
+        if not self.imitated:
+            if self._told and not self._heard:
+                self._tell('')
+            self._heard = False
+            return
+        publishers = self._publishers()
+        if not self._suspects:
+            publishers = self._there_then | publishers
+            if not any('_UNKNOWN_' in node for node in publishers.values()):
+                self._name(publishers)  # else the graph does not know all names yet
+        elif len(self._suspects.keys() & publishers) <= 1:
+            self._logger.info(f'one publisher that commands as {self.commander!r} is left')
+            self.confirm()
+
+    def _publishers(self) -> dict[bytes, str]:
+        """Return the node of each publisher of commands, by the publisher's identifier."""
+        found = self._node.get_publishers_info_by_topic(self._input.topic_name)
+        return {
+            bytes(each.endpoint_gid): each.node_namespace.rstrip('/') + '/' + each.node_name
+            for each in found
+        }
+
+    def _name(self, publishers: dict[bytes, str]) -> None:
+        """Say who may have imitated the commander: not a controller that waits for its turn."""
+        suspects = {
+            gid: node
+            for gid, node in publishers.items()
+            if node.endswith('/' + self.commander) or not self._waits(node)
+        }
+        self._suspects = suspects if len(suspects) > 1 else publishers
+        nodes = ', '.join(sorted(self._suspects.values()))
+        self.imitated = (
+            f'more than one publisher commands as {self.commander!r}: the arm brakes until only '
+            f'one is left of {nodes}, or ~/confirm_commander is called'
+        )
+        self._logger.error(self.imitated)
+
+    def _waits(self, node: str) -> bool:
+        """Whether a node is a controller that can be activated."""
+        namespace, name = node.rsplit('/', 1)
+        try:
+            services = self._node.get_service_names_and_types_by_node(name, namespace or '/')
+        except NodeNameNonExistentError:  # it has just gone
+            return False
+        return any(_CHANGE_STATE in types for _, types in services)
+
+    def _tell(self, name: str) -> None:
+        """Say whom the simulator heeds."""
+        self._told = name
+        self._words.publish(String(data=name))

@@ -42,6 +42,8 @@ class SimulatorDiagnostics:
         clock, commands = self._clock, self._commands
         if clock.fault:
             return _ERROR, clock.fault
+        if commands.imitated:
+            return _ERROR, commands.imitated
         if clock.waits:
             return _OK, 'paused'
         if clock.simulation.braking and clock.simulation.steps:

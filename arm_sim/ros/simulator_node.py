@@ -60,6 +60,7 @@ class SimulatorNode(Node):
         self._serve('pause', SetBool, self._pause)
         self._serve('step', Trigger, self._step)
         self._serve('save_inputs', Trigger, self._save_inputs)
+        self._serve('confirm_commander', Trigger, lambda request: commands.confirm())
         self._timer = self.create_timer(clock.tick_period, clock.tick)
         clock.wake = self._wake
         LiveSimulator(self, p, of_plant, clock, shown)

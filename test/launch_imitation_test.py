@@ -1,0 +1,109 @@
+"""A publisher that commands under the active controller's name: found out, named, and braked."""
+
+import numpy as np
+import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from arm_system import HOME, INACTIVE, NAMES, ArmSystem, goal
+from lifecycle_msgs.msg import Transition
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
+
+ACTIVE, WAITING = 'computed_torque_controller', 'pd_controller'
+FAR = HOME + np.array([0.5, 0.2, -0.2, 0.1, 0.1, 0.3])
+ODD = 3.125  # [N.m], a torque that no law commands here
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """A torque-driven UR5e, one controller that commands and one that waits for its turn."""
+    with ArmSystem('lockstep') as system:
+        system.simulator()
+        system.controller('computed_torque')
+        system.wait_for_motion_control(ACTIVE)
+        system.controller('pd', autostart=False)
+        assert system.change(WAITING, Transition.TRANSITION_CONFIGURE)
+        yield system
+        for name in system.processes:
+            assert system.alive(name), system.log(name)
+            assert 'Traceback' not in system.log(name)
+
+
+class Imitator:
+    """Answers every state as the active controller does, with a torque of its own."""
+
+    def __init__(self, arm):
+        self.node = rclpy.create_node('imitator', context=arm.context)
+        self.arm, self.efforts, self.speaks = arm, {}, True
+        self.publisher = self.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+        arm.wait(lambda: self.publisher.get_subscription_count() > 0, 'simulator listening')
+        self.node.create_subscription(JointState, 'joint_states', self.on_state, STATE_QOS)
+        arm.executor.add_node(self.node)
+
+    def on_state(self, state):
+        self.efforts[state.header.stamp.sec, state.header.stamp.nanosec] = np.array(state.effort)
+        if self.speaks:
+            answer = JointState(name=NAMES, effort=[ODD] * 6)
+            answer.header.stamp, answer.header.frame_id = state.header.stamp, ACTIVE
+            self.publisher.publish(answer)
+
+    def steps(self):
+        """Return how many states were reached under the imitator's torque."""
+        return sum(np.array_equal(effort, [ODD] * 6) for effort in self.efforts.values())
+
+    def go(self):
+        self.arm.executor.remove_node(self.node)
+        self.node.destroy_node()
+
+
+def found_out(arm):
+    """Imitate amid a goal until the arm is braked for it; return the imitator."""
+    before = arm.log('simulator').count('/imitator')
+    _, end = arm.send(ACTIVE, goal([4.0], [FAR]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.05, 'motion')
+    imitator = Imitator(arm)
+    answer = arm.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert f'another publisher commands as {ACTIVE!r}' in answer.result.error_string
+    arm.words('simulator', '/imitator')
+    arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest')
+    held = arm.q.copy()
+    arm.spin(1.0)  # it goes on
+    np.testing.assert_allclose(arm.q, held, atol=1e-3)
+    assert imitator.steps() <= 1
+    line = f'/{ACTIVE}, /imitator, or ~/confirm_commander is called'
+    assert line in arm.log('simulator')
+    assert arm.log('simulator').count('/imitator') == before + 1
+    arm.words(ACTIVE, 'silent')
+    assert not arm.change(WAITING, Transition.TRANSITION_ACTIVATE)
+    assert arm.lifecycle(WAITING) == INACTIVE
+    return imitator
+
+
+def assert_goes_on(arm, held):
+    arm.words(ACTIVE, 'holding')
+    np.testing.assert_allclose(arm.q, held, atol=1e-3)
+    status, result = arm.follow(ACTIVE, goal([1.0], [HOME]))
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+
+
+def test_imitator_moves_the_arm_by_one_command_at_most_until_it_has_gone(arm):
+    imitator = found_out(arm)
+    held = arm.q.copy()
+    imitator.go()
+    assert_goes_on(arm, held)
+
+
+def test_confirmed_controller_is_heeded_beside_an_imitator_that_is_silent(arm):
+    nothing = arm.call(Trigger, '/simulator/confirm_commander', Trigger.Request())
+    assert not nothing.success
+    imitator = found_out(arm)
+    imitator.speaks = False
+    held = arm.q.copy()
+    arm.spin(0.6)  # its publisher is still there
+    arm.words('simulator', '/imitator')
+    assert arm.call(Trigger, '/simulator/confirm_commander', Trigger.Request()).success
+    assert_goes_on(arm, held)
+    imitator.go()
