@@ -18,7 +18,8 @@ usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
 A sourced ROS 2 is used; Python packages that it lacks go into a virtual environment
 over it, in .ros/over. Where no ROS 2 is sourced, one is made in .ros, once: 614 MB are
 downloaded and 1.9 GB stored, in a few minutes. The workspace is built when its
-sources have changed.
+sources have changed. Nodes talk to those of this machine only, unless
+ROS_AUTOMATIC_DISCOVERY_RANGE says SUBNET.
 
   ./ws ros2 launch arm_sim cube.launch.py
   ./ws ros2 topic list
@@ -185,12 +186,11 @@ warm_up() {
   env -u PYTHONDONTWRITEBYTECODE ros2 launch arm_sim cube.launch.py --show-args >/dev/null
 }
 
-# Every check runs, also after one that failed; tests talk to nobody outside.
+# Every check runs, also after one that failed; tests have a ROS domain of their own.
 check_all() {
   local failed=()
   cd "$root"
   export ROS_DOMAIN_ID=${ROS_DOMAIN_ID:-$((1 + $$ % 100))}
-  export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
   python3 -m ruff check --quiet || failed+=('ruff check')
   python3 -m ruff format --check --quiet || failed+=('ruff format')
   python3 -m mypy || failed+=(mypy)
@@ -219,6 +219,8 @@ else
 fi
 build
 use_workspace
+# Nodes find those of this machine, unless the user says otherwise.
+export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
 [[ -z ${built:-} ]] || warm_up
 use_log_folder
 

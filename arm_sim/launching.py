@@ -133,6 +133,7 @@ def _node(name: str, parameters: list[Any], succeeds: bool = False, **options: A
         exec_name=name,
         namespace='/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
+        ros_arguments=['--enclave', f'/arm_sim/{name}'],  # where ROS 2 security is on
         **{'executable': name, **options},
         **_ending(name, succeeds),
     )

@@ -139,6 +139,16 @@ def test_cores_import_neither_ros_nor_the_modules_that_know_it():
     assert wrong == []
 
 
+def test_nothing_from_outside_is_run():
+    for path in [*MODULES, *(ROOT / 'launch').glob('*.py')]:
+        tree = ast.parse(path.read_text())
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        assert not called & {'eval', 'exec', 'yaml.load', 'yaml.unsafe_load', 'os.system'}, path
+        given = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+        assert not given & {'shell=True', 'allow_pickle=True'}, path
+        assert not {'pickle', 'marshal', 'shelve'} & set(imported_modules(path)), path
+
+
 def test_importing_every_core_brings_in_no_rclpy():
     names = [module_name(path) for path in CORES if path.name != '__main__.py']
     code = f'import sys\nimport {", ".join(names)}\nsys.exit("rclpy" in sys.modules)'

@@ -1,0 +1,108 @@
+"""What the permission files allow is what the nodes open, as a running graph shows it."""
+
+import importlib.util
+import re
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from arm_system import ArmSystem
+from lifecycle_msgs.msg import Transition
+from rclpy import action
+from rclpy.node import Node, NodeNameNonExistentError
+
+FILE = Path(__file__).parent.parent / 'tools' / 'security.py'
+LOOKS = {
+    ('topics', 'publish'): Node.get_publisher_names_and_types_by_node,
+    ('topics', 'subscribe'): Node.get_subscriber_names_and_types_by_node,
+    ('services', 'reply'): Node.get_service_names_and_types_by_node,
+    ('services', 'request'): Node.get_client_names_and_types_by_node,
+    ('actions', 'execute'): action.get_action_server_names_and_types_by_node,
+    ('actions', 'call'): action.get_action_client_names_and_types_by_node,
+}
+
+
+@pytest.fixture(scope='module')
+def security():
+    spec = importlib.util.spec_from_file_location('security', FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def allowed(policy, name):
+    """Return (group, right, full name) of all that a node may open."""
+    profile = policy.find(f".//enclave[@path='/arm_sim/{name}']/profiles/profile")
+    return {
+        (group.tag, right, '/' + entry.text.replace('~', name))
+        for group in profile
+        for right in group.attrib
+        for entry in group
+    }
+
+
+def opened(watcher, name):
+    """Return (group, right, full name) of all that a node has open now."""
+    try:
+        return {
+            (*kind, found)
+            for kind, look in LOOKS.items()
+            for found, _ in look(watcher, name, '/')
+            if '/_action/' not in found
+        }
+    except NodeNameNonExistentError:
+        return set()
+
+
+def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
+    task = 'sinusoid_task'
+    names = ('simulator', 'servo_controller', 'inverse_kinematics', 'pd_controller', task)
+    seen = {name: set() for name in names}
+    with ArmSystem(actuator='servo') as system:
+        system.simulator()
+        system.controller('servo')
+        system.controller('pd', 'mode:=realtime', autostart=False)
+        system.start('inverse_kinematics')
+        system.start(task, 'controller:=servo', f'output_dir:={tmp_path}')
+        assert system.change('pd_controller', Transition.TRANSITION_CONFIGURE)
+
+        def done():
+            for name in names:
+                seen[name] |= opened(system.node, name)
+            seen['pd_controller'] |= opened(system.node, 'pd_controller_goals')
+            return not system.alive(task)
+
+        system.wait(done, 'end of the task')
+        assert (tmp_path / 'report.json').exists(), system.log(task)
+    policy = security.policy(security.nodes())
+    for name in names:
+        assert seen[name] - allowed(policy, name) == set()
+    # Not used by these: a motion model's own goals, other controllers, a simulated clock.
+    rest = set.union(*(allowed(policy, name) - seen[name] for name in names))
+    assert {entry for entry in rest if '_controller' not in entry[2]} <= {
+        ('topics', 'subscribe', '/clock'),
+        ('topics', 'subscribe', '/parameter_events'),
+        ('topics', 'subscribe', '/simulator/joint_trajectory'),
+        ('topics', 'subscribe', '/simulator/controller_state'),
+        ('services', 'request', '/simulator/get_parameters'),
+        ('actions', 'execute', '/simulator/follow_joint_trajectory'),
+        ('actions', 'call', '/simulator/follow_joint_trajectory'),
+    }
+
+
+def test_every_node_that_is_installed_has_an_enclave(security):
+    installed = {script.name for script in distribution('arm_sim').entry_points}
+    kinds = r'simulator|inverse_kinematics|\w+_(controller|task)'
+    assert {name for name in installed if re.fullmatch(kinds, name)} == set(security.nodes())
+
+
+def test_without_sros2_the_policy_is_written_and_it_is_said_what_is_missing(
+    security, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(security.sys, 'argv', ['security.py', str(tmp_path / 'keys')])
+    monkeypatch.setattr(
+        security.subprocess, 'run', lambda *_, **__: type('Done', (), {'returncode': 2})
+    )
+    assert security.main() == 1
+    assert 'ros-jazzy-sros2' in capsys.readouterr().err
+    assert '/arm_sim/simulator' in (tmp_path / 'keys' / 'policy.xml').read_text()

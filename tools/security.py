@@ -1,0 +1,84 @@
+"""Make a keystore in which every node may do only what config/security says of its kind.
+
+    ./ws python tools/security.py KEYSTORE
+
+Writes KEYSTORE/policy.xml, with an enclave /arm_sim/<node> for each node, and has `ros2 security`
+(package sros2) make their keys and permissions.
+"""
+
+import copy
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+ROOT = Path(__file__).resolve().parent.parent
+PROFILES = ROOT / 'config' / 'security'
+
+
+def nodes() -> dict[str, str]:
+    """Return the kind of each node that this repository can run, by its name."""
+    laws = sorted(path.stem for path in (ROOT / 'arm_controllers/laws').glob('[!_]*.py'))
+    tasks = sorted(path.stem for path in (ROOT / 'arm_sim/tasks').glob('[!_]*'))
+    return {
+        'simulator': 'simulator',
+        'inverse_kinematics': 'inverse_kinematics',
+        **{f'{law}_controller': 'controller' for law in laws},
+        **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},
+    }
+
+
+def policy(kinds: dict[str, str]) -> Element:
+    """Return sros2's policy of nodes, given the kind of each."""
+    servers = [name for name, kind in kinds.items() if kind in ('simulator', 'controller')]
+    root = Element('policy', version='0.2.0')
+    enclaves = SubElement(root, 'enclaves')
+    for name, kind in kinds.items():
+        enclave = SubElement(enclaves, 'enclave', path=f'/arm_sim/{name}')
+        profile = SubElement(SubElement(enclave, 'profiles'), 'profile', ns='/', node=name)
+        for file in ('every_node', kind):
+            for group in ElementTree.parse(PROFILES / f'{file}.xml').getroot():
+                profile.append(_expanded(group, name, servers))
+    return root
+
+
+def _expanded(group: Element, node: str, servers: list[str]) -> Element:
+    """Return a group of names: {node} is the node's own, {server} that of every server."""
+    result = Element(group.tag, group.attrib)
+    for entry in group:
+        for server in servers if '{server}' in entry.text else ['']:
+            result.append(copy.copy(entry))
+            result[-1].text = entry.text.replace('{server}', server).replace('{node}', node)
+    return result
+
+
+def main() -> int:
+    """Write the policy; have keys and permissions made."""
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    keystore, kinds = Path(sys.argv[1]), nodes()
+    keystore.mkdir(parents=True, exist_ok=True)
+    tree = ElementTree.ElementTree(policy(kinds))
+    ElementTree.indent(tree)
+    tree.write(keystore / 'policy.xml', encoding='unicode', xml_declaration=True)
+    commands = [['create_keystore', keystore]]
+    for name in kinds:
+        commands.append(['create_enclave', keystore, f'/arm_sim/{name}'])
+        commands.append(
+            ['create_permission', keystore, f'/arm_sim/{name}', keystore / 'policy.xml']
+        )
+    for command in commands:
+        if subprocess.run(['ros2', 'security', *command], check=False).returncode:
+            print(
+                f'{keystore}/policy.xml is written; keys and permissions need `ros2 security`, '
+                'which failed: sudo apt install ros-jazzy-sros2',
+                file=sys.stderr,
+            )
+            return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
