@@ -36,7 +36,7 @@ class Imitator:
 
     def __init__(self, arm):
         self.node = rclpy.create_node('imitator', context=arm.context)
-        self.arm, self.efforts, self.speaks = arm, {}, True
+        self.arm, self.efforts, self.speaks = arm, {}, False
         self.publisher = self.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
         arm.wait(lambda: self.publisher.get_subscription_count() > 0, 'simulator listening')
         self.node.create_subscription(JointState, 'joint_states', self.on_state, STATE_QOS)
@@ -61,9 +61,10 @@ class Imitator:
 def found_out(arm):
     """Imitate amid a goal until the arm is braked for it; return the imitator."""
     before = arm.log('simulator').count('/imitator')
-    _, end = arm.send(ACTIVE, goal([4.0], [FAR]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.05, 'motion')
     imitator = Imitator(arm)
+    _, end = arm.send(ACTIVE, goal([20.0], [FAR]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.01, 'motion')
+    imitator.speaks = True
     answer = arm.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert f'another publisher commands as {ACTIVE!r}' in answer.result.error_string

@@ -77,10 +77,11 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
     policy = security.policy(security.nodes())
     for name in names:
         assert seen[name] - allowed(policy, name) == set()
-    # Not used by these: a motion model's own goals, other controllers, a simulated clock.
+    # Not used by these, or too short to be seen: a motion model's goals, a simulated clock.
     rest = set.union(*(allowed(policy, name) - seen[name] for name in names))
     assert {entry for entry in rest if '_controller' not in entry[2]} <= {
         ('topics', 'subscribe', '/clock'),
+        ('topics', 'subscribe', '/joint_commands'),
         ('topics', 'subscribe', '/parameter_events'),
         ('topics', 'subscribe', '/simulator/joint_trajectory'),
         ('topics', 'subscribe', '/simulator/controller_state'),
