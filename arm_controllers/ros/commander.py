@@ -31,13 +31,18 @@ class Commander:
     def other(self) -> str:
         """Return who commands the arm, so that nobody else may begin; '' if nobody does."""
         end = time.monotonic() + _PATIENCE
-        while self.name and self._node.count_publishers(TOPIC) and time.monotonic() < end:
+        while self._somebody_is_there() and time.monotonic() < end:
             taken = self._words.handle.take_message(String, False)
             if taken:
                 self.name = taken[0].data
             else:
                 time.sleep(0.005)
-        return self.name if self._node.count_publishers(TOPIC) else ''
+        return self.name if self._somebody_is_there() else ''
+
+    def _somebody_is_there(self) -> bool:
+        """Whether there is a name, of a node that lives, and a simulator that says it."""
+        living = self.name in (NOBODY, *self._node.get_node_names())
+        return living and self._node.count_publishers(TOPIC) > 0
 
     def _on_word(self, word: String) -> None:
         self.name = word.data

@@ -74,6 +74,11 @@ class Clock:
         """Forget the newest command: another commander has come."""
         self._command = None
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether the arm brakes or is held, and no command waits to change that."""
+        return self.simulation.braking and self._command is None
+
     def release(self) -> None:
         """Brake, then hold: nobody commands; or let the own commander take over."""
         self.simulation.brake()

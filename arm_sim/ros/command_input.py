@@ -48,7 +48,7 @@ class CommandInput:
         self._command = JointStateReader(plant.joint_names, (self._field,))
         self.commander = self.rival = self.imitated = ''
         self.stale, self._used_ns, self._number = 0, -1, 0
-        self._heard, self._told = False, ''
+        self._told = ''
         self._there_then: dict[bytes, str] = {}
         self._suspects: dict[bytes, str] = {}
         self._words = node.create_publisher(String, TOPIC, LATCHED_QOS)
@@ -96,8 +96,7 @@ class CommandInput:
             self._tell('')
         elif clock.accepts(command.time_ns):
             values = command.values(self._field)
-            self.commander, self._used_ns = sender, command.time_ns
-            self._number, self._heard = number, True
+            self.commander, self._used_ns, self._number = sender, command.time_ns, number
             if sender != self._told:
                 self._tell(sender)
             clock.take(command.time_ns, values)
@@ -123,9 +122,8 @@ class CommandInput:
     def _look(self) -> None:
         """See who has gone since the last look, and who imitates."""
         if not self.imitated:
-            if self._told and not self._heard:
+            if self._told and self._clock.abandoned:
                 self._tell('')
-            self._heard = False
             return
         publishers = self._publishers()
         if not self._suspects:
