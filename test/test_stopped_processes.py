@@ -102,7 +102,7 @@ def test_a_diverged_pose_ends_with_the_simulators_reason(tmp_path):
     assert 'physics diverged' in launch.printed()
 
 
-@pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGKILL])
 def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
     launch = Launch(
         tmp_path, 'sinusoid.launch.py', 'mode:=realtime', 'start:=rest', 'cycles:=100.0'
