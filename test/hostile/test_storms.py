@@ -14,6 +14,7 @@ from lifecycle_msgs.srv import ChangeState
 from oracle import assert_all_is_well, memory
 from rclpy.action import ActionClient
 from rclpy.experimental import EventsExecutor
+from rclpy.qos import QoSProfile
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.ros.qos import SERVICE_QOS
@@ -29,7 +30,7 @@ FINAL = {
 }
 DOWN = [Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP]
 UP = [Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE]
-COMMON = 2 * UP + DOWN
+COMMON = 4 * UP + DOWN
 ANY = sorted(set(range(256)) - FINAL)
 ENDED = {GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED, GoalStatus.STATUS_ABORTED}
 
@@ -55,13 +56,13 @@ class Client:
             FollowJointTrajectory,
             f'/{CONTROLLER}/follow_joint_trajectory',
             **{f'{name}_qos_profile': SERVICE_QOS for name in services},
+            status_sub_qos_profile=QoSProfile(depth=1),  # each one has all goals of ten seconds
         )
         self.topic = self.node.create_publisher(
             JointTrajectory, f'/{CONTROLLER}/joint_trajectory', 10
         )
         self.transition = None
-        self.asked = self.granted = self.canceled = 0
-        self.unanswered = 0
+        self.asked = self.granted = self.unanswered = 0
         self.accepted = {}
         self.ended = dict.fromkeys(ENDED, 0)
 
@@ -77,7 +78,6 @@ class Client:
             sent = self.action.send_goal_async(self.some_goal())
             sent.add_done_callback(self.on_answer)
         elif kind < 0.3 and self.accepted:
-            self.canceled += 1
             list(self.accepted.values())[-1].cancel_goal_async()
         elif kind < 0.32:
             self.topic.publish(self.some_goal().trajectory)
@@ -109,6 +109,8 @@ class Client:
         identifier = bytes(handle.goal_id.uuid)
         self.unanswered -= 1
         self.accepted[identifier] = handle
+        if self.rng.random() < 0.3:
+            handle.cancel_goal_async()
         handle.get_result_async().add_done_callback(
             lambda result: self.on_result(identifier, result.result())
         )
