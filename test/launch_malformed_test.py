@@ -6,7 +6,8 @@ import time
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from arm_system import ACTIVE, HOME, NAMES, ArmSystem, goal
+from arm_system import ACTIVE, HOME, NAMES, ArmSystem, goal, trajectory
+from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
@@ -88,6 +89,26 @@ def test_bytes_that_are_no_message_are_dropped_counted_and_kill_nobody(arm, topi
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
     status, _ = arm.follow(CONTROLLER, goal([0.5], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ('topic', 'message'),
+    [
+        (f'/{CONTROLLER}/joint_trajectory', trajectory([9.0], [HOME])),
+        ('external_wrench', WrenchStamped()),
+    ],
+)
+def test_bytes_that_are_no_trajectory_and_no_wrench_kill_nobody(arm, topic, message):
+    rogue = arm.node.create_publisher(type(message), topic, 10)
+    arm.wait(lambda: rogue.get_subscription_count() > 0, 'listener')
+    whole = bytes(serialize_message(message))
+    cut = [whole[:size] for size in (1, 4, 10, 40, len(whole) - 4)]
+    for bad in (*cut, b'\xff\xff' + whole[2:], whole[:12] + b'\xff\xff\xff\xff' + whole[16:]):
+        rogue.publish(bad)
+        arm.spin(0.02)
+    arm.node.destroy_publisher(rogue)
+    status, result = arm.follow(CONTROLLER, goal([0.5], [HOME]))
+    assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
 
 
 @pytest.mark.parametrize(

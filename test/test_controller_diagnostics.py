@@ -113,6 +113,19 @@ def test_state_that_cannot_be_used_is_an_error_that_names_the_joint(controller):
     assert controller.level > b'\x01'
 
 
+def test_stamps_at_the_ends_of_what_a_message_holds_are_jumps_of_time_and_no_more(controller):
+    controller.node.trigger_configure()
+    controller.node.trigger_activate()
+    controller.show()
+    for sec in (2**31 - 1, -(2**31), 0, -1, 2**31 - 1, 1):
+        controller.ask(goal([5.0], [HOME + 0.1]))
+        controller.time_ns = sec * 1_000_000_000
+        controller.show()
+        assert not controller.node.cycle.follower.goals
+        assert controller.node.cycle.follower.time_ns == controller.time_ns
+        np.testing.assert_array_equal(controller.node.cycle.follower.reference.q, HOME)
+
+
 class Broken:
     """A law with memory, which a large velocity poisons until it is reset."""
 
