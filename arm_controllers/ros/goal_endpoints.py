@@ -24,6 +24,10 @@ from arm_dynamics.checks import ArmError
 _RESULT_TIMEOUT = 10
 # How long a thread keeps the interpreter when another one waits for it, in real time [s].
 _SWITCH_INTERVAL = 2e-4
+# How seldom garbage is looked for: among the points of a long message, which are none, it takes
+# 40 ms each time. So many points are freed at a time.
+_GARBAGE = (100_000, 50, 100)
+_FREED = 1000
 
 
 class _ActionServer(ActionServer):
@@ -93,6 +97,7 @@ class GoalEndpoints:
             sys.setswitchinterval(_SWITCH_INTERVAL)
             gc.collect()
             gc.freeze()  # a full collection may skip all that stays: it would hold up a cycle
+            gc.set_threshold(*_GARBAGE)
             Thread(target=self._spin_front).start()  # the process ends after it, with the context
 
     def handle(self, identifier: object) -> ServerGoalHandle | None:
@@ -123,18 +128,25 @@ class GoalEndpoints:
                 return
 
     def _on_message(self, message: JointTrajectory) -> None:
-        self._arrived(None, lambda: goal_from_message(message))
+        self._arrived(None, message, lambda: goal_from_message(message))
 
     def _on_action_goal(self, handle: ServerGoalHandle) -> None:
         identifier = bytes(handle.goal_id.uuid)
         self._handles[identifier] = handle
-        self._arrived(identifier, lambda: goal_from_action(handle.request, identifier))
+        request = handle.request  # which lives as long as its result
+        self._arrived(
+            identifier, request.trajectory, lambda: goal_from_action(request, identifier)
+        )
 
-    def _arrived(self, identifier: object, convert: Callable[[], Goal]) -> None:
+    def _arrived(
+        self, identifier: object, message: JointTrajectory, convert: Callable[[], Goal]
+    ) -> None:
         try:
             self._on_goal(identifier, convert())
         except ArmError as error:
             self._on_goal(identifier, error)
+        while message.points:  # little by little: 100 000 at once hold up a cycle by 30 ms
+            del message.points[-_FREED:]
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         may = self._may_cancel(bytes(handle.goal_id.uuid))
