@@ -2,6 +2,8 @@
 
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +15,15 @@ from arm_controllers.follower.motion_limits import check_limits, check_torque
 from arm_controllers.follower.motions import Motion, Motions
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances
-from arm_controllers.follower.trajectory import Array, hold
+from arm_controllers.follower.trajectory import Array, Trajectory, hold
 from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
+
+
+def _built(*arguments: Any) -> tuple[Trajectory, Array]:
+    with np.errstate(all='ignore'):  # overflow of absurd numbers: see check_limits
+        return goal_trajectory(*arguments)
 
 
 class TrajectoryFollower:
@@ -118,7 +125,9 @@ class TrajectoryFollower:
         for _ in self.accept(goal, time_ns):
             pass
 
-    def accept(self, goal: Goal, time_ns: int, notice_ns: int = 0) -> Iterator[None]:
+    def accept(
+        self, goal: Goal, time_ns: int, notice_ns: int = 0, aside: Executor | None = None
+    ) -> Iterator[None]:
         """Do what `set_goal` does in slices of about a millisecond; the last one takes effect.
 
         Between slices the follower may be updated, but take no other goal. Where that moves the
@@ -128,6 +137,7 @@ class TrajectoryFollower:
             goal: what is asked.
             time_ns: stamp of the newest state.
             notice_ns: earliest take-over after the newest state [ns]: time for the checks.
+            aside: builds the trajectory; with 100 000 points that takes 0.1 s and more.
         """
         p = self.parameters
         check_form(goal, self.joint_names, p)
@@ -145,10 +155,14 @@ class TrajectoryFollower:
             self._motions.check_room(p.waiting_goals_limit)
             state = self.peek(from_ns).copy()
             late = (from_ns - start_ns) * 1e-9
-            with np.errstate(all='ignore'):  # overflow of absurd numbers: see check_limits
-                trajectory, point_times = goal_trajectory(
-                    goal, self.model, state, late, p, self._max_deceleration
-                )
+            arguments = goal, self.model, state, late, p, self._max_deceleration
+            if aside is None:
+                trajectory, point_times = _built(*arguments)
+            else:
+                building = aside.submit(_built, *arguments)
+                while not building.done():
+                    yield
+                trajectory, point_times = building.result()
             yield
             yield from check_limits(trajectory, self.model, self._max_acceleration, point_times)
             yield from check_torque(trajectory, self.model, point_times)

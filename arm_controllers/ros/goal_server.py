@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from control_msgs.action import FollowJointTrajectory
@@ -62,6 +63,7 @@ class GoalServer:
         self._cancels: deque[object] = deque()
         self._time_ns: int | None = None
         self._check: tuple[object, Iterator[None]] | None = None
+        self._aside = ThreadPoolExecutor(1)
         self._at_work = False
         self._feedback = FollowJointTrajectory.Feedback()
         self.refused = 0
@@ -144,7 +146,8 @@ class GoalServer:
             points = len(goal.times)
             if self._realtime and points > _AT_ONCE:
                 notice_ns = (8 + points // 25) * self._period_ns
-                self._check = identifier, self.follower.accept(goal, self._time_ns, notice_ns)
+                check = self.follower.accept(goal, self._time_ns, notice_ns, self._aside)
+                self._check = identifier, check
             else:
                 self.follower.set_goal(goal, self._time_ns)
         except ArmError as error:

@@ -161,9 +161,7 @@ def test_storm_of_transitions_goals_and_cancels_kills_nobody_and_loses_no_result
         ended = {status: sum(client.ended[status] for client in clients) for status in ENDED}
         granted = sum(client.granted for client in clients)
         late = sum(client.late for client in clients)
-        print(
-            f'{mode}: {asked} transitions, {granted} granted; goals ended {ended}, asked late {late}'
-        )
+        print(f'{mode}: {asked} transitions, {granted} granted; goals {ended}, asked late {late}')
         print(f'memory of simulator and controller [MB]: {np.round(held, 1).tolist()}')
         for transition in DOWN + UP:
             arm.change(CONTROLLER, transition)
