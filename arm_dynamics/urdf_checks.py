@@ -26,6 +26,9 @@ _NEEDED = {'mass': ('value',), 'inertia': MOMENTS, 'limit': ('effort', 'velocity
 # Larger lengths, masses and moments are mistakes; a larger limit is none.
 _LARGEST = 1e9
 
+# More take minutes to load, and are no arm.
+_MOST_JOINTS = 200
+
 
 def end(joint: Element, which: str) -> str:
     """Return the name of a joint's link, `which`: 'parent' or 'child'."""
@@ -100,9 +103,12 @@ def check_urdf(tree: Element) -> None:
         _check_elements(where, link, {'inertial': ()})
         for inertial in link.iterfind('inertial'):
             _check_inertial(inertial, where)
-    if all(joint.get('type') == 'fixed' for joint in tree.iterfind('joint')):
-        name = tree.get('name', 'robot')
+    name = tree.get('name', 'robot')
+    moving = sum(joint.get('type') != 'fixed' for joint in tree.iterfind('joint'))
+    if not moving:
         raise ArmError(f'URDF {name!r} has no revolute, continuous or prismatic joint')
+    if moving > _MOST_JOINTS:
+        raise ArmError(f'URDF {name!r} has {moving} moving joints; at most {_MOST_JOINTS}')
 
 
 def _check_tree(tree: Element) -> None:
@@ -123,13 +129,19 @@ def _check_tree(tree: Element) -> None:
                 f'link {end(joint, "child")!r} is the <child> of joints {other.get("name")!r} and '
                 f'{name!r}, a loop; a URDF is a tree: remove one of these joints'
             )
+    free = {link for link in links if link not in above}  # of loops, going up
     for link in links:
         path = [link]
-        while path[-1] in above:
+        while path[-1] not in free:
             path.append(end(above[path[-1]], 'parent'))
-            if path[-1] in path[:-1]:
-                loop = ' -> '.join(map(repr, path[path.index(path[-1]) :][::-1]))
+            if path[-1] == link:
+                names = [repr(name) for name in reversed(path)]
+                loop = ' -> '.join(names if len(names) < 12 else [*names[:9], '...', *names[-2:]])
                 raise ArmError(f'links {loop} are a loop; a URDF is a tree: remove a joint of it')
+            if len(path) > len(links):
+                break  # below a loop, which begins at another link
+        else:
+            free.update(path)
     roots = [repr(link) for link in links if link not in above]
     if len(roots) != 1:
         others = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
@@ -152,12 +164,11 @@ def _check_joint(joint: Element, where: str) -> None:
         if not any(map(float, axis.get('xyz', '1').split())):
             raise ArmError(f'{where}: <axis xyz="{axis.get("xyz")}"> must not be zero')
     limit = joint.find('limit')
-    if limit is not None:
-        for key in ('effort', 'velocity'):
-            if float(limit.get(key, '')) < 0.0:
-                raise ArmError(
-                    f'{where}: <limit {key}="{limit.get(key)}"> must not be negative; 0: no limit'
-                )
+    for element in (limit, joint.find('dynamics')):
+        for key in ('effort', 'velocity', 'damping', 'friction'):
+            if element is not None and float(element.get(key, '0')) < 0.0:
+                told = f'<{element.tag} {key}="{element.get(key)}">'
+                raise ArmError(f'{where}: {told} must not be negative; 0: none')
     if kind == 'continuous':
         return
     if limit is None:

@@ -53,11 +53,19 @@ def bounded(lower=-1, upper=1, effort=1, velocity=1):
         (limited('<limit effort="1" velocity="1"/>'), "'a': <limit> has no bounds: .*continuous"),
         (bounded(lower=1, upper=-1), 'lower must be below'),
         (bounded(effort=-1), 'effort="-1"> must not'),
+        (limited(f'{LIMIT}<dynamics friction="-1"/>'), '<dynamics friction="-1"> must not be neg'),
         (bounded(velocity=-1e308), 'velocity="-1e.308"> must not'),
         (
             limited('<limit lower="-1" upper="1" velocity="1"/>'),
             "joint 'a': <limit> has no effort",
         ),
+        (
+            chain('loop', [revolute(f'j{i}', '', '0 0 1') for i in range(200)]).replace(
+                'parent link="base"', 'parent link="tool"'
+            ),
+            "links 'j0_link' -> .*'j8_link' -> ... -> 'tool' -> 'j0_link' are a loop",
+        ),
+        (chain('long', [revolute(f'j{i}', '', '0 0 1') for i in range(201)]), '201 moving joints'),
         (limited(LIMIT * 2), "joint 'a' has 2 <limit>, not one"),
         (ARM.replace('mass value="1.7"', 'mass value="1e300"', 1), 'not be beyond 1e\\+09'),
         (ARM.replace('ixx="0.02" ', '', 1), "link 'a_link': <inertia> has no ixx"),

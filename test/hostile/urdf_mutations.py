@@ -1,6 +1,7 @@
 """URDF files that something went wrong with, drawn from a seed, and what becomes of each."""
 
 import os
+import resource
 import signal
 import traceback
 from random import Random
@@ -83,7 +84,10 @@ def _change(tree: ElementTree.Element, random: Random) -> None:
     parent = random.choice(parents)
     place = random.randrange(len(parent))
     element = random.choice([each for each in tree.iter() if each.attrib])
-    names = {kind: [each.get('name') for each in tree.findall(kind)] for kind in ('link', 'joint')}
+    links, joints = (
+        [each.get('name', '') for each in tree.findall(kind)] or ['x']
+        for kind in ('link', 'joint')
+    )
     name = random.choice(sorted(element.keys()))
     kind = random.randrange(8)
     if kind == 0:
@@ -92,8 +96,8 @@ def _change(tree: ElementTree.Element, random: Random) -> None:
         parent.append(parent[place])
     elif kind == 2:
         text = random.choice(ELEMENTS).format(
-            link=random.choice(names['link'] or ['x']),
-            joint=random.choice(names['joint'] or ['x']),
+            link=random.choice(links),
+            joint=random.choice(joints),
         )
         parent.insert(place, ElementTree.fromstring(text))
     elif kind == 3:
@@ -101,7 +105,7 @@ def _change(tree: ElementTree.Element, random: Random) -> None:
     elif kind == 4:  # links in another order, in a loop, twice
         ends = [end for end in tree.iter() if end.tag in ('parent', 'child')]
         if ends:
-            random.choice(ends).set('link', random.choice(names['link'] or ['x']))
+            random.choice(ends).set('link', random.choice(links))
     elif kind == 5:
         others = [each for each in tree.iter(element.tag) if name in each.attrib]
         element.set(name, random.choice(others).get(name))
@@ -126,14 +130,15 @@ def _other_bytes(data: bytes, random: Random) -> bytes:
 def what_becomes_of(use, path, seconds: int = 10) -> str:
     """Return '' or the one line of refusal of `use(path)`, in a process of its own.
 
-    What is neither is told as 'FAILED: ...': a traceback, a crash, or that it took too long.
+    What is neither is told as 'FAILED: ...': a traceback, a crash, more processor time than that.
     """
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))  # others' load does not count
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(seconds)
+        signal.alarm(60 * seconds)
         said = ''
         try:
             use(path)
