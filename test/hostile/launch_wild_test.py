@@ -29,7 +29,9 @@ def test_wild_commands_and_wrenches_are_bounded_and_a_controller_takes_over_afte
             commands.publish(wild)
 
         states = arm.node.create_subscription(JointState, 'joint_states', answer, 10)
-        arm.wait(lambda: arm.states and arm.now > 1.5, 'states')
+        arm.wait(lambda: arm.states, 'state')
+        start = arm.now
+        arm.wait(lambda: arm.now > start + 2.0, 'states')
         v = np.array([state[2] for state in arm.states])
         assert 1.9 < np.max(np.abs(v) / MODEL.velocity_limit) < 3.0
         arm.wait(lambda: int(arm.values['simulator']['overspeed samples']) > 0, 'count')
