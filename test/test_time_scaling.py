@@ -72,6 +72,8 @@ def test_a_torque_limit_slows_the_motion_down(timing):
     assert tight.success, tight.reason
     assert (np.abs(tight.effort) <= limit * (1 + 1e-9)).all()
     assert tight.times[-1] > free.times[-1]
+    used = np.maximum(np.abs(tight.effort) / limit, np.abs(tight.a) / 50.0).max(axis=1)
+    assert (timing == 'toppra') == (np.mean(used > 0.95) > 0.8)  # it is at a limit all the way
 
 
 @pytest.mark.parametrize('timing', ['given', 'quintic', 'toppra'])
@@ -140,6 +142,8 @@ def test_a_path_out_of_reach_is_refused_with_the_reason():
     timed = time_motion(load_arm('ur5e'), Line(start, far, 1.0), STARTS['ur5e'])
     assert not timed.success
     assert 'out of reach' in timed.reason
+    assert [len(rows) for rows in timed[1:6]] == [0] * 5
+    assert timed[6:11] == (0.0,) * 5
 
 
 @pytest.mark.parametrize(
