@@ -3,18 +3,29 @@
 Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the model moves.
 """
 
+from dataclasses import fields
+
+from arm_dynamics.parameters import facts
 from arm_dynamics.published.motion_models import MOTION_TYPES
+from arm_sim.plants.motion_model_plant import TASK_SPACE, MotionModelParameters
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.ros.task_launch import run_arm, run_task
 
-SIMULATOR = ('motion_type', 'natural_frequency', 'damping_ratio', 'settling_time', 'overshoot')
+SIMULATOR = (
+    'motion_type',
+    'natural_frequency',
+    'damping_ratio',
+    'settling_time',
+    'overshoot',
+    'kp',
+    'kd',
+)
+# What is empty is as the robot's files say.
+TEXTS = {each.name: facts(each).description for each in fields(MotionModelParameters)}
 ARGUMENTS = (
-    *shared('robot', 'mode', output_dir='motion_models_output'),
-    argument('motion_type', 'computed_torque', 'fidelity of the motion model', list(MOTION_TYPES)),
-    argument('natural_frequency', '20.0', 'of the error dynamics [rad/s]'),
-    argument('damping_ratio', '1.0', 'likewise'),
-    argument('settling_time', '0.0', 'instead of the frequency [s]; 0: not'),
-    argument('overshoot', '0.0', 'share of a step, with settling_time'),
+    *shared('robot', 'mode', 'config', output_dir='motion_models_output'),
+    argument('motion_type', 'computed_torque', TEXTS['motion_type'], [*MOTION_TYPES, TASK_SPACE]),
+    *(argument(name, '', TEXTS[name]) for name in SIMULATOR[1:]),
     argument(
         'task',
         'sinusoid',

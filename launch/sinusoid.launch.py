@@ -8,7 +8,7 @@ PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (
     *shared(robot='planar_3r', controller='pd_feedforward'),
     *shared('engine', 'mode', 'feedforward', 'config', 'viewer', 'plot', 'start'),
-    *task_arguments('sinusoid', *PARAMETERS[1:], amplitude=''),
+    *task_arguments('sinusoid', *PARAMETERS[1:3], amplitude='', limit='0.5'),  # the published bar
     argument('plant_error', '{}', 'how the arm differs from the model, as `error` elsewhere'),
     argument(
         'sweep',

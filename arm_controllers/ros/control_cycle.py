@@ -14,12 +14,12 @@ from sensor_msgs.msg import JointState
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.state_steps import StateSteps, Step
-from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
+from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 
@@ -53,8 +53,6 @@ class ControlCycle:
         self.overtaken = 0
         self._node = node
         self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
-        self._report_every_ns = round(1e9 / p.state_publish_rate)
-        self._next_report_ns = 0
         self._last_state = time.monotonic()
         self._steps = StateSteps(p.period_ns, p.mode == 'lockstep', model)
         self._set(model, law)
@@ -67,11 +65,11 @@ class ControlCycle:
         self._answer = b''
         self._measured = JointStateReader(names, FIELDS[:2])
         self._output_name = 'positions' if field == 'position' else 'effort'
-        self._state_message = JointTrajectoryControllerState(joint_names=list(names))
         self._command_publisher = node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
         self._state_publisher = node.create_lifecycle_publisher(
             JointTrajectoryControllerState, '~/controller_state', 10
         )
+        self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
         self._state_input = node.create_subscription(
             JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS, raw=True
         )
@@ -160,10 +158,11 @@ class ControlCycle:
         self._answer = self._command.serialized(time_ns)
         self._command_publisher.publish(self._answer)
         self.goals.after_cycle(time_ns, q, v)
-        if time_ns >= self._next_report_ns:
-            self._next_report_ns = time_ns + self._report_every_ns
-            if self._state_publisher.get_subscription_count():  # else nobody pays for it
-                self._report(time_ns, reference, q, v)
+        if self._report.is_due(time_ns):
+            output, effort = {self._output_name: self._output}, np.empty(0)
+            with suppress(ArmError):  # not there, not finite: the control loop does not need it
+                effort = state.values('effort')
+            self._report.publish(time_ns, self.model, reference, q, v, output, effort=effort)
 
     def _give_up(self, q: Array, v: Array) -> None:
         """Leave the arm to the plant: there is no command. The law forgets; the next state is new.
@@ -193,22 +192,7 @@ class ControlCycle:
         self.law.reset(q, v)
         self.goals.activate(time_ns)
         self.taken_over = True
-        self._next_report_ns = time_ns
-
-    def _report(self, time_ns: int, reference: Reference, q: Array, v: Array) -> None:
-        """Publish one instant: reference, feedback (with the applied effort), error, output."""
-        message, effort = self._state_message, np.empty(0)
-        with suppress(ArmError):  # not there, not finite: the control loop does not need it
-            effort = self._measured.values('effort')
-        set_stamp(message.header.stamp, time_ns)
-        r, error = reference, self.model.difference(q, reference.q)
-        set_numbers(
-            message.reference, positions=r.q, velocities=r.v, accelerations=r.a, effort=r.effort
-        )
-        set_numbers(message.feedback, positions=q, velocities=v, effort=effort)
-        set_numbers(message.error, positions=error, velocities=r.v - v)
-        set_numbers(message.output, **{self._output_name: self._output})
-        self._state_publisher.publish(message)
+        self._report.begin(time_ns)
 
     def _on_query(
         self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response

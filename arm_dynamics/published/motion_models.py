@@ -59,9 +59,25 @@ class JointSpaceMotionModel:
             'natural_frequency', natural_frequency, names, 0.0, exclusive=True
         )
         self.damping_ratio = per_joint('damping_ratio', damping_ratio, names, 0.0, exclusive=True)
-        self.kp = gain_matrix('kp', kp, model.nv)
-        self.kd = gain_matrix('kd', kd, model.nv)
+        self.set_gains(kp, kd)
         self.gravity_compensation = gravity_compensation
+
+    def set_gains(self, kp: ArrayLike, kd: ArrayLike) -> None:
+        """Take other gains for 'pd': numbers, diagonals or matrices. Raises ArmError."""
+        self.kp = gain_matrix('kp', kp, self.model.nv)
+        self.kd = gain_matrix('kd', kd, self.model.nv)
+
+    def set_gains_by_inertia(self, q: ArrayLike | None = None) -> None:
+        """Choose the gains of 'pd' that move the arm at q (n,) as wn and zeta say.
+
+        With all wn alike, kp = wn^2 M(q), kd = 2 zeta wn M(q); q is the neutral pose by default.
+        """
+        mass = self.model.mass_matrix(self.model.neutral() if q is None else q)
+        wn, root = (
+            self.natural_frequency,
+            np.sqrt(2.0 * self.damping_ratio * self.natural_frequency),
+        )
+        self.kp, self.kd = np.outer(wn, wn) * mass, np.outer(root, root) * mass
 
     def update_error_dynamics_from_step(
         self, settling_time: ArrayLike, overshoot: ArrayLike

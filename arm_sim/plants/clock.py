@@ -134,8 +134,8 @@ class Clock:
         self._audience.show()
         own, plant = self._own, self.simulation.plant
         if own is not None and own.in_charge:
-            time_ns = self.simulation.time_ns
-            self._hold(time_ns, own.command(time_ns, plant.q.copy(), plant.v.copy()))
+            self._command_ns = self.simulation.time_ns
+            self._command = own.command(self._command_ns, plant.q.copy(), plant.v.copy())
 
     @property
     def _may_step(self) -> bool:

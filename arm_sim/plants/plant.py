@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import PerJoint, Stepping, parameter, with_arrays
+from arm_dynamics.parameters import PerJoint, Stepping, parameter
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
 COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
@@ -35,9 +35,9 @@ class PlantParameters(Stepping):
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
         """Return kp, kd (n,), as arrays; a servo's kp must be above zero."""
-        p, names = with_arrays(self, model.joint_names), model.joint_names
-        per_joint('servo_kp', p.servo_kp, names, 0.0, exclusive=self.actuator == 'servo')
-        return p.servo_kp, p.servo_kd
+        names, servo = model.joint_names, self.actuator == 'servo'
+        kp = per_joint('servo_kp', self.servo_kp, names, 0.0, exclusive=servo)
+        return kp, per_joint('servo_kd', self.servo_kd, names, 0.0)
 
     def effort_limit(self, model: RobotModel) -> Array:
         """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""
@@ -86,7 +86,11 @@ class Plant:
         self.effort[:] = 0.0
 
     def step(self, command: Array) -> None:
-        """Hold `command` over one control period (`control_decimation` integration steps)."""
+        """Hold `command` (n,) over one control period (`control_decimation` integration steps).
+
+        One that `takes_goals` takes references (2, 3, n) as well: position, velocity and
+        acceleration at the start and the end of the period.
+        """
         raise NotImplementedError
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:

@@ -131,7 +131,7 @@ class Simulation:
             plant.apply_wrench(frame, wrench)
 
     def advance(self, command: Array | None) -> None:
-        """Go on by one control period under `command` (n,), or braked (None).
+        """Go on by one control period under a command as `Plant.step` takes it, or braked (None).
 
         A command that is not finite is refused, and nothing has moved; after a
         PhysicsDivergedError only `reset` helps.
@@ -144,7 +144,7 @@ class Simulation:
                 self.brake()
             command = self._brake.command(plant.q, plant.v)
         else:
-            if not all_finite(command, self._zeros):
+            if command.ndim == 1 and not all_finite(command, self._zeros):
                 joint = int(np.flatnonzero(~np.isfinite(command))[0])
                 raise ArmError(
                     f'joint {plant.joint_names[joint]!r}: {plant.command_interface} command '

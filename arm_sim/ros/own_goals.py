@@ -3,18 +3,22 @@
 import time
 from collections.abc import Callable
 
+import numpy as np
+from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import Array
-from arm_dynamics.model import RobotModel
+from arm_sim.plants.simulation import Simulation
 
 # Lock-step: how long time goes on before other callbacks have their turn, and how often [s].
 _SLICE, _EVERY = 5e-3, 1e-3
-_FEEDBACK_RATE = 20.0  # [Hz of simulated time]
+# Of the action, and of ~/controller_state, as a controller's by default [Hz of simulated time].
+_FEEDBACK_RATE, _REPORT_RATE = 20.0, 50.0
 
 
 class OwnGoals:
@@ -24,23 +28,40 @@ class OwnGoals:
         in_charge: whether the arm follows these goals; not while a controller commands it.
     """
 
-    def __init__(self, node: Node, model: RobotModel, period_ns: int, realtime: bool):
+    def __init__(self, node: Node, simulation: Simulation, realtime: bool):
         """Open the endpoints. Raises ArmError for a follower's parameter out of range."""
         self.in_charge = True
-        rules = declare_parameters(node, FollowerParameters, joint_names=model.joint_names)
-        self._follower = TrajectoryFollower(model, rules)
-        self._goals = GoalServer(node, self._follower, period_ns, _FEEDBACK_RATE, realtime)
+        self._simulation, self._model = simulation, simulation.model
+        self._period_ns, names = simulation.period_ns, self._model.joint_names
+        rules = declare_parameters(node, FollowerParameters, joint_names=names)
+        self._follower = TrajectoryFollower(self._model, rules)
+        self._goals = GoalServer(node, self._follower, self._period_ns, _FEEDBACK_RATE, realtime)
+        publisher = node.create_publisher(JointTrajectoryControllerState, '~/controller_state', 10)
+        self._report = StateReport(publisher, names, _REPORT_RATE)
+        self._command = np.zeros((2, 3, len(names)))
         self._fresh = True
 
     def command(self, time_ns: int, q: Array, v: Array) -> Array:
-        """Return the position reference (n,) at a state; it is valid until the next call."""
+        """Return the reference over the period that begins at a state; valid until the next call.
+
+        It is (2, 3, n): position, velocity and acceleration at the period's start and end.
+        """
         if self._fresh:
             self._follower.activate(time_ns, q, v)
             self._goals.activate(time_ns)
+            self._report.begin(time_ns)
             self._fresh = False
         reference = self._follower.update(time_ns, q, v)
+        self._command[0] = reference.q, reference.v, reference.a
+        after = self._follower.peek(time_ns + self._period_ns)
+        self._command[1] = after.q, after.v, after.a
         self._goals.after_cycle(time_ns, q, v)
-        return reference.q
+        if self._report.is_due(time_ns):
+            plant = self._simulation.plant
+            feedback = {'accelerations': plant.acceleration(), 'effort': plant.effort}
+            output = {'positions': reference.q}
+            self._report.publish(time_ns, self._model, reference, q, v, output, **feedback)
+        return self._command
 
     def give_up(self, commander: str) -> None:
         """End all goals: a controller commands the arm."""

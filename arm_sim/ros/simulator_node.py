@@ -45,7 +45,7 @@ class SimulatorNode(Node):
 
         own = None
         if engine.takes_goals:
-            own = OwnGoals(self, model, period_ns, realtime=p.mode == 'realtime')
+            own = OwnGoals(self, self._simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
         shown = StateOutput(self, self._simulation, p.clock_rate)
         self._arm_clock = clock = self._make_clock(shown, own)
