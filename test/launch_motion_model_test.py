@@ -23,8 +23,8 @@ def test_a_motion_model_follows_goals_alone_yields_to_a_controller_and_takes_ove
 
         system.controller('servo', 'feedforward:=none')
         system.wait_for_motion_control('servo_controller')
-        status, _ = system.follow('servo_controller', goal([1.0], [HOME]))
-        assert status == SUCCEEDED
+        status, why = system.follow('servo_controller', goal([1.0], [HOME]))
+        assert status == SUCCEEDED, why
         np.testing.assert_allclose(system.q, HOME, atol=0.01)
         status, result = system.follow('simulator', goal([1.0], [HOME + 0.2]))
         assert (status, result.error_code) == (
