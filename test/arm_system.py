@@ -124,10 +124,10 @@ class ArmSystem:
         process = self.processes.pop(name)
         process.send_signal(signal.SIGINT)
         try:
-            return process.wait(5)
+            return process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
-            return process.wait(5)
+            return process.wait(60)
 
     def alive(self, name):
         return self.processes[name].poll() is None

@@ -23,6 +23,9 @@ def test_a_motion_model_follows_goals_alone_yields_to_a_controller_and_takes_ove
 
         system.controller('servo', 'feedforward:=none')
         system.wait_for_motion_control('servo_controller')
+        # Until its first command arrives time goes on by itself, and may jump for the controller.
+        commander = 'the servo as the commander'
+        system.wait(lambda: 'servo' in system.values['simulator']['commander'], commander)
         status, why = system.follow('servo_controller', goal([1.0], [HOME]))
         assert status == SUCCEEDED, why
         np.testing.assert_allclose(system.q, HOME, atol=0.01)

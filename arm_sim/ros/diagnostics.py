@@ -73,6 +73,7 @@ class SimulatorDiagnostics:
             'late ticks': clock.late,
             'skipped periods': clock.skipped,
             'oldest command [ms]': f'{clock.oldest_command_ns * 1e-6:.1f}',
+            'commander': self._commands.commander,
             'stale commands': self._commands.stale,
             'refused inputs': self._refused,
             'saturated samples': simulation.saturated_samples,
