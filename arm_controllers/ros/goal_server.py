@@ -31,8 +31,9 @@ class GoalServer:
     can say why.
 
     Goals are looked at one by one, between control cycles, long ones slice by slice in real time;
-    what waits meanwhile is in `_inbox`, where new ones push out old ones. In real time they arrive
-    in another thread; all else happens in the control loop's thread.
+    what waits meanwhile is in `_inbox`, where new ones push out old ones. In lock-step the first
+    one after a cycle is taken at once, so that it starts at the same state in every run. In real
+    time they arrive in another thread; all else happens in the control loop's thread.
 
     Attributes:
         follower: follows the goals; another one may take its place while none is taken.
@@ -64,7 +65,7 @@ class GoalServer:
         self._time_ns: int | None = None
         self._check: tuple[object, Iterator[None]] | None = None
         self._aside = ThreadPoolExecutor(1)
-        self._at_work = False
+        self._at_work, self._idle = False, True
         self._feedback = FollowJointTrajectory.Feedback()
         self.refused = 0
         self.trouble = ''
@@ -89,7 +90,7 @@ class GoalServer:
 
     def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
         """Do what is due after a control cycle: the next piece of work, results, feedback."""
-        self._time_ns = time_ns
+        self._time_ns, self._idle = time_ns, not self._inbox
         if self._realtime and (self._inbox or self._check or self._cancels):
             self._work()
         if self.follower.results:
@@ -106,6 +107,9 @@ class GoalServer:
             self._refuse_waiting(NOT_ACTIVE)
         else:
             self._refuse_waiting(f'{_ROOM} newer goals came before it was looked at', _ROOM)
+        if self._idle and not self._realtime:  # at the state for which it was sent
+            self._work()
+            self._idle = False
         self._soon()
 
     def _on_cancel(self, identifier: object) -> bool:
@@ -134,6 +138,7 @@ class GoalServer:
             identifier, goal = self._inbox.popleft()
             self.take(goal, identifier)
         self._send_results()
+        self._idle = not self._inbox
         self._soon()
 
     def take(self, goal: Goal | ArmError, identifier: object = None) -> None:
