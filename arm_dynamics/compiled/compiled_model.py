@@ -17,6 +17,9 @@ from arm_dynamics.compiled.codegen.source import module_source
 from arm_dynamics.compiling import announce, cache_folder, digest
 from arm_dynamics.model import RobotModel
 
+# What generated code calls, read when it is imported: a file that is edited later is another code.
+_CALLED = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
+
 
 class CompiledModel:
     """The same dynamics as RobotModel's for compiled loops, where they are several times as fast.
@@ -93,9 +96,8 @@ class CompiledModel:
 
 def _load(source: str, name: str) -> ModuleType:
     """Return the module of `source`, from the cache folder, where it is put if it is new."""
-    called = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
     identifier = re.sub('[^0-9A-Za-z]', '_', name)
-    key = f'arm_{identifier}_{digest(source.encode(), *called)}'
+    key = f'arm_{identifier}_{digest(source.encode(), *_CALLED)}'
     if key in sys.modules:
         return sys.modules[key]
     announce(key, f'the dynamics of {name!r}')
