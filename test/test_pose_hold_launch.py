@@ -40,5 +40,5 @@ def test_the_pose_is_held_over_topics_with_the_predicted_objective(tmp_path, con
 def test_a_target_of_the_wrong_length_ends_the_launch_with_one_clear_line(tmp_path):
     code, printed, _ = hold(tmp_path, 'target:=[0.0, 1.0]')
     assert code == 1
-    assert 'target must be 5 finite numbers' in printed
+    assert 'target has shape (2,); it must be (5,)' in printed
     assert 'Traceback' not in printed

@@ -46,8 +46,9 @@ class Launch:
 
     def node(self, name: str) -> psutil.Process:
         everyone = psutil.Process(self.process.pid).children(recursive=True)
-        (node,) = [each for each in everyone if f'lib/arm_sim/{name}' in ' '.join(each.cmdline())]
-        return node
+        found = [each for each in everyone if f'lib/arm_sim/{name}' in ' '.join(each.cmdline())]
+        assert len(found) == 1, self.printed()
+        return found[0]
 
     def stop(self, name: str, seconds: float) -> None:
         node = self.node(name)
@@ -100,6 +101,7 @@ def test_a_diverged_pose_ends_with_the_simulators_reason(tmp_path):
     assert launch.end()[0] == 1
     assert 'pose_hold_task: simulator: joint ' in launch.printed(), launch.printed()
     assert 'physics diverged' in launch.printed()
+    assert 'no command for' not in launch.printed()  # nothing else ends it, later
 
 
 @pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGKILL])

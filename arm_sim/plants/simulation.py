@@ -78,7 +78,8 @@ class Simulation:
         """Heed these limits from now on."""
         self.limits = limits
         fastest = limits.speed_limit_factor * self.model.velocity_limit
-        self._per_speed = np.divide(1.0, fastest, out=np.zeros_like(fastest), where=fastest > 0)
+        bounded = (fastest > 0.0) & (fastest < _ABSURD_SPEED)
+        self._per_speed = 1.0 / np.where(bounded, fastest, _ABSURD_SPEED)
 
     def brake(self) -> None:
         """Take the arm from whoever commanded it; `advance(None)` then brings it to rest."""

@@ -21,7 +21,7 @@ from arm_controllers.ros.qos import SERVICE_QOS
 
 CONTROLLER = 'computed_torque_controller'
 CLIENTS = 8
-TRANSITIONS = 200  # in the suite
+TRANSITIONS = 100  # in the suite
 KEPT = 9.0  # for nearly so long a result can be asked for after the end of its goal [s]
 # Those that nobody comes back from, and are legal.
 FINAL = {
