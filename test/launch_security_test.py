@@ -82,9 +82,11 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
     assert {entry for entry in rest if '_controller' not in entry[2]} <= {
         ('topics', 'subscribe', '/clock'),
         ('topics', 'subscribe', '/joint_commands'),
+        ('topics', 'subscribe', '/joint_states'),  # a simulator's, at its start
         ('topics', 'subscribe', '/parameter_events'),
         ('topics', 'subscribe', '/simulator/joint_trajectory'),
         ('topics', 'subscribe', '/simulator/controller_state'),
+        ('topics', 'publish', '/simulator/controller_state'),
         ('services', 'request', '/simulator/get_parameters'),
         ('actions', 'execute', '/simulator/follow_joint_trajectory'),
         ('actions', 'call', '/simulator/follow_joint_trajectory'),

