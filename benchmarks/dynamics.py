@@ -211,7 +211,10 @@ def main() -> None:
     repetitions = parser.parse_args().repetitions
     model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
     objective = PoseHoldObjective()
-    motors = ForwardModel(model, ForwardModelParameters('voltage', 'lagged_euler', motors=MOTORS))
+    published = ForwardModelParameters(
+        'voltage', 'lagged_euler', motors=MOTORS, effort_limits=False
+    )
+    motors = ForwardModel(model, published)
     state, off = motors.initial_state(TARGET), np.zeros(5)
     gains = np.array(PUBLISHED_P + PUBLISHED_I)
     workers = os.cpu_count() or 1

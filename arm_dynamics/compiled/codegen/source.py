@@ -21,12 +21,10 @@ from arm_dynamics.compiled.codegen.sincos import sincos
 
 _COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
 # For the function that every step of a simulation calls. It is inlined into the calling loops,
-# because passing seven arrays takes a tenth of its time; products and sums are fused where the
-# machine can do that.
-_IN_LOOPS = (
-    "@njit(cache=True, error_model='numpy', nogil=True, forceinline=True, fastmath={'contract'})"
-)
-
+# because passing seven arrays takes a tenth of its time. Products and sums are not fused, although
+# that saves a tenth: which ones a compiler fuses depends on the loop around them, and on the
+# processor, and so would the last bits of all results.
+_IN_LOOPS = "@njit(cache=True, error_model='numpy', nogil=True, forceinline=True)"
 
 # Name, arguments beside q, results, algorithm, decorator.
 _FUNCTIONS = (
