@@ -11,7 +11,7 @@ from arm_controllers.ros.qos import LATCHED_QOS
 TOPIC = 'commander'
 # The word while two publishers command under one name; no node can have this name.
 NOBODY = 'nobody, until one publisher is left'
-# A controller that has just been deactivated is out of the word within this [s].
+# The word comes within this, and a controller that has just ended is out of it [s].
 _PATIENCE = 0.8
 
 
@@ -19,30 +19,35 @@ class Commander:
     """The name of the controller that the simulator heeds; '' where any may begin.
 
     Attributes:
-        name: as the simulator said last.
+        name: as the simulator said last; None before it has said anything.
     """
 
     def __init__(self, node: Node, heard: Callable[[str], None]):
         """Listen; `heard` is told of each change."""
-        self.name = ''
+        self.name: str | None = None
         self._node, self._heard = node, heard
         self._words = node.create_subscription(String, TOPIC, self._on_word, LATCHED_QOS)
 
     def other(self) -> str:
-        """Return who commands the arm, so that nobody else may begin; '' if nobody does."""
+        """Return who commands the arm, so that nobody else may begin; '' if no living node."""
+        return self._name_while(lambda: self.name in (None, NOBODY, *self._node.get_node_names()))
+
+    def heeded(self) -> str:
+        """Return whom the simulator heeds, be it a node that the graph does not show yet."""
+        return self._name_while(lambda: self.name != '')
+
+    def _name_while(self, counts: Callable[[], bool]) -> str:
+        """Return the name if it counts for longer than a simulator needs to take it back."""
         end = time.monotonic() + _PATIENCE
-        while self._somebody_is_there() and time.monotonic() < end:
+        while counts() and self._node.count_publishers(TOPIC) > 0:
+            if time.monotonic() > end:
+                return self.name or ''
             taken = self._words.handle.take_message(String, False)
             if taken:
                 self.name = taken[0].data
             else:
                 time.sleep(0.005)
-        return self.name if self._somebody_is_there() else ''
-
-    def _somebody_is_there(self) -> bool:
-        """Whether there is a name, of a node that lives, and a simulator that says it."""
-        living = self.name in (NOBODY, *self._node.get_node_names())
-        return living and self._node.count_publishers(TOPIC) > 0
+        return ''
 
     def _on_word(self, word: String) -> None:
         self.name = word.data

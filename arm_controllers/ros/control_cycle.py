@@ -30,7 +30,8 @@ class ControlCycle:
     Attributes:
         model, law, follower, goals: the arm, what commands it, what that follows, who asks.
         active: whether states are answered.
-        silent: whether they are not all the same, because the simulator heeds nobody.
+        silent: whether they are not all the same: the simulator heeds nobody, or is not asked yet.
+        asked: whether the first state since the activation has come, and who commands is known.
         taken_over: whether one was, since the activation or the last long silence.
         heard: whether a state came, be it once more; the reader sets it back.
         overtaken: number of states that came after a newer one, and were not used.
@@ -45,10 +46,16 @@ class ControlCycle:
         follower: TrajectoryFollower,
         goals: GoalServer,
         drop: Callable[[ArmError], None],
+        may_begin: Callable[[], bool],
     ):
-        """Open the endpoints; `drop` is told of states that cannot be used."""
+        """Open the endpoints.
+
+        `drop` is told of states that cannot be used; `may_begin` is asked at the first state after
+        an activation.
+        """
         p = parameters
         self.follower, self.goals, self._drop = follower, goals, drop
+        self._may_begin, self.asked = may_begin, False
         self.active = self.silent = self.taken_over = self.heard = False
         self.overtaken = 0
         self._node = node
@@ -90,7 +97,7 @@ class ControlCycle:
 
     def start(self) -> None:
         """Command from the next state on, holding where the arm is then."""
-        self.active, self.silent, self.taken_over = True, False, False
+        self.active, self.silent, self.taken_over, self.asked = True, True, False, False
 
     def lose(self, reason: str) -> None:
         """Abort all goals: the simulator is silent. With the next state all starts anew."""
@@ -101,7 +108,8 @@ class ControlCycle:
         """Abort all goals; leave the arm to the plant."""
         self.active = False
         self.lose(reason)
-        self._release()
+        if self._answer:
+            self._release()
 
     def _release(self) -> None:
         """Tell the plant, by a command without joints, to brake and hold."""
@@ -123,7 +131,7 @@ class ControlCycle:
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state."""
-        if not self.active or self.silent:
+        if not self.active or (self.silent and not self._begins()):
             return
         state, steps = self._measured, self._steps
         try:
@@ -163,6 +171,14 @@ class ControlCycle:
             with suppress(ArmError):  # not there, not finite: the control loop does not need it
                 effort = state.values('effort')
             self._report.publish(time_ns, self.model, reference, q, v, output, effort=effort)
+
+    def _begins(self) -> bool:
+        """Whether this is the first state after an activation, and may be answered."""
+        if self.asked:
+            return False
+        self.asked = True
+        self.silent = not self._may_begin()
+        return not self.silent
 
     def _give_up(self, q: Array, v: Array) -> None:
         """Leave the arm to the plant: there is no command. The law forgets; the next state is new.

@@ -71,7 +71,7 @@ class ControllerNode(LifecycleNode):
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
             self._goals = GoalServer(self, follower, p.period_ns, rate, realtime)
         core = (live.model, law, follower, self._goals)
-        self.cycle = ControlCycle(self, p, *core, self.diagnostics.drop)
+        self.cycle = ControlCycle(self, p, *core, self.diagnostics.drop, self._may_begin)
         pin_to_core(p.core)
         return TransitionCallbackReturn.SUCCESS
 
@@ -104,9 +104,17 @@ class ControllerNode(LifecycleNode):
             self.cycle.stop('the controller was shut down')
         return TransitionCallbackReturn.SUCCESS
 
+    def _may_begin(self) -> bool:
+        """Whether nobody else commands, be it a node of the same name; else deactivate."""
+        other = self._commander.heeded()
+        if other:
+            self._refuse_beside(other)
+            self.trigger_deactivate()
+        return not other
+
     def _on_commander(self, name: str) -> None:
         """Keep to whom the simulator heeds: be silent with nobody, make way for another."""
-        if self.cycle is None or not self.cycle.active:
+        if self.cycle is None or not self.cycle.active or not self.cycle.asked:
             return
         self.cycle.silent = name == NOBODY
         if self.cycle.silent:
@@ -116,8 +124,13 @@ class ControllerNode(LifecycleNode):
             self.trigger_deactivate()
 
     def _refuse_beside(self, other: str) -> None:
-        commands = f'{other!r} commands this arm; deactivate it before {self.get_name()!r}'
-        self.get_logger().error(f'this arm heeds {NOBODY}' if other == NOBODY else commands)
+        own = self.get_name()
+        reason = f'{other!r} commands this arm; deactivate it before {own!r}'
+        if other == NOBODY:
+            reason = f'this arm heeds {NOBODY}'
+        elif other == own:
+            reason = f'another node named {own!r} commands this arm; end one of the two'
+        self.get_logger().error(reason)
 
     def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
         """Return what the controller believes the arm is."""
