@@ -98,6 +98,8 @@ def test_broken_limits_end_with_exit_code_1(tmp_path):
     [
         ('robot:=r2d2', "'r2d2'"),
         ('center:=[2.0, 0.0, 0.5]', r'cannot be drawn: .*reach'),
+        ('center:=[0.3, 0.2, 0.0]', r"cannot be drawn: link '\w+' is .* the floor at"),
+        ('table:=[0.3, 0.2, 0.3, 0.4, 0.4, 0.4]', r"link '\w+' is .* the table at .* t = "),
         ('side:=-1', 'side is -1'),
         ('side:=big', "parameter 'side' is 'big'; it must be a number"),
         ('output_dir:=/proc/nowhere', "output_dir '/proc/nowhere'"),

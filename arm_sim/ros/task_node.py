@@ -112,6 +112,8 @@ class TaskNode(Node):
         robot = replace(self.robot, start=q)
         call_ik = partial(arm.call, of='inverse_kinematics')
         task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, call_ik))
+        for note in task.notes:
+            self._say(note)
         expected = predicted(self, task, p.law, arm.call) if task.asks_prediction else None
         goal, start_ns = task.goal(), 0
         if p.start == 'rest':

@@ -97,6 +97,7 @@ class Task:
         push: external wrench, if any.
         payload: mass at the tool that the law does not know [kg].
         drop_at: when it falls off [s]; never by default.
+        notes: what a user should know, a line each.
         event: from when recovery is counted [s]; none: there is nothing to recover from.
     """
 
@@ -117,6 +118,7 @@ class Task:
     payload = 0.0
     drop_at: float | None = None
     event: float | None = None
+    notes: tuple[str, ...] = ()
 
     def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
         """Prepare the task for a robot that stands at `robot.start`.

@@ -7,20 +7,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.parameters import PerJoint, parameter
+from arm_sim.runs.goals import goal_reference, sampled
 from arm_sim.runs.measures import error_mm
 from arm_sim.runs.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, Task
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
+# Configurations per stroke, and on the way to the first corner, that are checked for clearance.
+_CHECKED = 100
+
 
 @dataclass(frozen=True)
-class CubeParameters(CubeWalk):
+class CubeParameters(CubeWalk, Surroundings):
     """How the cube becomes a trajectory, beside the cube itself, and the errors that must hold."""
 
     posture: PerJoint = parameter(
@@ -33,6 +39,9 @@ class CubeParameters(CubeWalk):
     settle_time: float = parameter(2.0, 'rest at the first corner [s]', min=0, max=1000)
     ik_position_tolerance: float = parameter(1e-9, 'of inverse kinematics [m]')
     ik_orientation_tolerance: float = parameter(1e-9, 'of inverse kinematics [rad]')
+    clearance: float = parameter(
+        0.005, 'least distance from the floor, the table and of links from each other [m]', min=0
+    )
     path_limit: Mapping[str, tuple[float, ...]] = parameter(
         {}, 'by path, RMS and maximum of the path error for exit code 0 [mm]', one_of=tuple(WALKS)
     )
@@ -76,6 +85,8 @@ class Cube(Task):
             'position_tolerance': p.ik_position_tolerance,
             'orientation_tolerance': p.ik_orientation_tolerance,
         }
+        self._clearance = Clearance(model, p)
+        self.notes = (self._clearance.note,) * bool(self._clearance.note)
         self.duration, self.approach_time, self.settle_time = (
             p.duration, p.approach_time, p.settle_time
         )  # fmt: skip
@@ -90,15 +101,37 @@ class Cube(Task):
         """Return the points where inverse kinematics was solved."""
         return self._plan.times, self._plan.states
 
+    def goal_from(self, q: Array, period_ns: int) -> tuple[Goal | None, int]:
+        """Return the goal with the way from q, which is kept clear as the strokes are."""
+        goal, start_ns = super().goal_from(q, period_ns)
+        assert goal is not None
+        arrival = float(goal.times[0])
+        follow = goal_reference(goal, self.robot.model, q, np.zeros_like(q))
+        start = (goal.start_ns or 0) * 1e-9
+        times = np.linspace(0.0, arrival, _CHECKED)
+        way = sampled(lambda t, reference: follow(start + t, reference), times, len(q))[0]
+        self._keep_clear(times, way, 'on the way to the first corner ')
+        return goal, start_ns
+
     @cached_property
     def _trajectory(self) -> Trajectory:
         times, states, _ = self._plan
-        starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
-        return Trajectory(times, hermite(np.diff(times), starts, ends))
+        return _quintics(times, states)
 
     @cached_property
     def _plan(self) -> _Plan:
-        return self._edges() if self.parameters.path == 'edges' else self._published()
+        p = self.parameters
+        plan = self._edges() if p.path == 'edges' else self._published()
+        times = p.sample_times(p.edge_time / _CHECKED)
+        follow = _quintics(plan.times, plan.states).evaluate
+        self._keep_clear(times, sampled(follow, times, self.robot.model.nv)[0])
+        return plan
+
+    def _keep_clear(self, times: Array, q: Array, where: str = '') -> None:
+        try:
+            self._clearance.check(times, q, self.parameters.clearance)
+        except ArmError as error:
+            raise ArmError(f'the cube cannot be drawn: {where}{error}') from None
 
     def _edges(self) -> _Plan:
         """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
@@ -206,6 +239,11 @@ class Cube(Task):
         """Say which stroke is drawn."""
         strokes = self.parameters.strokes
         return f'drawing: stroke {int(share * strokes) + 1:2d} of {strokes}, {share:4.0%}'
+
+
+def _quintics(times: Array, states: tuple[Array, ...]) -> Trajectory:
+    starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
+    return Trajectory(times, hermite(np.diff(times), starts, ends))
 
 
 def _facts(
