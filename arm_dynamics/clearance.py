@@ -15,7 +15,7 @@ from arm_dynamics.shapes import with_shapes
 FLOOR, TABLE = 'the floor', 'the table'
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Surroundings(Parameters):
     """What stands around an arm, in its base frame."""
 
@@ -67,7 +67,7 @@ class Clearance:
         if surroundings.table:
             middle, sizes = np.split(np.array(surroundings.table), 2)
             obstacles.append((TABLE, coal.Box(*sizes), middle))
-        level = self._level_joints()
+        level = level_joints(model)
         for name, solid, place in obstacles:
             other = pin.GeometryObject(name, 0, 0, pin.SE3(np.eye(3), place), solid)
             k = geometry.addGeometryObject(other)
@@ -124,17 +124,15 @@ class Clearance:
         parents = self.model.pin_model.parents
         return one != other and parents[one] != other and parents[other] != one
 
-    def _level_joints(self) -> set[int]:
-        """Return the joints whose links keep their height and their tilt whatever moves."""
-        model = self.model
-        q = model.random_configuration(np.random.default_rng(0))
-        level = set()
-        for joint in range(1, model.pin_model.njoints):
-            jacobian = pin.computeJointJacobian(
-                model.pin_model, model.pin_data, model.to_pin(q), joint
-            )
-            turned = model.pin_data.oMi[joint].rotation
-            linear, angular = turned @ jacobian[:3], turned @ jacobian[3:]
-            if max(abs(linear[2]).max(), abs(angular[:2]).max()) < 1e-9:
-                level.add(joint)
-        return level
+
+def level_joints(model: RobotModel) -> set[int]:
+    """Return the joints, by Pinocchio's index, whose links keep height and tilt whatever moves."""
+    q = model.to_pin(model.random_configuration(np.random.default_rng(0)))
+    level = set()
+    for joint in range(1, model.pin_model.njoints):
+        jacobian = pin.computeJointJacobian(model.pin_model, model.pin_data, q, joint)
+        turned = model.pin_data.oMi[joint].rotation
+        linear, angular = turned @ jacobian[:3], turned @ jacobian[3:]
+        if max(abs(linear[2]).max(), abs(angular[:2]).max()) < 1e-9:
+            level.add(joint)
+    return level

@@ -30,9 +30,9 @@ def with_shapes(urdf: str) -> tuple[Element, str]:
     notes = []
     if left_out:
         names = ', '.join(repr(name) for name in dict.fromkeys(left_out))
-        notes.append(f'mesh shapes of {names} are left out of all checks of clearance')
+        notes.append(f'shapes of mesh files are not read, and {names} have some')
     if not count:
-        notes.append('no link has a box, cylinder or sphere: clearance is not checked')
+        notes.append('no link has a box, a cylinder or a sphere: nothing is known to touch')
     elif kind == 'visual':
-        notes.append('the URDF has no collision shapes: visible ones are checked for clearance')
+        notes.append('the URDF has no collision shapes: the visible ones stand for them')
     return tree, '; '.join(notes)

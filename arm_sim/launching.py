@@ -82,6 +82,8 @@ def arm_nodes(
         'actuator': 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface],
         'viewer': given['viewer'] == 'true',
     }
+    plant |= {'contacts': True} if given['contacts'] == 'true' else {}
+    plant |= {'table': yaml.safe_load(given['table'])} if given['table'] else {}
     nodes = [_node('simulator', [config, common | core | plant | dict(simulator)])]
     if law != 'none':
         name = f'{law}_controller'  # a plugin's law has no executable of its own

@@ -3,11 +3,8 @@
 from arm_sim.ros.launch_arguments import ARM, description, shared
 from arm_sim.ros.task_launch import run_task, task_arguments
 
-PARAMETERS = ('path', 'center', 'side', 'edge_time', 'table')
-ARGUMENTS = (
-    *shared(*ARM, output_dir='cube_output'),
-    *task_arguments('cube', *PARAMETERS[:4], table=''),
-)
+PARAMETERS = ('path', 'center', 'side', 'edge_time')
+ARGUMENTS = (*shared(*ARM, output_dir='cube_output'), *task_arguments('cube', *PARAMETERS))
 
 
 def cube(given: dict[str, str]) -> list:

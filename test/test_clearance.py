@@ -101,9 +101,7 @@ def mujoco_twin(checked: Clearance, table: tuple[float, ...]) -> tuple[mujoco.Mj
         if name in (FLOOR, TABLE):
             geoms.append(mj_model.geom(name.removeprefix('the ')).id)
             continue
-        body = mj_model.body(name) if name != 'base_link' else mj_model.body('world')
-        first = int(body.geomadr[0]) + 2 * (body.id == 0)  # behind floor and table
-        geoms.append(first + used.get(name, 0))
+        geoms.append(int(mj_model.body(name).geomadr[0]) + used.get(name, 0))
         used[name] = used.get(name, 0) + 1
     return mj_model, geoms
 
@@ -158,8 +156,8 @@ def test_without_a_floor_a_cube_may_be_below_the_base():
 def test_shapes_that_are_not_checked_are_named():
     model = crane('<mesh filename="hook.stl"/>')
     told = Clearance(model, Surroundings()).note
-    assert told.startswith("mesh shapes of 'z' are left out")
-    assert 'clearance is not checked' in told
+    assert told.startswith("shapes of mesh files are not read, and 'z' have some")
+    assert 'nothing is known to touch' in told
     assert (
         'visible ones' in Clearance(crane('<sphere radius="1"/>', 'visual'), Surroundings()).note
     )

@@ -10,6 +10,7 @@ from arms import SHIPPED, load_arm
 from test_model import MIXED
 
 from arm_dynamics import ArmError, JointLimitError, RobotModel
+from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.plants.brake import Brake
@@ -520,3 +521,60 @@ def test_a_payload_falls_off_at_its_time_and_is_back_after_a_reset():
 def test_bad_plant_parameters_are_refused_in_one_line(change, says):
     with pytest.raises(ArmError, match=says):
         MujocoPlant(UR5E, replace(SERVO, **change))
+
+
+def press(contacts: bool) -> tuple[MujocoPlant, float, float]:
+    """Servos ask for a place 5 cm in a table; return the plant, and the tip above the table's top.
+
+    That is the lowest and the last one [m].
+    """
+    pose = UR5E.forward_kinematics(POSTURE).copy()
+    x, y, z = pose.translation
+    top = z - 0.03
+    table = (x, y, top - 0.05, 0.4, 0.4, 0.1)
+    plant = MujocoPlant(UR5E, replace(SERVO, table=table, contacts=contacts))
+    pose.translation[2] = top - 0.05
+    step = solve_ik(UR5E, pose, POSTURE).q - POSTURE
+    plant.reset(POSTURE)
+    heights = []
+    for i in range(2000):
+        plant.step(POSTURE + step * min(1.0, i / 1000))
+        heights.append(UR5E.forward_kinematics(plant.q).translation[2] - top)
+    return plant, min(heights), heights[-1]
+
+
+def test_with_contacts_the_tip_stays_on_the_table_and_the_joints_carry_the_push():
+    plant, lowest, last = press(contacts=True)
+    assert lowest > -1e-3  # MuJoCo's contacts are soft
+    assert abs(last) < 1e-3
+    force, local = np.zeros(3), np.zeros(6)
+    for i in range(plant.mj_data.ncon):
+        mujoco.mj_contactForce(plant.mj_model, plant.mj_data, i, local)
+        force -= plant.mj_data.contact[i].frame.reshape(3, 3).T @ local[:3]
+    assert force[2] > 100.0
+    wrench = np.linalg.solve(UR5E.jacobian(plant.q).T, UR5E.gravity_torque(plant.q) - plant.effort)
+    np.testing.assert_allclose(wrench[:3], force, atol=1.0)  # it creeps to rest
+
+
+def test_without_contacts_the_tip_goes_through_the_table():
+    plant, _, last = press(contacts=False)
+    assert plant.mj_data.ncon == 0
+    assert last < -0.03
+
+
+def test_a_table_or_contacts_out_of_reach_change_no_bit():
+    def end(**given) -> np.ndarray:
+        plant = MujocoPlant(UR5E, replace(SERVO, **given))
+        plant.reset(POSTURE)
+        for _ in range(200):
+            plant.step(POSTURE + 0.1)
+        return np.array([plant.q, plant.v, plant.effort])
+
+    for given in ({'table': (9.0, 9.0, 0.5, 1.0, 1.0, 1.0)}, {'contacts': True}, {'floor': False}):
+        np.testing.assert_array_equal(end(**given), end())
+
+
+@pytest.mark.parametrize('engine', ['analytical', 'motion_model'])
+def test_an_engine_without_contacts_refuses_them(engine):
+    with pytest.raises(ArmError, match='contacts is true; only engine mujoco has contacts'):
+        plant_class(engine)(UR5E, PlantParameters(contacts=True))

@@ -8,11 +8,16 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.clearance import level_joints
 from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_dynamics.shapes import with_shapes
 from arm_dynamics.urdf import bare
 from arm_sim.plants.plant import Plant, PlantParameters, check_inertia
 
 _BODY = pin.FrameType.BODY
+
+# Bits that say which shapes touch: a link's contype, and the conaffinity of what it touches.
+_FLOOR, _TABLE = 1, 2
 
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
 
@@ -21,13 +26,15 @@ mujoco.set_mju_user_warning(lambda message: None)
 
 
 class MujocoPlant(Plant):
-    """An arm in free space: contacts are off.
+    """An arm in free space; with `contacts` its links touch floor and table, not each other.
 
     Refused is what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
 
     Attributes:
         mj_model, mj_data: MuJoCo's, for viewers and tests.
     """
+
+    has_contacts = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
@@ -38,6 +45,8 @@ class MujocoPlant(Plant):
             try:
                 self.mj_model = _build(model, parameters)
             except ValueError:
+                if parameters.contacts:
+                    raise
                 self.mj_model = _build(model, parameters, shapes=False)  # maybe one is broken
         except ArmError:
             raise
@@ -52,6 +61,9 @@ class MujocoPlant(Plant):
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
                 f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
             )
+        if parameters.contacts:
+            note = with_shapes(model.urdf)[1]
+            self.notes += (f'contacts: {note}',) * bool(note)
         self.mj_data = mujoco.MjData(self.mj_model)
         data = self.mj_data
         self.q, self.v, self.effort = data.qpos, data.qvel, data.qfrc_actuator
@@ -111,7 +123,7 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
     """Return the MuJoCo model: the URDF's bodies, our actuators, floor and light."""
     kp, kd = parameters.servo_gains(model)
     limit = parameters.effort_limit(model)
-    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes))
+    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, parameters.contacts))
     spec.compiler.fusestatic = False
     spec.compiler.boundmass = 0.0
     spec.option.timestep = parameters.timestep
@@ -120,7 +132,8 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
     spec.option.gravity = model.gravity
     # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    if not parameters.contacts:
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
@@ -150,9 +163,7 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
         )
     tiles = spec.add_material(name='tiles', texrepeat=(2, 2), texuniform=True)
     tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
-    spec.worldbody.add_geom(
-        name='floor', type=mujoco.mjtGeom.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles'
-    )
+    _add_surroundings(spec, model, parameters)
     spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
     mj_model = spec.compile()
@@ -164,15 +175,40 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
     return mj_model
 
 
-def _for_mujoco(model: RobotModel, shapes: bool) -> str:
+def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParameters) -> None:
+    """Add floor and table, and say what touches them: links that move, the floor if they tilt."""
+    level = level_joints(model) if parameters.contacts else set()
+    frames = model.pin_model.frames
+    upright = {frame.name for frame in frames if frame.parentJoint in level}
+    for geom in spec.geoms:
+        if geom.contype:
+            touches = _TABLE if geom.parent.name in upright else _FLOOR | _TABLE
+            geom.contype, geom.conaffinity = touches, 0
+            geom.group, geom.mass = 3, 0.0
+    stiff = {'solref': (max(0.004, 2.0 * parameters.timestep), 1.0), 'contype': 0}
+    kind = mujoco.mjtGeom
+    if parameters.floor:
+        spec.worldbody.add_geom(
+            name='floor', type=kind.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles',
+            conaffinity=_FLOOR, **stiff,
+        )  # fmt: skip
+    if parameters.table:
+        middle, sizes = np.split(np.array(parameters.table), 2)
+        spec.worldbody.add_geom(
+            name='table', type=kind.mjGEOM_BOX, pos=middle, size=sizes / 2, conaffinity=_TABLE,
+            rgba=(0.72, 0.6, 0.45, 1.0), **stiff,
+        )  # fmt: skip
+
+
+def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
     """Return the URDF as MuJoCo reads it, with the joints of branches in the model's order.
 
-    Left out are collisions and shapes that need mesh files: masses do not come from them. The
+    Left out are collision shapes without `contacts`, and shapes that need mesh files. The
     other visible shapes are kept, which MuJoCo's reader has to be told in the file. A place-holder
     stands for inertias that it refuses.
     """
     whole = ElementTree.fromstring(model.urdf)
-    tree = bare(whole)
+    tree = with_shapes(model.urdf)[0] if contacts else bare(whole)
     for link in tree.iterfind('link'):
         if link.get('name') in model.odd_inertias:
             for inertia in link.iterfind('inertial/inertia'):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
+from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
 
@@ -20,8 +21,8 @@ MODEL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class PlantParameters(Stepping):
-    """Actuators and stepping of the simulated arm; the arm itself is the model."""
+class PlantParameters(Stepping, Surroundings):
+    """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
 
     actuator: str = parameter(
         'servo',
@@ -32,6 +33,9 @@ class PlantParameters(Stepping):
     servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
     effort_limits: bool = parameter(True, "enforce the URDF's effort limits")
     integrator: str = parameter('implicitfast', "the engine's name for it")
+    contacts: bool = parameter(
+        False, 'whether links touch the floor and the table, or go through them (engine mujoco)'
+    )
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
         """Return kp, kd (n,), as arrays; a servo's kp must be above zero."""
@@ -56,6 +60,7 @@ class Plant:
         parameters: see PlantParameters.
         takes_goals: whether it moves by a control law of its own, so that the simulator takes
             trajectory goals for it where no controller commands.
+        has_contacts: whether its links can touch something.
         wrenches: what pushes on it now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
@@ -64,6 +69,7 @@ class Plant:
 
     Parameters: ClassVar[type[PlantParameters]] = PlantParameters
     takes_goals = False
+    has_contacts = False
     q: Array
     v: Array
     effort: Array
@@ -71,6 +77,8 @@ class Plant:
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
             parameters = self.Parameters(**vars(parameters))
+        if parameters.contacts and not self.has_contacts:
+            raise ArmError('contacts is true; only engine mujoco has contacts')
         self.parameters: Any = parameters
         self.joint_names = model.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]

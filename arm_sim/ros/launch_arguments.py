@@ -36,6 +36,8 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
     ),
     'config': ('', "parameter file, over the robot's own", None),
     'viewer': ('false', "MuJoCo's viewer", ['true', 'false']),
+    'contacts': ('false', 'whether the arm touches floor and table', ['true', 'false']),
+    'table': ('', 'box: its middle x, y, z and its sizes along them [m]; empty: none', None),
     'plot': ('false', 'start rqt_plot', ['true', 'false']),
     'start': (
         'moving',
@@ -49,7 +51,10 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
     ),
     'output_dir': ('task_output', 'folder for report and picture', None),
 }
-ARM = ('robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot')
+ARM = (
+    'robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot',
+    'contacts', 'table',
+)  # fmt: skip
 
 
 def argument(

@@ -45,7 +45,9 @@ def run_task(
     simulator; an empty value leaves it to the robot's files.
     """
     robot = Robot.load(given['robot'], given['config'])
-    made = make_task(task, robot, _values(given, parameters) | _mapping(given))
+    made = make_task(
+        task, robot, _table(given, task) | _values(given, parameters) | _mapping(given)
+    )
     period_ns = read_fields(Stepping, robot.parameters('simulator')).period_ns
     moving = given['start'] == 'moving'
     scene = made.scene(model_error_of(given['error']), moving, period_ns)
@@ -60,7 +62,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     from arm_sim.comparison import cases, laws, over_topics  # they bring every law
 
     case, robot = over_topics.case_of(given), Robot.load(given['robot'], given['config'])
-    made = cases.task_of(case, robot, _mapping(given))
+    made = cases.task_of(case, robot, _table(given, case.task) | _mapping(given))
     moving = given['start'] == 'moving'
     simulator = over_topics.simulator_parameters(case, robot, made, moving)
     controller = over_topics.controller_parameters(case, robot)
@@ -91,6 +93,12 @@ def _nodes(
         *arm_nodes(given, {**simulator, 'start_paused': True}, controller, made.asks_ik),
         task_node(task, [config_file(given['robot'], given['config']), told]),
     ]
+
+
+def _table(given: Mapping[str, str], task: str) -> dict[str, Any]:
+    """Return the argument `table` for a task that keeps clear of it."""
+    known = {each.name for each in parameter_fields(task_class(task).Parameters)}
+    return _values(given, known & {'table'})
 
 
 def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
