@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from arm_controllers.ros.messages import JointReader, to_ns
+from arm_controllers.ros.messages import goal_from_bytes, goal_from_message, to_ns
 from arm_controllers.ros.serialized_messages import (
     FIELDS,
+    JointReader,
     JointStateReader,
     JointStateWriter,
     stamp_ns,
@@ -278,3 +280,80 @@ def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused
             read.open(WHOLE)  # such messages are expected, and read in place
         original = originals[k % len(originals)]
         assert_read_as_ros_reads_it(read, typed, mutated(rng, original))
+
+
+def trajectory_of(rng, fields, points):
+    """Return a JointTrajectory whose points have these fields, joints by joints."""
+    message = JointTrajectory(joint_names=NAMES)
+    message.header.stamp.sec, message.header.frame_id = rng.randrange(9), 'x' * rng.randrange(9)
+    for k in range(points):
+        point = JointTrajectoryPoint()
+        for field in fields:
+            setattr(point, field, [rng.uniform(-3, 3) for _ in NAMES])
+        point.time_from_start.sec, point.time_from_start.nanosec = k, rng.randrange(10**9)
+        message.points.append(point)
+    return message
+
+
+def as_words(goal):
+    """Return a goal as one text, each number in it to the last bit."""
+    return repr({key: np.asarray(x).tolist() for key, x in vars(goal).items()})
+
+
+def goal_or_refusal(ask, *args):
+    try:
+        return as_words(ask(*args))
+    except ArmError as error:
+        return str(error)
+
+
+POINTS = [
+    ('positions',),
+    ('positions', 'velocities'),
+    ('positions', 'velocities', 'accelerations', 'effort'),
+    ('positions', 'effort'),
+    ('velocities',),
+    (),
+]
+
+
+@pytest.mark.parametrize('fields', POINTS)
+def test_a_serialised_trajectory_is_the_goal_that_ros_reads_or_refused_with_its_words(fields):
+    rng = random.Random(len(fields))
+    for points in (0, 1, 2, 3, 20):
+        message = trajectory_of(rng, fields, points)
+        expected = goal_or_refusal(goal_from_message, message)
+        assert goal_or_refusal(goal_from_bytes, bytes(serialize_message(message))) == expected
+    message.points[-1].accelerations = [1.0] * len(NAMES)  # one point is not like the others
+    expected = goal_or_refusal(goal_from_message, message)
+    assert goal_or_refusal(goal_from_bytes, bytes(serialize_message(message))) == expected
+
+
+@pytest.mark.parametrize('fields', POINTS[:4])
+def test_points_that_are_alike_are_read_without_ros(fields, monkeypatch):
+    message = trajectory_of(random.Random(0), fields, 5)
+    expected, raw = as_words(goal_from_message(message)), bytes(serialize_message(message))
+    monkeypatch.delattr('arm_controllers.ros.messages.deserialize_message')
+    assert as_words(goal_from_bytes(raw)) == expected
+
+
+def test_mutated_trajectories_are_read_as_ros_reads_them_or_refused(hostile):
+    rng, accepted = random.Random(11), 0
+    originals = [
+        bytes(serialize_message(trajectory_of(rng, fields, points)))
+        for fields in POINTS
+        for points in (1, 2, 3)
+    ]
+    for k in range(10_000 * hostile):
+        data = mutated(rng, originals[k % len(originals)])
+        found = goal_or_refusal(goal_from_bytes, data)
+        try:
+            expected = goal_or_refusal(
+                goal_from_message, deserialize_message(data, JointTrajectory)
+            )
+        except (RuntimeError, MemoryError):
+            assert found.endswith('are no JointTrajectory')
+        else:
+            assert found == expected
+            accepted += 1
+    assert accepted > 1000

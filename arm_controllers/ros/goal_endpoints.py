@@ -15,7 +15,7 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
-from arm_controllers.ros.messages import goal_from_action, goal_from_message
+from arm_controllers.ros.messages import goal_from_action
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.running import make_executor
 from arm_dynamics.checks import ArmError
@@ -55,16 +55,16 @@ class _ActionServer(ActionServer):
 class GoalEndpoints:
     """The topic ~/joint_trajectory and the action ~/follow_joint_trajectory of a node.
 
-    In real time they are in a thread of their own: rclpy takes 10 us for each point of a message,
-    and a long one must not hold up the control cycle. They stay as long as the process: where an
-    action server goes, EventsExecutor may crash over a goal that is on its way.
+    In real time they are in a thread of their own: rclpy takes 10 us for each point of an action
+    goal, and a long one must not hold up the control cycle. They stay as long as the process:
+    where an action server goes, EventsExecutor may crash over a goal that is on its way.
     """
 
     def __init__(
         self,
         node: Node,
         realtime: bool,
-        on_goal: Callable[[object, Goal | ArmError], None],
+        on_goal: Callable[[object, bytes | Goal | ArmError], None],
         on_cancel: Callable[[object], bool],
     ):
         """Open the topic and the action.
@@ -72,7 +72,8 @@ class GoalEndpoints:
         Args:
             node: whose they are.
             realtime: open them in another thread, where the callbacks are then called too.
-            on_goal: takes a goal's identifier, and the goal or why it is none.
+            on_goal: takes a goal's identifier, and the goal, or its serialised JointTrajectory,
+                or why it is none.
             on_cancel: takes the identifier of a goal to cancel; returns whether it may be.
         """
         self._on_goal, self._may_cancel = on_goal, on_cancel
@@ -80,7 +81,7 @@ class GoalEndpoints:
         self._front = _front_of(node) if realtime else node
         prefix = node.get_fully_qualified_name()
         self._front.create_subscription(
-            JointTrajectory, f'{prefix}/joint_trajectory', self._on_message, 10
+            JointTrajectory, f'{prefix}/joint_trajectory', self._on_message, 10, raw=True
         )
         self._action = _ActionServer(
             self._front,
@@ -127,26 +128,19 @@ class GoalEndpoints:
             except ExternalShutdownException:
                 return
 
-    def _on_message(self, message: JointTrajectory) -> None:
-        self._arrived(None, message, lambda: goal_from_message(message))
+    def _on_message(self, raw: bytes) -> None:
+        self._on_goal(None, raw)  # of a flood, those that are pushed out are never read
 
     def _on_action_goal(self, handle: ServerGoalHandle) -> None:
         identifier = bytes(handle.goal_id.uuid)
         self._handles[identifier] = handle
         request = handle.request  # which lives as long as its result
-        self._arrived(
-            identifier, request.trajectory, lambda: goal_from_action(request, identifier)
-        )
-
-    def _arrived(
-        self, identifier: object, message: JointTrajectory, convert: Callable[[], Goal]
-    ) -> None:
         try:
-            self._on_goal(identifier, convert())
+            self._on_goal(identifier, goal_from_action(request, identifier))
         except ArmError as error:
             self._on_goal(identifier, error)
-        while message.points:  # little by little: 100 000 at once hold up a cycle by 30 ms
-            del message.points[-_FREED:]
+        while request.trajectory.points:  # little by little: 100 000 at once take 30 ms
+            del request.trajectory.points[-_FREED:]
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         may = self._may_cancel(bytes(handle.goal_id.uuid))

@@ -13,11 +13,11 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
 from arm_controllers.ros.log import Warnings, shortened
-from arm_controllers.ros.messages import set_numbers, set_stamp
+from arm_controllers.ros.messages import goal_from_bytes, set_numbers, set_stamp
 from arm_dynamics.checks import ArmError
 
-# Goals of more points than this are checked in slices in real time.
-_AT_ONCE = 50
+# Goals of more points or bytes than this are made and checked aside or in slices in real time.
+_AT_ONCE, _BYTES_AT_ONCE = 50, 5000
 # So many goals may wait to be looked at.
 _ROOM = 10
 
@@ -60,7 +60,7 @@ class GoalServer:
         self._feedback_every_ns = round(1e9 / feedback_rate)
         self._next_feedback_ns = 0
         self._realtime = realtime
-        self._inbox: deque[tuple[object, Goal | ArmError]] = deque()
+        self._inbox: deque[tuple[object, bytes | Goal | ArmError]] = deque()
         self._cancels: deque[object] = deque()
         self._time_ns: int | None = None
         self._check: tuple[object, Iterator[None]] | None = None
@@ -101,7 +101,7 @@ class GoalServer:
 
     # What arrives, in real time in another thread
 
-    def _on_goal(self, identifier: object, goal: Goal | ArmError) -> None:
+    def _on_goal(self, identifier: object, goal: bytes | Goal | ArmError) -> None:
         self._inbox.append((identifier, goal))
         if self._time_ns is None:
             self._refuse_waiting(NOT_ACTIVE)
@@ -141,22 +141,26 @@ class GoalServer:
         self._idle = not self._inbox
         self._soon()
 
-    def take(self, goal: Goal | ArmError, identifier: object = None) -> None:
+    def take(self, goal: bytes | Goal | ArmError, identifier: object = None) -> None:
         """Give a goal to the follower, at once or in slices, or refuse it."""
         try:
             if self._time_ns is None:
                 raise GoalError(NOT_ACTIVE)
-            if isinstance(goal, ArmError):
-                raise goal
-            points = len(goal.times)
-            if self._realtime and points > _AT_ONCE:
-                notice_ns = (8 + points // 25) * self._period_ns
-                check = self.follower.accept(goal, self._time_ns, notice_ns, self._aside)
-                self._check = identifier, check
+            if self._realtime and _is_long(goal):
+                self._check = identifier, self._accept(goal)
             else:
-                self.follower.set_goal(goal, self._time_ns)
+                self.follower.set_goal(_made(goal), self._time_ns)
         except ArmError as error:
             self._refuse(identifier, error)
+
+    def _accept(self, asked: bytes | Goal) -> Iterator[None]:
+        """Make and check a goal in slices, and give it to the follower."""
+        making = self._aside.submit(_made, asked)
+        while not making.done():
+            yield
+        goal = making.result()
+        notice_ns = (8 + len(goal.times) // 25) * self._period_ns
+        yield from self.follower.accept(goal, self._time_ns, notice_ns, self._aside)
 
     def _cancel(self, identifier: object) -> None:
         handle = self._endpoints.handle(identifier)
@@ -231,3 +235,16 @@ class GoalServer:
         for part in (feedback.desired, feedback.actual, feedback.error):
             set_stamp(part.time_from_start, t_ns)
         handle.publish_feedback(feedback)
+
+
+def _made(goal: bytes | Goal | ArmError) -> Goal:
+    """Return a goal, made of its serialised message where it is not yet; raise why it is none."""
+    if isinstance(goal, ArmError):
+        raise goal
+    return goal_from_bytes(goal) if isinstance(goal, bytes) else goal
+
+
+def _is_long(goal: bytes | Goal | ArmError) -> bool:
+    if isinstance(goal, ArmError):
+        return False
+    return len(goal) > _BYTES_AT_ONCE if isinstance(goal, bytes) else len(goal.times) > _AT_ONCE

@@ -5,28 +5,34 @@ of each, and bytes again of the answer, would take longer than all the rest of a
 (`benchmarks/lockstep.py`). On the wire they are JointStates like any other.
 
 The form is CDR (OMG DDS-XTypes, encoding version 1). Four bytes tell the encoding; from there on
-each number stands at a multiple of its own size: stamp, frame_id, names, and three arrays of
-numbers. A text and an array come after their length, of four bytes.
+each number stands at a multiple of its own size. A text and an array come after their length.
 """
 
 import struct
+from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.messages import LARGEST, JointReader
 from arm_dynamics.checks import ArmError, Array
 
+# No joint has such a position, velocity or torque; and no product of such numbers overflows.
+LARGEST = 1e9
 FIELDS = ('position', 'velocity', 'effort')
 _SECOND = 1_000_000_000
 _STAMP, _LENGTH = struct.Struct('=iI'), struct.Struct('=I')
 _STAMP_AT, _FRAME_AT = 4, 12
-# The third and fourth byte of the encoding mean nothing.
-_ENCODING = slice(0, 2)
+_ENCODING = slice(0, 2)  # the third and fourth byte mean nothing
 _NATIVE = bytes(serialize_message(JointState()))[_ENCODING]
+
+
+def is_native(raw: bytes) -> bool:
+    """Whether a message is encoded as this machine does it."""
+    return raw[_ENCODING] == _NATIVE
 
 
 def stamp_ns(raw: bytes) -> int:
@@ -42,6 +48,72 @@ def stamp_ns(raw: bytes) -> int:
     if nanoseconds >= _SECOND:
         raise ArmError(f'a stamp has {nanoseconds} nanoseconds; allowed: less than {_SECOND}')
     return seconds * _SECOND + nanoseconds
+
+
+class JointReader:
+    """Brings values of JointState messages into the order of our joints, whatever the sender's."""
+
+    def __init__(self, joint_names: Sequence[str]):
+        self._names = list(joint_names)
+        self._sender_names: list[str] = self._names
+        self._order: NDArray[np.intp] | None = None
+
+    def read(self, names: list[str], values: array | Array, field: str) -> Array:
+        """Return (n,) values, read-only to the caller; no copy where the order is ours.
+
+        Raises:
+            ArmError: names the joint that is missing, named twice, not finite, or too large.
+        """
+        if names != self._sender_names:
+            self._order = self._find_order(names)
+            self._sender_names = list(names)
+        if len(values) != len(names):
+            raise ArmError(f'{len(values)} {field} values for {len(names)} joint names')
+        found = np.frombuffer(values)
+        if self._order is not None:
+            found = found[self._order]
+        for bad in np.flatnonzero(~(np.abs(found) < LARGEST)):
+            why = f'is not within {LARGEST:g}' if np.isfinite(found[bad]) else 'is not finite'
+            raise ArmError(f'joint {self._names[bad]!r}: {field} {found[bad]} {why}')
+        return found
+
+    def _find_order(self, names: list[str]) -> NDArray[np.intp] | None:
+        if names == self._names:
+            return None
+        for name in self._names:
+            if (times := names.count(name)) != 1:
+                told = f'joint {name!r} stands {times} times in a message that names '
+                told += f'{", ".join(names) or "no joint"}; it must stand there once'
+                raise ArmError(told)
+        return np.array([names.index(name) for name in self._names])
+
+
+class Cursor:
+    """Goes through a native message from behind its stamp; raises ArmError where it is cut off."""
+
+    def __init__(self, raw: bytes):
+        self._raw, self._end = raw, _FRAME_AT
+
+    def part(self, size: int, alignment: int = 1) -> slice:
+        """Return where the next `size` bytes stand."""
+        start = self._end + (_STAMP_AT - self._end) % alignment
+        self._end, there = start + size, len(self._raw)
+        if self._end > there:
+            raise ArmError(f'a message of {there} bytes is cut off: {self._end} are not there')
+        return slice(start, self._end)
+
+    def length(self) -> int:
+        """Return the next number of elements or characters."""
+        return _LENGTH.unpack(self._raw[self.part(4, 4)])[0]
+
+    def numbers(self) -> tuple[slice, slice]:
+        """Return where the length of the next array stands, and where its numbers stand."""
+        count = self.length()
+        return slice(self._end - 4, self._end), self.part(8 * count, 8 if count else 1)
+
+    def text(self) -> str:
+        """Return the next text."""
+        return self._raw[self.part(self.length())].split(b'\0')[0].decode(errors='replace')
 
 
 class _Layout(NamedTuple):
@@ -61,29 +133,11 @@ class _Layout(NamedTuple):
     @classmethod
     def of(cls, raw: bytes) -> '_Layout':
         """Return the layout of a message; raise ArmError where that is cut off."""
-        end = _FRAME_AT
-
-        def part(size: int, alignment: int = 1) -> slice:
-            nonlocal end
-            start = end + (_STAMP_AT - end) % alignment
-            end = start + size
-            if end > len(raw):
-                raise ArmError(f'a JointState of {len(raw)} bytes is cut off: {end} are not there')
-            return slice(start, end)
-
-        def length() -> int:
-            return _LENGTH.unpack(raw[part(4, 4)])[0]
-
-        def text() -> str:
-            return raw[part(length())].split(b'\0')[0].decode(errors='replace')
-
-        frame_id = text()
-        names = [text() for _ in range(length())]
-        lengths, numbers = {}, {}
-        for field in FIELDS:
-            count = length()
-            lengths[field] = slice(end - 4, end)
-            numbers[field] = part(8 * count, 8 if count else 1)
+        cursor = Cursor(raw)
+        frame_id = cursor.text()
+        names = [cursor.text() for _ in range(cursor.length())]
+        places = {field: cursor.numbers() for field in FIELDS}
+        lengths, numbers = ({field: both[k] for field, both in places.items()} for k in (0, 1))
         return cls(frame_id, names, lengths, numbers)
 
     def memory(self, raw: bytes) -> tuple[memoryview, dict[str, Array]]:
@@ -122,8 +176,7 @@ class JointStateReader:
     """Reads serialised JointStates in the order of our joints, whatever the sender's.
 
     Attributes:
-        time_ns: the opened message's stamp [ns].
-        sender: its frame_id.
+        time_ns, sender: the opened message's stamp [ns] and frame_id.
         empty: whether it names no joint.
     """
 
@@ -168,14 +221,14 @@ class JointStateReader:
 
     def _open_other(self, raw: bytes) -> None:
         """Read a message of another shape; if it is as one expects, expect more of them."""
-        native = raw if raw[_ENCODING] == _NATIVE else _converted(raw)
+        native = raw if is_native(raw) else _converted(raw)
         time_ns, layout = stamp_ns(native), _Layout.of(native)
         memory, numbers = layout.memory(native)
         self._opened, self._numbers = layout, numbers
         self.time_ns, self.sender, self.empty = time_ns, layout.frame_id, not layout.names
         n = len(self._names)
         whole = all(len(numbers[field]) == n for field in self._fields)
-        whole = whole and all(len(given) in (0, n) for given in numbers.values())
+        whole &= all(len(given) in (0, n) for given in numbers.values())
         if native is raw and whole and layout.names == self._names:
             self._expected, self._memory, self._views = layout, memory, numbers
             lengths = [layout.lengths[field] for field in FIELDS]
@@ -189,5 +242,9 @@ def _converted(raw: bytes) -> bytes:
     try:
         return bytes(serialize_message(deserialize_message(raw, JointState)))
     except (RuntimeError, MemoryError):
-        text = f'{len(raw)} bytes that begin with {raw[:4].hex()!r} are no JointState'
-        raise ArmError(text) from None
+        raise no_message(raw, 'JointState') from None
+
+
+def no_message(raw: bytes, kind: str) -> ArmError:
+    """Return the refusal of bytes that cannot be read."""
+    return ArmError(f'{len(raw)} bytes that begin with {raw[:4].hex()!r} are no {kind}')

@@ -14,16 +14,11 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.diagnostics import status_publisher
-from arm_controllers.ros.messages import (
-    JointReader,
-    pose_from_message,
-    pose_to_message,
-    poses_from_message,
-)
+from arm_controllers.ros.messages import pose_from_message, pose_to_message, poses_from_message
 from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
-from arm_controllers.ros.serialized_messages import JointStateReader
+from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.inverse_kinematics import (
     inverse_kinematics,
