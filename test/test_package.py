@@ -155,6 +155,19 @@ def test_importing_every_core_brings_in_no_rclpy():
     subprocess.run([sys.executable, '-c', code], cwd=ROOT, check=True)
 
 
+@pytest.mark.parametrize(
+    'node', ['arm_sim.ros.simulator_node', 'arm_controllers.ros.controller_node']
+)
+def test_nodes_of_the_control_loop_start_without_what_is_slow_to_import(node):
+    code = (
+        f'import sys, {node}\nsys.exit(str({{"matplotlib", "numba", "scipy"}} & {{*sys.modules}}))'
+    )
+    ended = subprocess.run(
+        [sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ended.stderr.strip() == 'set()'
+
+
 def test_every_manifest_has_the_same_version():
     manifests = [ROOT / 'package.xml', ROOT / 'arm_interfaces' / 'package.xml']
     versions = {ElementTree.parse(path).findtext('version') for path in manifests}

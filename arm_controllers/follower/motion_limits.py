@@ -5,10 +5,10 @@ A refusal says joint, value, limit, point and time.
 
 from collections.abc import Iterator
 from functools import cache
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import pascal
 
 from arm_controllers.follower.goal import GoalError
 from arm_controllers.follower.trajectory import Array, Trajectory
@@ -135,7 +135,8 @@ def _refuse_overflow(trajectory: Trajectory, model: RobotModel, point_times: Arr
 @cache
 def _bezier_matrices(degree: int) -> tuple[Array, Array, Array]:
     """Return (powers -> control points on 0..1, left half, right half), each (d + 1, d + 1)."""
-    binomials = pascal(degree + 1, kind='lower')
+    orders = range(degree + 1)
+    binomials = np.array([[float(comb(i, k)) for k in orders] for i in orders])
     left = binomials / 2.0 ** np.arange(degree + 1)[:, np.newaxis]
     return binomials / binomials[-1], left, left[::-1, ::-1].copy()
 
