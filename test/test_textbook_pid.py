@@ -70,18 +70,46 @@ def test_forms_differ_by_the_mass_matrix_times_ki_times_the_error():
     np.testing.assert_allclose(difference, BOOK.mass_matrix(Q) @ (1.2 * (1.0 - Q)), rtol=1e-12)
 
 
+EXAMPLE = {'kp': 20, 'ki': 10, 'kd': 18, 'timestep': 0.1, 'substeps': 4}
+PRINTED = [
+    [29.2466, -42.7951, -6.91623],
+    [93.5113, -24.4938, -0.00376585],
+    [45.3612, -39.6324, -5.62033],
+]
+
+
 def test_simulate_control_gives_all_nine_printed_torques():
-    run = simulate_control(
-        BOOK, BOOK, Q, V, np.ones((3, 6)), **ROWS, kp=20, ki=10, kd=18, timestep=0.1, substeps=4
-    )
-    printed = [
-        [29.2466, -42.7951, -6.91623],
-        [93.5113, -24.4938, -0.00376585],
-        [45.3612, -39.6324, -5.62033],
-    ]
-    np.testing.assert_allclose(run.torques, printed, rtol=2e-6)  # six digits are printed
+    run = simulate_control(BOOK, BOOK, Q, V, np.ones((3, 6)), **ROWS, **EXAMPLE)
+    np.testing.assert_allclose(run.torques, PRINTED, rtol=2e-6)  # six digits are printed
     shown = [[f'{x:.6g}' for x in row] for row in run.torques]
-    assert shown == [[f'{x:.6g}' for x in row] for row in printed]
+    assert shown == [[f'{x:.6g}' for x in row] for row in PRINTED]
+
+
+def on_unit_axes() -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """State and reference of the example as the URDF's joints have them."""
+    return AXIS_LENGTHS * Q, AXIS_LENGTHS * V, {k: AXIS_LENGTHS * x for k, x in ROWS.items()}
+
+
+def test_simulate_control_on_a_robot_model_gives_all_nine_printed_torques_too():
+    """The tip wrenches are ones: a wrong sign, frame or order of theirs changes every torque."""
+    model, (q, v, rows) = robot(), on_unit_axes()
+    run = simulate_control(model, model, q, v, np.ones((3, 6)), **rows, **EXAMPLE)
+    book = simulate_control(BOOK, BOOK, Q, V, np.ones((3, 6)), **ROWS, **EXAMPLE)
+    np.testing.assert_allclose(AXIS_LENGTHS * run.torques, PRINTED, rtol=2e-6)
+    np.testing.assert_allclose(AXIS_LENGTHS * run.torques, book.torques, rtol=1e-10)
+    np.testing.assert_allclose(run.positions, AXIS_LENGTHS * book.positions, rtol=1e-10)
+
+
+def test_simulate_control_counts_the_rotors_and_the_friction_of_a_robot_model():
+    arm = {'armature': 0.5, 'damping': 3.0, 'friction': 2.0}
+    heavy = RobotModel.from_urdf(find_urdf('mr_three_link'), gravity=GRAVITY, **arm)
+    q, v, rows = on_unit_axes()
+    run = simulate_control(heavy, robot(), q, v, np.zeros((3, 6)), **rows, **EXAMPLE)
+    for _ in range(EXAMPLE['substeps']):  # the first row by hand
+        bias = heavy.bias_torque(q, v) + heavy.friction_torque(v)
+        a = np.linalg.solve(robot().mass_matrix(q) + 0.5 * np.eye(3), run.torques[0] - bias)
+        q, v = q + 0.025 * v, v + 0.025 * a
+    np.testing.assert_allclose(run.positions[0], q, rtol=1e-12)
 
 
 def test_urdf_of_the_example_is_the_same_arm():

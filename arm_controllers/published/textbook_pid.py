@@ -61,8 +61,8 @@ class ControlRun(NamedTuple):
 
 
 def simulate_control(
-    plant: ScrewModel,
-    estimate: ScrewModel,
+    plant: RobotModel | ScrewModel,
+    estimate: RobotModel | ScrewModel,
     q: ArrayLike,
     v: ArrayLike,
     tip_wrenches: ArrayLike,
@@ -82,8 +82,8 @@ def simulate_control(
     old velocity). After them E += timestep (q_ref - q) with the new q.
 
     Args:
-        plant: the arm's true link frames, inertias, screw axes and gravity.
-        estimate: what the controller believes them to be.
+        plant: the arm as it is; a RobotModel with its rotors and friction.
+        estimate: what the controller believes it to be.
         q, v: (n,) initial state.
         tip_wrenches: (N, 6) moment and force of the tool on the environment, in the tool frame.
         q_ref, v_ref, a_ref: (N, n) reference.
@@ -107,16 +107,25 @@ def simulate_control(
     integral = np.zeros(plant.nv)
     torques, positions = [], []
     rows = _rows(plant.nv, tip_wrenches, q_ref, v_ref, a_ref)
+    pushed = _pushed if isinstance(plant, RobotModel) else ScrewModel.forward_dynamics
     for wrench, q_r, v_r, a_r in zip(*rows, strict=True):
         tau = textbook_pid(estimate, q, v, integral, q_r, v_r, a_r, kp, ki, kd, as_printed)
         for _ in range(substeps):
-            a = plant.forward_dynamics(q, v, tau, wrench)
+            a = pushed(plant, q, v, tau, wrench)
             q = q + dt * v
             v = v + dt * a
         torques.append(tau)
         positions.append(q)
         integral = integral + timestep * (q_r - q)
     return ControlRun(np.array(torques), np.array(positions))
+
+
+def _pushed(model: RobotModel, q: Array, v: Array, tau: Array, tip_wrench: Array) -> Array:
+    """Return `ScrewModel.forward_dynamics` of a RobotModel, whose wrenches act on it instead."""
+    rotation = model.forward_kinematics(q).rotation
+    moment, force = rotation @ tip_wrench[:3], rotation @ tip_wrench[3:]
+    on_tool = -np.concatenate([force, moment])
+    return model.forward_dynamics(q, v, tau, {model.tip_frame: on_tool})
 
 
 def _rows(n: int, tip_wrenches: ArrayLike, *references: ArrayLike) -> list[Array]:
