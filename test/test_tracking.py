@@ -18,7 +18,7 @@ from arm_sim.pictures import save
 from arm_sim.ros.recording import schema_text, write_recording
 from arm_sim.runs.measures import Tracking, rms, track
 from arm_sim.runs.record import JointStates, Record
-from arm_sim.runs.report import Check, print_report, write_json
+from arm_sim.runs.report import Check, all_held, print_report, write_json
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Run, make_task, task_class, task_names
 from arm_sim.tasks.cube import Cube
@@ -128,12 +128,25 @@ def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_p
     assert (tmp_path / 'tracking.png').stat().st_size > 50_000
     write_json(tmp_path / 'report.json', report)
     assert json.loads((tmp_path / 'report.json').read_text())['recovery_s'] is None
-    check = Check('path error', error, 1.0, 'mm')
-    print_report('cube', cube.columns, cube.rows(report), ['a note'], [check])
+    print_report('cube', cube.columns, cube.rows(report), ['a note'], [])
     printed = capsys.readouterr().out
     assert 'path error [mm]' in printed
     assert 'a note' in printed
-    assert 'held' in printed
+
+
+def test_held_is_said_only_beside_a_limit(capsys):
+    checks = [Check('path', 0.5, 1.0, 'mm'), Check('angle', 2.0, 1.0, 'rad')]
+    open_check = Check('tracking', 6.4, None, 'mm')
+    print_report('cube', (), [], [], [*checks, open_check])
+    said = [line.rstrip() for line in capsys.readouterr().out.splitlines()[-3:]]
+    assert said == [
+        'held   path: 0.5 mm, limit 1 mm',
+        'BROKEN angle: 2 rad, limit 1 rad',
+        '-      tracking: 6.4 mm, no limit',
+    ]
+    assert [all_held(each) for each in (checks, checks[:1], [open_check], [])] == [
+        False, True, None, None
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize('name', task_names())
@@ -159,7 +172,7 @@ def test_checks_of_the_cube_are_those_of_its_path_and_law_or_mode():
     ]  # fmt: skip
     assert [check.held for check in cube.checks(report)] == [False, False, True]
     assert cube.checks(report | {'mode': 'realtime'})[-1].limit == 20.0
-    assert len(cube.checks(report | {'controller': 'pd_feedforward'})) == 2
+    assert cube.checks(report | {'controller': 'none'})[-1].limit is None
 
 
 def test_recording_is_a_readable_mcap_with_the_message_definition(tmp_path):

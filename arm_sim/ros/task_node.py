@@ -174,12 +174,12 @@ class TaskNode(Node):
         # Plots and recordings bring libraries that would hold up the start of the arm.
         from arm_sim.pictures import save
         from arm_sim.ros.recording import write_recording
-        from arm_sim.runs.report import print_report, title_of, write_json
+        from arm_sim.runs.report import all_held, print_report, title_of, write_json
 
         report = task.report(run)
         checks = task.checks(report)
         report['limits'] = [check._asdict() | {'held': check.held} for check in checks]
-        report['limits_held'] = all(check.held for check in checks)
+        report['limits_held'] = all_held(checks)
         rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
         if report['mode'] == 'realtime':
             late, skipped = report['late_ticks'], report['skipped_periods']
@@ -198,7 +198,7 @@ class TaskNode(Node):
         write_recording(self.output_dir / 'recording.mcap', channels)
         names = f'report.json, {task.picture_name}, {RECORD}, recording.mcap'
         self._say(f'{names} are in {self.output_dir}')
-        return 0 if report['limits_held'] else 1
+        return 1 if report['limits_held'] is False else 0
 
 
 def main(name: str = '') -> int:

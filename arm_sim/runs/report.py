@@ -10,19 +10,27 @@ import numpy as np
 
 from arm_sim.output_folder import whole_file
 
+_MARKS = {True: '[green]held[/]  ', False: '[red]BROKEN[/]', None: '-     '}
+
 
 class Check(NamedTuple):
-    """A number that must not exceed its limit; it decides the exit code."""
+    """A number that must not exceed its limit, where one is stated; it decides the exit code."""
 
     name: str
     value: float
-    limit: float
+    limit: float | None
     unit: str
 
     @property
-    def held(self) -> bool:
-        """Whether the number is within its limit."""
-        return self.value <= self.limit
+    def held(self) -> bool | None:
+        """Whether the number is within its limit; None: there is no limit."""
+        return None if self.limit is None else self.value <= self.limit
+
+
+def all_held(checks: Iterable[Check]) -> bool | None:
+    """Return whether all numbers are within their limits; None: no limit is stated."""
+    held = [check.held for check in checks if check.limit is not None]
+    return all(held) if held else None
 
 
 def title_of(facts: Mapping[str, Any]) -> str:
@@ -102,8 +110,6 @@ def print_report(
     for note in notes:
         console.print(escape(note))
     for check in checks:
-        mark = '[green]held[/]  ' if check.held else '[red]BROKEN[/]'
-        console.print(
-            f'{mark} {escape(check.name)}: {check.value:.4g} {check.unit}, '
-            f'limit {check.limit:g} {check.unit}'
-        )
+        limit = 'no limit' if check.limit is None else f'limit {check.limit:g} {check.unit}'
+        name = escape(check.name)
+        console.print(f'{_MARKS[check.held]} {name}: {check.value:.4g} {check.unit}, {limit}')

@@ -205,19 +205,17 @@ class Cube(Task):
         return self.parameters.distance_from_strokes(run.record.t, run.tracking.reference_tip)
 
     def checks(self, report: Mapping[str, Any]) -> list[Check]:
-        """Return the limits stated for this path, and for this law or mode."""
+        """Return both errors with the limits stated for this path, and for this law or mode."""
         p, path = self.parameters, report['path_error_mm']
         law = '_'.join(filter(None, (report['controller'], report['feedforward'])))
         key = law if report['mode'] == 'lockstep' else report['mode']
-        found = []
-        if p.path in p.path_limit:
-            rms, largest = p.path_limit[p.path]
-            found.append(Check('path error RMS', path['rms'], rms, 'mm'))
-            found.append(Check('path error max', path['max'], largest, 'mm'))
-        if key in p.tracking_limit:
-            value, limit = report['tracking_error_mm']['rms'], p.tracking_limit[key]
-            found.append(Check('tracking error RMS', value, limit, 'mm'))
-        return found
+        rms, largest = p.path_limit.get(p.path, (None, None))
+        tracking, limit = report['tracking_error_mm']['rms'], p.tracking_limit.get(key)
+        return [
+            Check('path error RMS', path['rms'], rms, 'mm'),
+            Check('path error max', path['max'], largest, 'mm'),
+            Check('tracking error RMS', tracking, limit, 'mm'),
+        ]
 
     def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """Return both errors with their strokes, what every task has, and IK."""
