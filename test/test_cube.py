@@ -8,19 +8,21 @@ import pytest
 from following import states_at
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.laws import law_class, law_names
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.laws.pd import PD, PDParameters
 from arm_controllers.laws.servo import FEEDFORWARD, Servo, ServoParameters
+from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.plant import ACTUATOR_FOR, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import run_closed_loop
 from arm_sim.runs.measures import rms, track
 from arm_sim.runs.record import Record
 from arm_sim.runs.robot import Robot
-from arm_sim.tasks import Run
+from arm_sim.tasks import Run, make_task
 from arm_sim.tasks.cube import Cube, CubeParameters
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
@@ -132,6 +134,35 @@ def test_computed_torque_on_torque_motors_tracks_as_well_as_known():
         law = ComputedTorque(MODEL, ComputedTorqueParameters())
         run = draw_published(law, 'torque', timestep)
         np.testing.assert_allclose(rms(run.tracking_error) * 1e3, rms_mm, rtol=0.01)
+
+
+def measured_by(key: str, robot_name: str = 'ur5e') -> tuple[float, float]:
+    """Return the RMS tracking error [mm] of a law, as the robot's files have it, and its limit."""
+    robot, name = Robot.load(robot_name), 'servo' if key.startswith('servo_') else key
+    task, law = make_task('cube', robot, {'path': 'published'}), law_class(name)
+    told = robot.parameters(f'{name}_controller')
+    told |= {'feedforward': key.removeprefix('servo_')} if name == 'servo' else {}
+    actuator = ACTUATOR_FOR[law.command_interface]
+    engine = plant_class('analytical' if actuator == 'voltage' else 'mujoco')
+    of_plant = robot.parameters('simulator') | {'actuator': actuator}
+    plant = engine(robot.model, read_fields(engine.Parameters, of_plant))
+    record = task.run(law(robot.model, read_fields(law.Parameters, told)), plant)
+    return rms(track(robot.model, record).error) * 1e3, task.parameters.tracking_limit[key]
+
+
+FOLLOWING = [name for name in law_names() if not name.startswith(('pose_', 'servo'))]
+
+
+@pytest.mark.parametrize('key', [*FOLLOWING, *(f'servo_{level}' for level in FEEDFORWARD)])
+def test_every_law_that_follows_has_a_limit_a_little_above_what_it_does(key):
+    value, limit = measured_by(key)
+    assert value <= limit
+    assert value > limit / 1.07 or key == 'servo_discrete'
+
+
+def test_the_published_law_has_the_published_limit_on_the_published_arm():
+    value, limit = measured_by('servo_gravity_velocity', 'ur5e_menagerie')
+    assert limit / 1.07 < value <= limit < 0.1
 
 
 def test_pd_with_gravity_lags_behind_computed_torque():
