@@ -107,11 +107,10 @@ def simulate_control(
     integral = np.zeros(plant.nv)
     torques, positions = [], []
     rows = _rows(plant.nv, tip_wrenches, q_ref, v_ref, a_ref)
-    pushed = _pushed if isinstance(plant, RobotModel) else ScrewModel.forward_dynamics
     for wrench, q_r, v_r, a_r in zip(*rows, strict=True):
         tau = textbook_pid(estimate, q, v, integral, q_r, v_r, a_r, kp, ki, kd, as_printed)
         for _ in range(substeps):
-            a = pushed(plant, q, v, tau, wrench)
+            a = _acceleration(plant, q, v, tau, wrench)
             q = q + dt * v
             v = v + dt * a
         torques.append(tau)
@@ -120,12 +119,15 @@ def simulate_control(
     return ControlRun(np.array(torques), np.array(positions))
 
 
-def _pushed(model: RobotModel, q: Array, v: Array, tau: Array, tip_wrench: Array) -> Array:
-    """Return `ScrewModel.forward_dynamics` of a RobotModel, whose wrenches act on it instead."""
-    rotation = model.forward_kinematics(q).rotation
-    moment, force = rotation @ tip_wrench[:3], rotation @ tip_wrench[3:]
-    on_tool = -np.concatenate([force, moment])
-    return model.forward_dynamics(q, v, tau, {model.tip_frame: on_tool})
+def _acceleration(
+    plant: RobotModel | ScrewModel, q: Array, v: Array, tau: Array, tip_wrench: Array
+) -> Array:
+    """Return a (n,) under tau (n,) and a wrench (6,), moment on top, of the tool on the world."""
+    if isinstance(plant, ScrewModel):
+        return plant.forward_dynamics(q, v, tau, tip_wrench)
+    rotation = plant.forward_kinematics(q).rotation
+    on_tool = -np.concatenate([rotation @ tip_wrench[3:], rotation @ tip_wrench[:3]])
+    return plant.forward_dynamics(q, v, tau, {plant.tip_frame: on_tool})
 
 
 def _rows(n: int, tip_wrenches: ArrayLike, *references: ArrayLike) -> list[Array]:
