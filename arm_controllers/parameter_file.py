@@ -52,6 +52,14 @@ def read_parameter_file(file: Path) -> Sections:
     return sections
 
 
+def yaml_value(name: str, text: str) -> Any:
+    """Return what the YAML text of an argument says; refuse what is not YAML."""
+    try:
+        return _Loader(text).get_single_data()
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError: the 45th of a month
+        raise ArmError(f'{name} is {text!r}: not YAML: {" ".join(str(error).split())}') from None
+
+
 def _leaves(
     node: yaml.Node | None, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], yaml.Node]]:

@@ -118,7 +118,10 @@ def _installed(executable: str) -> bool:
 
 def comparison(given: Mapping[str, str], **options: str) -> ExecuteProcess:
     """Return `compare_controllers` with these options; its end ends the launch, as a task's."""
-    name, options = 'compare_controllers', {**options, 'output-dir': given['output_dir']}
+    name, config = 'compare_controllers', given['config']
+    for robot in options['robots'].split(',') if config else ():
+        config_file(robot.strip(), config)
+    options = {**options, 'config': config, 'output-dir': given['output_dir']}
     arguments = [f'--{option}={value}' for option, value in options.items()]
     return ExecuteProcess(
         cmd=[sys.executable, '-m', 'arm_sim.executables', name, *arguments],

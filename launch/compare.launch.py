@@ -12,7 +12,7 @@ ARGUMENTS = (
     argument('tasks', 'sinusoid', f'{MANY}, or all: {", ".join(task_names())}'),
     argument('laws', 'all', f'{MANY}, or all: {", ".join(compared_laws())}'),
     argument('engine', 'mujoco', f'{MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'),
-    *shared(output_dir='comparison'),
+    *shared('config', output_dir='comparison'),
 )
 
 

@@ -4,7 +4,10 @@ from arm_sim.ros.launch_arguments import ARM, description, shared
 from arm_sim.ros.task_launch import run_task, task_arguments
 
 PARAMETERS = ('path', 'center', 'side', 'edge_time')
-ARGUMENTS = (*shared(*ARM, output_dir='cube_output'), *task_arguments('cube', *PARAMETERS))
+ARGUMENTS = (
+    *shared(*ARM, 'plant_error', 'model_error', output_dir='cube_output'),
+    *task_arguments('cube', *PARAMETERS),
+)
 
 
 def cube(given: dict[str, str]) -> list:

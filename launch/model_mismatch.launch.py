@@ -16,7 +16,7 @@ ARGUMENTS = (
         'loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run',
         ['loop', 'topics'],
     ),
-    *shared(output_dir='mismatch_output'),
+    *shared('config', output_dir='mismatch_output'),
 )
 
 

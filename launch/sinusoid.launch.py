@@ -9,7 +9,7 @@ ARGUMENTS = (
     *shared(robot='planar_3r', controller='pd_feedforward'),
     *shared('engine', 'mode', 'feedforward', 'config', 'viewer', 'plot', 'start'),
     *task_arguments('sinusoid', *PARAMETERS[1:3], amplitude='', limit='0.5'),  # the published bar
-    argument('plant_error', '{}', 'how the arm differs from the model, as `error` elsewhere'),
+    *shared('plant_error', 'model_error'),
     argument(
         'sweep',
         'none',
@@ -24,7 +24,7 @@ ARGUMENTS = (
 def sinusoid(given: dict[str, str]) -> list:
     """Return the arm's nodes, paused, and the task that moves them, or the tool that sweeps."""
     if given['sweep'] == 'none':
-        return run_task({**given, 'error': given['plant_error']}, 'sinusoid', PARAMETERS)
+        return run_task(given, 'sinusoid', PARAMETERS)
     options = {'robots': given['robot'], 'engines': given['engine'], 'over': given['sweep']}
     return [comparison(given, sweep='frequency', **options)]
 

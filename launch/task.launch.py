@@ -1,5 +1,6 @@
 """Any task on any robot: under a law designed for it, or a controller as its file has it."""
 
+from arm_dynamics.checks import ArmError
 from arm_sim.comparison.laws import compared_laws
 from arm_sim.ros.launch_arguments import ARM, CONTROLLERS, argument, description, shared
 from arm_sim.ros.task_launch import run_designed, run_task
@@ -22,12 +23,18 @@ ARGUMENTS = (
     argument('natural_frequency', '20.0', 'that the law is designed for [rad/s]'),
     argument('frequency', '0.0', "with `law`: of the sinusoid [Hz]; 0: the robot's own"),
     argument('parameters', '{}', 'of the task, e.g. "{cycles: 3}"; others are the robot\'s'),
-    *shared(*(name for name in ARM if name != 'controller'), 'start', 'error', 'output_dir'),
+    *shared(*(name for name in ARM if name != 'controller'), 'start', 'output_dir'),
+    *shared('plant_error', 'model_error'),
+    argument('error', '', 'another name of `plant_error`'),
 )
 
 
 def task(given: dict[str, str]) -> list:
     """Return simulator, paused, controller and task."""
+    if given['error']:
+        if given['plant_error'] != '{}':
+            raise ArmError('error and plant_error are one argument with two names; give one')
+        given['plant_error'] = given['error']
     return run_task(given, given['task']) if given['controller'] else run_designed(given)
 
 

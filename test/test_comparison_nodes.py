@@ -1,5 +1,7 @@
 """What the nodes are told of a case of the comparison."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import BESIDE_URDF
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main
-from arm_sim.comparison.cases import Case
-from arm_sim.comparison.laws import compared_laws
+from arm_sim.comparison.cases import Case, make_plants, run_case
+from arm_sim.comparison.laws import compared_laws, make_law
 from arm_sim.comparison.over_topics import (
     case_of,
     controller_parameters,
@@ -31,9 +33,11 @@ def planar():
 
 
 @pytest.mark.parametrize('sweep', SWEEPS)
-def test_a_swept_case_survives_the_launch_files_arguments(sweep):
-    case = case_at(sweep, 1.25, Case('planar_3r', 'push', 'pd', 'analytical', natural_frequency=9))
-    assert case_of(launch_arguments(case)) == case
+def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
+    case = Case('planar_3r', 'push', 'pd', 'analytical', natural_frequency=9, config='/my.yaml')
+    case = case_at(sweep, 1.25, case)
+    assert case_of(launch_arguments(case), planar.model) == case
+    assert 'config' not in launch_arguments(replace(case, config=''))  # ROS takes no empty value
 
 
 @pytest.mark.parametrize('law', compared_laws())
@@ -86,18 +90,41 @@ def test_a_tasks_goal_starts_on_its_reference_and_ends_at_rest(name, planar):
 @pytest.mark.parametrize(
     ('text', 'message'),
     [
-        ('{nose: 1.0}', 'the error is .*nose.*; it must be'),
-        ('[1.0]', 'the error is'),
-        ('{mass_scale: [0.0]}', 'model_error.mass_scale is 0'),
+        ('{nose: 1.0}', "unknown name in plant_error: 'nose'; nearest known: "),
+        ('{mas_scale: [1.0]}', "'mas_scale'; nearest known: 'mass_scale'"),
+        ('[1.0]', r"plant_error is '\[1.0\]'; it must be {name: value} of mass_scale, "),
+        ('{mass_scale: [1.0}', r"plant_error is '{mass_scale: \[1.0}': not YAML: "),
+        ('{mass_scale: [0.0]}', 'plant_error: mass_scale is 0; it must be finite, > 0'),
+        ('{mass_scale: [1, 2]}', r'plant_error: mass_scale has 2 values; allowed: 1 or 3'),
+        ('{payload: heavy}', "plant_error: parameter 'payload' is 'heavy'; it must be a number"),
     ],
 )
-def test_an_unusable_error_is_refused(text, message):
-    with pytest.raises(ArmError, match=message):
-        model_error_of(text)
+def test_an_unusable_error_is_refused_in_one_line_with_its_argument(text, message, planar):
+    with pytest.raises(ArmError, match=message) as refused:
+        model_error_of(text, 'plant_error', planar.model)
+    assert '\n' not in str(refused.value)
 
 
-def test_no_error_is_none():
-    assert model_error_of('{}') == ModelError()
+def test_no_error_is_none(planar):
+    assert model_error_of('{}', 'plant_error', planar.model) == ModelError()
+
+
+def test_a_comparison_heeds_the_arm_and_the_task_in_a_parameter_file(tmp_path):
+    case, file = Case('planar_3r', 'sinusoid', 'pd', timestep=0.002), tmp_path / 'mine.yaml'
+    file.write_text(
+        '/**: {ros__parameters: {armature: [0.2]}}\n'
+        'simulator: {ros__parameters: {initial_positions: [0.1, 0.2, 0.3]}}\n'
+        'sinusoid_task: {ros__parameters: {amplitude: [0.05], cycles: 0.2}}\n'
+    )
+    told = run_case(replace(case, config=str(file)))
+    robot = Robot.load('planar_3r', file)
+    by_hand = Robot('planar_3r', robot.model, np.array([0.1, 0.2, 0.3]), {})
+    task = make_task('sinusoid', by_hand, {'amplitude': [0.05], 'cycles': 0.2})
+    np.testing.assert_array_equal(robot.model.armature, 0.2)
+    law = make_law('pd', by_hand)
+    expected = task.run(law, *make_plants(by_hand, task, case))
+    assert told.checksum() == expected.checksum()
+    assert told.checksum() != run_case(case).checksum()
 
 
 def test_what_nodes_cannot_do_is_refused(capsys):

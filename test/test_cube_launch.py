@@ -106,6 +106,12 @@ def test_broken_limits_end_with_exit_code_1(tmp_path):
         ('config:=/nowhere.yaml', "'/nowhere.yaml'"),
         ('controller:=magic', '"magic"'),
         ('sides:=0.2', "unknown launch argument 'sides'; nearest known: 'side'"),
+        ('plant_error:={mas_scale: [1.1]}', "name in plant_error: 'mas_scale'; nearest known: 'm"),
+        ('plant_error:={mass_scale: [1.1}', 'plant_error is .*: not YAML: '),
+        (
+            'model_error:={mass_scale: [1, 2]}',
+            'model_error: mass_scale has 2 values; allowed: 1',
+        ),
         ('center:={a: 1}', "parameter 'center' is {'a': 1}; it must be a number or a list"),
     ],
 )

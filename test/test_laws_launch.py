@@ -2,11 +2,15 @@
 
 import json
 import os
+import runpy
 import subprocess
 
 import numpy as np
+import pytest
 from domains import fresh_domain
+from launch.actions import DeclareLaunchArgument
 
+from arm_dynamics.robots import share_folder
 from arm_sim.comparison.cases import Case, measure_case
 
 
@@ -43,10 +47,68 @@ def test_an_unknown_payload_on_the_plant_is_seen_and_missed_limits_end_with_1(tm
     assert not report['limits_held']
 
 
+def arguments_of(file):
+    """The arguments that a launch file declares."""
+    made = runpy.run_path(str(file))['generate_launch_description']()
+    return [each.name for each in made.entities if isinstance(each, DeclareLaunchArgument)]
+
+
+def test_every_launch_file_takes_a_parameter_file_and_those_of_tasks_errors_of_arm_and_model():
+    files = sorted((share_folder() / 'launch').glob('*.launch.py'))
+    assert len(files) >= 8
+    for file in files:
+        assert 'config' in arguments_of(file), file
+        if file.name.split('.')[0] in ('cube', 'task', 'sinusoid'):
+            assert {'plant_error', 'model_error'} <= set(arguments_of(file)), file
+
+
+def test_a_controller_that_knows_the_error_of_the_arm_tracks_as_without_any(tmp_path):
+    error = '{mass_scale: [1.3]}'
+    rms = []
+    for name, given in (('without', ()), ('arm', ('plant',)), ('both', ('plant', 'model'))):
+        (tmp_path / name).mkdir()
+        errors = [f'{each}_error:={error}' for each in given]
+        arguments = ('task.launch.py', 'robot:=planar_3r', *errors)
+        code, printed, report = launch(tmp_path / name, *arguments)
+        assert code == 0, printed
+        rms.append(report['tracking_error_mm']['rms'])
+    assert rms[1] > 10.0 * rms[0]
+    np.testing.assert_allclose(rms[2], rms[0], rtol=0.01)
+
+
+def test_the_cubes_controller_may_believe_in_a_wrong_arm(tmp_path):
+    given = ('path:=published', 'edge_time:=1.0', 'model_error:={mass_scale: [0.7]}')
+    code, printed, report = launch(
+        tmp_path, 'cube.launch.py', 'controller:=computed_torque', *given
+    )
+    assert code == 1, printed
+    assert report['tracking_error_mm']['rms'] > 1.0
+
+
+def test_both_names_of_the_arms_error_at_once_are_refused(tmp_path):
+    both = 'error:={payload: 1.0}', 'plant_error:={payload: 2.0}'
+    code, printed, _ = launch(tmp_path, 'task.launch.py', *both)
+    assert code == 1
+    assert 'error and plant_error are one argument with two names; give one' in printed
+
+
+@pytest.mark.parametrize(
+    'file', ['compare.launch.py', 'model_mismatch.launch.py', 'sinusoid.launch.py']
+)
+def test_a_comparison_takes_a_parameter_file_and_refuses_a_typo_in_it(file, tmp_path):
+    config = tmp_path / 'mine.yaml'
+    config.write_text('sinusoid_task: {ros__parameters: {amplitud: [0.1]}}')
+    arguments = ['sweep:=loop'] if file == 'sinusoid.launch.py' else []
+    code, printed, _ = launch(tmp_path, file, f'config:={config}', *arguments)
+    assert code == 1
+    assert "'amplitud'; nearest known: 'amplitude'" in printed
+    assert 'Traceback' not in printed
+
+
 def test_an_impossible_plant_is_refused_in_one_line(tmp_path):
     code, printed, _ = launch(tmp_path, 'sinusoid.launch.py', 'plant_error:={mass_scale: [0.0]}')
     assert code == 1
-    assert 'model_error.mass_scale is 0; it must be finite, > 0' in printed
+    assert 'plant_error: mass_scale is 0; it must be finite, > 0' in printed
     assert 'Traceback' not in printed
 
 

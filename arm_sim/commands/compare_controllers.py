@@ -28,7 +28,6 @@ from arm_sim.comparison.sweeps import SWEEPS, run_sweep
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
 from arm_sim.plants.plant import RIGID_BODY_ENGINES as _ENGINES
-from arm_sim.runs.robot import Robot
 from arm_sim.tasks import compared_tasks, task_names
 
 # What runs a case; launches follow one another.
@@ -48,6 +47,8 @@ def parser() -> argparse.ArgumentParser:
     add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(task_names())}')
     add('--laws', default='all', help=f'{many}, or "all": {", ".join(compared_laws())}')
     add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(_ENGINES)}')
+    config = "parameter file over each robot's own: arm and tasks; the laws' gains are designed"
+    add('--config', default='', metavar='FILE', help=config)
     add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
     design = 'error dynamics that every law is designed for [rad/s] (20)'
     add('--natural-frequency', type=float, default=20.0, help=design)
@@ -95,8 +96,9 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
     in_range('workers', options.workers, 1, 1024)
     if over_topics:
         options.workers = 1
+    numbers = options.timestep, options.natural_frequency
     cases = [
-        Case(robot, task, law, engine, options.timestep, options.natural_frequency)
+        Case(robot, task, law, engine, *numbers, config=options.config)
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
     folder = writable_folder(options.output_dir)
@@ -156,7 +158,7 @@ def _monte_carlo(
 def _possible(case: Case) -> bool:
     """Whether the robot can do the task ('all' leaves out what it cannot)."""
     try:
-        task_of(case, Robot.load(case.robot))
+        task_of(case, case.load())
     except ArmError:
         if case.task != 'cube':
             raise

@@ -30,6 +30,7 @@ class Case(Parameters):
 
     Attributes:
         robot, task, law, engine: by name.
+        config: parameter file over the robot's own, of which arm and task are heeded.
         error: how the arm differs from what the law knows.
         imperfections: of the loop.
     """
@@ -43,8 +44,13 @@ class Case(Parameters):
         20.0, 'that the laws are designed for [rad/s]', above=0, max=1e4
     )
     frequency: float = parameter(0.0, "of the sinusoid [Hz]; 0: the robot's own", min=0, max=100)
+    config: str = ''
     error: ModelError = field(default_factory=ModelError)
     imperfections: Imperfections = field(default_factory=Imperfections)
+
+    def load(self) -> Robot:
+        """Return the robot."""
+        return Robot.load(self.robot, self.config)
 
 
 def task_of(case: Case, robot: Robot, given: Mapping[str, Any] = MappingProxyType({})) -> Task:
@@ -61,7 +67,7 @@ def task_of(case: Case, robot: Robot, given: Mapping[str, Any] = MappingProxyTyp
 
 def run_case(case: Case) -> Record:
     """Run one case in lock-step."""
-    robot = Robot.load(case.robot)
+    robot = case.load()
     task, law = task_of(case, robot), make_law(case.law, robot, case.natural_frequency)
     return task.run(law, *make_plants(robot, task, case), case.imperfections)
 
@@ -90,7 +96,7 @@ def measure_case(case: Case, run: Callable[[Case], Record] = run_case) -> Measur
 
 def observe_case(case: Case, run: Callable[[Case], Record] = run_case) -> tuple[Measures, Array]:
     """Return what `measure_case` does, and the error over time (2, about 500): [s], [mm]."""
-    robot = Robot.load(case.robot)
+    robot = case.load()
     event = task_of(case, robot).event
     record = run(case)
     tracking = track(robot.model, record)

@@ -124,7 +124,7 @@ def _run_samples(
     case: Case, names: tuple[str, ...], ranges: Ranges, seed: int, samples: range
 ) -> Array:
     """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k)."""
-    robot = Robot.load(case.robot)
+    robot = case.load()
     task = task_of(case, robot)
     follow = tabulated(task.reference)
     laws = [make_law(name, robot, case.natural_frequency) for name in names]

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import law_parameters
@@ -54,31 +55,32 @@ def run_over_topics(case: Case) -> Record:
 
 def launch_arguments(case: Case) -> dict[str, str]:
     """Return the arguments of `task.launch.py` for a case."""
-    values = {f.name: getattr(case, f.name) for f in fields(Case) if f.name in ARGUMENTS}
+    values = {f.name: getattr(case, f.name) for f in fields(Case) if f.name in _TEXTS + _NUMBERS}
     usual = ModelError()
     error = {k: v for k, v in asdict(case.error).items() if v != getattr(usual, k)}
     plain = {k: list(v) if isinstance(v, tuple) else v for k, v in error.items()}
     text = yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
-    return {name: str(value) for name, value in values.items()} | {'error': text}
+    told = {name: str(value) for name, value in values.items() if value != ''}
+    return told | {'plant_error': text}
 
 
-ARGUMENTS = ('robot', 'task', 'law', 'engine', 'timestep', 'natural_frequency', 'frequency')
+_TEXTS = ('robot', 'task', 'law', 'engine', 'config')
+_NUMBERS = ('timestep', 'natural_frequency', 'frequency')
 
 
-def case_of(arguments: Mapping[str, str]) -> Case:
+def case_of(arguments: Mapping[str, str], model: RobotModel) -> Case:
     """Return the case that `launch_arguments` told.
 
     Raises:
         ArmError: a value that a case cannot have.
     """
-    texts = ('robot', 'task', 'law', 'engine')
-    values: dict[str, Any] = {name: arguments[name] for name in texts}
-    for name in ARGUMENTS[len(texts) :]:
+    values: dict[str, Any] = {name: arguments[name] for name in _TEXTS if name in arguments}
+    for name in _NUMBERS:
         try:
             values[name] = float(arguments[name])
         except ValueError:
             raise ArmError(f'{name} is {arguments[name]!r}; it must be a number') from None
-    return Case(**values, error=model_error_of(arguments['error']))
+    return Case(**values, error=model_error_of(arguments['plant_error'], 'plant_error', model))
 
 
 def simulator_parameters(

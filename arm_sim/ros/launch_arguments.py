@@ -44,11 +44,12 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         "moving: the arm starts on the task's reference; rest: a way leads there",
         ['moving', 'rest'],
     ),
-    'error': (
+    'plant_error': (
         '{}',
-        'how the arm differs from the model, e.g. "{payload: 2.0, mass_scale: [1.3]}"',
+        'how the simulated arm differs from its URDF, e.g. "{payload: 2.0, mass_scale: [1.3]}"',
         None,
     ),
+    'model_error': ('{}', 'how the arm that the controller believes in differs, likewise', None),
     'output_dir': ('task_output', 'folder for report and picture', None),
 }
 ARM = (

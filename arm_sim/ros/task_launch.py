@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-import yaml
 from launch.actions import DeclareLaunchArgument
 
+from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, facts
 from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
 from arm_sim.ros.launch_arguments import argument
@@ -50,8 +51,9 @@ def run_task(
     )
     period_ns = read_fields(Stepping, robot.parameters('simulator')).period_ns
     moving = given['start'] == 'moving'
-    scene = made.scene(model_error_of(given['error']), moving, period_ns)
-    return _nodes(given, task, made, scene | _values(given, simulator), {})
+    error = model_error_of(given['plant_error'], 'plant_error', robot.model)
+    scene = made.scene(error, moving, period_ns) | _values(given, simulator)
+    return _nodes(given, task, made, scene, _believed(given, robot))
 
 
 def run_designed(given: Mapping[str, str]) -> list[Any]:
@@ -61,11 +63,12 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     """
     from arm_sim.comparison import cases, laws, over_topics  # they bring every law
 
-    case, robot = over_topics.case_of(given), Robot.load(given['robot'], given['config'])
+    robot = Robot.load(given['robot'], given['config'])
+    case = over_topics.case_of(given, robot.model)
     made = cases.task_of(case, robot, _table(given, case.task) | _mapping(given))
     moving = given['start'] == 'moving'
     simulator = over_topics.simulator_parameters(case, robot, made, moving)
-    controller = over_topics.controller_parameters(case, robot)
+    controller = over_topics.controller_parameters(case, robot) | _believed(given, robot)
     given = {**given, 'controller': laws.compared_laws()[case.law][0]}
     return _nodes(given, case.task, made, simulator, controller)
 
@@ -78,12 +81,13 @@ def _nodes(
     controller: Mapping[str, Any],
 ) -> list[Any]:
     names = ('controller', 'start', 'engine', 'mode', 'output_dir')
+    stepping = ('timestep', 'control_decimation')
     law, level, mode = (given[name] for name in ('controller', 'feedforward', 'mode'))
     told: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
         **{name: given[name] for name in names},
         'feedforward': controller.get('feedforward', feedforward_of(law, level, mode)),
-        **{name: controller[name] for name in ('timestep', 'control_decimation') if controller},
+        **{name: controller[name] for name in stepping if name in controller},
     }
     for field in parameter_fields(made.Parameters):
         value = as_ros_value(getattr(made.parameters, field.name, None))
@@ -101,14 +105,24 @@ def _table(given: Mapping[str, str], task: str) -> dict[str, Any]:
     return _values(given, known & {'table'})
 
 
+def _believed(given: Mapping[str, str], robot: Robot) -> dict[str, Any]:
+    """Return the controller's parameters for what the argument `model_error` says."""
+    usual = ModelError()
+    error = model_error_of(given['model_error'], 'model_error', robot.model)
+    if error != usual and given['controller'] == 'none':
+        raise ArmError("model_error is what a controller believes; controller 'none' has no model")
+    wrong = {name: value for name, value in vars(error).items() if value != getattr(usual, name)}
+    return {f'{error.prefix}{name}': as_ros_value(value) for name, value in wrong.items()}
+
+
 def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
-    return {name: yaml.safe_load(given[name]) for name in names if given[name]}
+    return {name: yaml_value(name, given[name]) for name in names if given[name]}
 
 
 def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
     """Return what the argument `parameters` says, where there is one."""
     text = given.get('parameters', '')
-    told = yaml.safe_load(text) or {}
+    told = yaml_value('parameters', text) or {}
     if not isinstance(told, dict):
         raise ArmError(f'parameters is {text!r}; it must be {{name: value}}')
     found: dict[str, Any] = {}

@@ -1,14 +1,12 @@
 """A robot by name: its model, and what its parameter files say."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from arm_controllers.parameter_file import Sections
+from arm_controllers.parameter_file import Sections, yaml_value
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
@@ -62,12 +60,21 @@ class Robot:
         return {'robot': str(path), **wrong.beside_urdf()}
 
 
-def model_error_of(text: str) -> ModelError:
-    """Return the model error that YAML tells, e.g. '{payload: 2.0, mass_scale: [1.3]}'."""
-    told = yaml.safe_load(text) or {}
-    allowed = ModelError.__dataclass_fields__
-    if not isinstance(told, dict) or set(told) - set(allowed):
-        raise ArmError(
-            f'the error is {text!r}; it must be {{name: value}} of {", ".join(allowed)}'
-        )
-    return read_fields(ModelError, told)
+def model_error_of(text: str, name: str, model: RobotModel) -> ModelError:
+    """Return the error that an argument tells in YAML, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
+
+    Raises:
+        ArmError: names the argument; its text is something else, or not for this model.
+    """
+    told, known = yaml_value(name, text) or {}, [each.name for each in fields(ModelError)]
+    if not isinstance(told, dict):
+        raise ArmError(f'{name} is {text!r}; it must be {{name: value}} of {", ".join(known)}')
+    for each in told:
+        if each not in known:
+            raise unknown(f'name in {name}:', str(each), known)
+    try:
+        error = read_fields(ModelError, told)
+        with_error(model, error)
+    except ArmError as refusal:
+        raise ArmError(f'{name}: {str(refusal).removeprefix(ModelError.prefix)}') from None
+    return error
