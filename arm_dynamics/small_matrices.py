@@ -44,4 +44,14 @@ def rotation_vector(rotation: Array) -> Array:
     return pin.log3(rotation) if rotation.ndim == 2 else _rotation_vectors(rotation)
 
 
+def rotation_angle(rotation: Array) -> Array:
+    """Return |log R| (...) [rad] in [0, pi] of a rotation matrix (..., 3, 3).
+
+    2 sin = |(R - R^T)^v|, 2 cos = tr R - 1; the two together are exact for small angles and large.
+    """
+    skew = rotation - transposed(rotation)
+    sine = np.linalg.norm(skew[..., (2, 0, 1), (1, 2, 0)], axis=-1)
+    return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
+
+
 _rotation_vectors = np.vectorize(pin.log3, signature='(i,j)->(k)')

@@ -15,6 +15,7 @@ from domains import fresh_domain
 KEYS = {
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'path', 'duration_s', 'steps',
     'cycles_per_second', 'path_error_mm', 'tracking_error_mm', 'joint_error_rad',
+    'orientation_error_rad',
     'peak_torque_nm', 'peak_torque_share', 'saturated_samples', 'ik', 'checksum',
 }  # fmt: skip
 

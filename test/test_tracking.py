@@ -4,19 +4,22 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from builtin_interfaces.msg import Time
 from mcap.reader import make_reader
 from rclpy.serialization import serialize_message
+from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.small_matrices import rotation_angle
 from arm_sim.pictures import save
 from arm_sim.ros.recording import schema_text, write_recording
-from arm_sim.runs.measures import Tracking, rms, track
+from arm_sim.runs.measures import Tracking, rms, summarize, track
 from arm_sim.runs.record import JointStates, Record
 from arm_sim.runs.report import Check, all_held, print_report, write_json
 from arm_sim.runs.robot import Robot
@@ -101,6 +104,40 @@ def test_tracking_error_is_the_distance_of_the_tips():
     )
 
 
+def test_orientation_error_is_the_angle_of_the_rotation_from_the_tool_frame_to_its_reference():
+    record = make_record(6)
+    q = record.q_reference + np.random.default_rng(3).uniform(-1.0, 1.0, (5, 6))
+    q[0] = record.q_reference[0]
+    q[1] = record.q_reference[1] + (0.0, 0.0, 0.0, 0.0, 0.0, 1e-7)
+    tracking = track(MODEL, replace(record, q=q))
+
+    def rotations(rows):
+        return Rotation.from_matrix(
+            [MODEL.forward_kinematics(row).rotation.copy() for row in rows]
+        )
+
+    expected = (rotations(q).inv() * rotations(record.q_reference)).magnitude()
+    np.testing.assert_allclose(tracking.orientation_error, expected, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(tracking.orientation_error[1], 1e-7, rtol=1e-8)
+    report = summarize(MODEL.joint_names, record, tracking, None)['orientation_error_rad']
+    np.testing.assert_allclose(report['rms'], np.sqrt(np.mean(expected**2)), rtol=1e-12)
+    assert (report['max'], report['max_at_s']) == (
+        tracking.orientation_error.max(), record.t[expected.argmax()]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize('angle', [0.0, 1e-14, 1e-9, 1e-4, 1.0, 3.0, np.pi - 1e-9, np.pi])
+def test_the_angle_of_a_rotation_is_the_norm_of_its_logarithm(angle):
+    axes = np.random.default_rng(4).standard_normal((50, 3))
+    axes /= np.linalg.norm(axes, axis=1)[:, np.newaxis]
+    matrices = Rotation.from_rotvec(angle * axes).as_matrix()
+    found = rotation_angle(matrices)
+    np.testing.assert_allclose(found, angle, rtol=1e-12, atol=1e-15)
+    logarithms = [np.linalg.norm(pin.log3(each)) for each in matrices]
+    np.testing.assert_allclose(found, logarithms, atol=3e-8)  # log3 is that far off near pi
+    np.testing.assert_array_equal(rotation_angle(matrices[0]), found[0])
+
+
 def make_run(cube: Cube, error: float, share: float) -> Run:
     k = 600
     t, center = np.arange(k) * 0.05, np.tile(cube.parameters.center, (k, 1))
@@ -110,6 +147,7 @@ def make_run(cube: Cube, error: float, share: float) -> Run:
         tip=center + np.outer(np.sin(t), (0.05, 0.05, 0.05)),
         reference_tip=center,
         error=error * (1 + np.sin(t)),
+        orientation_error=0.5 * error * (1 + np.sin(t)),
         joint_error=np.full((k, 6), error),
         effort_share=np.full((k, 6), share),
     )
@@ -122,6 +160,8 @@ def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_p
     run = make_run(cube, error, share)
     report = cube.report(run)
     np.testing.assert_allclose(report['tracking_error_mm']['rms'], error * 1e3 * 1.2, rtol=0.05)
+    np.testing.assert_allclose(report['orientation_error_rad']['rms'], error * 0.6, rtol=0.05)
+    assert report['orientation_error_rad']['max_on_stroke'] >= 1
     assert report['path_error_mm']['rms'] > 1.0  # its reference stays in the middle of the cube
     assert report['saturated_samples'] == (600 if share >= 1 else 0)
     save(cube.draw(run, report), tmp_path / 'tracking.png')
@@ -131,6 +171,7 @@ def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_p
     print_report('cube', cube.columns, cube.rows(report), ['a note'], [])
     printed = capsys.readouterr().out
     assert 'path error [mm]' in printed
+    assert 'orientation error [rad]' in printed
     assert 'a note' in printed
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
+from arm_dynamics.small_matrices import rotation_angle, transposed
 from arm_sim.runs.record import Record
 
 # Fields of `Measures` that every report has as they are.
@@ -21,12 +22,20 @@ _REPORTED = ('peak_torque_nm', 'peak_torque_share', 'energy_j', 'chatter_nm', 'r
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
 
 
+class Poses(NamedTuple):
+    """Poses of a frame in the base frame."""
+
+    position: Array  # (k, 3) [m]
+    rotation: Array  # (k, 3, 3)
+
+
 class Tracking(NamedTuple):
     """A run of k control periods, compared with its reference row by row.
 
     Attributes:
         tip, reference_tip: (k, 3) [m], base frame.
         error: (k,) distance of the two [m].
+        orientation_error: (k,) angle |log(R^T R_r)| from the tool frame R to its reference [rad].
         joint_error: (k, n) reference minus state [rad | m].
         effort_share: (k, n) torque as a share of its limit.
     """
@@ -34,6 +43,7 @@ class Tracking(NamedTuple):
     tip: Array
     reference_tip: Array
     error: Array
+    orientation_error: Array
     joint_error: Array
     effort_share: Array
 
@@ -44,6 +54,7 @@ class Measures:
 
     Attributes:
         tracking_rms_mm, tracking_max_mm: distance of the tip from its reference.
+        orientation_rms_rad, orientation_max_rad: angle of the tool frame from its reference.
         joint_rms_rad: over all joints [rad | m].
         peak_torque_nm: of the joint with the largest.
         peak_torque_share: of the joint nearest its effort limit.
@@ -55,6 +66,8 @@ class Measures:
 
     tracking_rms_mm: float
     tracking_max_mm: float
+    orientation_rms_rad: float
+    orientation_max_rad: float
     joint_rms_rad: float
     peak_torque_nm: float
     peak_torque_share: float
@@ -64,18 +77,18 @@ class Measures:
     completed: bool
 
 
-def track(model: RobotModel, record: Record, reference_tips: Array | None = None) -> Tracking:
+def track(model: RobotModel, record: Record, reference_tips: Poses | None = None) -> Tracking:
     """Compare a record with its reference.
 
-    `reference_tips` (k', 3) [m] spare computing the tips of the reference; k' >= rows.
+    `reference_tips`, for at least as many rows, spare computing those of the reference.
     """
-    if reference_tips is None:
-        reference_tips = tips(model, record.q_reference)
-    tip, reference_tip = tips(model, record.q), reference_tips[: len(record.q)]
+    known = tips(model, record.q_reference) if reference_tips is None else reference_tips
+    tip, reference = tips(model, record.q), Poses(*(part[: len(record.q)] for part in known))
     return Tracking(
-        tip,
-        reference_tip,
-        error=np.linalg.norm(tip - reference_tip, axis=1),
+        tip.position,
+        reference.position,
+        error=np.linalg.norm(tip.position - reference.position, axis=1),
+        orientation_error=rotation_angle(transposed(tip.rotation) @ reference.rotation),
         joint_error=model.difference(record.q, record.q_reference),
         effort_share=np.abs(record.effort) / model.effort_limit,
     )
@@ -84,12 +97,14 @@ def track(model: RobotModel, record: Record, reference_tips: Array | None = None
 def measure(record: Record, tracking: Tracking, event: float | None = None) -> Measures:
     """Measure a run; `event` [s] is where recovery is counted from."""
     if len(record.t) < 2:
-        return Measures(*(float('nan'),) * 8, completed=False)
-    error = 1e3 * tracking.error
+        return Measures(*(float('nan'),) * 10, completed=False)
+    error, turn = 1e3 * tracking.error, tracking.orientation_error
     period = float(record.t[1])
     return Measures(
         tracking_rms_mm=float(rms(error, axis=None)),
         tracking_max_mm=float(error.max()),
+        orientation_rms_rad=float(rms(turn, axis=None)),
+        orientation_max_rad=float(turn.max()),
         joint_rms_rad=float(rms(tracking.joint_error, axis=None)),
         peak_torque_nm=float(np.abs(record.effort).max()),
         peak_torque_share=float(tracking.effort_share.max()),
@@ -117,7 +132,8 @@ def summarize(
     size = np.abs(tracking.joint_error)
     return {
         'steps': len(record.t),
-        'tracking_error_mm': error_mm(record.t, tracking.error),
+        'tracking_error_mm': error_facts(record.t, tracking.error, 1e3),
+        'orientation_error_rad': error_facts(record.t, tracking.orientation_error),
         'joint_names': list(names),
         'joint_error_rad': {
             'rms': rms(tracking.joint_error).tolist(),
@@ -133,20 +149,23 @@ def summarize(
     }
 
 
-def error_mm(t: Array, error: Array) -> dict[str, float]:
-    """Return RMS and maximum [mm] of an error (k,) [m], and when it is largest [s]."""
+def error_facts(t: Array, error: Array, scale: float = 1.0) -> dict[str, float]:
+    """Return RMS and maximum of an error (k,), times `scale`, and when it is largest [s]."""
     worst = int(error.argmax())
     return {
-        'rms': float(rms(error)) * 1e3,
-        'max': float(error[worst]) * 1e3,
+        'rms': float(rms(error)) * scale,
+        'max': float(error[worst]) * scale,
         'max_at_s': float(t[worst]),
     }
 
 
-def tips(model: RobotModel, q: Array) -> Array:
-    """Return the tip's positions (k, 3) [m] for configurations (k, n)."""
-    found = [model.forward_kinematics(each).translation.copy() for each in q]
-    return np.array(found).reshape(-1, 3)
+def tips(model: RobotModel, q: Array) -> Poses:
+    """Return the poses of the tool frame for configurations (k, n)."""
+    found = Poses(np.empty((len(q), 3)), np.empty((len(q), 3, 3)))
+    for position, rotation, each in zip(*found, q, strict=True):
+        pose = model.forward_kinematics(each)
+        position[:], rotation[:] = pose.translation, pose.rotation
+    return found
 
 
 def rms(values: ArrayLike, axis: int | None = 0) -> Array:

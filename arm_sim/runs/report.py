@@ -51,6 +51,7 @@ def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     )
     rows = [
         error_row('tracking error [mm]', tracking),
+        error_row('orientation error [rad]', report['orientation_error_rad']),
         ('joint error [rad]', f'{max(joints["rms"]):.3g}', f'{max(joints["max"]):.3g}', where),
         ('torque [N.m]', '', f'{report["peak_torque_nm"]:.4g}', torque),
         ('saturated samples', '', str(report['saturated_samples']), ''),

@@ -16,7 +16,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.runs.goals import goal_reference, sampled
-from arm_sim.runs.measures import error_mm
+from arm_sim.runs.measures import error_facts
 from arm_sim.runs.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, Task
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
@@ -189,14 +189,15 @@ class Cube(Task):
         """Return the path error, the strokes of the largest errors, and how IK went."""
         t, p = run.record.t, self.parameters
 
-        def error(values: Array) -> dict[str, float]:
-            found = error_mm(t, values)
+        def error(values: Array, scale: float) -> dict[str, float]:
+            found = error_facts(t, values, scale)
             return found | {'max_on_stroke': int(p.strokes_at(found['max_at_s'])) + 1}
 
         return {
             'path': p.path,
-            'path_error_mm': error(self.path_error(run)),
-            'tracking_error_mm': error(run.tracking.error),
+            'path_error_mm': error(self.path_error(run), 1e3),
+            'tracking_error_mm': error(run.tracking.error, 1e3),
+            'orientation_error_rad': error(run.tracking.orientation_error, 1.0),
             'ik': self._plan.facts,
         }
 
@@ -218,9 +219,9 @@ class Cube(Task):
         ]
 
     def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return both errors with their strokes, what every task has, and IK."""
+        """Return the errors with their strokes, what every task has, and IK."""
         rows = [error_row('path error [mm]', report['path_error_mm']), *common_rows(report)]
-        for i, key in enumerate(('path_error_mm', 'tracking_error_mm')):
+        for i, key in enumerate(('path_error_mm', 'tracking_error_mm', 'orientation_error_rad')):
             rows[i] = (*rows[i][:3], f'stroke {report[key]["max_on_stroke"]}, {rows[i][3]}')
         ik = report['ik']
         how = f'{ik["calls"]} call{"s" if ik["calls"] != 1 else ""}, '
