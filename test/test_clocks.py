@@ -196,6 +196,7 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     assert clock.accepts(newest - PERIOD)
     assert not clock.accepts(newest + PERIOD)
     clock.take(newest, PUSH)
+    assert clock.accepts(newest)  # whoever answers the same state again
     assert not clock.accepts(newest - PERIOD)
     run(clock, wall, 0.09)
     assert not simulation.braking
@@ -207,6 +208,15 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     run(clock, wall, 2.0)
     assert simulation.at_rest
     assert len(audience.warnings) == 1
+
+
+def test_a_state_that_stays_is_shown_again_after_a_tenth_of_a_second():
+    clock, _, audience, wall = realtime()
+    clock.pause(True)
+    run(clock, wall, 0.09)
+    assert audience.shown_again == 0
+    run(clock, wall, 0.02)
+    assert audience.shown_again > 0
 
 
 def test_paused_real_time_stands_still_steps_when_allowed_and_then_does_not_catch_up():

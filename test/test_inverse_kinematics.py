@@ -182,6 +182,49 @@ def test_a_solution_beyond_a_limit_is_refused_naming_the_joint(ur5e):
     assert_within_limits(narrow, result.q)
 
 
+def test_the_solution_that_breaks_limits_least_is_named(ur5e):
+    narrow = RobotModel.from_urdf(
+        ur5e.urdf.replace(
+            'lower="-6.283185307179586" upper="6.283185307179586"', 'lower="-0.5" upper="0.3"'
+        )
+    )
+    low, high = narrow.position_lower, narrow.position_upper
+    seen = 0
+    for target, _ in random_problems(ur5e, 40, 12):
+        result = solve_ik(narrow, target)
+        if result.success or 'beyond joint limits' not in result.reason:
+            continue
+        least = np.inf
+        for q in inverse_kinematics(ur5e).analytic.candidates(target.homogeneous):
+            if max(errors(ur5e, q, target)) > 1e-6:
+                continue
+            beyond = []
+            for k in range(6):
+                turned = q[k] + 2 * np.pi * np.arange(-3, 4)
+                beyond.append(np.maximum(low[k] - turned, turned - high[k]).clip(0.0).min())
+            least = min(least, max(beyond))
+        joint, position, side, limit = re.search(
+            r"joint '(\w+)': position ([-\d.e]+) rad is (above|below) its .* limit ([-\d.e]+)",
+            result.reason,
+        ).groups()
+        k = narrow.joint_names.index(joint)
+        assert float(limit) == (high if side == 'above' else low)[k]
+        over = float(position) - float(limit)
+        assert_allclose(over if side == 'above' else -over, least, atol=2e-5)
+        seen += 1
+    assert seen > 10
+
+
+def test_without_a_seed_the_middle_of_all_ranges_is_near(ur5e):
+    text = 'lower="-6.283185307179586" upper="6.283185307179586"'
+    lopsided = RobotModel.from_urdf(ur5e.urdf.replace(text, 'lower="-4.0" upper="6.0"'))
+    middle = (lopsided.position_lower + lopsided.position_upper) / 2
+    target = lopsided.forward_kinematics(middle)
+    assert_allclose(solve_ik(lopsided, target, solver='levenberg_marquardt').q, middle, atol=1e-9)
+    free = RobotModel.from_urdf(ur5e.urdf.replace('type="revolute"', 'type="continuous"'))
+    assert not inverse_kinematics(free).middle.any()
+
+
 def test_prefer_manipulability_takes_the_best_of_all_solutions(ur5e):
     target, seed = next(random_problems(ur5e, 1, 9))
     solutions = inverse_kinematics(ur5e).all_solutions(

@@ -78,6 +78,21 @@ def test_a_plant_that_differs_from_the_model_is_refused_with_the_joint():
         check_model(plant, UR5E)
 
 
+@pytest.mark.parametrize('quantity', ['mass_matrix', 'bias_torque'])
+def test_difference_of_plant_and_model_is_told_relative_to_the_largest_entry(
+    quantity, monkeypatch
+):
+    plant = MujocoPlant(UR5E, SERVO)
+    right = getattr(plant, quantity)
+    wrong = np.zeros(6)
+    wrong[3] = 4e-10
+    monkeypatch.setattr(plant, quantity, lambda: right() + wrong)
+    told = check_model(plant, UR5E, samples=1)
+    size = np.abs(right()).max()
+    assert size > 1.1
+    np.testing.assert_allclose(told, 4e-10 / size, rtol=1e-3)
+
+
 @pytest.mark.parametrize(
     ('fact', 'says'),
     [('armature', 'mass matrix'), ('damping', 'damping'), ('friction', 'Coulomb friction')],

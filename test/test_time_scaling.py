@@ -1,5 +1,7 @@
 """Timed Cartesian motions stay on their path and within velocity, acceleration and torque."""
 
+import re
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -7,6 +9,7 @@ from arms import load_arm
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.paths.cartesian_path import Arc, Line, Sequential, polyline
 from arm_dynamics.paths.time_scaling import time_motion
 from arm_dynamics.robots import find_urdf
@@ -118,6 +121,32 @@ def test_velocities_and_accelerations_are_the_derivatives_of_the_positions(timin
         )
 
 
+@pytest.mark.parametrize('period', [0.003, 0.0071, 0.02])
+def test_points_are_no_further_apart_than_asked(period):
+    timed = time_motion(
+        load_arm('ur5e'), motion('ur5e'), STARTS['ur5e'], sample_period=period, **LIMITS
+    )
+    assert np.diff(timed.times).max() <= period + 1e-12
+
+
+def test_a_limit_that_is_passed_between_the_poses_of_inverse_kinematics_is_noticed():
+    model, line = load_arm('ur5e'), motion('ur5e').motions[1]
+    poses = line.at(np.linspace(0.0, 1.0, 201)).poses
+    q = solve_path_ik(model, poses, STARTS['ur5e']).q
+    fine = time_motion(model, line, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
+    beyond = fine.q.max(axis=0) - q.max(axis=0)
+    joint = int(beyond.argmax())  # it turns back between two of the poses
+    assert beyond[joint] > 1e-8
+    name = model.joint_names[joint]
+    before, after = model.urdf.split(f'<joint name="{name}"')
+    after = re.sub('upper="[^"]*"', f'upper="{float(q[:, joint].max())!r}"', after, count=1)
+    narrow = RobotModel.from_urdf(f'{before}<joint name="{name}"{after}')
+    refused = time_motion(narrow, line, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
+    assert not refused.success
+    assert f'joint {name!r}: position' in refused.reason
+    assert 't = ' in refused.reason
+
+
 def test_corners_are_passed_at_rest():
     tool = load_arm('ur5e').forward_kinematics(STARTS['ur5e'])
     corners = tool.translation + np.array([(0, 0, 0), (0.1, 0, 0), (0.1, 0.1, 0), (0, 0, 0)])
@@ -151,6 +180,7 @@ def test_a_path_out_of_reach_is_refused_with_the_reason():
     [
         ({'timing': 'magic'}, "timing is 'magic'; allowed: given, quintic, toppra"),
         ({'sample_period': 0.0}, 'sample_period'),
+        ({'sample_period': 10.5}, 'sample_period'),
         ({'velocity_limit': [1.0, 2.0]}, 'velocity_limit has 2 values'),
         ({'acceleration_limit': -1.0}, 'acceleration_limit of joint'),
     ],
