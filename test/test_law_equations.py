@@ -9,6 +9,7 @@ import pytest
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 
@@ -205,3 +206,9 @@ def test_voltages_of_the_pose_hold_are_sums_and_differences_of_errors():
 def test_every_law_has_its_equation_here():
     with_memory = 'computed_torque_pid independent_joint momentum_observer pose_p pose_pi pose_pid'
     assert {name for name, *_ in CASES} | set(with_memory.split()) == set(law_names())
+
+
+def test_motor_without_torque_is_refused():
+    law = law_class('motor_computed_torque')
+    with pytest.raises(ArmError, match=r'torque_constant .*0'):
+        law(ARM, law.Parameters(torque_constant=(3.0, 3.0, 0.0, 3.0, 3.0, 3.0)))

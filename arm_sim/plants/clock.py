@@ -62,6 +62,9 @@ class Clock:
         self._hold(stamp_ns, command)
         self.go_on()
 
+    def answered_again(self) -> None:
+        """Note a second answer to the state that was answered last."""
+
     def go_on(self) -> bool:
         """Step if nothing else than a command is waited for; return whether it did."""
         return False

@@ -40,6 +40,10 @@ class LockstepClock(Clock):
         self._patience.answered(self._wall() - self._shown_at)
         super().take(stamp_ns, command)
 
+    def answered_again(self) -> None:
+        """Note that a state which was shown again was answered twice."""
+        self._patience.answered_again()
+
     def show(self) -> None:
         """Show the present state; where losses are expected, look soon whether it is answered."""
         super().show()

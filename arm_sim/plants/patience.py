@@ -8,6 +8,8 @@ _LATE, _USUAL = 1.25, 0.005
 _EXPECTED = 0.1
 # A state that was shown so often in vain is shown ever less often.
 _PATIENT = 20
+# How much one repetition counts in the share of those that were needless.
+_NEWEST = 0.1
 
 
 class Patience:
@@ -16,7 +18,8 @@ class Patience:
     The round trip is a running median: an answer that took longer raises it by 2 %, one that took
     less lowers it by as much, one of less than half halves it. What was shown twice tells little,
     since either may be answered: it raises the median a little, or that would stay too low for
-    good once it is.
+    good once it is. Where most states that were shown again are answered twice, answers are late
+    and none is lost: then no losses are expected.
 
     Attributes:
         round_trip: the median [s].
@@ -26,6 +29,7 @@ class Patience:
         """Know nothing yet."""
         self.round_trip = RESEND_PERIOD
         self._tries = 0
+        self._needless = 0.0
         self._expected_until = -float('inf')
 
     def answered(self, waited: float) -> None:
@@ -39,11 +43,16 @@ class Patience:
     def lost(self, now: float) -> None:
         """Note that a state was shown again, at this time [s]."""
         self._tries += 1
+        self._needless *= 1.0 - _NEWEST
         self._expected_until = now + _EXPECTED
+
+    def answered_again(self) -> None:
+        """Note a second answer to one state: it was late, not lost."""
+        self._needless += _NEWEST
 
     def short(self, now: float) -> bool:
         """Whether losses are expected at this time [s]."""
-        return now < self._expected_until
+        return now < self._expected_until and self._needless < 0.5
 
     def seconds(self, now: float) -> float:
         """Return how long after it was shown last a state is shown again [s]."""

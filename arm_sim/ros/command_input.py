@@ -100,8 +100,10 @@ class CommandInput:
             if sender != self._told:
                 self._tell(sender)
             clock.take(command.time_ns, values)
+        elif command.time_ns == self._used_ns:
+            clock.answered_again()
         else:
-            self.stale += command.time_ns != self._used_ns  # else it was asked for twice
+            self.stale += 1
 
     def confirm(self) -> str:
         """Heed the next controller that commands, whoever else can publish commands."""

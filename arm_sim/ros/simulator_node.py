@@ -29,7 +29,7 @@ from arm_sim.ros.simulator_setup import (
 from arm_sim.ros.state_output import OtherSimulator, StateOutput
 
 # How often a clock ticks that expects messages to be lost [s].
-_OFTEN = 1e-3
+_OFTEN = 1e-4
 
 
 class SimulatorNode(Node):
