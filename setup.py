@@ -11,6 +11,7 @@ EXECUTABLES = [
     'simulator',
     'controller',
     'inverse_kinematics',
+    'viewer',
     'comparison_task',
     'tune_pose_hold',
     'replay_inputs',

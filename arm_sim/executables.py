@@ -16,6 +16,7 @@ _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
     'controller': 'arm_controllers.ros.controller_node',
     'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
+    'viewer': 'arm_sim.viewer.ros.viewer_node',
     'comparison_task': 'arm_sim.ros.task_node',
     'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
     'replay_inputs': 'arm_sim.commands.replay_inputs',

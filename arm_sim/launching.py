@@ -21,8 +21,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.executables import LAUNCH
 from arm_sim.output_folder import temporary_folder
-from arm_sim.parameter_files import files_of, merged
-from arm_sim.plants.plant import ACTUATOR_FOR, plant_class
+from arm_sim.parameter_files import files_of, merged, parameters_of
+from arm_sim.plants.plant import ACTUATOR_FOR, check_law, plant_class
 
 
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
@@ -80,18 +80,22 @@ def arm_nodes(
         'engine': given['engine'],
         'mode': mode,
         'actuator': 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface],
-        'viewer': given['viewer'] == 'true',
     }
-    plant |= {'contacts': True} if given['contacts'] == 'true' else {}
-    plant |= {'table': yaml.safe_load(given['table'])} if given['table'] else {}
-    nodes = [_node('simulator', [config, common | core | plant | dict(simulator)])]
+    around = {'table': yaml.safe_load(given['table'])} if given['table'] else {}
+    touching = {'contacts': True} if given['contacts'] == 'true' else {}
+    told = common | core | plant | dict(simulator) | around | touching
+    nodes = [_node('simulator', [config, told])]
+    if given['viewer'] == 'true':
+        nodes.append(_node('viewer', [config, around], may_end=True))
     if law != 'none':
+        in_files = parameters_of(merged(files_of(robot, given['config'])), 'simulator')
+        check_law(robot, law, in_files | told)
         name = f'{law}_controller'  # a plugin's law has no executable of its own
         options: dict[str, Any] = {}
         if not _installed(name):
             options = {'executable': 'controller', 'arguments': [law]}
-        told = [config, common | core | own | dict(controller)]
-        nodes.append(_node(name, told, **options))
+        lead = [config, common | core | own | dict(controller)]
+        nodes.append(_node(name, lead, **options))
     if inverse_kinematics:
         nodes.append(_node('inverse_kinematics', [config, common]))
     return [*nodes, *_plot(given['plot'], law)]
@@ -131,7 +135,13 @@ def comparison(given: Mapping[str, str], **options: str) -> ExecuteProcess:
     )
 
 
-def _node(name: str, parameters: list[Any], succeeds: bool = False, **options: Any) -> Node:
+def _node(
+    name: str,
+    parameters: list[Any],
+    succeeds: bool = False,
+    may_end: bool = False,
+    **options: Any,
+) -> Node:
     return Node(
         package='arm_sim',
         name=name,
@@ -140,15 +150,18 @@ def _node(name: str, parameters: list[Any], succeeds: bool = False, **options: A
         parameters=parameters,
         ros_arguments=['--enclave', f'/arm_sim/{name}'],  # where ROS 2 security is on
         **{'executable': name, **options},
-        **_ending(name, succeeds),
+        **_ending(name, succeeds, may_end),
     )
 
 
-def _ending(name: str, succeeds: bool) -> dict[str, Any]:
-    """Return the options of a process whose end is the end of the launch, or its failure."""
+def _ending(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
+    """Return the options of a process whose end is the end of the launch, or its failure.
+
+    One that `may_end` in order does so alone.
+    """
 
     def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
-        if context.is_shutdown:
+        if context.is_shutdown or (may_end and event.returncode == 0):
             return None
         if succeeds and event.returncode == 0:
             return Shutdown(reason=f'{name} is done')
@@ -160,7 +173,7 @@ def _ending(name: str, succeeds: bool) -> dict[str, Any]:
         'additional_env': {LAUNCH: str(os.getpid())},
         'on_exit': end,
         'sigterm_timeout': '3',
-        'sigkill_timeout': '1',
+        'sigkill_timeout': '10',  # a busy machine is slow
     }
 
 

@@ -19,6 +19,8 @@ from arm_dynamics.published.five_joint_arm import (
     FiveJointArm,
 )
 from arm_dynamics.robots import find_urdf
+from arm_sim.plants.plant import check_law
+from arm_sim.runs.robot import Robot
 
 TARGET = np.array([0.0, -1.1, 0.3, 0.0, 0.0])
 STEP = 1e-4
@@ -208,3 +210,18 @@ def test_the_largest_stable_step_is_where_the_arm_begins_to_explode(arm):
 
     assert speed_after(0.95 * arm.largest_step) < 1.0
     assert not speed_after(3.0 * arm.largest_step) < 1e3
+
+
+def test_the_robots_file_chooses_the_engine_and_a_law_that_cannot_drive_it_is_refused():
+    sections = Robot.load('five_joint_arm').parameters('simulator')
+    for law in ('pose_p', 'pose_pi', 'pose_pid', 'motor_computed_torque'):
+        check_law('five_joint_arm', law, sections)
+    with pytest.raises(
+        ArmError,
+        match=r"controller 'servo' commands position, which the robot 'five_joint_arm' \(engine "
+        r'analytical, integrator lagged_euler\) does not take; those that can drive it: '
+        r'motor_computed_torque, pose_p, pose_pi, pose_pid$',
+    ):
+        check_law('five_joint_arm', 'servo', sections)
+    with pytest.raises(ArmError, match="'pose_p' commands voltage, .* drive it: .*servo"):
+        check_law('ur5e', 'pose_p', {'engine': 'mujoco'})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 
 import pytest
@@ -42,3 +43,34 @@ def test_a_target_of_the_wrong_length_ends_the_launch_with_one_clear_line(tmp_pa
     assert code == 1
     assert 'target has shape (2,); it must be (5,)' in printed
     assert 'Traceback' not in printed
+
+
+def start_arm(*arguments):
+    environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
+    command = ['ros2', 'launch', 'arm_sim', 'arm.launch.py', 'robot:=five_joint_arm', *arguments]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    )
+
+
+def test_the_arm_alone_starts_on_the_engine_that_its_file_names():
+    arm, printed = start_arm('controller:=pose_pid'), ''
+    try:
+        for line in arm.stdout:  # until its nodes run, or have ended
+            printed += line
+            if 'five_joint_arm: 5 joints, engine analytical' in line:
+                break
+    finally:
+        arm.send_signal(signal.SIGINT)
+        printed += arm.communicate(timeout=60)[0]
+    assert 'engine analytical, lockstep' in printed, printed
+    assert arm.returncode == 0
+
+
+def test_a_law_that_cannot_drive_the_arm_is_refused_with_those_that_can():
+    arm = start_arm()
+    printed = arm.communicate(timeout=60)[0]
+    assert arm.returncode == 1
+    assert "controller 'servo' commands position, which the robot 'five_joint_arm'" in printed
+    assert 'pose_pid' in printed
+    assert 'process started' not in printed

@@ -106,6 +106,11 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
     return code
 
 
+def end_node() -> None:
+    """End the node that runs, after this callback, as Ctrl-C does."""
+    signal.raise_signal(signal.SIGTERM)
+
+
 def wait_for(executor: Any, future: Future, what: str, timeout: float) -> Any:
     """Return a future's result; wait as `wait_until` it is done."""
     wait_until(executor, future.done, what, timeout, future)

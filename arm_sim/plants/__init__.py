@@ -1,1 +1,1 @@
-"""The simulated arm: engines, brake, recording of inputs, viewer."""
+"""The simulated arm: engines, brake, recording of inputs."""

@@ -1,5 +1,6 @@
 """The physics engines: what each offers the simulator, and the parameters that all share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
@@ -7,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
@@ -127,6 +129,33 @@ class Plant:
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,) as the engine has it."""
         return self._model.bias_torque(self.q, self.v)
+
+
+def check_law(robot: str, law: str, told: Mapping[str, Any]) -> None:
+    """Refuse a law whose commands the simulated arm does not take; name those that can drive it.
+
+    `told` are the simulator's parameters.
+    """
+    engine, integrator = told['engine'], told.get('integrator', '')
+    taken = {'servo', 'torque', 'voltage'}
+    if engine != 'analytical':
+        taken = {'servo'} if plant_class(engine).takes_goals else {'servo', 'torque'}
+    elif integrator == 'lagged_euler':
+        taken = {'voltage'}
+
+    def drives(name: str) -> bool:
+        try:
+            return ACTUATOR_FOR[law_class(name).command_interface] in taken
+        except ArmError:  # a plugin that cannot be imported
+            return False
+
+    interface = law_class(law).command_interface
+    if ACTUATOR_FOR[interface] not in taken:
+        how = f'engine {engine}, integrator {integrator}' if integrator else f'engine {engine}'
+        raise ArmError(
+            f'controller {law!r} commands {interface}, which the robot {robot!r} ({how}) does not '
+            f'take; those that can drive it: {", ".join(filter(drives, law_names()))}'
+        )
 
 
 # A new engine is a name here and a file: my_engine_plant.py with the class MyEnginePlant, imported

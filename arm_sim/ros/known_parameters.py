@@ -23,12 +23,14 @@ from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters
 from arm_sim.tasks import task_class, task_classes
+from arm_sim.viewer.ros.viewer_node import ViewerParameters
 
 # Declared by every node of rclpy.
 _EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 
 _NODES: dict[str, tuple[type, ...]] = {
     'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
+    'viewer': (ViewerParameters,),
     'inverse_kinematics': (InverseKinematicsParameters,),
 }
 

@@ -10,6 +10,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import unknown
+from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import ENGINES
 
 # What the argument `controller` may be.
@@ -23,7 +24,11 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         'control law; none: the engine motion_model takes goals itself',
         CONTROLLERS,
     ),
-    'engine': ('mujoco', 'physics engine', sorted(ENGINES)),
+    'engine': (
+        '',
+        "physics engine; empty: the one that the robot's files name, else mujoco",
+        ['', *sorted(ENGINES)],
+    ),
     'mode': (
         'lockstep',
         'lockstep: as fast as it goes, bit for bit the same; realtime: wall clock',
@@ -35,7 +40,11 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         ['best', 'none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete'],
     ),
     'config': ('', "parameter file, over the robot's own", None),
-    'viewer': ('false', "MuJoCo's viewer", ['true', 'false']),
+    'viewer': (
+        'false',
+        'a window that shows the arm, whatever engine steps it',
+        ['true', 'false'],
+    ),
     'contacts': ('false', 'whether the arm touches floor and table', ['true', 'false']),
     'table': ('', 'box: its middle x, y, z and its sizes along them [m]; empty: none', None),
     'plot': ('false', 'start rqt_plot', ['true', 'false']),
@@ -85,7 +94,11 @@ def description(
 
     def start(context: LaunchContext) -> list[Any]:
         _refuse_unknown_arguments(context, [each.name for each in arguments])
-        return nodes(usual | dict(context.launch_configurations))
+        given = usual | dict(context.launch_configurations)
+        if not given['engine']:
+            sections = merged(files_of(given['robot'], given['config']))
+            given['engine'] = parameters_of(sections, 'simulator').get('engine', 'mujoco')
+        return nodes(given)
 
     return lambda: LaunchDescription([*arguments, OpaqueFunction(function=start)])
 

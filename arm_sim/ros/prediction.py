@@ -30,7 +30,7 @@ def predicted(node: Node, task: Task, law: str, call: Callable[[Any, Any], Any])
         values = map(parameter_value_to_python, answer.values)
         return read_fields(parameters, dict(zip(names, values, strict=True)))
 
-    simulator = replace(read('simulator', SimulatorParameters), record_inputs='', viewer=False)
+    simulator = replace(read('simulator', SimulatorParameters), record_inputs='')
     simulation, _ = set_up(simulator, read('simulator', plant_class(simulator.engine).Parameters))
     made = law_class(law)
     parameters = read(f'{law}_controller', made.Parameters)

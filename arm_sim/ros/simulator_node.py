@@ -69,12 +69,6 @@ class SimulatorNode(Node):
         self._often.cancel()
         clock.wake = self._wake
         LiveSimulator(self, p, of_plant, clock, shown)
-        self._viewer = None
-        if p.viewer:
-            from arm_sim.plants.viewer import ArmViewer  # its library is loaded for it only
-
-            self._viewer = ArmViewer(self._simulation)
-            self.create_timer(1 / 60, self._viewer.sync)
         pin_to_core(p.core)
         clock.show()
         for note in self._simulation.plant.notes:
@@ -101,14 +95,12 @@ class SimulatorNode(Node):
             (self._often.reset if soon else self._often.cancel)()
 
     def destroy_node(self) -> None:
-        """Write the recording of inputs; close the viewer."""
+        """Write the recording of inputs."""
         if self.parameters.record_inputs:
             try:
                 self._save_inputs()
             except ArmError as error:
                 self.get_logger().error(f'{error}')
-        if self._viewer is not None:
-            self._viewer.close()
         super().destroy_node()
 
     def _serve(self, name: str, kind: Any, do: Callable[[Any], str]) -> None:

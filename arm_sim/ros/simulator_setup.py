@@ -47,7 +47,6 @@ class SimulatorParameters(ArmParameters, Limits):
     record_inputs: str = parameter(
         '', 'file of start state and inputs, for `replay_inputs` (engine analytical)'
     )
-    viewer: bool = parameter(False, "open MuJoCo's viewer (engine mujoco)")
 
 
 def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simulation, float]:

@@ -1,0 +1,53 @@
+"""An arm as MuJoCo draws it, at any q, and the path that its tip draws."""
+
+import mujoco
+import numpy as np
+
+from arm_dynamics.checks import Array
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.mujoco_scene import scene_of
+from arm_sim.plants.plant import PlantParameters
+
+_PIECE = 0.004  # of the drawn path [m]
+
+
+class Scene:
+    """An arm that is shown, and never stepped: what steps it may be any engine.
+
+    Attributes:
+        mj_model, mj_data: MuJoCo's.
+    """
+
+    def __init__(self, model: RobotModel, surroundings: Surroundings):
+        """Build it; shapes that MuJoCo cannot read are left out, and masses do not matter."""
+        parameters = PlantParameters(floor=surroundings.floor, table=surroundings.table)
+        try:
+            self.mj_model = _compiled(scene_of(model, parameters))
+        except ValueError:
+            self.mj_model = _compiled(scene_of(model, parameters, shapes=False))
+        self.mj_data = mujoco.MjData(self.mj_model)
+        self._model = model
+        self._end: Array | None = None
+
+    def show(self, q: Array) -> tuple[Array, Array] | None:
+        """Put the arm at q (n,); return the ends (3,) [m] of the next piece of its tip's path.
+
+        None: the tip is still near the piece before, or too far for a motion.
+        """
+        self.mj_data.qpos[:] = q
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        tip = self._model.forward_kinematics(q).translation.copy()
+        if self._end is None:
+            self._end = tip
+        start, length = self._end, float(np.linalg.norm(tip - self._end))
+        if length < _PIECE:
+            return None
+        self._end = tip
+        return (start, tip) if length < 20 * _PIECE else None  # else the arm was reset
+
+
+def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    spec.compiler.boundmass, spec.compiler.boundinertia = 1e-3, 1e-6
+    spec.compiler.balanceinertia = True
+    return spec.compile()

@@ -1,0 +1,151 @@
+"""The viewer shows what joint_states say, whatever steps the arm, and ends after its thread."""
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import rclpy
+from domains import fresh_domain
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
+from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.robots import find_urdf, robot_names
+from arm_sim.viewer.ros import viewer_node
+from arm_sim.viewer.scene import Scene
+
+FIVE = RobotModel.from_urdf(find_urdf('five_joint_arm'))
+
+
+@pytest.mark.parametrize('robot', robot_names())
+def test_the_scene_of_every_arm_stands_as_its_model_says(robot):
+    model = RobotModel.from_urdf(find_urdf(robot))
+    scene = Scene(model, Surroundings())
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        q = model.random_configuration(rng)
+        scene.show(q)
+        for frame in model.frame_names[1:]:
+            pose, body = model.forward_kinematics(q, frame), scene.mj_data.body(frame)
+            np.testing.assert_allclose(body.xpos, pose.translation, atol=1e-9)
+            np.testing.assert_allclose(body.xmat.reshape(3, 3), pose.rotation, atol=1e-9)
+
+
+def test_an_arm_that_mujoco_does_not_simulate_is_shown():
+    massless = FIVE.urdf.replace('<mass value="', '<mass value="0.0" was="')
+    assert massless != FIVE.urdf
+    model = RobotModel.from_urdf(massless)
+    Scene(model, Surroundings()).show(model.neutral())
+
+
+def test_the_tip_draws_pieces_and_no_jump():
+    scene = Scene(FIVE, Surroundings(table=(0.5, 0.0, 0.1, 0.2, 0.2, 0.2)))
+    assert scene.mj_model.geom('table').id > 0
+    q = np.array([0.0, 0.3, 0.3, 0.0, 0.0])
+    assert scene.show(q) is None
+    start, end = scene.show(q + 0.02)
+    np.testing.assert_array_equal(start, FIVE.forward_kinematics(q).translation)
+    np.testing.assert_array_equal(end, FIVE.forward_kinematics(q + 0.02).translation)
+    assert scene.show(q + 1.0) is None
+
+
+class FakeWindow:
+    """Shows nothing, and takes note."""
+
+    opened: ClassVar[list['FakeWindow']] = []
+
+    def __init__(self, scene):
+        self.scene, self.is_open, self.closed = scene, True, False
+        FakeWindow.opened.append(self)
+
+    def show(self, q):
+        self.scene.show(q)
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def ros(monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    rclpy.init()
+    FakeWindow.opened.clear()
+    yield
+    rclpy.shutdown()
+
+
+def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_window(
+    ros, monkeypatch
+):
+    sender = rclpy.create_node('sender')
+    node = viewer_node.ViewerNode(FakeWindow)
+    executor = rclpy.executors.SingleThreadedExecutor()
+    executor.add_node(node)
+    ended = []
+    monkeypatch.setattr(viewer_node, 'end_node', lambda: ended.append(True))
+    description = sender.create_publisher(String, 'robot_description', LATCHED_QOS)
+    states = sender.create_publisher(JointState, 'joint_states', STATE_QOS)
+    q = np.array([0.1, -1.1, 0.4, 0.5, -0.2])
+    order = [3, 1, 0, 4, 2]
+    names = [FIVE.joint_names[i] for i in order]
+    message = JointState(name=names, position=q[order].tolist())
+    description.publish(String(data=FIVE.urdf))
+
+    def until(condition):
+        end = time.monotonic() + 60.0
+        while not condition():
+            assert time.monotonic() < end
+            states.publish(message)
+            executor.spin_once(timeout_sec=0.02)
+
+    until(lambda: FakeWindow.opened)
+    (window,) = FakeWindow.opened
+    until(lambda: np.array_equal(window.scene.mj_data.qpos, q))
+    message.position = [0.0]  # no state
+    until(lambda: node._raw)
+    executor.spin_once(timeout_sec=0.1)
+    np.testing.assert_array_equal(window.scene.mj_data.qpos, q)
+    window.is_open = False
+    until(lambda: ended)
+    sender.destroy_node()
+    node.destroy_node()
+    assert window.closed
+
+
+def test_a_closed_window_has_no_thread_left(monkeypatch):
+    from arm_sim.viewer import window
+
+    ending = threading.Event()
+
+    def render():
+        ending.wait()
+        time.sleep(0.3)  # as the graphics driver may
+
+    def launch(model, data, **_):
+        threading.Thread(target=render, daemon=True).start()
+        camera = SimpleNamespace(lookat=np.zeros(3))
+        return SimpleNamespace(lock=threading.Lock, cam=camera, close=ending.set)
+
+    monkeypatch.setattr(window.viewer, 'launch_passive', launch)
+    before = threading.active_count()
+    opened = window.Window(Scene(FIVE, Surroundings()))
+    assert threading.active_count() == before + 1
+    opened.close()
+    assert threading.active_count() == before
+
+
+def test_without_a_display_it_is_refused_in_one_line(monkeypatch):
+    from arm_sim.viewer.window import check_display
+
+    monkeypatch.delenv('DISPLAY', raising=False)
+    monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
+    with pytest.raises(ArmError, match='needs a display: DISPLAY is not set'):
+        check_display()
+    monkeypatch.setenv('DISPLAY', ':973')
+    with pytest.raises(ArmError, match="needs a display: ':973' cannot be opened"):
+        check_display()
