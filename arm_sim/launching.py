@@ -1,18 +1,19 @@
 """What the launch files share: which nodes a robot, a controller and an engine need."""
 
 import os
-import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import rclpy
+import rclpy.node
 import yaml
-from ament_index_python.packages import get_package_prefix
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext
-from launch.actions import ExecuteProcess, LogInfo, Shutdown
+from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, Shutdown, TimerAction
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
@@ -23,6 +24,8 @@ from arm_sim.executables import LAUNCH
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import ACTUATOR_FOR, check_law, plant_class
+
+_LOOK = 0.2  # how often rqt_plot's topic is looked for [s]
 
 
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
@@ -98,7 +101,7 @@ def arm_nodes(
         nodes.append(_node(name, lead, **options))
     if inverse_kinematics:
         nodes.append(_node('inverse_kinematics', [config, common]))
-    return [*nodes, *_plot(given['plot'], law)]
+    return [*nodes, *(plot(law) if given['plot'] == 'true' else ())]
 
 
 def robot_parameter(robot: str) -> str:
@@ -177,15 +180,35 @@ def _ending(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
     }
 
 
-def _plot(plot: str, controller: str) -> Iterable[Any]:
-    if plot != 'true' or controller == 'none':
-        return
-    if shutil.which('rqt_plot') is None:
-        yield LogInfo(
-            msg='plot: rqt_plot is not installed; get it with '
-            '"sudo apt install ros-jazzy-rqt-plot", or open the recording in PlotJuggler'
-        )
-        return
-    state = f'/{controller}_controller/controller_state'
-    fields = [f'{state}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]
-    yield Node(package='rqt_plot', executable='rqt_plot', arguments=fields)
+def plot(controller: str) -> list[Any]:
+    """Return what starts rqt_plot on a joint, once the controller (none: the simulator) is there.
+
+    It is found as by `ros2 run`, among the executables of its package; it drops topics that nobody
+    publishes when it starts.
+    """
+    try:
+        found = Path(get_package_prefix('rqt_plot'), 'lib', 'rqt_plot', 'rqt_plot')
+    except PackageNotFoundError:
+        found = Path()
+    if not (found.is_file() and os.access(found, os.X_OK)):
+        where = '"sudo apt install ros-jazzy-rqt-plot", or open the recording in PlotJuggler'
+        return [LogInfo(msg=f'plot: rqt_plot is not installed; get it with {where}')]
+    node = 'simulator' if controller == 'none' else f'{controller}_controller'
+    topic = f'/{node}/controller_state'
+    fields = [f'{topic}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]
+    graph = rclpy.Context()
+
+    def look(watch: rclpy.node.Node) -> list[Any]:
+        if not watch.count_publishers(topic):
+            again = OpaqueFunction(function=lambda context: look(watch))
+            return [TimerAction(period=_LOOK, actions=[again])]
+        watch.destroy_node()
+        graph.try_shutdown()
+        return [ExecuteProcess(cmd=[str(found), *fields], name='rqt_plot', output='screen')]
+
+    def start(context: LaunchContext) -> list[Any]:
+        rclpy.init(context=graph)
+        name = f'plot_{os.getpid()}'
+        return look(rclpy.create_node(name, context=graph, start_parameter_services=False))
+
+    return [OpaqueFunction(function=start)]
