@@ -141,6 +141,11 @@ def test_cores_import_neither_ros_nor_the_modules_that_know_it():
     assert wrong == []
 
 
+def test_nodes_log_in_one_way_which_cuts_what_a_sender_wrote():
+    pattern = r'get_logger|throttle_duration_sec'
+    assert [p.name for p in MODULES if re.search(pattern, p.read_text())] == ['log.py']
+
+
 def test_nothing_from_outside_is_run():
     for path in [*MODULES, *(ROOT / 'launch').glob('*.py')]:
         tree = ast.parse(path.read_text())

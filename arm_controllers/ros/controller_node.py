@@ -18,7 +18,7 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
-from arm_controllers.ros.log import Warnings
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.model import RobotModel
@@ -32,7 +32,7 @@ class ControllerNode(LifecycleNode):
         """Declare the parameters; with `autostart` also configure and activate."""
         self._law_class = law_class(law_name)
         super().__init__(f'{law_name}_controller')
-        self._warn = Warnings(self)
+        self._log = Log(self)
         for service in self.services:
             if service.srv_type is ChangeState:
                 self._change_state, service.callback = service.callback, self._on_change_state
@@ -58,7 +58,7 @@ class ControllerNode(LifecycleNode):
         try:
             return self._change_state(request, response)
         except rclpy_implementation.RCLError as error:
-            self._warn(f'transition {request.transition.id} refused: {error}')
+            self._log.warning(f'transition {request.transition.id} refused: {error}')
             response.success = False
             return response
 
@@ -130,7 +130,7 @@ class ControllerNode(LifecycleNode):
             reason = f'this arm heeds {NOBODY}'
         elif other == own:
             reason = f'another node named {own!r} commands this arm; end one of the two'
-        self.get_logger().error(reason)
+        self._log.error(reason)
 
     def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
         """Return what the controller believes the arm is."""

@@ -8,7 +8,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from arm_controllers.ros.control_cycle import ControlCycle
-from arm_controllers.ros.log import shortened
+from arm_controllers.ros.log import Log, shortened
 from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for so long [s].
@@ -38,7 +38,7 @@ class ControllerDiagnostics:
 
     def __init__(self, node: Node):
         """Open the publisher."""
-        self._logger, self._publish = node.get_logger(), status_publisher(node)
+        self._log, self._publish = Log(node, 1.0), status_publisher(node)
         self._dropped = 0
         self._why_dropped = ''
         self._last_drop = -float('inf')
@@ -48,7 +48,7 @@ class ControllerDiagnostics:
         self._dropped += 1
         self._why_dropped = shortened(str(error))
         self._last_drop = time.monotonic()
-        self._logger.warning(f'state dropped: {self._why_dropped}', throttle_duration_sec=1.0)
+        self._log.warning(f'state dropped: {self._why_dropped}')
 
     def report(self, cycle: ControlCycle | None) -> None:
         """Publish how things are; `cycle` is the controller's, if it is configured."""

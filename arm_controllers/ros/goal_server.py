@@ -12,7 +12,7 @@ from rclpy.node import Node
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
-from arm_controllers.ros.log import Warnings, shortened
+from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import goal_from_bytes, set_numbers, set_stamp
 from arm_dynamics.checks import ArmError
 
@@ -54,7 +54,7 @@ class GoalServer:
 
         `period_ns`: the control period; `feedback_rate`: of the action [Hz of the states' time].
         """
-        self._node, self._warn = node, Warnings(node)
+        self._node, self._log = node, Log(node)
         self.follower = follower
         self._period_ns = period_ns
         self._feedback_every_ns = round(1e9 / feedback_rate)
@@ -213,7 +213,7 @@ class GoalServer:
 
     def _say(self, trouble: str) -> None:
         self.trouble, self.trouble_since = shortened(trouble), time.monotonic()
-        self._warn(trouble)
+        self._log.warning(trouble)
 
     def _send_results(self) -> None:
         while self.follower.results:

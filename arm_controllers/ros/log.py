@@ -1,11 +1,10 @@
-"""Warnings in the log that no flood of messages makes many, and no sender long."""
+"""What nodes log: no flood of messages makes many warnings, and no sender long lines."""
 
 import time
 
 from rclpy.node import Node
 
 _LONGEST = 500
-_PER_SECOND = 10
 
 
 def shortened(text: str) -> str:
@@ -17,20 +16,30 @@ def shortened(text: str) -> str:
     return line[: _LONGEST - len(end)] + end
 
 
-class Warnings:
-    """Logs at most ten lines a second; how many were left out is said with the next one."""
+class Log:
+    """A node's log. Of warnings it takes so many a second, and counts the others."""
 
-    def __init__(self, node: Node):
-        """Log as this node."""
+    def __init__(self, node: Node, warnings_per_second: float = 10.0):
+        """Log as this node; less than one warning a second is one in a longer time."""
         self._logger = node.get_logger()
-        self._since, self._said, self._left_out = 0.0, 0, 0
+        self._many = max(1, round(warnings_per_second))
+        self._while = self._many / warnings_per_second
+        self._since, self._said, self._left_out = -self._while, 0, 0
 
-    def __call__(self, text: str) -> None:
-        """Log a text, or count it."""
+    def info(self, text: str) -> None:
+        """Log what happens."""
+        self._logger.info(shortened(text))
+
+    def error(self, text: str) -> None:
+        """Log what has failed."""
+        self._logger.error(shortened(text))
+
+    def warning(self, text: str) -> None:
+        """Log a warning, or count it; how many were left out is said with the next one."""
         now = time.monotonic()
-        if now - self._since >= 1.0:
+        if now - self._since >= self._while:
             self._since, self._said = now, 0
-        if self._said >= _PER_SECOND:
+        if self._said >= self._many:
             self._left_out += 1
             return
         note = f' (and {self._left_out} warnings before it)' if self._left_out else ''

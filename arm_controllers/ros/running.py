@@ -18,6 +18,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
+from arm_controllers.ros.log import shortened
 from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_dynamics.checks import ArmError
 
@@ -93,7 +94,7 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
     except KeyboardInterrupt:
         pass
     except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
-        print(f'{name}: {" ".join(str(error).split())}', file=sys.stderr, flush=True)
+        print(f'{name}: {shortened(str(error))}', file=sys.stderr, flush=True)
         code = 1
     except Exception:
         if not _Interrupt.requested:  # else Ctrl-C amid a C extension's import: ImportError

@@ -9,6 +9,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from arm_controllers.ros.commander import NOBODY, TOPIC
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
@@ -42,7 +43,7 @@ class CommandInput:
     ):
         """Listen; `refuse` is told why a command is dropped."""
         self._clock, self._own, self._refuse = clock, own, refuse
-        self._node, self._logger = node, node.get_logger()
+        self._node, self._log = node, Log(node)
         plant = clock.simulation.plant
         self._field = 'position' if plant.command_interface == 'position' else 'effort'
         self._command = JointStateReader(plant.joint_names, (self._field,))
@@ -91,7 +92,7 @@ class CommandInput:
                 self._stop_all()
                 return
         if command.empty and not braking:
-            self._logger.info(f'{sender!r} has released the arm: braking, then holding')
+            self._log.info(f'{sender!r} has released the arm: braking, then holding')
             clock.release()
             self._tell('')
         elif clock.accepts(command.time_ns):
@@ -133,7 +134,7 @@ class CommandInput:
             if not any('_UNKNOWN_' in node for node in publishers.values()):
                 self._name(publishers)  # else the graph does not know all names yet
         elif len(self._suspects.keys() & publishers) <= 1:
-            self._logger.info(f'one publisher that commands as {self.commander!r} is left')
+            self._log.info(f'one publisher that commands as {self.commander!r} is left')
             self.confirm()
 
     def _publishers(self) -> dict[bytes, str]:
@@ -157,7 +158,7 @@ class CommandInput:
             f'more than one publisher commands as {self.commander!r}: the arm brakes until only '
             f'one is left of {nodes}, or ~/confirm_commander is called'
         )
-        self._logger.error(self.imitated)
+        self._log.error(self.imitated)
 
     def _waits(self, node: str) -> bool:
         """Whether a node is a controller that can be activated."""

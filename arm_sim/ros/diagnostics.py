@@ -7,6 +7,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 
 from arm_controllers.ros.diagnostics import status_publisher
+from arm_controllers.ros.log import Log, shortened
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.ros.command_input import CommandInput
@@ -20,7 +21,7 @@ class SimulatorDiagnostics:
     def __init__(self, node: Node, clock: Clock, commands: CommandInput, fixed: dict[str, str]):
         """Publish every second; `fixed` are values that stay."""
         self._clock, self._commands, self._fixed = clock, commands, fixed
-        self._logger, self._publish = node.get_logger(), status_publisher(node)
+        self._log, self._publish = Log(node, 1.0), status_publisher(node)
         self._refused = self._seen_stale = self._seen_refused = 0
         self._last_refusal = ''
         self._last_report = (time.monotonic(), 0)
@@ -29,8 +30,8 @@ class SimulatorDiagnostics:
     def refuse(self, error: ArmError) -> None:
         """Count an input that was refused, and say why."""
         self._refused += 1
-        self._last_refusal = str(error)
-        self._logger.warning(f'{error}', throttle_duration_sec=1.0)
+        self._last_refusal = shortened(str(error))
+        self._log.warning(self._last_refusal)
 
     def _report(self) -> None:
         self._publish(*self._state(), self._fixed | self._numbers())

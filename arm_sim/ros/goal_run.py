@@ -16,6 +16,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, trajectory_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
@@ -45,7 +46,7 @@ class GoalRun:
 
     def __init__(self, node: Node, executor, joints: tuple[str, ...], server: str, timeout: float):
         """Open clients; `server` takes goals, `timeout` [s] bounds the wait for other nodes."""
-        self._node, self._executor = node, executor
+        self._node, self._executor, self._log = node, executor, Log(node, 1.0)
         self._reader = JointStateReader(joints, FIELDS)
         self._server, self._timeout = server, timeout
         self._pause = node.create_client(SetBool, '/simulator/pause')
@@ -160,7 +161,7 @@ class GoalRun:
         try:
             self._reader.open(data)
         except ArmError as error:
-            self._node.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
+            self._log.warning(f'state dropped: {error}')
             return
         self.states.append(data)
         self._latest_ns = self._reader.time_ns

@@ -14,6 +14,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.diagnostics import status_publisher
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import pose_from_message, pose_to_message, poses_from_message
 from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
@@ -100,7 +101,7 @@ class InverseKinematicsNode(Node):
         self.last_failure = ''
         self._reader = JointReader(self.model.joint_names)
         self._state = JointStateReader(self.model.joint_names, ('position',))
-        self._dropped = 0
+        self._dropped, self._log = 0, Log(self, 1.0)
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
         self._use(self._checked(p))
@@ -116,7 +117,7 @@ class InverseKinematicsNode(Node):
         )
         self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
         analytic = ik.analytic
-        self.get_logger().info(
+        self._log.info(
             f'{p.robot}: {self.model.nq} joints, tip {self.model.tip_frame!r}, '
             f'solver {p.solver!r}, '
             + (f'closed form {analytic.family}' if analytic else 'no closed form: iterative')
@@ -217,7 +218,7 @@ class InverseKinematicsNode(Node):
             self._state.open(data)
         except ArmError as error:
             self._dropped += 1
-            self.get_logger().warning(f'state dropped: {error}', throttle_duration_sec=1.0)
+            self._log.warning(f'state dropped: {error}')
 
     def _report(self) -> None:
         values = {

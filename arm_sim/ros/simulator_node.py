@@ -8,6 +8,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
@@ -38,6 +39,7 @@ class SimulatorNode(Node):
     def __init__(self):
         """Build the plant, refuse to run if it differs from the model, and show state 0."""
         super().__init__('simulator')
+        self._log = Log(self)
         other = OtherSimulator(self)
         self.parameters = p = declare_parameters(self, SimulatorParameters, live=LIVE)
         engine = plant_class(p.engine)
@@ -72,8 +74,8 @@ class SimulatorNode(Node):
         pin_to_core(p.core)
         clock.show()
         for note in self._simulation.plant.notes:
-            self.get_logger().warning(note)
-        self.get_logger().info(
+            self._log.warning(note)
+        self._log.info(
             f'{p.robot}: {model.nv} joints, engine {p.engine}, {p.mode}, '
             f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'
         )
@@ -100,7 +102,7 @@ class SimulatorNode(Node):
             try:
                 self._save_inputs()
             except ArmError as error:
-                self.get_logger().error(f'{error}')
+                self._log.error(str(error))
         super().destroy_node()
 
     def _serve(self, name: str, kind: Any, do: Callable[[Any], str]) -> None:

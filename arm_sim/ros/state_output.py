@@ -14,6 +14,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
@@ -42,7 +43,8 @@ class StateOutput:
         self._clock_publisher = node.create_publisher(Clock, '/clock', CONTROL_QOS)
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=simulation.model.urdf))
-        self.warn, self.fail = node.get_logger().warning, node.get_logger().error
+        log = Log(node)
+        self.warn, self.fail = log.warning, log.error
 
     def set_clock_rate(self, rate: float) -> None:
         """Publish /clock so often [Hz of simulated time], and no more often than states."""

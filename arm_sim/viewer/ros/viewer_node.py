@@ -7,6 +7,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.running import end_node, run_node
@@ -41,6 +42,7 @@ class ViewerNode(Node):
 
             check_display()
             window = Window
+        self._log = Log(self, 0.1)
         self._open, self._window, self._urdf = window, None, ''
         self._raw, self._reader = b'', JointStateReader((), ())
         self.create_subscription(String, 'robot_description', self._on_description, LATCHED_QOS)
@@ -53,13 +55,13 @@ class ViewerNode(Node):
         """Open the window on the first arm."""
         if self._window is not None:
             if message.data != self._urdf:
-                self.get_logger().warning('another arm is there now: start the viewer again')
+                self._log.warning('another arm is there now: start the viewer again')
             return
         p = self.parameters
         try:
             model = RobotModel.from_urdf(message.data, p.tool_frame or None)
         except ArmError as error:
-            self.get_logger().error(f'robot_description: {error}')
+            self._log.error(f'robot_description: {error}')
             return
         self._urdf = message.data
         self._reader = JointStateReader(model.joint_names, ('position',))
@@ -82,7 +84,7 @@ class ViewerNode(Node):
             self._reader.open(raw)
             self._window.show(self._reader.values('position'))
         except ArmError as error:
-            self.get_logger().warning(f'joint_states: {error}', throttle_duration_sec=10.0)
+            self._log.warning(f'joint_states: {error}')
 
     def destroy_node(self) -> None:
         """Close the window."""
