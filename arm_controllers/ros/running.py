@@ -27,6 +27,8 @@ class _Interrupt:
     """Ctrl-C and SIGTERM: at once, or, while the executor dispatches, after the callback.
 
     rclpy's own handlers would invalidate the context under a callback that is about to publish.
+    Only the first one counts: launch sends SIGTERM 3 s after SIGINT, which on a busy machine comes
+    while the node ends, and a process that leaves its threads behind crashes.
     """
 
     requested = False
@@ -39,6 +41,8 @@ class _Interrupt:
 
     @classmethod
     def _on_signal(cls, number: int, frame: Any) -> None:
+        if cls.requested:
+            return
         cls.requested = True
         if cls.stop is None:
             raise KeyboardInterrupt
@@ -100,7 +104,8 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
         if not _Interrupt.requested:  # else Ctrl-C amid a C extension's import: ImportError
             raise
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
