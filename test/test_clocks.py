@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 from following import HOME, MODEL
+from following import goal as a_goal
+from following import make as make_follower
 
+from arm_controllers.laws import law_class
 from arm_sim.plants.clock import RealtimeClock
+from arm_sim.plants.limits import Limits
 from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.patience import RESEND_PERIOD
@@ -271,6 +275,26 @@ def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch
     run(clock, wall, clock.tick_period)
     assert simulation.steps == 1
     assert np.isfinite(simulation.plant.q).all()
+
+
+@pytest.mark.parametrize('stop', [10, 20, 30, 40])
+def test_a_torque_that_is_held_for_the_timeout_moves_no_joint_beyond_the_drives_speed(stop):
+    # As in a storm of goals: 0.06 rad in 0.1 s are allowed; the controller stops amid them.
+    clock, simulation, _, wall = realtime()
+    law_of = law_class('computed_torque')
+    law, follower = law_of(MODEL, law_of.Parameters()), make_follower()
+    law.reset(HOME, np.zeros(6))
+    follower.set_goal(a_goal([0.1], [HOME + 0.06]), 0)
+    shares = []
+    for step in range(150):
+        time_ns, q, v = simulation.time_ns, simulation.plant.q.copy(), simulation.plant.v.copy()
+        shares.append((np.abs(v) / MODEL.velocity_limit).max())
+        if step < stop:
+            clock.take(time_ns, law(q, v, follower.update(time_ns, q, v), 0.002))
+        run(clock, wall, clock.tick_period)
+    assert simulation.braking
+    assert max(shares) < Limits().speed_limit_factor
+    assert (max(shares) > 1.2) == (stop == 10), max(shares)  # no law can help what is held
 
 
 # Messages that get lost

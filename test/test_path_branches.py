@@ -137,6 +137,26 @@ def test_of_branches_that_end_at_the_same_pose_the_nearest_is_told(ur5e):
         assert_allclose(turns, np.round(turns), atol=1e-6)
 
 
+def test_near_is_counted_along_the_way_that_limits_leave(ur5e):
+    # No joint has a full turn: from 3 to -3 rad it goes all the way back.
+    narrow, rng = with_limits(ur5e, np.full(6, -3.1), np.full(6, 3.1)), np.random.default_rng(3)
+    around = 0
+    for _ in range(60):
+        q, seed = rng.uniform(-3.1, 3.1, (2, 6))
+        pose = narrow.forward_kinematics(q)
+        others = [
+            np.arctan2(np.sin(other), np.cos(other))
+            for other in inverse_kinematics(ur5e).analytic.candidates(pose.homogeneous)
+            if narrow.forward_kinematics(other).isApprox(pose, 1e-6)
+        ]
+        steps = np.array([other for other in others if np.abs(other).max() < 3.1]) - seed
+        wrapped = np.arctan2(np.sin(steps), np.cos(steps))
+        nearest = np.linalg.norm(steps, axis=1).argmin()
+        around += nearest != np.linalg.norm(wrapped, axis=1).argmin()
+        assert_allclose(solve_path_ik(narrow, [pose], seed).q[0] - seed, steps[nearest], atol=1e-6)
+    assert around > 5
+
+
 @pytest.mark.parametrize('turns', [2.0, 0.9, -0.9, -2.0])
 def test_a_joint_of_many_turns_begins_where_the_whole_path_has_room(ur5e, turns):
     lower, upper = np.full(6, -TURN), np.full(6, TURN)

@@ -129,19 +129,20 @@ def test_points_are_no_further_apart_than_asked(period):
     assert np.diff(timed.times).max() <= period + 1e-12
 
 
-def test_a_limit_that_is_passed_between_the_poses_of_inverse_kinematics_is_noticed():
-    model, line = load_arm('ur5e'), motion('ur5e').motions[1]
-    poses = line.at(np.linspace(0.0, 1.0, 201)).poses
-    q = solve_path_ik(model, poses, STARTS['ur5e']).q
-    fine = time_motion(model, line, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
-    beyond = fine.q.max(axis=0) - q.max(axis=0)
+@pytest.mark.parametrize(('end', 'far'), [('upper', 1.0), ('lower', -1.0)])
+def test_a_limit_that_is_passed_between_the_poses_of_inverse_kinematics_is_noticed(end, far):
+    model, arc = load_arm('ur5e'), motion('ur5e').motions[1]
+    poses = arc.at(np.linspace(0.0, 1.0, 201)).poses
+    furthest = (far * solve_path_ik(model, poses, STARTS['ur5e']).q).max(axis=0)
+    fine = time_motion(model, arc, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
+    beyond = (far * fine.q).max(axis=0) - furthest
     joint = int(beyond.argmax())  # it turns back between two of the poses
     assert beyond[joint] > 1e-8
-    name = model.joint_names[joint]
+    name, limit = model.joint_names[joint], float(far * furthest[joint])
     before, after = model.urdf.split(f'<joint name="{name}"')
-    after = re.sub('upper="[^"]*"', f'upper="{float(q[:, joint].max())!r}"', after, count=1)
+    after = re.sub(f'{end}="[^"]*"', f'{end}="{limit!r}"', after, count=1)
     narrow = RobotModel.from_urdf(f'{before}<joint name="{name}"{after}')
-    refused = time_motion(narrow, line, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
+    refused = time_motion(narrow, arc, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
     assert not refused.success
     assert f'joint {name!r}: position' in refused.reason
     assert 't = ' in refused.reason
