@@ -282,6 +282,14 @@ def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused
         assert_read_as_ros_reads_it(read, typed, mutated(rng, original))
 
 
+@pytest.mark.parametrize(('names', 'count'), [(NAMES[1:], 0), ([*NAMES, NAMES[0]], 2), ([], 0)])
+def test_a_joint_that_does_not_stand_there_once_is_named_with_what_the_message_names(names, count):
+    there = ', '.join(names) or 'no joint'
+    text = f"'pan' stands {count} times in a message that names {there}; it must stand there once"
+    with pytest.raises(ArmError, match=text):
+        JointReader(NAMES).read(names, np.zeros(len(names)), 'position')
+
+
 def trajectory_of(rng, fields, points):
     """Return a JointTrajectory whose points have these fields, joints by joints."""
     message = JointTrajectory(joint_names=NAMES)
