@@ -1,5 +1,7 @@
 """The viewer shows what joint_states say, whatever steps the arm, and ends after its thread."""
 
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -137,6 +139,17 @@ def test_a_closed_window_has_no_thread_left(monkeypatch):
     assert threading.active_count() == before + 1
     opened.close()
     assert threading.active_count() == before
+
+
+def test_a_window_whose_thread_stays_does_not_keep_the_process():
+    code = """
+import sys, threading, time
+from arm_sim.viewer.ros import viewer_node
+threading.Thread(target=time.sleep, args=(1000,)).start()
+viewer_node.run_node = lambda name, node: 7
+viewer_node.main()
+"""
+    assert subprocess.run([sys.executable, '-c', code], timeout=60, check=False).returncode == 7
 
 
 def test_without_a_display_it_is_refused_in_one_line(monkeypatch):

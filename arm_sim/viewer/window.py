@@ -16,7 +16,7 @@ from arm_sim.viewer.scene import Scene
 _WIDTH = 0.002  # [m]
 _COLOUR = np.array([0.85, 0.2, 0.1, 1.0], dtype=np.float32)
 
-_LONGEST_END = 10.0  # that its thread may take to end [s]
+_LONGEST_END = 2.0  # that its thread may take to end [s]
 
 
 def check_display() -> None:
@@ -64,7 +64,7 @@ class Window:
         self._handle.sync()
 
     def close(self) -> None:
-        """Close the window, and wait for its thread: a process that ends under it crashes."""
+        """Close the window, and wait for its thread a while."""
         self._handle.close()
         for thread in self._threads:
             thread.join(_LONGEST_END)

@@ -1,5 +1,7 @@
 """The viewer: shows the arm of `robot_description` at every `joint_states`, whatever steps it."""
 
+import os
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,5 +96,7 @@ class ViewerNode(Node):
 
 
 def main() -> int:
-    """Run the node."""
-    return run_node('viewer', ViewerNode)
+    """Run the node, and end without more ado: what Python closes last crashes a living window."""
+    code = run_node('viewer', ViewerNode)
+    sys.stdout.flush()
+    os._exit(code)
