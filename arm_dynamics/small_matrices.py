@@ -1,4 +1,8 @@
-"""Linear algebra of small matrices: one by LAPACK, without NumPy's overhead; stacks by NumPy."""
+"""Linear algebra of small matrices: one by LAPACK, without NumPy's overhead; stacks compiled."""
+
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -8,10 +12,11 @@ from arm_dynamics.checks import Array
 
 
 def times(matrix: Array, vector: Array) -> Array:
-    """Return matrix (..., n, m) times vector (..., m): (..., n)."""
+    """Return matrix (..., n, m) times vector (..., m): (..., n); one matrix may serve all."""
     if vector.ndim == 1:
         return matrix @ vector
-    return (matrix @ vector[..., np.newaxis])[..., 0]
+    found = _stacks().times(_stack(matrix, 2), _stack(vector, 1))
+    return found.reshape(*vector.shape[:-1], -1)
 
 
 def inner(one: Array, other: Array) -> Array | np.floating:
@@ -28,7 +33,7 @@ def solve_positive(matrix: Array, right: Array) -> Array:
     """Return matrix^-1 right (..., n, m) of a symmetric positive definite matrix (..., n, n)."""
     if matrix.ndim == 2:
         return dposv(matrix, right)[1]
-    return np.linalg.solve(matrix, right)
+    return _stacks().solve_positive(_stack(matrix, 2), _stack(right, 2)).reshape(right.shape)
 
 
 def eigen(matrix: Array) -> tuple[Array, Array]:
@@ -36,12 +41,15 @@ def eigen(matrix: Array) -> tuple[Array, Array]:
     if matrix.ndim == 2:
         values, vectors, _ = dsyev(matrix)
         return values, vectors
-    return np.linalg.eigh(matrix)
+    values, vectors = _stacks().eigen(_stack(matrix, 2))
+    return values.reshape(matrix.shape[:-1]), vectors.reshape(matrix.shape)
 
 
 def rotation_vector(rotation: Array) -> Array:
     """Return the rotation vector (..., 3) [rad] of a rotation matrix (..., 3, 3)."""
-    return pin.log3(rotation) if rotation.ndim == 2 else _rotation_vectors(rotation)
+    if rotation.ndim == 2:
+        return pin.log3(rotation)
+    return _stacks().rotation_vector(_stack(rotation, 2)).reshape(rotation.shape[:-1])
 
 
 def rotation_angle(rotation: Array) -> Array:
@@ -54,4 +62,12 @@ def rotation_angle(rotation: Array) -> Array:
     return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
 
 
-_rotation_vectors = np.vectorize(pin.log3, signature='(i,j)->(k)')
+def _stack(array: Array, axes: int) -> Array:
+    """Return the array with one leading axis before so many, in the order of its indices."""
+    return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])
+
+
+@cache
+def _stacks() -> Any:
+    """Return the module of compiled code, which a controller of one arm need not wait for."""
+    return import_module('arm_dynamics.small_matrix_stacks')

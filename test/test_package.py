@@ -17,7 +17,7 @@ PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to 
 ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_dynamics': ['', 'kinematics', 'inverse_kinematics', 'paths', 'compiled', 'published'],
     'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
-    'arm_sim': ['', 'plants', 'viewer', 'runs', 'tasks', 'comparison', 'commands', 'ros'],
+    'arm_sim': ['', 'plants', 'viewer', 'runs', 'tasks', 'batch', 'comparison', 'commands', 'ros'],
 }
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them
 # What starts things stands at the top and reaches down.

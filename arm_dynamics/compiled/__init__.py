@@ -1,6 +1,15 @@
-"""Dynamics as straight-line compiled code, and the forward model that steps it."""
+"""Dynamics of one arm and of many as straight-line compiled code, and what steps them."""
 
+from arm_dynamics.compiled.batch_forward_model import BatchForwardModel, SoftFriction
+from arm_dynamics.compiled.batch_model import BatchModel
 from arm_dynamics.compiled.compiled_model import CompiledModel
 from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
 
-__all__ = ['CompiledModel', 'ForwardModel', 'ForwardModelParameters']
+__all__ = [
+    'BatchForwardModel',
+    'BatchModel',
+    'CompiledModel',
+    'ForwardModel',
+    'ForwardModelParameters',
+    'SoftFriction',
+]

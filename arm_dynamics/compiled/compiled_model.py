@@ -43,7 +43,7 @@ class CompiledModel:
         """
         self.model = model
         self.links = links_of(model)
-        self.module = _load(module_source(model, loops), model.name)
+        self.module = load_module(module_source(model, loops), model.name)
         self._trig = (np.zeros(model.nv), np.zeros(model.nv))
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
@@ -94,7 +94,7 @@ class CompiledModel:
         return np.ascontiguousarray(np.broadcast_to(array, (self.model.nv,)))
 
 
-def _load(source: str, name: str) -> ModuleType:
+def load_module(source: str, name: str) -> ModuleType:
     """Return the module of `source`, from the cache folder, where it is put if it is new."""
     identifier = re.sub('[^0-9A-Za-z]', '_', name)
     key = f'arm_{identifier}_{digest(source.encode(), *_CALLED)}'

@@ -29,7 +29,8 @@ LOWER = 11  # position limit [rad | m]
 UPPER = 12
 LIMIT_STIFFNESS = 13  # spring beyond a position limit [N.m/rad]
 LIMIT_DAMPING = 14  # [N.m.s/rad]
-ROWS = 15
+FRICTION_INERTIA = 15  # of MuJoCo's soft friction, see codegen/lane_steps.py [kg m^2]
+ROWS = 16
 
 _NEUTRAL = {
     'armature_conductance': 1.0,
@@ -96,3 +97,21 @@ def actuator_torque(actuator, command, position, velocity, table, i):
     if effort <= -bound:
         return -bound, 0.0
     return effort, slope
+
+
+@register_jitable
+def joint_loads(actuator, command, table, implicit_step, extra, q, v, loads):
+    """Write effort, torque and diagonal (n,) of `loads`: actuators, limits, damping and `extra`.
+
+    The diagonal is the rotors' inertia and, with an implicit step h [s], h times the damping of
+    all that resists velocity.
+    """
+    effort, torque, diagonal = loads
+    for i in range(q.size):
+        effort[i], slope = actuator_torque(actuator, command[i], q[i], v[i], table, i)
+        damping = table[DAMPING, i] + slope
+        limit = limit_torque(q[i], v[i], table, i)
+        if limit != 0.0:
+            damping += table[LIMIT_DAMPING, i]
+        torque[i] = effort[i] + limit - table[DAMPING, i] * v[i] + extra[i]
+        diagonal[i] = table[ARMATURE, i] + implicit_step * damping

@@ -48,6 +48,21 @@ class PlacedArm(NamedTuple):
         found = {i: link.inertia.astype(object) for i, link in enumerate(self.links)}
         return {-1: np.zeros((6, 6), dtype=object), **found}
 
+    def chain(self, link: int) -> list[int]:
+        """Return the links from the base to this one, which is the last; of the base (-1) none."""
+        found = []
+        while link >= 0:
+            found.append(link)
+            link = self.links[link].parent
+        return found[::-1]
+
+    def pose(self, link: int) -> Spatial:
+        """Return the pose (4, 4) of a link's frame in the base frame."""
+        pose = np.eye(4, dtype=object)
+        for i in self.chain(link):
+            pose = pose @ self.transforms[i].placement
+        return pose
+
 
 def factorised_dynamics(arm: PlacedArm, v: Values, tau: Values, armature: Values) -> list[Values]:
     """Return the accelerations of (M + diag(armature)) a = tau - bias."""
@@ -120,6 +135,85 @@ def mass_matrix(arm: PlacedArm) -> list[list[list[Scalar]]]:
     return [matrix]
 
 
+def coriolis_matrix(arm: PlacedArm, v: Values) -> list[Spatial]:
+    """Return C(q, v) (n, n), whose Mdot - 2 C is skew-symmetric.
+
+    Echeandia and Wensing, Numerical methods to compute the Coriolis matrix and Christoffel symbols
+    for rigid-body systems, J. Computational and Nonlinear Dynamics 16 (2021), algorithm 1.
+    """
+    links, transforms, _ = arm
+    inertias, rates = arm.inertias(), {-1: np.zeros((6, 6), dtype=object)}
+    velocities = {-1: np.zeros(6, dtype=object)}
+    axes, turned = np.eye(6, dtype=object), {}
+    for i, link in enumerate(links):
+        velocities[i] = transforms[i].motion_to_child(velocities[link.parent])
+        turned[i] = motion_cross(velocities[i], axes[link.axis])
+        velocities[i][link.axis] = velocities[i][link.axis] + v[i]
+        rates[i] = _coriolis_of_body(inertias[i], velocities[i])
+    matrix = np.zeros((len(links), len(links)), dtype=object)
+    for j, link in reversed([*enumerate(links)]):
+        axis = axes[link.axis]
+        first = inertias[j] @ turned[j] + rates[j] @ axis
+        second, third = inertias[j] @ axis, rates[j].T @ axis
+        i = j
+        while i >= 0:
+            matrix[i, j] = first[links[i].axis]
+            matrix[j, i] = turned[i] @ second + third[links[i].axis]
+            first, second, third = map(transforms[i].force_to_parent, (first, second, third))
+            i = links[i].parent
+        for composite in (inertias, rates):
+            moved = transforms[j].matrix_to_parent(composite[j])
+            composite[link.parent] = composite[link.parent] + moved
+    return [matrix]
+
+
+def _coriolis_of_body(inertia: Spatial, velocity: Spatial) -> Spatial:
+    """Return B (6, 6) = (V x* I - I V x + (I V) bar x*) / 2, with B V = V x* I V."""
+    unit = np.eye(6, dtype=object)
+    momentum = inertia @ velocity
+    around = np.column_stack([force_cross(velocity, column) for column in inertia.T])
+    carried = np.column_stack([inertia @ motion_cross(velocity, each) for each in unit])
+    swapped = np.column_stack([force_cross(each, momentum) for each in unit])
+    return (around - carried + swapped) * 0.5
+
+
+def regressor(arm: PlacedArm, mean: Values, half: Values, dw: Values) -> list[Spatial]:
+    """Return Y (n, 10 n) with Y pi = M(q) dw + C(q, mean) mean - C(q, half) half + g(q).
+
+    `pi` is Pinocchio's: per link m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz in its frame of the joint.
+    """
+    links, transforms, base = arm
+    drifts, spins = zip(*(_motions(arm, each) for each in (mean, half)), strict=True)
+    motions = {-1: base}
+    result = np.zeros((len(links), 10 * len(links)), dtype=object)
+    for k, link in enumerate(links):
+        motions[k] = transforms[k].motion_to_child(motions[link.parent])
+        motions[k] = motions[k] + (drifts[0][k] - drifts[1][k])
+        motions[k][link.axis] = motions[k][link.axis] + dw[k]
+        for column, unit in enumerate(link.unit_inertias()):
+            force = unit @ motions[k]
+            force = force + force_cross(spins[0][k], unit @ spins[0][k])
+            force = force - force_cross(spins[1][k], unit @ spins[1][k])
+            i = k
+            while i >= 0:
+                result[i, 10 * k + column] = force[links[i].axis]
+                force = transforms[i].force_to_parent(force)
+                i = links[i].parent
+    return [result]
+
+
+def _motions(arm: PlacedArm, v: Values) -> tuple[PerLink, PerLink]:
+    """Return the accelerations that velocities alone make, link by link, and the velocities."""
+    velocities = {-1: np.zeros(6, dtype=object)}
+    drift = {}
+    for i, link in enumerate(arm.links):
+        joint = np.zeros(6, dtype=object)
+        joint[link.axis] = v[i]
+        velocities[i] = arm.transforms[i].motion_to_child(velocities[link.parent]) + joint
+        drift[i] = motion_cross(velocities[i], joint)
+    return drift, velocities
+
+
 def solve(matrix: list[list[Scalar]], right: Values) -> list[Scalar]:
     """Return x of matrix x = right, for a symmetric positive definite matrix: L^T D L.
 
@@ -155,13 +249,9 @@ def placements(arm: PlacedArm) -> list[list[Spatial]]:
 
 def _velocity_terms(arm: PlacedArm, v: Values) -> tuple[PerLink, PerLink]:
     """Return the accelerations and the forces that velocities alone make."""
-    velocities = {-1: np.zeros(6, dtype=object)}
-    drift, forces = {}, {-1: np.zeros(6, dtype=object)}
+    drift, velocities = _motions(arm, v)
+    forces = {-1: np.zeros(6, dtype=object)}
     inertias = arm.inertias()
-    for i, link in enumerate(arm.links):
-        joint = np.zeros(6, dtype=object)
-        joint[link.axis] = v[i]
-        velocities[i] = arm.transforms[i].motion_to_child(velocities[link.parent]) + joint
-        drift[i] = motion_cross(velocities[i], joint)
+    for i in range(len(arm.links)):
         forces[i] = force_cross(velocities[i], inertias[i] @ velocities[i])
     return drift, forces

@@ -42,6 +42,21 @@ class Link:
         """Index of the joint's axis in spatial vectors [linear; angular]."""
         return 2 if self.prismatic else 5
 
+    def unit_inertias(self) -> list[Array]:
+        """Return the inertias (6, 6) in this frame of each inertial parameter that is one.
+
+        They are m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz, as Pinocchio has them in its frame.
+        """
+        units = np.zeros((10, 6, 6))
+        units[0, :3, :3] = np.eye(3)
+        for k in range(3):
+            units[1 + k, 3:, :3] = np.cross(np.eye(3), np.eye(3)[k])  # e_k x
+            units[1 + k, :3, 3:] = units[1 + k, 3:, :3].T
+        for k, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))):
+            units[4 + k, 3 + i, 3 + j] = units[4 + k, 3 + j, 3 + i] = 1.0
+        turn = np.kron(np.eye(2), self.turn.T)
+        return [_snap(turn @ unit @ turn.T) for unit in units]
+
 
 def links_of(model: RobotModel) -> list[Link]:
     """Return the moving links of `model`, base to tip, fixed ones merged into them.

@@ -8,6 +8,7 @@ Arrays are (n,) or have one column per joint; `table` is joint_torques'.
 
 from numba import njit
 
+from arm_dynamics.compiled.dry_friction import dry_friction
 from arm_dynamics.compiled.integrators import (
     POINT_Q,
     POINT_V,
@@ -17,17 +18,7 @@ from arm_dynamics.compiled.integrators import (
     end_stage,
     end_step,
 )
-from arm_dynamics.compiled.joint_torques import (
-    ARMATURE,
-    DAMPING,
-    FRICTION,
-    LIMIT_DAMPING,
-    actuator_torque,
-    limit_torque,
-    motor_torque,
-)
-
-_FRICTION_SWEEPS = 100
+from arm_dynamics.compiled.joint_torques import FRICTION, joint_loads, limit_torque, motor_torque
 
 
 @njit(cache=True, error_model='numpy', nogil=True)
@@ -75,67 +66,9 @@ def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, wor
         a: (n,) gets the acceleration.
     """
     torque, diagonal, sine, cosine = work
-    for i in range(q.size):
-        effort[i], slope = actuator_torque(actuator, command[i], q[i], v[i], table, i)
-        damping = table[DAMPING, i] + slope
-        limit = limit_torque(q[i], v[i], table, i)
-        if limit != 0.0:
-            damping += table[LIMIT_DAMPING, i]
-        torque[i] = effort[i] + limit - table[DAMPING, i] * v[i] + extra[i]
-        diagonal[i] = table[ARMATURE, i] + implicit_step * damping
+    loads = (effort, torque, diagonal)
+    joint_loads(actuator, command, table, implicit_step, extra, q, v, loads)
     forward_dynamics(q, v, torque, diagonal, sine, cosine, a)
-
-
-@njit(error_model='numpy', nogil=True)
-def invert(matrix):
-    """Invert a symmetric positive definite matrix in place: Gauss-Jordan, no pivot needed.
-
-    Small loops take a second less to compile than LAPACK's interface.
-    """
-    n = matrix.shape[0]
-    for k in range(n):
-        pivot = 1.0 / matrix[k, k]
-        matrix[k, k] = 1.0
-        for j in range(n):
-            matrix[k, j] *= pivot
-        for i in range(n):
-            if i != k:
-                factor = matrix[i, k]
-                matrix[i, k] = 0.0
-                for j in range(n):
-                    matrix[i, j] -= factor * matrix[k, j]
-
-
-@njit(cache=True, error_model='numpy', nogil=True)
-def dry_friction(h, a, v, context):
-    """Write the Coulomb friction torque of the coming step to context.friction.
-
-    The torque within +-friction that stops the joint by the end of the step where it can, and else
-    opposes its motion: v_free + h A^-1 f = 0 or |f| = friction, by projected Gauss-Seidel.
-
-    Args:
-        h: step [s].
-        a, v: (n,) acceleration without friction, and velocity.
-        context: PlantContext; its `mass` is A = M + armature (+ h D), and A^-1 afterwards.
-    """
-    friction = context.friction
-    friction[:] = 0.0
-    response = context.mass
-    invert(response)
-    velocity = v + h * a
-    for _ in range(_FRICTION_SWEEPS):
-        change = 0.0
-        for i in range(v.size):
-            bound = context.table[FRICTION, i]
-            wanted = friction[i] - velocity[i] / (h * response[i, i])
-            wanted = min(max(wanted, -bound), bound)
-            step = wanted - friction[i]
-            friction[i] = wanted
-            for k in range(v.size):
-                velocity[k] += h * response[k, i] * step
-            change = max(change, abs(step))
-        if change < 1e-13:
-            break
 
 
 @njit(cache=True, error_model='numpy', nogil=True)
@@ -176,7 +109,7 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
             mass_matrix(q, context.sine, context.cosine, context.mass)
             for i in range(q.size):
                 context.mass[i, i] += context.diagonal[i]
-            dry_friction(h, a, v, context)
+            dry_friction(h, a, v, table[FRICTION], context.mass, context.friction)
         end_step(integrator, q, v, h, scratch)
 
 

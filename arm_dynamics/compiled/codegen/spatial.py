@@ -45,6 +45,10 @@ class Transform:
         turned = symmetric(self._turn @ inertia @ self._turn.T)
         return symmetric(self._shift.T @ turned @ self._shift)
 
+    def matrix_to_parent(self, matrix: Spatial) -> Spatial:
+        """Do the same with a matrix from motions to forces that is not symmetric."""
+        return self._shift.T @ (self._turn @ matrix @ self._turn.T) @ self._shift
+
 
 def symmetric(matrix: Spatial) -> Spatial:
     """Return a matrix that is symmetric but for how its entries are written."""

@@ -1,0 +1,144 @@
+"""Many arms with their actuators, stepped at once."""
+
+from collections.abc import Iterable, Sequence
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.compiled.codegen.lanes import dynamics_source, inertia_values
+from arm_dynamics.compiled.codegen.links import Link, links_of
+from arm_dynamics.compiled.compiled_model import load_module
+from arm_dynamics.compiled.forward_model import ForwardModelParameters
+from arm_dynamics.compiled.joint_torques import ACTUATORS, FRICTION, FRICTION_INERTIA
+from arm_dynamics.compiled.lane_blocks import in_blocks
+from arm_dynamics.model import RobotModel
+
+# Those that ask for one acceleration per step.
+INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'implicitfast')
+
+
+class SoftFriction(NamedTuple):
+    """Coulomb friction as a soft constraint, under which a joint creeps: MuJoCo's.
+
+    Friction F of a joint with velocity v and acceleration a is D (a + rate v) within +-F, where
+    D = stiffness / ((M(0) + A)^-1)_jj.
+    """
+
+    rate: float  # [1/s]
+    stiffness: float
+
+
+class BatchForwardModel:
+    """Next states of N arms of one geometry, which may differ in all else.
+
+    The code is ForwardModel's equations with the links' inertias as arguments, so that another
+    arm of the same kind compiles nothing. An arm's numbers depend neither on the others nor on
+    how many there are, to the last bit. Not thread-safe (the arms' states).
+
+    Attributes:
+        size: N.
+        effort: (N, n) actuator torques in the last step of the last call [N.m | N].
+        friction_found: False once soft friction was not solved; never seen.
+    """
+
+    def __init__(
+        self,
+        models: Iterable[RobotModel],
+        parameters: ForwardModelParameters | Sequence[ForwardModelParameters],
+        soft_friction: SoftFriction | None = None,
+    ):
+        """Take the arms' numbers; generate (or find) the code of their geometry.
+
+        Args:
+            models: the arms.
+            parameters: of all, or of each: actuator and integrator are the same in all.
+            soft_friction: in place of exact Coulomb friction.
+
+        Raises:
+            ArmError: no arms, arms of different geometry, gravity or actuator, an integrator that
+                is not one of INTEGRATORS, or parameters that are not allowed.
+        """
+        each = [parameters] if isinstance(parameters, ForwardModelParameters) else parameters
+        first: RobotModel | None = None
+        tables, inertias = [], []
+        for index, (model, own) in enumerate(zip(models, cycle(each), strict=False)):
+            links = links_of(model)
+            if first is None:
+                first, kind, chosen = model, links, own
+                self._check(own)
+            _check_same(index, first, kind, model, links)
+            if (own.actuator, own.integrator) != (chosen.actuator, chosen.integrator):
+                raise ArmError(f'arm {index} of a batch has another actuator or integrator')
+            table = own.table(model)
+            if soft_friction:
+                inverse = np.linalg.inv(model.mass_matrix(np.zeros(model.nv))).diagonal()
+                softness = soft_friction.stiffness / inverse
+                table[FRICTION_INERTIA] = np.where(table[FRICTION] > 0.0, softness, 0.0)
+            tables.append(table)
+            inertias.append(inertia_values(links))
+        if first is None:
+            raise ArmError('a batch has no arms')
+        self.size, self._n = len(tables), first.nv
+        whole = np.array(tables)
+        self._table, self._inertia = in_blocks(whole), in_blocks(np.array(inertias))
+        self._module = load_module(dynamics_source(kind, first.gravity), first.name)
+        friction = bool(whole[:, FRICTION].any())
+        self._soft_rate = soft_friction.rate if soft_friction and friction else 0.0
+        integrator = chosen.integrator
+        self._options = (
+            ACTUATORS.index(chosen.actuator),
+            int(integrator == 'explicit_euler'),
+            int(integrator == 'implicitfast'),
+            int(friction),
+        )
+        self._at_bound = np.zeros((len(self._table), self._table.shape[-1]))
+        self.effort = np.zeros((self.size, self._n))
+        self.friction_found = True
+
+    @staticmethod
+    def _check(parameters: ForwardModelParameters) -> None:
+        if parameters.integrator not in INTEGRATORS:
+            raise ArmError(
+                f'integrator of a batch is {parameters.integrator!r}; allowed: '
+                f'{", ".join(INTEGRATORS)}'
+            )
+
+    def reset(self) -> None:
+        """Forget what soft friction remembers, and the efforts."""
+        self._at_bound[:] = 0.0
+        self.effort[:] = 0.0
+
+    def advance(
+        self, q: Array, v: Array, command: Array, dt: float, count: int, pushes: Array
+    ) -> None:
+        """Move q and v on in place by `count` steps of `dt` [s].
+
+        Args:
+            q, v, command: (N, n), C-contiguous; command in rad | N.m | V.
+            dt: step [s].
+            count: number of steps.
+            pushes: (N, n) torques beside the actuators', constant over the steps [N.m | N].
+        """
+        self.friction_found &= self._module.advance_many(
+            self._options, (dt, self._soft_rate), count, q, v, command, pushes,
+            self._table, self._inertia, self._at_bound, self.effort,
+        )  # fmt: skip
+
+
+def _check_same(
+    index: int, first: RobotModel, kind: list[Link], model: RobotModel, links: list[Link]
+) -> None:
+    """Raise ArmError where an arm is not of the first one's geometry and gravity."""
+    pairs: list[tuple[Any, Any]] = []
+    if len(kind) == len(links):
+        pairs = [(first.gravity, model.gravity)]
+    for one, other in zip(kind, links, strict=False):
+        pairs += [(one.rotation, other.rotation), (one.translation, other.translation)]
+        pairs += [((one.parent, one.prismatic), (other.parent, other.prismatic))]
+    if not pairs or not all(np.array_equal(one, other) for one, other in pairs):
+        raise ArmError(
+            f'arm {index} of a batch has other joints, lengths or gravity than the first; '
+            'arms of a batch may differ in inertials, rotors, friction and limits'
+        )

@@ -1,0 +1,126 @@
+"""Many simulated arms: what a Plant is, with a row per arm."""
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_dynamics.checks import ArmError, Array, finite, one_of
+from arm_dynamics.compiled import (
+    BatchForwardModel,
+    BatchModel,
+    ForwardModelParameters,
+    SoftFriction,
+)
+from arm_dynamics.model import RobotModel
+from arm_sim.plants.analytical_plant import AnalyticalParameters
+from arm_sim.plants.plant import COMMAND_INTERFACE, RIGID_BODY_ENGINES, PlantParameters
+
+
+class BatchPlant:
+    """N arms of one geometry, stepped as one of the engines steps each of them.
+
+    As `mujoco` it is the equations of MuJoCo's `implicitfast` step, soft Coulomb friction
+    included, in compiled code: equal to MuJoCo but for rounding, as long as no joint leaves its
+    position limits; `beyond` says of which arms one did. As `analytical` it is that engine.
+
+    Attributes:
+        size: N.
+        parameters, joint_names, command_interface: as a Plant's.
+        q, v, effort: (N, n) present states and torques; changed in place by a step.
+        beyond: (N,) whether a joint has been where the engine does what this does not.
+    """
+
+    def __init__(
+        self, models: Iterable[RobotModel], parameters: PlantParameters, engine: str = 'analytical'
+    ):
+        """Take the arms, all with the same actuators.
+
+        Raises:
+            ArmError: what BatchForwardModel refuses, no such engine, or an integrator of `mujoco`
+                that is not implicitfast.
+        """
+        one_of('engine', engine, RIGID_BODY_ENGINES)
+        soft = None
+        limits: dict[str, Any] = {'limit_stiffness': (0.0,), 'limit_damping': (0.0,)}
+        if engine == 'mujoco':
+            one_of(
+                'integrator of a batch (engine mujoco)', parameters.integrator, ('implicitfast',)
+            )
+            soft = mujoco_friction(parameters.timestep)
+        else:
+            own = AnalyticalParameters
+            given = parameters if isinstance(parameters, own) else own(**vars(parameters))
+            limits = {name: getattr(given, name) for name in limits}
+        if parameters.actuator == 'voltage':
+            raise ArmError("actuator of a batch is 'voltage'; allowed: servo, torque")
+        names = ('actuator', 'integrator', 'servo_kp', 'servo_kd', 'effort_limits')
+        shared = {name: getattr(parameters, name) for name in names}
+        arms = iter(models)
+        first = next(arms, None)
+        if first is None:
+            raise ArmError('a batch has no arms')
+        together = ForwardModelParameters(**shared, **limits)
+        self._forward = BatchForwardModel(chain([first], arms), together, soft)
+        self.size = self._forward.size
+        self.parameters, self.joint_names = parameters, first.joint_names
+        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        self._model = BatchModel(first)
+        bounded = engine == 'mujoco'
+        self._bounds = (first.position_lower, first.position_upper) if bounded else None
+        self._wrenches: dict[str, Array] = {}
+        shape = (self.size, first.nv)
+        self.q, self.v, self._pushes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.effort = self._forward.effort
+        self.beyond = np.zeros(self.size, dtype=bool)
+
+    def reset(self, q: ArrayLike, v: ArrayLike = 0.0) -> None:
+        """Go to states q, v, each (N, n) or (n,), and forget everything else."""
+        self._wrenches = {}
+        self._forward.reset()
+        self.q[:], self.v[:] = q, v
+        self.beyond[:] = False
+
+    def step(self, command: Array) -> None:
+        """Hold commands (N, n) over one control period."""
+        p = self.parameters
+        self._note_beyond()
+        if not self._wrenches:
+            self._advance(command, p.control_decimation)
+            return
+        for _ in range(p.control_decimation):
+            pushes = [self._model.wrench_torque(self.q, w, f) for f, w in self._wrenches.items()]
+            self._pushes[:] = sum(pushes)
+            self._advance(command, 1)
+        self._pushes[:] = 0.0
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame of all arms, or of each, until told otherwise.
+
+        Args:
+            frame: name of a link.
+            wrench: (6,) or (N, 6) force [N] and torque [N.m] at the frame's origin, in
+                base-aligned axes; zeros end it.
+        """
+        self._model.frame_id(frame)
+        shape = (6,) if np.ndim(wrench) == 1 else (self.size, 6)
+        wrenches = {**self._wrenches, frame: finite(f'wrench on {frame!r}', wrench, shape)}
+        self._wrenches = {name: each for name, each in wrenches.items() if each.any()}
+
+    def _advance(self, command: Array, count: int) -> None:
+        step = self.parameters.timestep
+        self._forward.advance(self.q, self.v, command, step, count, self._pushes)
+
+    def _note_beyond(self) -> None:
+        if self._bounds is not None:
+            lower, upper = self._bounds
+            self.beyond |= ((self.q < lower) | (self.q > upper)).any(-1)
+            self.beyond |= not self._forward.friction_found
+
+
+def mujoco_friction(timestep: float) -> SoftFriction:
+    """Return MuJoCo's friction loss with its default solref (0.02, 1) and solimp (0.9, 0.95)."""
+    time_constant = max(0.02, 2.0 * timestep)
+    return SoftFriction(rate=2.0 / (0.95 * time_constant), stiffness=0.9 / (1.0 - 0.9))

@@ -1,0 +1,213 @@
+"""Many arms in one loop: each is the one-arm loop's, whatever runs beside it."""
+
+from dataclasses import asdict, replace
+
+import mujoco.rollout
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError
+from arm_dynamics.compiled import BatchModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.batch.batch_loop import run_batch
+from arm_sim.batch.batch_measures import BatchMeasures
+from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.comparison.cases import Case, make_plants, plant_parameters
+from arm_sim.comparison.laws import compared_class, compared_laws, law_parameters, make_law
+from arm_sim.comparison.monte_carlo import Ranges
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.runs.measures import measure, track
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+
+ARMS, DURATION, PERIOD = 19, 0.15, 1e-3
+RANGES = Ranges(friction=0.02)
+ROBOT = Robot.load('planar_3r')
+DRAWS = [RANGES.draw(ROBOT, 1, i) for i in range(ARMS)]
+TASK = make_task('sinusoid', ROBOT)
+
+
+def batch_law(name, robot=ROBOT):
+    return compared_class(name)(BatchModel(robot.model), law_parameters(name, robot))
+
+
+def batch_plant(law, engine, arms=tuple(range(ARMS))):
+    models = (with_error(ROBOT.model, DRAWS[arm][0]) for arm in arms)
+    return BatchPlant(models, plant_parameters(Case('planar_3r', 'sinusoid', law), ROBOT), engine)
+
+
+def courses(law, engine, arms=tuple(range(ARMS)), **others):
+    """Return positions and torques (periods, N, n) of a run, and its measures."""
+    rows = []
+    measures = BatchMeasures(ROBOT.model, len(arms), PERIOD, others.pop('event', None))
+
+    def keep(i, q, v, reference, effort, alive):
+        rows.append((q.copy(), effort.copy()))
+
+    given = [DRAWS[arm][1] for arm in arms]
+    plant = batch_plant(law, engine, arms)
+    run_batch(
+        plant, batch_law(law), TASK.reference, DURATION, [keep, measures], imperfections=given,
+        **others,
+    )  # fmt: skip
+    return *map(np.array, zip(*rows, strict=True)), measures.results()
+
+
+def one_arm(law, engine, arm):
+    error, imperfections = DRAWS[arm]
+    case = Case('planar_3r', 'sinusoid', law, engine, error=error)
+    plant, _ = make_plants(ROBOT, TASK, case)
+    return run_closed_loop(
+        plant, make_law(law, ROBOT), TASK.reference, DURATION, (), imperfections
+    )
+
+
+@pytest.mark.parametrize('engine', ['analytical', 'mujoco'])
+@pytest.mark.parametrize('law', compared_laws())
+def test_one_arm_of_a_batch_is_the_one_arm_loop(law, engine):
+    """All of Ranges is drawn; MuJoCo's solver ends at a tolerance of its own, 1e-8."""
+    q, effort, measures = courses(law, engine)
+    tolerance = 1e-12 if engine == 'analytical' else 1e-9
+    for arm in (0, 7, ARMS - 1):
+        record = one_arm(law, engine, arm)
+        assert_allclose(q[:, arm], record.q, rtol=0, atol=tolerance)
+        scale = np.abs(record.effort).max()
+        assert_allclose(
+            effort[:, arm] / scale, record.effort / scale, rtol=0, atol=1e3 * tolerance
+        )
+        expected = asdict(measure(record, track(ROBOT.model, record)))
+        for name, value in expected.items():
+            assert_allclose(measures[name][arm], value, rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize('law', compared_laws())
+def test_an_arm_does_not_depend_on_how_many_there_are_nor_on_their_order(law):
+    q, effort, _ = courses(law, 'mujoco')
+    order = tuple(np.random.default_rng(0).permutation(ARMS))
+    turned_q, turned_effort, _ = courses(law, 'mujoco', order)
+    assert_array_equal(turned_q, q[:, order])
+    assert_array_equal(turned_effort, effort[:, order])
+    alone, *_ = courses(law, 'mujoco', (11,))
+    assert_array_equal(alone[:, 0], q[:, 11])
+
+
+def test_a_push_and_a_payload_that_drops_are_those_of_one_arm():
+    tip = ROBOT.model.tip_frame
+    push = Push(tip, (5.0, -3.0, 0.0, 0.0, 0.0, 1.0), 0.02, 0.05)
+    loaded = [with_error(ROBOT.model, ModelError(payload=0.1 * (k + 1))) for k in range(3)]
+    parameters = plant_parameters(Case('planar_3r', 'sinusoid', 'pd'), ROBOT)
+    for engine in ('analytical', 'mujoco'):
+        rows = []
+        bare = BatchPlant([ROBOT.model] * 3, parameters, engine)
+        run_batch(
+            BatchPlant(loaded, parameters, engine), batch_law('pd'), TASK.reference, DURATION,
+            [lambda i, q, *_, rows=rows: rows.append(q)],
+            [*push.events(), replacement(0.08, bare)],
+        )  # fmt: skip
+        for arm, model in enumerate(loaded):
+            cls = type(make_plants(ROBOT, TASK, Case('planar_3r', 'sinusoid', 'pd', engine))[0])
+            events = [*push.events(), replacement(0.08, cls(ROBOT.model, parameters))]
+            plant, law = cls(model, parameters), make_law('pd', ROBOT)
+            record = run_closed_loop(plant, law, TASK.reference, DURATION, events)
+            assert_allclose(np.array(rows)[:, arm], record.q, rtol=0, atol=1e-12)
+
+
+def test_each_arm_may_have_a_reference_of_its_own():
+    def shifted(t, reference):
+        one = Reference(3)
+        TASK.reference(t, one)
+        reference.row[:] = one.row
+        reference.q += np.arange(4)[:, np.newaxis] * 0.01
+
+    parameters = plant_parameters(Case('planar_3r', 'sinusoid', 'computed_torque'), ROBOT)
+    rows = []
+    run_batch(
+        BatchPlant([ROBOT.model] * 4, parameters), batch_law('computed_torque'), shifted, DURATION,
+        [lambda i, q, *_: rows.append(q)], own_references=True,
+    )  # fmt: skip
+
+    def third(t, reference):
+        TASK.reference(t, reference)
+        reference.q += 0.03
+
+    case = Case('planar_3r', 'sinusoid', 'computed_torque', 'analytical')
+    plant, _ = make_plants(ROBOT, TASK, case)
+    record = run_closed_loop(plant, make_law('computed_torque', ROBOT), third, DURATION)
+    assert_allclose(np.array(rows)[:, 3], record.q, rtol=0, atol=1e-12)
+
+
+def test_an_arm_that_leaves_the_finite_numbers_leaves_the_others_alone():
+    wild = [Imperfections(position_noise=1e200, seed=3)] + [each for _, each in DRAWS[1:4]]
+    calm = [each for _, each in DRAWS[1:4]]
+    found = []
+    for given, arms in ((wild, (0, 1, 2, 3)), (calm, (1, 2, 3))):
+        measures = BatchMeasures(ROBOT.model, len(arms), PERIOD)
+        alive, _ = run_batch(
+            batch_plant('pd', 'analytical', arms), batch_law('pd'), TASK.reference, DURATION,
+            [measures], imperfections=given,
+        )  # fmt: skip
+        found.append(measures.results())
+        assert_array_equal(alive, [arm != 0 for arm in arms])
+    assert not found[0]['completed'][0]
+    for name, values in found[0].items():
+        assert_array_equal(values[1:], found[1][name], name)
+
+
+def test_an_arm_beyond_its_position_limits_is_named_where_the_engine_is_mujoco():
+    robot = Robot.load('ur5e')
+    parameters = PlantParameters(actuator='torque', timestep=1e-3)
+    plant = BatchPlant([robot.model] * 2, parameters, 'mujoco')
+    plant.reset(np.array([robot.start, robot.model.position_upper + 0.1]))
+    plant.step(np.zeros((2, 6)))
+    assert_array_equal(plant.beyond, [False, True])
+
+
+def test_soft_friction_steps_as_mujocos_rollout_does():
+    """Torques from rest through stiction and reversals, on a gravity-loaded arm."""
+    robot, count = Robot.load('ur5e'), 200
+    rng = np.random.default_rng(9)
+    errors = [ModelError(mass_scale=(s,), friction=tuple(rng.uniform(0.0, 9.0, 6)))
+              for s in (0.8, 1.0, 1.2)]  # fmt: skip
+    models = [with_error(robot.model, error) for error in errors]
+    parameters = PlantParameters(actuator='torque', timestep=1e-3)
+    plant = BatchPlant(models, parameters, 'mujoco')
+    plant.reset(robot.start)
+    holding = robot.model.gravity_torque(robot.start)
+    swings = rng.uniform(-30.0, 30.0, (3, 1, 6)) * np.sin(np.arange(count) / 15.0)[:, np.newaxis]
+    commands = holding + swings
+    q = np.empty((3, count, 6))
+    for k in range(count):
+        plant.step(np.ascontiguousarray(commands[:, k]))
+        q[:, k] = plant.q
+    mj_models = [MujocoPlant(model, parameters).mj_model for model in models]
+    data = mujoco.MjData(mj_models[0])
+    data.qpos[:] = robot.start
+    full = mujoco.mjtState.mjSTATE_FULLPHYSICS
+    start = np.empty(mujoco.mj_stateSize(mj_models[0], full))
+    mujoco.mj_getState(mj_models[0], data, start, full)
+    states, _ = mujoco.rollout.rollout(mj_models, data, np.tile(start, (3, 1)), commands)
+    assert not plant.beyond.any()
+    assert_allclose(q, states[:, :, 1:7], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ('models', 'settings', 'message'),
+    [
+        ([], {}, 'a batch has no arms'),
+        (['planar_3r', 'ur5e'], {}, 'arm 1 of a batch has other joints'),
+        (
+            ['planar_3r'],
+            {'integrator': 'rk4'},
+            "integrator of a batch is 'rk4'; allowed: explicit",
+        ),
+        (['planar_3r'], {'actuator': 'voltage'}, "actuator of a batch is 'voltage'"),
+    ],
+)
+def test_what_a_batch_cannot_do_is_refused(models, settings, message):
+    parameters = replace(PlantParameters(actuator='torque'), **settings)
+    with pytest.raises(ArmError, match=message):
+        BatchPlant([Robot.load(name).model for name in models], parameters)

@@ -1,0 +1,111 @@
+"""Dynamics of many arms side by side against Pinocchio, arm by arm, and against themselves."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from stacked_model import StackedModel
+from test_compiled_model import model_of
+
+from arm_dynamics import RobotModel
+from arm_dynamics.compiled import BatchModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.small_matrices import eigen, rotation_vector, solve_positive
+
+ARMS = ('ur5e', 'planar_3r', 'tree1')
+FUNCTIONS = {  # how many arrays each takes
+    'mass_matrix': 1, 'coriolis_matrix': 2, 'gravity_torque': 1, 'bias_torque': 2,
+    'inverse_dynamics': 3, 'regressor': 4, 'jacobian': 1, 'frame_motion': 3,
+}  # fmt: skip
+
+
+@pytest.fixture(scope='module', params=ARMS)
+def models(request):
+    plain = model_of(request.param)
+    model = RobotModel(plain.urdf, None, plain.gravity, 0.1, 0.5, 0.3)
+    return model, BatchModel(model)
+
+
+def flat(answer):
+    parts = answer if isinstance(answer, tuple) else (answer,)
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+@pytest.mark.parametrize('function', FUNCTIONS)
+def test_functions_of_many_arms_are_pinocchios(models, function):
+    model, batch = models
+    arguments = np.random.default_rng(2).normal(size=(FUNCTIONS[function], 21, model.nv))
+    expected = flat(getattr(StackedModel(model), function)(*arguments))
+    assert_allclose(flat(getattr(batch, function)(*arguments)), expected, rtol=0, atol=5e-13)
+
+
+@pytest.mark.parametrize('function', FUNCTIONS)
+def test_an_arms_numbers_depend_on_no_other_arm(models, function):
+    model, batch = models
+    rng = np.random.default_rng(3)
+    arguments = rng.normal(size=(FUNCTIONS[function], 37, model.nv))
+    whole = flat(getattr(batch, function)(*arguments))
+    order = rng.permutation(37)
+    assert_array_equal(flat(getattr(batch, function)(*arguments[:, order])), whole[order])
+    for arm in (0, 15, 16, 36):
+        alone = flat(getattr(batch, function)(*arguments[:, arm : arm + 1]))
+        assert_array_equal(alone[0], whole[arm])
+
+
+def test_leading_axes_are_kept_and_broadcast(models):
+    model, batch = models
+    q, v = np.random.default_rng(4).normal(size=(2, 2, 3, model.nv))
+    assert batch.mass_matrix(q).shape == (2, 3, model.nv, model.nv)
+    tau = batch.inverse_dynamics(q, v[:1], 0.0)
+    assert tau.shape == q.shape
+    assert_allclose(tau[1, 2], model.inverse_dynamics(q[1, 2], v[0, 2], np.zeros(model.nv)),
+                    rtol=0, atol=5e-13)  # fmt: skip
+
+
+@pytest.mark.parametrize('arm', ARMS)
+def test_a_push_turns_joints_as_the_jacobian_says(arm):
+    model = model_of(arm)
+    rng = np.random.default_rng(5)
+    for frame in model.frame_names:
+        q, wrench = rng.normal(size=(9, model.nv)), rng.normal(size=(9, 6))
+        expected = [model.jacobian(each, frame).T @ w for each, w in zip(q, wrench, strict=True)]
+        found = BatchModel(model).wrench_torque(q, wrench, frame)
+        assert_allclose(found, expected, rtol=0, atol=1e-13)
+        if frame in (model.base_frame, model.tip_frame):
+            origins = [model.forward_kinematics(each, frame).translation for each in q]
+            assert_allclose(BatchModel(model).positions(q, frame), origins, rtol=0, atol=1e-14)
+
+
+def test_another_arm_of_the_same_kind_compiles_nothing():
+    model = model_of('ur5e')
+    q, v, a = np.random.default_rng(6).normal(size=(3, 4, 6))
+    first = BatchModel(model)
+    first.inverse_dynamics(q, v, a)
+    error = ModelError(mass_scale=(0.7,), com_shift=(0.01, 0.02, -0.03), payload=1.5)
+    other = with_error(model, error)
+    batch = BatchModel(other)
+    assert batch.dynamics is first.dynamics
+    before = len(batch.dynamics.inverse_dynamics_of_many.signatures)
+    tau = batch.inverse_dynamics(q, v, a)
+    assert len(batch.dynamics.inverse_dynamics_of_many.signatures) == before
+    expected = [other.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)]
+    assert_allclose(tau, expected, rtol=0, atol=1e-12)
+
+
+def test_small_matrices_in_stacks_are_those_alone():
+    rng = np.random.default_rng(7)
+    roots = rng.normal(size=(50, 6, 6))
+    matrices, right = roots @ roots.swapaxes(1, 2) + 0.01 * np.eye(6), rng.normal(size=(50, 6, 3))
+    assert_allclose(matrices @ solve_positive(matrices, right), right, rtol=0, atol=1e-11)
+    values, vectors = eigen(matrices)
+    assert_allclose(values, np.linalg.eigvalsh(matrices), rtol=0, atol=1e-12 * values.max())
+    whole = (vectors * values[:, np.newaxis]) @ vectors.swapaxes(1, 2)
+    assert_allclose(whole, matrices, rtol=0, atol=1e-12 * values.max())
+
+
+@pytest.mark.parametrize('angle', [0.0, 1e-9, 1e-4, 1.0, 2.5, np.pi - 1e-4, np.pi - 1e-7])
+def test_rotation_vectors_in_stacks_at_all_angles(angle):
+    axes = np.random.default_rng(8).normal(size=(100, 3))
+    vectors = angle * axes / np.linalg.norm(axes, axis=1)[:, np.newaxis]
+    rotations = np.array([pin.exp3(each) for each in vectors])
+    assert_allclose(rotation_vector(rotations), vectors, rtol=0, atol=1e-14)
