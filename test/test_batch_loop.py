@@ -1,6 +1,8 @@
 """Many arms in one loop: each is the one-arm loop's, whatever runs beside it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
 
 import mujoco.rollout
 import numpy as np
@@ -93,6 +95,15 @@ def test_an_arm_does_not_depend_on_how_many_there_are_nor_on_their_order(law):
     assert_array_equal(turned_effort, effort[:, order])
     alone, *_ = courses(law, 'mujoco', (11,))
     assert_array_equal(alone[:, 0], q[:, 11])
+
+
+def test_batches_in_several_threads_are_those_in_one():
+    shares = [tuple(range(k, ARMS, 3)) for k in range(3)]
+    whole, *_ = courses('computed_torque', 'mujoco')
+    with ThreadPoolExecutor(3) as pool:
+        parts = list(pool.map(partial(courses, 'computed_torque', 'mujoco'), shares))
+    for share, (q, *_) in zip(shares, parts, strict=True):
+        assert_array_equal(q, whole[:, share])
 
 
 def test_a_push_and_a_payload_that_drops_are_those_of_one_arm():

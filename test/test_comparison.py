@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from test_model import MIXED
 
+from arm_controllers.laws.computed_torque import ComputedTorque
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.commands.compare_controllers import main
+from arm_sim.comparison import batches
 from arm_sim.comparison.cases import (
     Case,
     measure_case,
@@ -142,6 +144,36 @@ def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
     other = run_monte_carlo(case, laws[:1], 6, seed=4)
     assert np.all(one[0].rms_mm != other[0].rms_mm)
     assert one[1].median < 0.5 * one[0].median
+
+
+@pytest.mark.parametrize(
+    ('task', 'laws'),
+    [('sinusoid', ('servo', 'adaptive_computed_torque')), ('push', ('pd',)),
+     ('payload_drop', ('momentum_observer',))],
+)  # fmt: skip
+def test_a_monte_carlo_is_one_batch_and_its_numbers_those_of_the_arms_one_by_one(
+    task, laws, monkeypatch
+):
+    case = Case('planar_3r', task, 'pd')
+    together = run_monte_carlo(case, laws, 3, seed=5)
+    monkeypatch.setattr(batches, '_law_of_many', lambda *_: None)
+    for one, other in zip(together, run_monte_carlo(case, laws, 3, seed=5), strict=True):
+        np.testing.assert_allclose(one.rms_mm, other.rms_mm, rtol=1e-6)
+        np.testing.assert_allclose(one.joint_rms_rad, other.joint_rms_rad, rtol=1e-6)
+
+
+def test_a_law_that_commands_many_arms_as_one_is_run_arm_by_arm(monkeypatch):
+    case = Case('planar_3r', 'sinusoid', 'computed_torque')
+    [expected] = run_monte_carlo(case, ['computed_torque'], 2, seed=5)
+    plain = ComputedTorque.__call__
+
+    def of_the_first(self, q, v, reference, dt):
+        tau = plain(self, q, v, reference, dt)
+        return tau if q.ndim == 1 else np.broadcast_to(tau[:1], tau.shape)
+
+    monkeypatch.setattr(ComputedTorque, '__call__', of_the_first)
+    [found] = run_monte_carlo(case, ['computed_torque'], 2, seed=5)
+    np.testing.assert_allclose(found.rms_mm, expected.rms_mm, rtol=1e-6)
 
 
 def test_monte_carlo_draws_lie_in_the_stated_ranges():

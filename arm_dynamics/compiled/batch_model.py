@@ -77,9 +77,10 @@ class BatchModel(RobotModel):
         shape = (self.nv, 10 * self.nv)
         return self._asked(module.regressor_of_many, shape, q, mean, half, dw)
 
-    def positions(self, q: ArrayLike, frame: str | None = None) -> Array:
-        """Return the origins (..., 3) [m] of a frame (None: the tool frame) in the base frame."""
-        return self._asked(self._frame(frame).position_of_many, (3,), q)
+    def poses(self, q: ArrayLike, frame: str | None = None) -> tuple[Array, Array]:
+        """Return rotations (..., 3, 3) and origins (..., 3) [m] of a frame in the base frame."""
+        row = self._asked(self._frame(frame).pose_of_many, (12,), q)
+        return row[..., :9].reshape(*row.shape[:-1], 3, 3), row[..., 9:]
 
     def jacobian(self, q: ArrayLike, frame: str | None = None) -> Array:
         """Return J (..., 6, n), as RobotModel's."""
@@ -120,14 +121,15 @@ class BatchModel(RobotModel):
         return result
 
     def _frame(self, frame: str | None) -> ModuleType:
+        key = f'frame {self.frame_id(frame)}'
+        if key in self._modules:
+            return self._modules[key]
         found = self.pin_model.frames[self.frame_id(frame)]
         link = found.parentJoint - 1
         turn = self._links[link].turn if link >= 0 else np.eye(3)
         rotation = turn.T @ found.placement.rotation
         point = turn.T @ found.placement.translation
-        return self._module(
-            f'frame {found.name}', lambda: frame_source(self._links, link, rotation, point)
-        )
+        return self._module(key, lambda: frame_source(self._links, link, rotation, point))
 
     def _module(self, key: str, source: Any) -> ModuleType:
         if key not in self._modules:

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,7 @@ from arm_dynamics.compiling import announce, cache_folder, digest
 from arm_dynamics.model import RobotModel
 
 # What generated code calls, read when it is imported: a file that is edited later is another code.
+_LOADING = threading.Lock()  # a module is not to be seen half imported by another thread
 _CALLED = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
 
 
@@ -98,8 +100,11 @@ def load_module(source: str, name: str) -> ModuleType:
     """Return the module of `source`, from the cache folder, where it is put if it is new."""
     identifier = re.sub('[^0-9A-Za-z]', '_', name)
     key = f'arm_{identifier}_{digest(source.encode(), *_CALLED)}'
-    if key in sys.modules:
-        return sys.modules[key]
+    with _LOADING:
+        return sys.modules.get(key) or _imported(key, source, name)
+
+
+def _imported(key: str, source: str, name: str) -> ModuleType:
     announce(key, f'the dynamics of {name!r}')
     path = cache_folder() / f'{key}.py'
     if not path.is_file():

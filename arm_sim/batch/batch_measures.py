@@ -5,18 +5,19 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
-from arm_dynamics.compiling import kept
+from arm_dynamics.compiling import inlined, kept
 from arm_dynamics.model import RobotModel
 from arm_sim.runs.measures import RECOVERED
 
-_ROWS, _SQUARES, _LARGEST, _LAST, _JOINTS, _PEAK, _SHARE, _ENERGY, _CHATTER, _OUTSIDE = range(10)
+_ROWS, _SQUARES, _LARGEST, _LAST, _TURNS, _TURN, _JOINTS, _PEAK, _SHARE = range(9)
+_ENERGY, _CHATTER, _OUTSIDE = range(9, 12)
 
 
 class BatchMeasures:
     """An observer of run_batch that has runs.measures.Measures' numbers of every arm.
 
     Attributes:
-        sums: (N, 10) what has been summed up so far.
+        sums: (N, 12) what has been summed up so far.
     """
 
     def __init__(self, model: RobotModel, size: int, period: float, event: float | None = None):
@@ -25,7 +26,7 @@ class BatchMeasures:
         self._continuous = model.continuous
         self._period, self._event = period, event
         self._first = 0 if event is None else int(np.ceil(event / period - 1e-9))
-        self.sums = np.zeros((size, 10))
+        self.sums = np.zeros((size, 12))
         self.sums[:, _OUTSIDE] = -1.0
         self._effort = np.zeros((size, model.nv))
         self._alive = np.ones(size, dtype=bool)
@@ -37,10 +38,10 @@ class BatchMeasures:
         self._alive = alive
         reference_q = np.ascontiguousarray(reference.q)
         same = (reference_q == reference_q[0]).all()
-        tips = self._model.positions(q)
-        reference_tips = self._model.positions(reference_q[:1] if same else reference_q)
+        poses = self._model.poses(q)
+        reference_poses = self._model.poses(reference_q[:1] if same else reference_q)
         _sum_up(
-            i, self._first, q, v, reference_q, tips, reference_tips, effort, alive,
+            i, self._first, q, v, reference_q, poses, reference_poses, effort, alive,
             self._model.effort_limit, self._continuous, self._effort, self.sums,
         )  # fmt: skip
 
@@ -58,6 +59,8 @@ class BatchMeasures:
         return {
             'tracking_rms_mm': np.sqrt(s[_SQUARES] / count),
             'tracking_max_mm': s[_LARGEST] + 0.0 * count,
+            'orientation_rms_rad': np.sqrt(s[_TURNS] / count),
+            'orientation_max_rad': s[_TURN] + 0.0 * count,
             'joint_rms_rad': np.sqrt(s[_JOINTS] / (count * joints)),
             'peak_torque_nm': s[_PEAK] + 0.0 * count,
             'peak_torque_share': s[_SHARE] + 0.0 * count,
@@ -68,14 +71,46 @@ class BatchMeasures:
         }
 
 
+def _angle_between(one, other):
+    """Return the angle [rad] of one rotation (3, 3) from the other."""
+    trace, square = 0.0, 0.0
+    for i in range(3):
+        for j in range(3):
+            trace += one[i, j] * other[i, j]
+        skew = 0.0
+        for j in range(3):
+            a, b = (i + 1) % 3, (i + 2) % 3
+            skew += one[j, a] * other[j, b] - one[j, b] * other[j, a]
+        square += skew * skew
+    return np.arctan2(np.sqrt(square), trace - 1.0)
+
+
+_angle = inlined(_angle_between)
+
+
 def _sum_up_rows(
-    i, first, q, v, reference_q, tips, reference_tips, effort, alive, limit, continuous, last, sums
+    i,
+    first,
+    q,
+    v,
+    reference_q,
+    poses,
+    reference_poses,
+    effort,
+    alive,
+    limit,
+    continuous,
+    last,
+    sums,
 ):
+    turns, tips = poses
+    shared = min(1, reference_poses[0].shape[0] - 1)
     for arm in range(q.shape[0]):
         if not alive[arm]:
             continue
         row, square = sums[arm], 0.0
-        reference_tip = reference_tips[min(arm, reference_tips.shape[0] - 1)]
+        reference_turn = reference_poses[0][shared * arm]
+        reference_tip = reference_poses[1][shared * arm]
         for k in range(3):
             square += (tips[arm, k] - reference_tip[k]) ** 2
         error = 1e3 * np.sqrt(square)
@@ -85,6 +120,9 @@ def _sum_up_rows(
         row[_LAST] = error
         if error > RECOVERED and i >= first:
             row[_OUTSIDE] = i
+        turn = _angle(turns[arm], reference_turn)
+        row[_TURNS] += turn * turn
+        row[_TURN] = max(row[_TURN], turn)
         for j in range(q.shape[1]):
             step, torque = reference_q[arm, j] - q[arm, j], effort[arm, j]
             if continuous[j]:

@@ -54,8 +54,9 @@ class BatchPlant:
             own = AnalyticalParameters
             given = parameters if isinstance(parameters, own) else own(**vars(parameters))
             limits = {name: getattr(given, name) for name in limits}
-        if parameters.actuator == 'voltage':
-            raise ArmError("actuator of a batch is 'voltage'; allowed: servo, torque")
+        if parameters.contacts:
+            raise ArmError('contacts is true; a batch has no contacts')
+        one_of('actuator of a batch', parameters.actuator, ('servo', 'torque'))
         names = ('actuator', 'integrator', 'servo_kp', 'servo_kd', 'effort_limits')
         shared = {name: getattr(parameters, name) for name in names}
         arms = iter(models)

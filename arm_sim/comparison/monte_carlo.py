@@ -11,6 +11,7 @@ from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import Array, in_range
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.comparison.batches import measure_batch
 from arm_sim.comparison.cases import Case, make_plants, run_parallel, task_of
 from arm_sim.comparison.laws import make_law
 from arm_sim.plants.plant import Plant
@@ -18,7 +19,7 @@ from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import measure, tips, track
 from arm_sim.runs.robot import Robot
 
-_CHUNK = 10  # samples per job, each under every law
+_CHUNK = 500  # samples per job at most, each under every law
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,12 @@ def run_monte_carlo(
     """
     in_range('samples', samples, 1, 1_000_000)
     in_range('seed', seed, 0)
-    chunks = [range(i, min(i + _CHUNK, samples)) for i in range(0, samples, _CHUNK)]
-    run = partial(_run_samples, case, tuple(laws), ranges or Ranges(), seed)
+    size = min(_CHUNK, -(-samples // workers))
+    chunks = [range(i, min(i + size, samples)) for i in range(0, samples, size)]
+    run = partial(_run_together, case, tuple(laws), ranges or Ranges(), seed)
 
     def tell(done: int) -> None:
-        progress(min(done * _CHUNK, samples) * len(laws))
+        progress(min(done * size, samples) * len(laws))
 
     results = np.concatenate(run_parallel(run, chunks, workers, tell), axis=2)
     return [Spread(law, *result) for law, result in zip(laws, results, strict=True)]
@@ -120,8 +122,24 @@ def tabulated(reference_function: ReferenceFunction) -> ReferenceFunction:
     return tabulated_reference
 
 
-def _run_samples(
+def _run_together(
     case: Case, names: tuple[str, ...], ranges: Ranges, seed: int, samples: range
+) -> Array:
+    """Return what `_run_samples` does: as a batch, and one by one what that cannot do."""
+    robot = case.load()
+    draws = [ranges.draw(robot, seed, sample) for sample in samples]
+    answers = np.empty((len(names), 2, len(samples)))
+    for i, found in enumerate(measure_batch(case, names, draws)):
+        answers[i] = found
+        rest = np.flatnonzero(np.isnan(found[0]))
+        if rest.size:
+            alone = [samples[k] for k in rest]
+            answers[i][:, rest] = _run_samples(case, names[i : i + 1], ranges, seed, alone)[0]
+    return answers
+
+
+def _run_samples(
+    case: Case, names: tuple[str, ...], ranges: Ranges, seed: int, samples: Sequence[int]
 ) -> Array:
     """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k)."""
     robot = case.load()

@@ -27,6 +27,10 @@ class Frame(NamedTuple):
         pose = arm.pose(self.link)
         return [pose[:3, :3] @ self.point + pose[:3, 3]]
 
+    def pose(self, arm: PlacedArm) -> list[Spatial]:
+        """Return rotation (3, 3) and origin (3,)."""
+        return [arm.pose(self.link)[:3, :3] @ self.rotation, *self.position(arm)]
+
     def motion(self, arm: PlacedArm, v: Values, a: Values) -> list[Any]:
         """Return rotation (3, 3), origin, velocity (6,) and classical acceleration (6,)."""
         pose = arm.pose(self.link)
@@ -43,7 +47,7 @@ class Frame(NamedTuple):
         linear = velocity[:3] + np.cross(spin, point)
         rate = acceleration[:3] + np.cross(acceleration[3:], point) + np.cross(spin, linear)
         parts = [turn @ part for part in (linear, spin, rate, acceleration[3:])]
-        return [turn @ self.rotation, *self.position(arm), *parts]
+        return [*self.pose(arm), *parts]
 
     def jacobian(self, arm: PlacedArm) -> list[Spatial]:
         """Return J (6, n)."""

@@ -77,7 +77,7 @@ def frame_source(links: Sequence[Link], link: int, rotation: Array, point: Array
     frame = frame_algorithms.Frame(link, rotation, point)
     parts = [_HEAD.format(lanes=LANES, joints=n)]
     for name, sizes, algorithm in (
-        ('position', {}, frame.position),
+        ('pose', {}, frame.pose),
         ('jacobian', {}, frame.jacobian),
         ('motion', {'v': n, 'a': n}, frame.motion),
         ('wrench_torque', {'wrench': 6}, frame.wrench_torque),

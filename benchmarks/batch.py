@@ -1,0 +1,181 @@
+"""Closed-loop periods a second of many arms: `./ws python benchmarks/batch.py`.
+
+UR5e at 1 kHz, N arms whose masses differ, on a sinusoid. Beside each other: the batch on all
+cores; mujoco.rollout, one period a call, with the same law for all arms, and with a law per arm;
+the one-arm loop. Rates are per second of wall-clock time, and per second of CPU time times the
+cores: what the machine would do were nobody else on it. The best of several runs; ratios by CPU.
+"""
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from typing import NamedTuple
+
+import mujoco.rollout
+import numpy as np
+
+from arm_controllers.reference import Reference
+from arm_dynamics.compiled import BatchModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.batch.batch_loop import run_batch
+from arm_sim.batch.batch_measures import BatchMeasures
+from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.comparison.cases import Case, plant_parameters, task_of
+from arm_sim.comparison.laws import compared_class, compared_laws, law_parameters, make_law
+from arm_sim.comparison.monte_carlo import Ranges
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
+from arm_sim.runs.robot import Robot
+
+CORES = os.cpu_count() or 1
+PERIOD = 1e-3
+ROBOT = Robot.load('ur5e')
+
+
+class Rate(NamedTuple):
+    """Control periods a second: by the clock on the wall, and by CPU time on all cores."""
+
+    wall: float
+    cpu: float
+
+
+def rate(run: Callable[[], int], repetitions: int, cores: int = CORES) -> Rate:
+    """Return the best rates of a run, which returns how many periods it did."""
+    run()
+    found = []
+    for _ in range(repetitions):
+        wall, cpu = time.perf_counter(), time.process_time()
+        count = run()
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        found.append(Rate(count / wall, count / cpu * cores))
+    return Rate(max(each.wall for each in found), max(each.cpu for each in found))
+
+
+def case_of(law: str, engine: str = 'analytical') -> Case:
+    """Return the case that all rows run."""
+    return Case('ur5e', 'sinusoid', law, engine, PERIOD)
+
+
+def law_of_many(name: str) -> object:
+    """Return a law for many arms."""
+    return compared_class(name)(BatchModel(ROBOT.model), law_parameters(name, ROBOT))
+
+
+def batch(name: str, arms: int, duration: float, full: bool) -> Callable[[], int]:
+    """Return a run of the batch, a share of the arms on each core.
+
+    `full`: friction, delay, noise and limits differ as well, and all measures are taken.
+    """
+    draws = [Ranges().draw(ROBOT, 0, i) for i in range(arms)]
+    shares = np.array_split(np.arange(arms), CORES)
+    task, parts = task_of(case_of(name), ROBOT), []
+    for share in shares:
+        own = [draws[arm] for arm in share]
+        errors = [error if full else ModelError(mass_scale=error.mass_scale) for error, _ in own]
+        models = [with_error(ROBOT.model, error) for error in errors]
+        given: list[Imperfections] = [each for _, each in own] if full else []
+        plant = BatchPlant(models, plant_parameters(case_of(name), ROBOT))
+        parts.append((plant, law_of_many(name), given))
+
+    def run_part(part: tuple) -> None:
+        plant, law, given = part
+        seen = [BatchMeasures(ROBOT.model, plant.size, PERIOD)] if full else []
+        run_batch(plant, law, task.reference, duration, seen, (), given)
+
+    def run() -> int:
+        with ThreadPoolExecutor(len(parts)) as pool:
+            list(pool.map(run_part, parts))
+        return arms * round(duration / PERIOD)
+
+    return run
+
+
+def rollout(arms: int, duration: float, law_per_arm: bool) -> Callable[[], int]:
+    """Return a run of mujoco.rollout, a period a call, under computed torque."""
+    draws = [Ranges().draw(ROBOT, 0, i)[0] for i in range(arms)]
+    errors = [ModelError(mass_scale=error.mass_scale) for error in draws]
+    case = case_of('computed_torque', 'mujoco')
+    parameters, task = plant_parameters(case, ROBOT), task_of(case, ROBOT)
+    models = [MujocoPlant(with_error(ROBOT.model, error), parameters).mj_model for error in errors]
+    data = [mujoco.MjData(models[0]) for _ in range(CORES)]
+    full, n = mujoco.mjtState.mjSTATE_FULLPHYSICS, ROBOT.model.nv
+    size = mujoco.mj_stateSize(models[0], full)
+    together, alone = law_of_many('computed_torque'), make_law('computed_torque', ROBOT)
+    reference, every = Reference(n), Reference(n, (arms,))
+
+    def run() -> int:
+        task.reference(0.0, reference)
+        state = np.zeros((arms, size))
+        state[:, 1 : n + 1], state[:, n + 1 : 2 * n + 1] = reference.q, reference.v
+        commands = np.empty((arms, 1, n))
+        steps = round(duration / PERIOD)
+        with mujoco.rollout.Rollout(nthread=CORES) as threads:
+            for k in range(steps):
+                task.reference(k * PERIOD, reference)
+                q, v = state[:, 1 : n + 1], state[:, n + 1 : 2 * n + 1]
+                if law_per_arm:
+                    for arm in range(arms):
+                        commands[arm, 0] = alone(q[arm], v[arm], reference, PERIOD)
+                else:
+                    every.row[:] = reference.row
+                    commands[:, 0] = together(q, v, every, PERIOD)  # type: ignore[operator]
+                state = threads.rollout(models, data, state, commands)[0][:, 0]
+        return arms * steps
+
+    return run
+
+
+def one_arm(duration: float) -> Callable[[], int]:
+    """Return a run of the one-arm loop on MuJoCo."""
+    case = case_of('computed_torque', 'mujoco')
+    plant = MujocoPlant(ROBOT.model, plant_parameters(case, ROBOT))
+    law, task = make_law('computed_torque', ROBOT), task_of(case, ROBOT)
+
+    def run() -> int:
+        return len(run_closed_loop(plant, law, task.reference, duration).t)
+
+    return run
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--arms', type=int, default=1000)
+    parser.add_argument('--duration', type=float, default=0.3, help='simulated seconds (0.3)')
+    parser.add_argument('--repetitions', type=int, default=5)
+    options = parser.parse_args()
+    arms, duration, repetitions = options.arms, options.duration, options.repetitions
+    names = ', '.join(f'{name} {version(name)}' for name in ('numpy', 'numba', 'mujoco', 'pin'))
+    load = ' '.join(f'{each:.1f}' for each in os.getloadavg())
+    print(f'{platform.machine()}, {CORES} cores, load {load}')
+    print(f'Python {platform.python_version()}, {names}')
+    print(f'UR5e, 1 kHz, {arms} arms, {duration:g} s; million periods a second')
+    print(f'{"":44}{"wall":>9}{"CPU x cores":>13}{"batch over it":>15}')
+
+    def row(name: str, found: Rate, best: Rate) -> None:
+        ratio = best.cpu / found.cpu
+        print(
+            f'{name:44}{found.wall * 1e-6:9.3f}{found.cpu * 1e-6:13.3f}{ratio:15.1f}', flush=True
+        )
+
+    best = rate(batch('computed_torque', arms, duration, False), repetitions)
+    row('batch, computed torque', best, best)
+    few = min(arms, 200)
+    for name, run in (
+        ('mujoco.rollout, the same law for all arms', rollout(arms, duration / 3, False)),
+        ('mujoco.rollout, a law per arm', rollout(few, duration / 3, True)),
+    ):
+        row(name, rate(run, min(repetitions, 3)), best)
+    alone = rate(one_arm(1.0), repetitions, cores=1)
+    row('one-arm loop (one core)', alone, best)
+    for law in compared_laws():
+        found = rate(batch(law, arms, duration / 3, True), min(repetitions, 3))
+        row(f'batch, all drawn and measured, {law}'[:43], found, best)
+
+
+if __name__ == '__main__':
+    main()
