@@ -30,6 +30,7 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import as_arguments, files_of
 
 TIMEOUT = 60.0
+LONGEST_LINE = 500  # characters a node may print in a line
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
 NAMES = list(MODEL.joint_names)
@@ -162,6 +163,15 @@ class ArmSystem:
             return self.result(client.call_async(request), f'answer of {name}', timeout)
         finally:
             self.node.destroy_client(client)
+
+    def assert_alive(self):
+        """No node has ended, raised what nobody caught, or printed a line that is too long."""
+        for name in self.processes:
+            log = self.log(name)
+            assert self.alive(name), f'{name} has ended:\n{log[-5000:]}'
+            assert 'Traceback' not in log, f'{name}:\n{log[-5000:]}'
+            longest = max(log.splitlines(), key=len, default='')
+            assert len(longest) <= LONGEST_LINE + 100, f'{name}: {longest}'  # time, level, node
 
     def wait_for_motion_control(self, controller):
         """Wait until a controller holds the arm and its goals can be sent."""

@@ -35,9 +35,7 @@ def torque_driven_arm():
         system.controller('computed_torque', 'time_jump_limit:=5.0')
         system.wait_for_motion_control(CONTROLLER)
         yield system
-        for name in system.processes:
-            assert system.alive(name), system.log(name)
-            assert 'Traceback' not in system.log(name)
+        system.assert_alive()
 
 
 @pytest.fixture(scope='module')

@@ -21,9 +21,7 @@ def arm():
         system.controller('servo', 'state_publish_rate:=250.0', 'time_jump_limit:=5.0')
         system.wait_for_motion_control(CONTROLLER)
         yield system
-        for name in system.processes:
-            assert system.alive(name), system.log(name)
-            assert 'Traceback' not in system.log(name)
+        system.assert_alive()
 
 
 @pytest.fixture(autouse=True)

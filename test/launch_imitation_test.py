@@ -26,9 +26,7 @@ def arm():
         system.controller('pd', autostart=False)
         assert system.change(WAITING, Transition.TRANSITION_CONFIGURE)
         yield system
-        for name in system.processes:
-            assert system.alive(name), system.log(name)
-            assert 'Traceback' not in system.log(name)
+        system.assert_alive()
 
 
 class Imitator:

@@ -48,9 +48,7 @@ def arm():
         system.wait_for_motion_control(CONTROLLER)
         system.wait(lambda: 'inverse_kinematics' in system.values, 'inverse kinematics')
         yield system
-        for name in system.processes:
-            assert system.alive(name), system.log(name)
-            assert 'Traceback' not in system.log(name)
+        system.assert_alive()
 
 
 def counted(system, node, key):

@@ -38,9 +38,7 @@ def arm():
         system.controller('independent_joint', autostart=False)
         assert system.change(THIRD, Transition.TRANSITION_CONFIGURE)
         yield system
-        for name in system.processes:
-            assert system.alive(name), system.log(name)
-            assert 'Traceback' not in system.log(name)
+        system.assert_alive()
 
 
 def switch(system, old, new):

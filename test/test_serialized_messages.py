@@ -83,6 +83,7 @@ def test_what_ros_wrote_is_read_at_first_sight_and_later(before):
         state(effort=[]),
         state(names=[], position=[], velocity=[], effort=[]),
     ],
+    ids=lambda raw: f'{len(raw)} bytes',
 )
 def test_messages_of_different_shapes_in_turn_are_told_apart(other):
     read = reader(state(), state(), other, state(), other, state(nanosec=6))
@@ -189,6 +190,7 @@ def with_bytes(at, new):
         with_bytes(8, b'\xff\xff\xff\xff'),
         with_bytes(4, b'\xff\xff\xff\x7f\xff\xff\xff\xff'),
     ],
+    ids=lambda raw: f'{len(raw)} bytes',
 )
 def test_bytes_that_are_no_message_are_refused_in_one_line_and_the_last_one_stays(bad, before):
     read = reader(*[state()] * before)

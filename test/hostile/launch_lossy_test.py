@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, ArmSystem, goal
-from oracle import assert_alive, assert_within_limits
+from oracle import assert_within_limits
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, STATE_QOS
@@ -64,5 +64,5 @@ def test_at_thirty_percent_loss_a_goal_succeeds_and_takes_a_few_times_as_long(ar
     # Three times on a machine of its own, by test_clocks.py; here others may hold it up.
     assert taken[0.3] < 10.0 * taken[0.0], taken
     print(f'{taken[0.3] / taken[0.0]:.2f} times as long: {taken}')
-    assert_alive(arm)
+    arm.assert_alive()
     assert_within_limits(arm)

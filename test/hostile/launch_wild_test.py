@@ -3,7 +3,7 @@
 import numpy as np
 from arm_system import HOME, MODEL, NAMES, ArmSystem
 from geometry_msgs.msg import WrenchStamped
-from oracle import assert_alive, assert_all_is_well
+from oracle import assert_all_is_well
 from sensor_msgs.msg import JointState
 
 CONTROLLER = 'computed_torque_controller'
@@ -45,7 +45,7 @@ def test_wild_commands_and_wrenches_are_bounded_and_a_controller_takes_over_afte
             for _ in range(100):
                 pushes.publish(wrench(1.0, 3000))
             arm.spin(0.05)
-        assert_alive(arm)
+        arm.assert_alive()
 
         arm.node.destroy_subscription(states)
         commands.publish(JointState(header=wild.header))  # it has no joints: a farewell

@@ -9,30 +9,19 @@ from arm_system import HOME, MODEL, goal
 
 from arm_sim.plants.limits import Limits
 
-LONGEST_LINE = 500  # characters a node may print in a line
 SLACK = 1e-6
 DRIVE = 1.1 * Limits().speed_limit_factor  # a tenth for the way to the brake
 
 
 def assert_all_is_well(arm, controller='computed_torque_controller'):
     """Nodes live and printed short lines, the arm kept its limits, and a normal goal succeeds."""
-    assert_alive(arm)
+    arm.assert_alive()
     assert_within_limits(arm)
     status, result = arm.follow(controller, goal([1.5], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
     np.testing.assert_allclose(arm.q, HOME, atol=0.02)
-    assert_alive(arm)
+    arm.assert_alive()
     assert_within_limits(arm)
-
-
-def assert_alive(arm):
-    """No node has ended, raised what nobody caught, or printed a line that is too long."""
-    for name in arm.processes:
-        log = arm.log(name)
-        assert arm.alive(name), f'{name} has ended:\n{log[-5000:]}'
-        assert 'Traceback' not in log, f'{name}:\n{log[-5000:]}'
-        longest = max(log.splitlines(), key=len, default='')
-        assert len(longest) <= LONGEST_LINE + 100, f'{name}: {longest}'  # time, level, node
 
 
 def assert_within_limits(arm):

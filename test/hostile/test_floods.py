@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 from arm_system import HOME, NAMES, ArmSystem, trajectory
-from oracle import assert_alive, assert_all_is_well, assert_within_limits
+from oracle import assert_all_is_well, assert_within_limits
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
@@ -90,7 +90,7 @@ def test_flood_of_trajectories_leaves_the_arm_with_commands_and_ctrl_c_heard(kin
         finally:
             flood.ended = True
             flood.join()
-        assert_alive(arm)
+        arm.assert_alive()
         assert_all_is_well(arm, CONTROLLER)
         seconds, seen = time.monotonic() - begin, stamps[quiet:]
         print(
