@@ -106,9 +106,7 @@ def test_a_diverged_pose_ends_with_the_simulators_reason(tmp_path):
 
 @pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGKILL])
 def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
-    launch = Launch(
-        tmp_path, 'sinusoid.launch.py', 'mode:=realtime', 'start:=rest', 'cycles:=100.0'
-    )
+    launch = Launch(tmp_path, 'sinusoid.launch.py', 'start:=rest', 'cycles:=1000.0')
     launch.wait_for('measuring')
     nodes = psutil.Process(launch.process.pid).children(recursive=True)
     assert len(nodes) == 3

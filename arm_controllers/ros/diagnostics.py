@@ -65,7 +65,7 @@ class ControllerDiagnostics:
             return _OK, 'not configured: configure and activate it'
         if not cycle.active:
             return _OK, 'inactive: activate it to command the arm'
-        if cycle.silent:
+        if cycle.silent and cycle.asked:
             return _WARN, 'silent: another publisher commands under the same name'
         if time.monotonic() - self._last_drop < _SILENCE:
             return _ERROR, f'states cannot be used, the arm gets no command: {self._why_dropped}'
