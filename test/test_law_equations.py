@@ -99,7 +99,7 @@ CASES = [
     ('adaptive_computed_torque', {'slope': (15.0,), 'damping_rate': 12.0, 'adaptation_gain': 0.0},
      adaptive),
     *(('servo', SERVO | {'feedforward': level}, servo(level)) for level in LEVELS),
-    ('servo', SERVO | {'feedforward': 'discrete'}, discrete),
+    *(('servo', SERVO | {'feedforward': level}, discrete) for level in ('discrete', 'observed')),
 ]  # fmt: skip
 
 

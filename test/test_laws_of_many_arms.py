@@ -5,6 +5,7 @@ import pytest
 from stacked_model import StackedModel
 
 from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
@@ -16,7 +17,8 @@ MODELS = {name: RobotModel.from_urdf(find_urdf(name), **ARM) for name in ('ur5e'
 VARIANTS = [
     ('pd', {'gravity_compensation': False}),
     ('pd_feedforward', {'feedforward_at': 'measured'}),
-    *(('servo', {'feedforward': x}) for x in ('none', 'gravity', 'gravity_velocity', 'discrete')),
+    *(('servo', {'feedforward': level}) for level in FEEDFORWARD),
+    ('servo', {'feedforward': 'observed', 'calm': 0.8}),
     ('operational_space', {'axes': (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}),
     ('independent_joint', {'inertia': (2.0,)}),
     ('computed_torque_pid', {'integral_limit': 0.05}),

@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
 
-FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete')
+FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete', 'observed')
+_ONE_STEP = FEEDFORWARD[-2:]
 
 
 @dataclass(frozen=True)
@@ -20,12 +23,23 @@ class ServoParameters(Stepping):
     )
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', above=0)
     servo_kd: PerJoint = parameter((400.0,), 'its velocity gain [N.m.s/rad]', min=0)
+    calm: float = parameter(
+        0.0,
+        "of 'observed': 0 corrects all that is measured at once, 0.8 a fifth, for noisy sensors",
+        min=0,
+        max=0.95,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.feedforward == 'discrete' and self.control_decimation != 1:
+        level = self.feedforward
+        if level in _ONE_STEP and self.control_decimation != 1:
             raise ArmError(
-                f"feedforward 'discrete' needs control_decimation 1, not {self.control_decimation}"
+                f'feedforward {level!r} needs control_decimation 1, not {self.control_decimation}'
+            )
+        if self.calm and level != 'observed':
+            raise ArmError(
+                f"calm is {self.calm:g}; feedforward {level!r} has none: 0, or 'observed'"
             )
 
 
@@ -38,6 +52,7 @@ class Servo(Law):
         gravity_velocity: ... + (kd v_r + friction(v_r))/kp: no lag behind a moving reference.
         inverse_dynamics: u = q_r + (tau(q_r, v_r, a_r) + kd v_r)/kp, the whole model.
         discrete: the command that brings the plant's next sample onto the reference's (deadbeat).
+        observed: discrete, for a state and a torque d that are estimated: the model may be wrong.
 
     The discrete level inverts the plant's semi-implicit step with implicit damping (MuJoCo's
     implicitfast),
@@ -48,6 +63,14 @@ class Servo(Law):
     Coulomb friction is that at v+ too. The drive's gains and the step are the plant's own. It
     corrects any error within one step, with whatever torque that takes: for exact models and
     lock-step.
+
+    The observed level expects q+ and v+ and corrects them by what is measured then. What the
+    velocity missed is a torque that the model lacks, d = (M + h D)(v_measured - v+)/h, and the
+    next step has it. With p = calm the estimator's poles are at p: q+ takes 1 - p of what it
+    missed, v+ takes 1 - p^2, and d (1 - p)^2 (Luenberger, IEEE Trans. Automatic Control 16, 1971).
+
+    Attributes:
+        disturbance: d (..., n) [N.m | N] of the observed level.
     """
 
     command_interface = 'position'
@@ -60,8 +83,14 @@ class Servo(Law):
         self._kp, self._kd = self.parameters.servo_kp, self.parameters.servo_kd
         self._rate = 1.0 / parameters.timestep
         self._command = getattr(self, f'_{parameters.feedforward}')
-        # The discrete level asks for the reference at the sample that the command leads to.
-        self.lookahead = 1 if parameters.feedforward == 'discrete' else 0
+        # One-step levels ask for the reference at the sample that the command leads to.
+        self.lookahead = 1 if parameters.feedforward in _ONE_STEP else 0
+        self.reset(model.neutral(), np.zeros(model.nv))
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Forget what was estimated."""
+        self.disturbance: Array = np.zeros(self.model.nv)
+        self._expected: tuple[Array, ...] | None = None  # see _estimate
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
@@ -103,3 +132,32 @@ class Servo(Law):
         tau /= self._kp
         tau += q
         return tau
+
+    def _observed(self, q: Array, v: Array, reference: Reference) -> Array:
+        if self._expected is not None:
+            q, v = self._estimate(q, v, *self._expected)
+        model, rate = self.model, self._rate
+        v_next = model.difference(q, reference.q) * rate
+        torque = model.inverse_dynamics(q, v, (v_next - v) * rate)
+        torque += model.friction_torque(v_next) - model.friction_torque(v) - self.disturbance
+        inertia = model.mass_matrix(q)
+        n = np.arange(model.nv)
+        inertia[..., n, n] += (self._kd + model.damping) / rate
+        # At the drive's limit, with its damping at either end of the step, something else happens.
+        asked = np.maximum(np.abs(torque), np.abs(torque + self._kd * (v_next - v)))
+        free = (asked < model.effort_limit).all(axis=-1, keepdims=True) * 1.0
+        self._expected = reference.q.copy(), v_next, inertia, free
+        return q + (torque + self._kd * v_next) / self._kp
+
+    def _estimate(
+        self, q: Array, v: Array, q_expected: Array, v_expected: Array, inertia: Array, free: Array
+    ) -> tuple[Array, Array]:
+        """Return q and v (..., n) between expected and measured ones; learn the disturbance.
+
+        A drive at its limit (`free` 0) teaches nothing: what is measured counts.
+        """
+        calm, missed = self.parameters.calm * free, v - v_expected
+        impulse = (inertia @ missed[..., np.newaxis])[..., 0]
+        self.disturbance = self.disturbance + impulse * (self._rate * free * (1.0 - calm) ** 2)
+        q_missed = self.model.difference(q_expected, q)
+        return q_expected + (1.0 - calm) * q_missed, v_expected + (1.0 - calm**2) * missed

@@ -9,6 +9,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from arm_controllers.laws import law_names
+from arm_controllers.laws.servo import FEEDFORWARD
 from arm_dynamics.checks import unknown
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import ENGINES
@@ -37,7 +38,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
     'feedforward': (
         'best',
         'of the servo controller; best: discrete in lockstep, else inverse_dynamics',
-        ['best', 'none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete'],
+        ['best', *FEEDFORWARD],
     ),
     'config': ('', "parameter file, over the robot's own", None),
     'viewer': (

@@ -1,0 +1,86 @@
+"""The servo's level that estimates what its model lacks: the cube with a wrong model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arm_controllers.laws.servo import Servo, ServoParameters
+from arm_controllers.parameter_values import read_fields
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.runs.closed_loop import Imperfections
+from arm_sim.runs.measures import track
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+
+ROBOT = Robot.load('ur5e')
+DRIVES = read_fields(PlantParameters, ROBOT.parameters('simulator'))
+GIVEN = read_fields(ServoParameters, ROBOT.parameters('servo_controller'))
+STEP = DRIVES.timestep
+
+
+def servo(level, calm=0.0):
+    return Servo(ROBOT.model, replace(GIVEN, feedforward=level, calm=calm))
+
+
+def plant(error):
+    return MujocoPlant(with_error(ROBOT.model, error), DRIVES)
+
+
+def error_mm(level, wrong, calm=0.0, imperfections=None, **cube):
+    """Return the RMS of the tip's tracking error [mm] on the cube, after the first 0.2 s."""
+    task = make_task('cube', ROBOT, cube)
+    record = task.run(servo(level, calm), plant(wrong), None, imperfections or Imperfections())
+    return np.sqrt((track(ROBOT.model, record).error[100:] ** 2).mean()) * 1e3
+
+
+def test_the_cube_is_drawn_to_a_hundred_thousandth_of_a_millimetre_with_masses_20_percent_off():
+    wrong = ModelError(mass_scale=(1.2,))
+    assert error_mm('observed', wrong) <= 1e-5
+    assert error_mm('discrete', wrong, edge_time=0.5) > 1e-3
+
+
+def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had():
+    wrong = ModelError(mass_scale=(1.3,), com_shift=(0.01, -0.02, 0.015), payload=0.5)
+    arm, law, reference = plant(wrong), servo('observed'), Reference(6)
+    true, believed = with_error(ROBOT.model, wrong), ROBOT.model
+    arm.reset(ROBOT.start)
+    lacking = np.zeros(6)
+    for k in range(20):
+        reference.q[:] = ROBOT.start + 1e-5 * (k + 1) ** 2  # on a parabola
+        q, v = arm.q.copy(), arm.v.copy()
+        command = law(q, v, reference, STEP)
+        np.testing.assert_allclose(law.disturbance, lacking, atol=1e-8)
+        arm.step(command)
+        a = (arm.v - v) / STEP
+        lacking = believed.inverse_dynamics(q, v, a) - true.inverse_dynamics(q, v, a)
+    assert np.abs(lacking).max() > 1.0
+
+
+def test_calm_halves_what_noise_costs_though_every_mass_is_wrong():
+    noise = Imperfections(position_noise=1e-5, velocity_noise=1e-3)
+    exact = error_mm('discrete', ModelError(), 0.0, noise, edge_time=1.0)
+    calm = error_mm('observed', ModelError(mass_scale=(1.2,)), 0.8, noise, edge_time=1.0)
+    assert calm <= 0.004 <= 0.5 * exact
+
+
+def test_a_drive_at_its_limit_teaches_nothing():
+    ends = []
+    for level in ('discrete', 'observed'):
+        arm, law, reference = plant(ModelError()), servo(level), Reference(6)
+        arm.reset(ROBOT.start)
+        reference.q[:] = ROBOT.start + 0.01  # at once: far beyond the drives
+        for _ in range(30):
+            arm.step(law(arm.q, arm.v, reference, STEP))
+        assert np.abs(arm.q - reference.q).max() > 1e-3  # still under way
+        ends.append(arm.q.copy())
+    np.testing.assert_allclose(*ends, atol=1e-12)
+
+
+def test_calm_without_an_estimate_is_refused():
+    with pytest.raises(ArmError, match=r"calm is 0.5; feedforward 'discrete' has none"):
+        replace(GIVEN, feedforward='discrete', calm=0.5)
