@@ -23,7 +23,7 @@ GIVEN = read_fields(ServoParameters, ROBOT.parameters('servo_controller'))
 STEP = DRIVES.timestep
 
 
-def servo(level, calm=0.0):
+def servo(level, calm=ServoParameters.calm):
     return Servo(ROBOT.model, replace(GIVEN, feedforward=level, calm=calm))
 
 
@@ -31,7 +31,7 @@ def plant(error):
     return MujocoPlant(with_error(ROBOT.model, error), DRIVES)
 
 
-def error_mm(level, wrong, calm=0.0, imperfections=None, **cube):
+def error_mm(level, wrong, calm=ServoParameters.calm, imperfections=None, **cube):
     """Return the RMS of the tip's tracking error [mm] on the cube, after the first 0.2 s."""
     task = make_task('cube', ROBOT, cube)
     record = task.run(servo(level, calm), plant(wrong), None, imperfections or Imperfections())
@@ -46,7 +46,7 @@ def test_the_cube_is_drawn_to_a_hundred_thousandth_of_a_millimetre_with_masses_2
 
 def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had():
     wrong = ModelError(mass_scale=(1.3,), com_shift=(0.01, -0.02, 0.015), payload=0.5)
-    arm, law, reference = plant(wrong), servo('observed'), Reference(6)
+    arm, law, reference = plant(wrong), servo('observed', 0.0), Reference(6)
     true, believed = with_error(ROBOT.model, wrong), ROBOT.model
     arm.reset(ROBOT.start)
     lacking = np.zeros(6)
@@ -63,7 +63,7 @@ def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had(
 
 def test_calm_halves_what_noise_costs_though_every_mass_is_wrong():
     noise = Imperfections(position_noise=1e-5, velocity_noise=1e-3)
-    exact = error_mm('discrete', ModelError(), 0.0, noise, edge_time=1.0)
+    exact = error_mm('discrete', ModelError(), imperfections=noise, edge_time=1.0)
     calm = error_mm('observed', ModelError(mass_scale=(1.2,)), 0.8, noise, edge_time=1.0)
     assert calm <= 0.004 <= 0.5 * exact
 
@@ -71,7 +71,8 @@ def test_calm_halves_what_noise_costs_though_every_mass_is_wrong():
 def test_a_drive_at_its_limit_teaches_nothing():
     ends = []
     for level in ('discrete', 'observed'):
-        arm, law, reference = plant(ModelError()), servo(level), Reference(6)
+        calm = 0.0 if level == 'observed' else ServoParameters.calm
+        arm, law, reference = plant(ModelError()), servo(level, calm), Reference(6)
         arm.reset(ROBOT.start)
         reference.q[:] = ROBOT.start + 0.01  # at once: far beyond the drives
         for _ in range(30):
@@ -81,6 +82,46 @@ def test_a_drive_at_its_limit_teaches_nothing():
     np.testing.assert_allclose(*ends, atol=1e-12)
 
 
+class OneJoint:
+    """A model of a mass on a line, which is 1 kg in truth."""
+
+    nv, joint_names = 1, ('slide',)
+    effort_limit, damping = np.array([np.inf]), np.zeros(1)
+
+    def __init__(self, mass):
+        self.mass = mass
+
+    def neutral(self):
+        return np.zeros(1)
+
+    def difference(self, q_0, q_1):
+        return q_1 - q_0
+
+    def friction_torque(self, v):
+        return np.zeros(1)
+
+    def mass_matrix(self, q):
+        return np.array([[self.mass]])
+
+    def inverse_dynamics(self, q, v, a):
+        return self.mass * a
+
+
+@pytest.mark.parametrize(('calm', 'margin'), [(0.0, 0.14), (0.4, 0.52), (0.8, 2.69)])
+def test_a_model_that_is_too_heavy_shakes_the_arm_from_the_stated_margin_on(calm, margin):
+    ends = []
+    for mass in (1.0 + 0.95 * margin, 1.0 + 1.05 * margin):
+        gains = ServoParameters(
+            feedforward='observed', calm=calm, servo_kp=(1.0,), servo_kd=(0.0,)
+        )
+        law, reference, q, v = Servo(OneJoint(mass), gains), Reference(1), np.ones(1), np.zeros(1)
+        for _ in range(2000):
+            v = v + STEP * (law(q, v, reference, STEP) - q)
+            q = q + STEP * v
+        ends.append(abs(q[0]))
+    assert ends[0] < 1e-6 < 1e3 < ends[1]
+
+
 def test_calm_without_an_estimate_is_refused():
-    with pytest.raises(ArmError, match=r"calm is 0.5; feedforward 'discrete' has none"):
+    with pytest.raises(ArmError, match=r"calm is 0.5; only feedforward 'observed' has it"):
         replace(GIVEN, feedforward='discrete', calm=0.5)

@@ -24,8 +24,8 @@ class ServoParameters(Stepping):
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', above=0)
     servo_kd: PerJoint = parameter((400.0,), 'its velocity gain [N.m.s/rad]', min=0)
     calm: float = parameter(
-        0.0,
-        "of 'observed': 0 corrects all that is measured at once, 0.8 a fifth, for noisy sensors",
+        0.4,
+        "of 'observed': 0 believes the sensors at once; 0.8 suits noisy ones and bad models",
         min=0,
         max=0.95,
     )
@@ -37,9 +37,9 @@ class ServoParameters(Stepping):
             raise ArmError(
                 f'feedforward {level!r} needs control_decimation 1, not {self.control_decimation}'
             )
-        if self.calm and level != 'observed':
+        if self.calm != ServoParameters.calm and level != 'observed':
             raise ArmError(
-                f"calm is {self.calm:g}; feedforward {level!r} has none: 0, or 'observed'"
+                f"calm is {self.calm:g}; only feedforward 'observed' has it, not {level!r}"
             )
 
 
@@ -68,6 +68,8 @@ class Servo(Law):
     velocity missed is a torque that the model lacks, d = (M + h D)(v_measured - v+)/h, and the
     next step has it. With p = calm the estimator's poles are at p: q+ takes 1 - p of what it
     missed, v+ takes 1 - p^2, and d (1 - p)^2 (Luenberger, IEEE Trans. Automatic Control 16, 1971).
+    A model that is heavier than the arm shakes it beyond a margin: 14 % for p = 0, 52 % for 0.4,
+    a factor of 3 for 0.8.
 
     Attributes:
         disturbance: d (..., n) [N.m | N] of the observed level.
