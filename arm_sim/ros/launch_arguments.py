@@ -13,6 +13,7 @@ from arm_controllers.laws.servo import FEEDFORWARD
 from arm_dynamics.checks import unknown
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import ENGINES
+from arm_sim.ros.launch_end import certain_end
 
 # What the argument `controller` may be.
 CONTROLLERS = ['none', *law_names()]
@@ -101,7 +102,8 @@ def description(
             given['engine'] = parameters_of(sections, 'simulator').get('engine', 'mujoco')
         return nodes(given)
 
-    return lambda: LaunchDescription([*arguments, OpaqueFunction(function=start)])
+    actions = [*arguments, certain_end(), OpaqueFunction(function=start)]
+    return lambda: LaunchDescription(actions)
 
 
 def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> None:

@@ -1,0 +1,39 @@
+"""A launch ends though one of its actions never does."""
+
+import signal
+import subprocess
+
+LAUNCH = """
+from launch import Action, LaunchDescription
+from launch.actions import ExecuteProcess
+from arm_sim.ros.launch_end import certain_end
+
+
+class Stuck(Action):
+    def execute(self, context):
+        self.future = context.asyncio_loop.create_future()
+
+    def get_asyncio_future(self):
+        return self.future
+
+
+def generate_launch_description():
+    process = ExecuteProcess(cmd=['sh', '-c', 'echo started; exec sleep 1000'], output='screen')
+    return LaunchDescription([certain_end(1.0), Stuck(), process])
+"""
+
+
+def test_ctrl_c_ends_a_launch_that_waits_for_what_never_comes(tmp_path):
+    file = tmp_path / 'stuck.launch.py'
+    file.write_text(LAUNCH)
+    command = ['ros2', 'launch', str(file)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as launch:
+        printed = ''
+        while '] started' not in printed:
+            printed += launch.stdout.readline()
+        launch.send_signal(signal.SIGINT)
+        printed += launch.communicate(timeout=60)[0]
+    assert launch.returncode == 1
+    assert 'all processes have ended, launch itself has not' in printed
