@@ -30,8 +30,8 @@ class ControlCycle:
     Attributes:
         model, law, follower, goals: the arm, what commands it, what that follows, who asks.
         active: whether states are answered.
-        silent: whether they are not all the same: the simulator heeds nobody, or is not asked yet.
-        asked: whether the first state since the activation has come, and who commands is known.
+        silent: whether they are not all the same: it heeds nobody, or is not asked yet.
+        asked: whether it is known who commands, since the first state after the activation.
         taken_over: whether one was, since the activation or the last long silence.
         heard: whether a state came, be it once more; the reader sets it back.
         overtaken: number of states that came after a newer one, and were not used.
@@ -50,15 +50,13 @@ class ControlCycle:
     ):
         """Open the endpoints.
 
-        `drop` is told of states that cannot be used; `may_begin` is asked at the first state after
-        an activation.
+        `drop` is told of unusable states; `may_begin` is asked at the first after an activation.
         """
         p = parameters
         self.follower, self.goals, self._drop = follower, goals, drop
         self._may_begin, self.asked = may_begin, False
         self.active = self.silent = self.taken_over = self.heard = False
-        self.overtaken = 0
-        self._node = node
+        self._node, self.overtaken = node, 0
         self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
         self._last_state = time.monotonic()
         self._steps = StateSteps(p.period_ns, p.mode == 'lockstep', model)
@@ -68,8 +66,7 @@ class ControlCycle:
         field = 'position' if law.command_interface == 'position' else 'effort'
         self._command = JointStateWriter(names, (field,), node.get_name())
         self._output = getattr(self._command, field)
-        self._zeros = np.zeros(len(names))
-        self._answer = b''
+        self._zeros, self._answer = np.zeros(len(names)), b''
         self._measured = JointStateReader(names, FIELDS[:2])
         self._output_name = 'positions' if field == 'position' else 'effort'
         self._command_publisher = node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)

@@ -67,9 +67,7 @@ class GoalServer:
         self._aside = ThreadPoolExecutor(1)
         self._at_work, self._idle = False, True
         self._feedback = FollowJointTrajectory.Feedback()
-        self.refused = 0
-        self.trouble = ''
-        self.trouble_since = 0.0
+        self.refused, self.trouble, self.trouble_since = 0, '', 0.0
         self._endpoints = GoalEndpoints(node, realtime, self._on_goal, self._on_cancel)
 
     def activate(self, time_ns: int) -> None:
@@ -222,19 +220,29 @@ class GoalServer:
     def _send_feedback(self, time_ns: int, q: Array, v: Array) -> None:
         goal = self.follower.active_goal
         handle = None if goal is None else self._endpoints.handle(goal.identifier)
-        if handle is None:
-            return
-        feedback, r = self._feedback, self.follower.reference
-        set_stamp(feedback.header.stamp, time_ns)
-        feedback.joint_names = list(self.follower.joint_names)
-        error = self.follower.model.difference(q, r.q)
-        set_numbers(feedback.desired, positions=r.q, velocities=r.v, accelerations=r.a)
-        set_numbers(feedback.actual, positions=q, velocities=v)
-        set_numbers(feedback.error, positions=error, velocities=r.v - v)
-        t_ns = round(self.follower.time_in_goal(time_ns) * 1e9)
-        for part in (feedback.desired, feedback.actual, feedback.error):
-            set_stamp(part.time_from_start, t_ns)
-        handle.publish_feedback(feedback)
+        if handle is not None:
+            _fill(self._feedback, self.follower, time_ns, q, v)
+            handle.publish_feedback(self._feedback)
+
+
+def _fill(
+    feedback: FollowJointTrajectory.Feedback,
+    follower: TrajectoryFollower,
+    time_ns: int,
+    q: Array,
+    v: Array,
+) -> None:
+    """Write where a follower's goal is at this time, beside the measured q, v (n,)."""
+    r = follower.reference
+    set_stamp(feedback.header.stamp, time_ns)
+    feedback.joint_names = list(follower.joint_names)
+    error = follower.model.difference(q, r.q)
+    set_numbers(feedback.desired, positions=r.q, velocities=r.v, accelerations=r.a)
+    set_numbers(feedback.actual, positions=q, velocities=v)
+    set_numbers(feedback.error, positions=error, velocities=r.v - v)
+    t_ns = round(follower.time_in_goal(time_ns) * 1e9)
+    for part in (feedback.desired, feedback.actual, feedback.error):
+        set_stamp(part.time_from_start, t_ns)
 
 
 def _made(goal: bytes | Goal | ArmError) -> Goal:
