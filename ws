@@ -188,13 +188,15 @@ warm_up() {
 
 # Every check runs, also after one that failed; tests have a ROS domain of their own.
 check_all() {
-  local failed=()
+  local failed=() workers=()
   cd "$root"
+  # All tests run file by file side by side, one per core; single ones as pytest runs them.
+  [[ $# -gt 0 ]] || workers=(-n "$(nproc)" --dist loadfile)
   export ROS_DOMAIN_ID=${ROS_DOMAIN_ID:-$((1 + $$ % 100))}
   python3 -m ruff check --quiet || failed+=('ruff check')
   python3 -m ruff format --check --quiet || failed+=('ruff format')
   python3 -m mypy || failed+=(mypy)
-  python3 -m pytest "$@" || failed+=(pytest)
+  python3 -m pytest "${workers[@]}" "$@" || failed+=(pytest)
   [[ ${#failed[@]} == 0 ]] || die "failed: $(printf '%s, ' "${failed[@]}" | sed 's/, $//')"
 }
 

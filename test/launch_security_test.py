@@ -63,8 +63,9 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
         system.controller('servo')
         system.controller('pd', 'mode:=realtime', autostart=False)
         system.start('inverse_kinematics')
-        system.start(task, 'controller:=servo', f'output_dir:={tmp_path}')
         assert system.change('pd_controller', Transition.TRANSITION_CONFIGURE)
+        system.wait(lambda: 'inverse_kinematics' in system.values, 'inverse kinematics')
+        system.start(task, 'controller:=servo', f'output_dir:={tmp_path}')
 
         def done():
             for name in names:

@@ -6,7 +6,7 @@ import subprocess
 LAUNCH = """
 from launch import Action, LaunchDescription
 from launch.actions import ExecuteProcess
-from arm_sim.ros.launch_end import certain_end
+from arm_sim.ros.launch_arguments import certain_end
 
 
 class Stuck(Action):

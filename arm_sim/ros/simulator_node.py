@@ -27,7 +27,7 @@ from arm_sim.ros.simulator_setup import (
     set_up,
     timing,
 )
-from arm_sim.ros.state_output import OtherSimulator, StateOutput
+from arm_sim.ros.state_output import OneSimulator, StateOutput
 
 # How often a clock ticks that expects messages to be lost [s].
 _OFTEN = 1e-4
@@ -40,12 +40,12 @@ class SimulatorNode(Node):
         """Build the plant, refuse to run if it differs from the model, and show state 0."""
         super().__init__('simulator')
         self._log = Log(self)
-        other = OtherSimulator(self)
+        self._one = OneSimulator(self)
         self.parameters = p = declare_parameters(self, SimulatorParameters, live=LIVE)
         engine = plant_class(p.engine)
         of_plant = declare_parameters(self, engine.Parameters, live=LIVE)
         self._simulation, agreement = set_up(p, of_plant)
-        other.refuse()
+        self._one.refuse_another()
         model, period_ns = self._simulation.model, self._simulation.period_ns
 
         own = None
@@ -103,6 +103,7 @@ class SimulatorNode(Node):
                 self._save_inputs()
             except ArmError as error:
                 self._log.error(str(error))
+        self._one.end()
         super().destroy_node()
 
     def _serve(self, name: str, kind: Any, do: Callable[[Any], str]) -> None:

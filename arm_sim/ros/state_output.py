@@ -5,7 +5,11 @@ One simulator shows an arm: a second one finds the first at its start, and gives
 
 import os
 import socket
+import struct
 import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from secrets import token_hex
 
 import rclpy
@@ -22,7 +26,13 @@ from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
 from arm_sim.plants.simulation import Simulation
 
-_LONGEST_WAIT = 2.0  # for a state of another simulator that the graph still shows [s]
+_LONGEST_WAIT = 2.0  # for one that is just ending, or that the graph still shows [s]
+
+
+def whereabouts(process: int, environment: Mapping[str, str]) -> str:
+    """Say which process on this machine it is, and of which launch."""
+    launch = f' of launch {environment[LAUNCH]}' if LAUNCH in environment else ''
+    return f'process {process}{launch} on {socket.gethostname()}'
 
 
 class StateOutput:
@@ -32,9 +42,7 @@ class StateOutput:
         """`clock_rate`: of /clock [Hz of simulated time]."""
         self._simulation = simulation
         # Each start of a simulator has a name of its own, which its states bear.
-        launch = f' of launch {os.environ[LAUNCH]}' if LAUNCH in os.environ else ''
-        where = f'process {os.getpid()}{launch} on {socket.gethostname()}'
-        sender = f'{node.get_name()} {token_hex(4)}, {where}'
+        sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
         self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
         self._shown = b''
         self._clock = Clock()
@@ -68,12 +76,19 @@ class StateOutput:
         self._state_publisher.publish(self._shown)
 
 
-class OtherSimulator:
-    """Listens for states until `refuse`, which is called before this node shows its first."""
+class OneSimulator:
+    """Finds another simulator of this name, before this one shows its first state.
+
+    On this machine by a socket, since the graph may need seconds to show a node that is there;
+    elsewhere by the graph and its states. The socket has a name and no file (Linux's abstract
+    sockets), and ends with its process.
+    """
 
     def __init__(self, node: Node):
         """Begin to listen."""
         self._node, self._state = node, b''
+        self._own = node.get_name(), node.get_namespace()
+        self._name = f'\0arm_sim {node.context.get_domain_id()} {os.getuid()} {"".join(self._own)}'
         self._input = node.create_subscription(
             JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS, raw=True
         )
@@ -81,19 +96,54 @@ class OtherSimulator:
     def _on_state(self, raw: bytes) -> None:
         self._state = raw
 
-    def refuse(self) -> None:
+    def refuse_another(self) -> None:
         """Raise ArmError where another node of this name shows states; listen no longer."""
         node, end = self._node, time.monotonic() + _LONGEST_WAIT
-        own = node.get_name(), node.get_namespace()
-        while node.get_node_names_and_namespaces().count(own) > 1 and not self._state:
-            if time.monotonic() > end:  # killed not long ago
+        holds = self._take()
+        while not self._state and time.monotonic() < end:
+            shown = node.get_node_names_and_namespaces().count(self._own) > 1
+            if holds and not shown:
                 break
             rclpy.spin_once(node, timeout_sec=0.05)
+            holds = holds or self._take()
         node.destroy_subscription(self._input)
         if self._state:
             reader = JointStateReader((), ())
             reader.open(self._state)
-            raise ArmError(
-                f'the arm is simulated already, by {reader.sender!r}: end that, or take another '
-                'ROS_DOMAIN_ID'
-            )
+            raise _refusal(reader.sender)
+        if not holds:
+            raise _refusal(f'{node.get_name()}, {self._holder()}')
+
+    def _take(self) -> bool:
+        """Take the name on this machine, for as long as this process lives."""
+        taken = socket.socket(socket.AF_UNIX)
+        try:
+            taken.bind(self._name)
+        except OSError:
+            taken.close()
+            return False
+        taken.listen(1000)
+        self._held = taken
+        return True
+
+    def end(self) -> None:
+        """Leave the name to others."""
+        self._held.close()
+
+    def _holder(self) -> str:
+        """Say who holds the name, as far as the system tells."""
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as other:
+            other.setblocking(False)
+            other.connect(self._name)
+            told = other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize('3i'))
+            process = struct.unpack('3i', told)[0]
+            text = Path(f'/proc/{process}/environ').read_bytes().decode(errors='replace')
+            pairs = (pair.partition('=') for pair in text.split('\0'))
+            return whereabouts(process, {name: value for name, _, value in pairs})
+        return f'another process on {socket.gethostname()}'
+
+
+def _refusal(who: str) -> ArmError:
+    return ArmError(
+        f'the arm is simulated already, by {who!r}: end that, or take another ROS_DOMAIN_ID'
+    )
