@@ -83,9 +83,13 @@ class ArmSystem:
 
     # Processes
 
-    def start(self, executable, *overrides, name=None, remap=None):
-        """Start an executable of the package; `overrides` are 'parameter:=value'."""
+    def start(self, executable, *overrides, name=None, remap=None, label=None):
+        """Start an executable of the package; `overrides` are 'parameter:=value'.
+
+        `label`: what the process is called here, by default the node's name.
+        """
         name = name or executable
+        label = label or name
         arguments = ['--ros-args', '-r', f'__node:={name}']
         arguments += as_arguments(files_of('ur5e'))
         if remap is not None:
@@ -93,15 +97,15 @@ class ArmSystem:
         for override in overrides:
             arguments += ['-p', f'{name}:{override}']  # stronger than what the file says
         code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
-        path = f'/tmp/arm_system_{self.domain}_{name}.log'
+        path = f'/tmp/arm_system_{self.domain}_{label}.log'
         with open(path, 'w') as log:
-            self.processes[name] = subprocess.Popen(
+            self.processes[label] = subprocess.Popen(
                 [sys.executable, '-c', code, *arguments],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=self.environment,
             )
-        self.logs[name] = path
+        self.logs[label] = path
 
     def simulator(self, *overrides):
         self.start('simulator', f'mode:={self.mode}', f'actuator:={self.actuator}', *overrides)

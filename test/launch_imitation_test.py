@@ -9,6 +9,7 @@ from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from arm_controllers.ros.commander import NOBODY
 from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
 
 ACTIVE, WAITING = 'computed_torque_controller', 'pd_controller'
@@ -76,6 +77,7 @@ def found_out(arm):
     assert line in arm.log('simulator')
     assert arm.log('simulator').count('/imitator') == before + 1
     arm.words(ACTIVE, 'silent')
+    arm.wait(lambda: arm.values[WAITING]['commander'] == NOBODY, 'word at the one that waits')
     assert not arm.change(WAITING, Transition.TRANSITION_ACTIVATE)
     assert arm.lifecycle(WAITING) == INACTIVE
     return imitator
@@ -86,6 +88,24 @@ def assert_goes_on(arm, held):
     np.testing.assert_allclose(arm.q, held, atol=1e-3)
     status, result = arm.follow(ACTIVE, goal([1.0], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+
+
+def test_a_second_controller_of_the_commanders_name_never_commands_and_disturbs_nothing(arm):
+    commands = []
+    arm.node.create_subscription(
+        JointState, 'joint_commands', lambda m: commands.append(bool(m.name)), CONTROL_QOS
+    )
+    handle, end = arm.send(ACTIVE, goal([500.0], [FAR]))
+    arm.start(ACTIVE, 'autostart:=true', 'mode:=lockstep', label='second')
+    arm.wait(lambda: f'another node named {ACTIVE!r} commands' in arm.log('second'), 'refusal')
+    assert arm.stop('second') == 0
+    arm.spin(0.5)
+    assert not end.done()
+    assert all(commands)  # no farewell, which would be the first one's
+    assert 'more than one publisher' not in arm.log('simulator')
+    arm.result(handle.cancel_goal_async(), 'answer to cancel')
+    arm.words(ACTIVE, 'holding')
+    assert_goes_on(arm, arm.q.copy())
 
 
 def test_imitator_moves_the_arm_by_one_command_at_most_until_it_has_gone(arm):

@@ -1,17 +1,15 @@
 """What the permission files allow is what the nodes open, as a running graph shows it."""
 
-import importlib.util
 import re
 from importlib.metadata import distribution
-from pathlib import Path
 
 import pytest
 from arm_system import ArmSystem
 from lifecycle_msgs.msg import Transition
 from rclpy import action
 from rclpy.node import Node, NodeNameNonExistentError
+from scripts import load_script
 
-FILE = Path(__file__).parent.parent / 'tools' / 'security.py'
 LOOKS = {
     ('topics', 'publish'): Node.get_publisher_names_and_types_by_node,
     ('topics', 'subscribe'): Node.get_subscriber_names_and_types_by_node,
@@ -24,10 +22,7 @@ LOOKS = {
 
 @pytest.fixture(scope='module')
 def security():
-    spec = importlib.util.spec_from_file_location('security', FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script('tools/security.py')
 
 
 def allowed(policy, name):

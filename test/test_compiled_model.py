@@ -13,6 +13,7 @@ from arm_dynamics.compiled.codegen import algorithms
 from arm_dynamics.compiled.codegen.expressions import Program
 from arm_dynamics.compiled.codegen.links import links_of
 from arm_dynamics.compiled.codegen.sincos import sincos
+from arm_dynamics.compiled.codegen.source import module_source
 from arm_dynamics.model import STANDSTILL
 from arm_dynamics.robots import find_urdf
 
@@ -181,3 +182,7 @@ def test_building_is_said_once_and_the_next_process_loads_from_the_cache(tmp_pat
     second = run()
     assert second.stderr == ''
     assert second.stdout.strip() == '1'
+
+
+def test_no_product_and_sum_are_fused_so_that_bits_do_not_depend_on_the_loop_around_them():
+    assert 'fastmath' not in module_source(RobotModel.from_urdf(find_urdf('ur5e')))

@@ -1,12 +1,10 @@
 """The script that counts how launches end: what it counts, on processes of its own."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import pytest
+from scripts import load_script
 
-FILE = Path(__file__).parent.parent / 'benchmarks' / 'starts_and_ends.py'
 LOG = """
 [INFO] [simulator-1]: process started with pid [11]
 [INFO] [pd_controller-2]: process started with pid [12]
@@ -21,10 +19,7 @@ LOG = """
 
 @pytest.fixture(scope='module')
 def script():
-    spec = importlib.util.spec_from_file_location('starts_and_ends', FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script('benchmarks/starts_and_ends.py')
 
 
 def test_ends_are_read_from_what_launch_says(script):

@@ -1,7 +1,6 @@
 """`ws` and the setup behind it, as far as that is quick; the tests themselves run inside it."""
 
 import hashlib
-import importlib.util
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from scripts import load_script
 
 ROOT = Path(__file__).parent.parent
 RECIPE = ROOT / 'tools' / 'fallback_ros2'
@@ -38,9 +38,7 @@ def bare_clone(tmp_path):
 def setup(monkeypatch, tmp_path):
     """The setup program, with all it makes below tmp_path."""
     monkeypatch.syspath_prepend(ROOT / 'tools' / 'ros_env')
-    spec = importlib.util.spec_from_file_location('setup', ROOT / 'tools/ros_env/__main__.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script('tools/ros_env/__main__.py')
     running = sys.modules['running']
     monkeypatch.setattr(running, 'LOG', tmp_path / 'setup.log')
     monkeypatch.setattr(running, 'PYTHON', Path(sys.executable))

@@ -29,25 +29,35 @@ class Commander:
         self._words = node.create_subscription(String, TOPIC, self._on_word, LATCHED_QOS)
 
     def other(self) -> str:
-        """Return who commands the arm, so that nobody else may begin; '' if no living node."""
-        return self._name_while(lambda: self.name in (None, NOBODY, *self._node.get_node_names()))
+        """Return who commands the arm, so that nobody else may begin; '' if no living node.
+
+        Also '' where no simulator is seen: it may be started later.
+        """
+        return self._name_while(
+            lambda: self._seen() and self.name in (None, NOBODY, *self._node.get_node_names())
+        )
 
     def heeded(self) -> str:
-        """Return whom the simulator heeds, be it a node that the graph does not show yet."""
-        return self._name_while(lambda: self.name != '')
+        """Return whom the simulator heeds, be it a node that the graph does not show yet.
+
+        To be asked after a state has come: a simulator is there then, seen or not.
+        """
+        return self._name_while(lambda: self.name is None or (self.name != '' and self._seen()))
+
+    def _seen(self) -> bool:
+        """Whether the graph shows a simulator."""
+        return self._node.count_publishers(TOPIC) > 0
 
     def _name_while(self, counts: Callable[[], bool]) -> str:
         """Return the name if it counts for longer than a simulator needs to take it back."""
         end = time.monotonic() + _PATIENCE
-        while counts() and self._node.count_publishers(TOPIC) > 0:
-            if time.monotonic() > end:
-                return self.name or ''
-            taken = self._words.handle.take_message(String, False)
-            if taken:
+        while time.monotonic() < end:
+            while taken := self._words.handle.take_message(String, False):
                 self.name = taken[0].data
-            else:
-                time.sleep(0.005)
-        return ''
+            if not counts():
+                return ''
+            time.sleep(0.005)
+        return self.name or ''
 
     def _on_word(self, word: String) -> None:
         self.name = word.data

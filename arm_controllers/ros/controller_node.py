@@ -150,7 +150,7 @@ class ControllerNode(LifecycleNode):
             cycle.heard = False
             if self._silent >= self.parameters.state_timeout:
                 cycle.lose(f'no state for {cycle.silence:.1f} s: the simulator is gone')
-        self.diagnostics.report(cycle)
+        self.diagnostics.report(cycle, self._commander.name)
 
 
 def main(law_name: str = '') -> int:

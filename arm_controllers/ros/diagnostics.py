@@ -50,10 +50,14 @@ class ControllerDiagnostics:
         self._last_drop = time.monotonic()
         self._log.warning(f'state dropped: {self._why_dropped}')
 
-    def report(self, cycle: ControlCycle | None) -> None:
-        """Publish how things are; `cycle` is the controller's, if it is configured."""
+    def report(self, cycle: ControlCycle | None, commander: str | None) -> None:
+        """Publish how things are.
+
+        `cycle`: the controller's, if configured; `commander`: whom the simulator heeds, if known.
+        """
         level, words = self.words(cycle)
-        values = {'dropped states': self._dropped}
+        heeded = 'not known' if commander is None else commander or 'none'
+        values = {'dropped states': self._dropped, 'commander': heeded}
         if cycle is not None:
             values['overtaken states'] = cycle.overtaken
             values['refused goals'] = cycle.goals.refused

@@ -1,0 +1,65 @@
+"""Whether a controller may begin, by what it knows of a simulator that the graph shows late."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+String = pytest.importorskip('std_msgs.msg').String
+
+from arm_controllers.ros.commander import NOBODY, Commander  # noqa: E402
+
+
+class Graph:
+    """A node whose graph shows the simulator's publisher, and its words, some time from now."""
+
+    def __init__(self, *words, shown_in=0.0, nodes=()):
+        self.words, self.shown = list(words), time.monotonic() + shown_in
+        self.nodes = nodes
+
+    def create_subscription(self, *_):
+        return SimpleNamespace(handle=self)
+
+    def take_message(self, *_):
+        if self.words and self.count_publishers():
+            return String(data=self.words.pop(0)), None
+        return None
+
+    def count_publishers(self, *_):
+        return int(time.monotonic() >= self.shown)
+
+    def get_node_names(self):
+        return self.nodes
+
+
+def commander(*words, **of_graph):
+    return Commander(Graph(*words, **of_graph), lambda _: None)
+
+
+@pytest.mark.parametrize('word', ['pd_controller', NOBODY])
+def test_whom_a_simulator_heeds_counts_although_the_graph_shows_it_after_its_first_state(word):
+    assert commander(word, shown_in=0.2).heeded() == word
+
+
+def test_nobody_is_heeded_where_the_simulator_says_so_or_says_nothing():
+    assert commander('', shown_in=0.2).heeded() == ''
+    assert commander(shown_in=1e9).heeded() == ''  # no simulator of ours: states come all the same
+    assert commander().heeded() == ''
+
+
+def test_the_newest_word_counts_not_the_last_that_was_handled():
+    asked = commander('pd_controller', nodes=['pd_controller'])
+    asked.name = ''
+    assert asked.heeded() == 'pd_controller'
+    asked = commander(NOBODY)
+    asked.name = ''
+    assert asked.other() == NOBODY
+    asked = commander('')
+    asked.name = NOBODY
+    assert asked.heeded() == asked.other() == ''
+
+
+def test_a_name_whose_node_is_gone_or_a_simulator_that_is_not_seen_hinders_no_activation():
+    assert commander('pd_controller').other() == ''
+    assert commander('pd_controller', nodes=['pd_controller']).other() == 'pd_controller'
+    assert commander('pd_controller', nodes=['pd_controller'], shown_in=1e9).other() == ''
