@@ -16,6 +16,7 @@ EXECUTABLES = [
     'tune_pose_hold',
     'replay_inputs',
     'compare_controllers',
+    'learn',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

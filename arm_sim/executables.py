@@ -21,6 +21,7 @@ _MODULES = {
     'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
     'replay_inputs': 'arm_sim.commands.replay_inputs',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
+    'learn': 'arm_sim.commands.learn',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

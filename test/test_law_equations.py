@@ -79,7 +79,7 @@ def discrete(q, v, r, h=0.002):
     """The law's next sample is on the reference: the plant's step is solved for the command."""
     v_next = (r.q - q) / h
     torque = M(q) @ (v_next - v) / h + C(q, v) @ v + G(q) + F(v_next)
-    return q + (torque + KD * v_next) / KP
+    return q + (torque + KD * v_next + r.effort) / KP
 
 
 # Laws without memory: parameters, command.
@@ -167,8 +167,8 @@ def test_observer_takes_off_the_torque_that_the_momentum_shows():
         'momentum_observer', **GAINS, observer_gain=(30.0,)
     )
     np.testing.assert_allclose(one, computed_torque(*first), rtol=1e-9, atol=1e-9)
-    (q, v, _), (q_2, v_2, _) = first, second
-    torque = np.clip(one, -ARM.effort_limit, ARM.effort_limit)
+    (q, v, reference), (q_2, v_2, _) = first, second
+    torque = np.clip(one, -ARM.effort_limit, ARM.effort_limit) - reference.effort
     known = torque + C(q, v).T @ v - G(q) - F(v)
     r = 30.0 * (M(q_2) @ v_2 - M(q) @ v - DT * known)
     np.testing.assert_allclose(law.disturbance, r, rtol=1e-9, atol=1e-9)

@@ -42,7 +42,8 @@ def goal_trajectory(
     """Return the goal's motion and the times of its points (m,) [s] from the goal's start.
 
     It leaves the running reference without a jump in position and velocity, nor in acceleration
-    where the first point has one: the first segment is a cubic or quintic from `state`. Later
+    where the first point has one: the first segment is a cubic or quintic from `state`, and from
+    its effort, unless a point at the start has one. Later
     segments are linear, cubic or quintic by the fields of both their ends. Joints that the goal
     leaves out brake and hold. Where the last point has a velocity, the arm brakes after it.
 
@@ -70,6 +71,8 @@ def goal_trajectory(
     goal = replace(goal, positions=_unwound(goal.positions, joints))
     if goal.times[0] == 0.0 and late == 0.0:
         _check_start(goal, joints, np.asarray(rules.start_tolerance))
+        if goal.effort is not None:
+            joints = replace(joints, effort=goal.effort[0])
         if len(goal.times) == 1:  # as soon as the limits allow
             goal = replace(goal, times=np.array([_quickest(goal.positions[0], joints)]))
     motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)

@@ -28,7 +28,8 @@ class MomentumObserver(ComputedTorque):
 
     a first-order low-pass of d, without any measured acceleration (De Luca and Mattone, ICRA 2003,
     Actuator failure detection; the law: Mohammadi et al., Control Eng. Practice 21, 2013).
-    The torque that counts is the one within the model's effort limits.
+    The torque that counts is the one within the model's effort limits, without the reference's
+    effort: that answers what the model lacks, and the observer sees what is left of it.
     """
 
     knows = 80
@@ -52,7 +53,7 @@ class MomentumObserver(ComputedTorque):
 
         tau = super().__call__(q, v, reference, dt)
         tau -= r
-        rate = np.minimum(np.maximum(tau, -limit), limit) + r
+        rate = np.minimum(np.maximum(tau, -limit), limit) + r - reference.effort
         rate += times(transposed(model.coriolis_matrix(q, v)), v)
         rate -= model.gravity_torque(q)
         rate -= model.friction_torque(v)

@@ -60,9 +60,9 @@ class Servo(Law):
         (M + h D)(v+ - v) = h (kp (u - q) - D v - b),  q+ = q + h v+,  D = kd + damping,
 
     for q+ = q_r(t + h): v+ = (q_r+ - q)/h, a = (v+ - v)/h, and u = q + (M a + b + D v+)/kp;
-    Coulomb friction is that at v+ too. The drive's gains and the step are the plant's own. It
-    corrects any error within one step, with whatever torque that takes: for exact models and
-    lock-step.
+    Coulomb friction is that at v+ too, and the reference's effort is added to M a + b. The drive's
+    gains and the step are the plant's own. It corrects any error within one step, with whatever
+    torque that takes: for exact models and lock-step.
 
     The observed level expects q+ and v+ and corrects them by what is measured then. What the
     velocity missed is a torque that the model lacks, d = (M + h D)(v_measured - v+)/h, and the
@@ -131,6 +131,7 @@ class Servo(Law):
         tau += self.model.friction_torque(v_next)
         tau -= self.model.friction_torque(v)
         tau += self._kd * v_next
+        tau += reference.effort
         tau /= self._kp
         tau += q
         return tau
@@ -142,6 +143,7 @@ class Servo(Law):
         v_next = model.difference(q, reference.q) * rate
         torque = model.inverse_dynamics(q, v, (v_next - v) * rate)
         torque += model.friction_torque(v_next) - model.friction_torque(v) - self.disturbance
+        torque += reference.effort
         inertia = model.mass_matrix(q)
         n = np.arange(model.nv)
         inertia[..., n, n] += (self._kd + model.damping) / rate

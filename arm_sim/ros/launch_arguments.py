@@ -65,6 +65,8 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         None,
     ),
     'model_error': ('{}', 'how the arm that the controller believes in differs, likewise', None),
+    'passes': ('1', 'how often the motion is made; each pass learns from the one before', None),
+    'learning_cutoff': ('0.0', 'of what is learnt, against noise [Hz]; 0: none', None),
     'output_dir': ('task_output', 'folder for report and picture', None),
 }
 ARM = (

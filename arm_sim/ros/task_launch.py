@@ -81,11 +81,13 @@ def _nodes(
     controller: Mapping[str, Any],
 ) -> list[Any]:
     names = ('controller', 'start', 'engine', 'mode', 'output_dir')
+    repeated = ('passes', 'learning_cutoff')
     stepping = ('timestep', 'control_decimation')
     law, level, mode = (given[name] for name in ('controller', 'feedforward', 'mode'))
     told: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
         **{name: given[name] for name in names},
+        **_values(given, repeated),
         'feedforward': controller.get('feedforward', feedforward_of(law, level, mode)),
         **{name: controller[name] for name in stepping if name in controller},
     }

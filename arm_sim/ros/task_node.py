@@ -9,6 +9,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.parameter_values import parameter_fields
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
@@ -20,11 +21,12 @@ from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
 from arm_sim.ros.goal_run import GoalRun
 from arm_sim.ros.ik_client import IkClient
-from arm_sim.ros.prediction import predicted
+from arm_sim.ros.prediction import RunningNodes
 from arm_sim.runs.closed_loop import Push
 from arm_sim.runs.goals import goal_reference
-from arm_sim.runs.measures import track
-from arm_sim.runs.record import RECORD
+from arm_sim.runs.learning import GoalLearner
+from arm_sim.runs.measures import error_facts, track
+from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Run, Task, task_class
 
@@ -46,6 +48,12 @@ class TaskNodeParameters(ArmParameters, Stepping):
     engine: str = parameter('mujoco', 'what was launched, for the report')
     mode: str = parameter('lockstep', 'what was launched, for the report')
     feedforward: str = parameter('', 'what was launched, for the report')
+    passes: int = parameter(
+        1, 'times that the motion is made; each learns from the one before', min=1, max=1000
+    )
+    learning_cutoff: float = parameter(
+        0.0, 'of the low-pass for what is learnt, against noise [Hz]; 0: none', min=0
+    )
     timeout: float = parameter(120.0, 'longest wait for another node [s]', min=0.1, max=1000)
     output_dir: str = parameter('', 'folder for what comes of it; empty: <task>_output')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')
@@ -114,20 +122,47 @@ class TaskNode(Node):
         task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, call_ik))
         for note in task.notes:
             self._say(note)
-        expected = predicted(self, task, p.law, arm.call) if task.asks_prediction else None
+        nodes = RunningNodes(self, p.law, arm.call)
+        expected = nodes.predicted(task) if task.asks_prediction else None
         goal, start_ns = task.goal(), 0
         if p.start == 'rest':
             goal, start_ns = task.goal_from(q, self.period_ns)
         if task.push is not None:
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
-            self._send(task.push, q, start_ns)
         end_ns = start_ns + round(task.duration * 1e9 / self.period_ns) * self.period_ns
-        period_ns = self.period_ns if p.mode == 'lockstep' else 0
-        arm.follow(goal, end_ns, period_ns, self._tell_progress(task, start_ns, end_ns))
-        states, follow = arm.joint_states(), goal_reference(goal, model, q, v)
-        record = states.record(follow, start_ns, end_ns, self.period_ns)
-        facts = self._facts(arm, states.time_ns)
+        follow, ends = goal_reference(goal, model, q, v), (start_ns, end_ns)
+        states = self._pass(arm, task, goal, ends)
+        record = states.record(follow, *ends, self.period_ns)
+        passes = [self._measured(record)]
+        if p.passes > 1:
+            if goal is None:
+                raise ArmError(f'passes is {p.passes}; task {self.name!r} has no goal to repeat')
+            make = partial(nodes.learner, cutoff=p.learning_cutoff)
+            lesson = GoalLearner(goal, follow, end_ns, self.period_ns, make)
+            while len(passes) < p.passes:
+                learnt = lesson.next_goal(states)
+                arm.reset()
+                self._controller_states.clear()
+                states = self._pass(arm, task, learnt, ends)
+                record = states.record(follow, *ends, self.period_ns)
+                passes.append(self._measured(record))
+        facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
         return self._report(task, Run(record, track(model, record), facts, expected), arm)
+
+    def _pass(self, arm: GoalRun, task: Task, goal: Goal | None, ends: tuple[int, int]):
+        """Return the states of one motion from the reset to its end; `ends` [ns] are measured."""
+        if task.push is not None:
+            self._send(task.push, arm.joint_states().q[-1], ends[0])
+        period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
+        arm.follow(goal, ends[1], period_ns, self._tell_progress(task, *ends))
+        return arm.joint_states()
+
+    def _measured(self, record: Record) -> dict[str, float]:
+        """Return RMS and maximum [mm] of the tip's error, and where; say them of many passes."""
+        error = error_facts(record.t, track(self.robot.model, record).error, 1e3)
+        if self.parameters.passes > 1:
+            self._say(f'pass: tracking error {error["rms"]:.3g} mm RMS, {error["max"]:.3g} mm')
+        return error
 
     def _send(self, push: Push, q, start_ns: int) -> None:
         """Tell the simulator both ends of a push, in the axes that its frame has at q."""
@@ -174,6 +209,7 @@ class TaskNode(Node):
         # Plots and recordings bring libraries that would hold up the start of the arm.
         from arm_sim.pictures import save
         from arm_sim.ros.recording import write_recording
+        from arm_sim.runs.picture import PASSES, passes_figure
         from arm_sim.runs.report import all_held, print_report, title_of, write_json
 
         report = task.report(run)
@@ -184,12 +220,16 @@ class TaskNode(Node):
         if report['mode'] == 'realtime':
             late, skipped = report['late_ticks'], report['skipped_periods']
             rate += f', {late} late ticks, {skipped} skipped periods'
-        notes = (rate, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
+        passes = ', '.join(f'{each["rms"]:.3g}' for each in report['passes_mm'])
+        learnt = (f'tracking error by pass [mm RMS]: {passes}',) * (self.parameters.passes > 1)
+        notes = (*learnt, rate, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
         title = f'{self.name}: {title_of(report)}, {report["duration_s"]:g} s'
         print_report(title, task.columns, task.rows(report), notes, checks)
         write_json(self.output_dir / 'report.json', report)
         run.record.save(self.output_dir / RECORD)
         save(task.draw(run, report), self.output_dir / task.picture_name)
+        if learnt:
+            save(passes_figure({title_of(report): report['passes_mm']}), self.output_dir / PASSES)
         topic = f'/{self.parameters.server}/controller_state'
         channels = (
             ('/joint_states', 'sensor_msgs/msg/JointState', arm.states),

@@ -1,11 +1,13 @@
 """Panels and pictures of a run: errors of the tip and of the joints over time, torques."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from scipy.ndimage import maximum_filter1d
 
 from arm_dynamics.checks import Array
@@ -28,6 +30,7 @@ from arm_sim.runs.report import title_of
 
 # Errors below this are rounding and not drawn [mm].
 ROUNDING_MM = 1e-14
+PASSES = 'learning.png'  # the file of `passes_figure`
 _POINTS = 1500  # more than these a plot cannot show
 
 
@@ -114,4 +117,20 @@ def joints_figure(
         axis.set_title(title, fontsize=TEXT + 1)
     for axis in axes[-1]:
         axis.set_xlabel('time [s]', fontsize=TEXT)
+    return figure
+
+
+def passes_figure(curves: Mapping[str, Sequence[Mapping[str, float]]]) -> Figure:
+    """Return the picture of repeated passes: by name, each one's `rms` and `max` error [mm]."""
+    figure = new_figure(9.0, 5.5, 'learning by repetition: the same motion again')
+    axis = figure.subplots()
+    for (name, errors), color in zip(curves.items(), cycle(COLORS)):
+        numbers = range(1, len(errors) + 1)
+        for key, options in (('max', {'lw': 0.8, 'ls': ':'}), ('rms', {'lw': 1.6, 'marker': 'o'})):
+            shown = [max(each[key], ROUNDING_MM) for each in errors]
+            label = name if key == 'rms' else '_'
+            axis.semilogy(numbers, shown, color=color, ms=4, label=label, **options)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    style(axis, '', 'pass', 'tracking error of the tip [mm]: RMS, maximum dotted', 'both')
+    legend(figure, loc='outside lower center', ncols=2)
     return figure
