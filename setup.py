@@ -11,6 +11,7 @@ EXECUTABLES = [
     'simulator',
     'controller',
     'inverse_kinematics',
+    'composed',
     'viewer',
     'comparison_task',
     'tune_pose_hold',

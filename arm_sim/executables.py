@@ -10,7 +10,10 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
+from re import fullmatch
+from typing import Any
 
 _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
@@ -26,6 +29,9 @@ _MODULES = {
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'
 _PR_SET_PDEATHSIG = 1  # Linux: the signal that comes when the parent ends
+# The nodes that one process may run together, as a pattern and in words.
+_OF_AN_ARM = r'simulator|inverse_kinematics|\w+_controller'
+_WORDS = 'simulator, <law>_controller, inverse_kinematics'
 # The executables of laws and tasks, by how their names end.
 _ENDINGS = {'_controller': 'arm_controllers.ros.controller_node', '_task': 'arm_sim.ros.task_node'}
 
@@ -35,23 +41,52 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _run(module: str, *arguments: str) -> int:
+def _run(start: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if LAUNCH in os.environ:
         end_with_parent()
         if not Path('/proc', os.environ[LAUNCH]).exists():  # it has ended already
             return 1
+    return start()
+
+
+def _main(module: str, *arguments: str) -> int:
     return import_module(module).main(*arguments)
+
+
+def _composed() -> int:
+    """Run the nodes of an arm that the command line names in one process, on one executor."""
+    names = list(takewhile(lambda word: not word.startswith('-'), sys.argv[1:]))
+    wrong = [name for name in names if not fullmatch(_OF_AN_ARM, name)]
+    if wrong or not names:
+        given = repr(wrong[0]) if wrong else 'without names'
+        print(f'composed: {given}; allowed: {_WORDS}', file=sys.stderr)
+        return 2
+    return import_module('arm_controllers.ros.running').run_nodes(
+        {name: partial(_made, *_module(name)) for name in names}
+    )
+
+
+def _made(module: str, *arguments: str) -> Any:
+    """Return the node of a module, some_node.py with a class SomeNode."""
+    kind = module.rpartition('.')[2].title().replace('_', '')
+    return getattr(import_module(module), kind)(*arguments)
+
+
+def _module(name: str) -> list[str]:
+    """Return the module of an executable, and what its `main` takes."""
+    if name in _MODULES:
+        return [_MODULES[name]]
+    for ending, module in _ENDINGS.items():
+        if name.endswith(ending):
+            return [module, name.removesuffix(ending)]
+    raise AttributeError(f'no executable {name!r}')
 
 
 def __getattr__(name: str) -> Callable[[], int]:
     """Return the function that runs an executable, for the entry points in setup.py."""
-    if name in _MODULES:
-        return partial(_run, _MODULES[name])
-    for ending, module in _ENDINGS.items():
-        if name.endswith(ending):
-            return partial(_run, module, name.removesuffix(ending))
-    raise AttributeError(f'no executable {name!r}')
+    start = _composed if name == 'composed' else partial(_main, *_module(name))
+    return partial(_run, start)
 
 
 if __name__ == '__main__':

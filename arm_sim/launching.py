@@ -16,6 +16,7 @@ from launch import LaunchContext
 from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, Shutdown, TimerAction
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
+from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.laws import law_class
 from arm_dynamics.model import RobotModel
@@ -87,21 +88,41 @@ def arm_nodes(
     around = {'table': yaml.safe_load(given['table'])} if given['table'] else {}
     touching = {'contacts': True} if given['contacts'] == 'true' else {}
     told = common | core | plant | dict(simulator) | around | touching
-    nodes = [_node('simulator', [config, told])]
-    if given['viewer'] == 'true':
-        nodes.append(_node('viewer', [config, around], may_end=True))
+    nodes = {'simulator': told}
     if law != 'none':
         in_files = parameters_of(merged(files_of(robot, given['config'])), 'simulator')
         check_law(robot, law, in_files | told)
-        name = f'{law}_controller'  # a plugin's law has no executable of its own
-        options: dict[str, Any] = {}
-        if not _installed(name):
-            options = {'executable': 'controller', 'arguments': [law]}
-        lead = [config, common | core | own | dict(controller)]
-        nodes.append(_node(name, lead, **options))
+        nodes[f'{law}_controller'] = common | core | own | dict(controller)
     if inverse_kinematics:
-        nodes.append(_node('inverse_kinematics', [config, common]))
-    return [*nodes, *(plot(law) if given['plot'] == 'true' else ())]
+        nodes['inverse_kinematics'] = common
+    arm = _composed if given['composed'] == 'true' else _separate
+    found = arm(config, nodes)
+    if given['viewer'] == 'true':
+        found.append(_node('viewer', [config, around], may_end=True))
+    return [*found, *(plot(law) if given['plot'] == 'true' else ())]
+
+
+def _separate(config: str, told: Mapping[str, dict[str, Any]]) -> list[Any]:
+    """Return a process for each node, with what it is told beside the file."""
+    options: dict[str, dict[str, Any]] = {name: {} for name in told}
+    for name in told:
+        if not _installed(name):  # a plugin's law has no executable of its own
+            law = name.removesuffix('_controller')
+            options[name] = {'executable': 'controller', 'arguments': [law]}
+    return [_node(name, [config, each], **options[name]) for name, each in told.items()]
+
+
+def _composed(config: str, told: Mapping[str, dict[str, Any]]) -> list[Any]:
+    """Return one process for all nodes, with what each is told beside the file."""
+    sections = {}
+    for name, values in told.items():
+        (given,) = evaluate_parameters(LaunchContext(), normalize_parameters([values]))
+        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
+        sections[f'/{name}'] = {'ros__parameters': plain}
+    file = temporary_folder() / 'composed.yaml'
+    file.write_text(yaml.safe_dump(sections))
+    # Without a node's name: it would become the name of all.
+    return [_node('composed', [config, str(file)], node=None, arguments=list(told))]
 
 
 def robot_parameter(robot: str) -> str:
@@ -145,9 +166,10 @@ def _node(
     may_end: bool = False,
     **options: Any,
 ) -> Node:
+    """Return a process; `node`: the name of its node, where that is not its own."""
     return Node(
         package='arm_sim',
-        name=name,
+        name=options.pop('node', name),
         exec_name=name,
         namespace='/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,

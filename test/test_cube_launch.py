@@ -41,12 +41,12 @@ def draw(folder: Path, *arguments: str) -> tuple[int, str, dict]:
     )
 
 
-def test_default_run_draws_straight_edges_and_repeats_bit_for_bit(tmp_path):
+def test_default_run_draws_straight_edges_and_repeats_in_one_process_bit_for_bit(tmp_path):
     runs = []
-    for name in ('first', 'second'):
-        folder = tmp_path / name
+    for composed in ('false', 'true'):
+        folder = tmp_path / composed
         folder.mkdir()
-        code, printed, report = draw(folder)
+        code, printed, report = draw(folder, f'composed:={composed}')
         assert code == 0, printed
         assert report.keys() >= KEYS
         assert (report['duration_s'], report['steps']) == (30.0, 15000)
@@ -150,10 +150,11 @@ def test_ctrl_c_ends_everything_within_five_seconds(moment, tmp_path):
 
 
 @pytest.mark.parametrize(
-    'victim', ['simulator', 'servo_controller', 'inverse_kinematics', 'cube_task']
+    'victim', ['simulator', 'servo_controller', 'inverse_kinematics', 'cube_task', 'composed']
 )
 def test_death_of_one_process_ends_the_launch_within_five_seconds(victim, tmp_path):
-    launch = start(tmp_path, 'mode:=realtime')
+    composed = 'true' if victim == 'composed' else 'false'
+    launch = start(tmp_path, 'mode:=realtime', f'composed:={composed}')
     wait_for_text(tmp_path, 'stroke  1')
     processes = our_processes(launch)
     (process,) = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]

@@ -1,4 +1,4 @@
-"""How a node ends when it is told to more than once, as launch does on a busy machine."""
+"""How nodes end: told to more than once, as launch does on a busy machine, or by an error."""
 
 import os
 import signal
@@ -49,3 +49,67 @@ def test_a_second_signal_does_not_break_off_the_end(again):
     printed = node.communicate(timeout=60)[0]
     assert printed == 'ended\n'
     assert node.returncode == 0
+
+
+NODES = """
+import sys
+from rclpy.node import Node
+from arm_controllers.ros.running import run_nodes
+from arm_dynamics.checks import ArmError
+
+class Quiet(Node):
+    def __init__(self):
+        super().__init__('quiet')
+        self.create_timer(0.05, self.tell)
+
+    def tell(self):
+        print('up', flush=True)
+
+    def destroy_node(self):
+        print('quiet has ended', flush=True)
+        super().destroy_node()
+
+class Wrong(Node):
+    def __init__(self):
+        super().__init__('wrong')
+        if 'built' in sys.argv:
+            raise ArmError('mass is -1')
+        if 'moving' in sys.argv:
+            self.create_timer(0.2, lambda: 1 // 0)
+
+sys.exit(run_nodes({'quiet': Quiet, 'wrong': Wrong}))
+"""
+
+
+def run_together(when, do=lambda nodes: None):
+    environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
+    nodes = subprocess.Popen(
+        [sys.executable, '-c', NODES, when],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    do(nodes)
+    printed, said = nodes.communicate(timeout=60)
+    assert printed.splitlines()[-1:] == ['quiet has ended']
+    return nodes.returncode, said
+
+
+def test_of_nodes_in_one_process_one_that_cannot_be_built_ends_all_with_its_name_in_one_line():
+    assert run_together('built') == (1, 'wrong: mass is -1\n')
+
+
+def test_of_nodes_in_one_process_an_error_of_one_ends_all_and_names_it():
+    code, said = run_together('moving')
+    assert code == 1
+    assert '[wrong]: Exception' in said
+    assert "quiet, wrong: all end by ZeroDivisionError('" in said
+
+
+def test_ctrl_c_ends_all_nodes_of_a_process_in_order():
+    def interrupt(nodes):
+        assert nodes.stdout.readline() == 'up\n'
+        nodes.send_signal(signal.SIGINT)
+
+    assert run_together('never', interrupt) == (0, '')

@@ -2,7 +2,8 @@
 
     ./ws python tools/security.py KEYSTORE
 
-Writes KEYSTORE/policy.xml, with an enclave /arm_sim/<node> for each node, and has `ros2 security`
+Writes KEYSTORE/policy.xml, with an enclave /arm_sim/<node> for each node and /arm_sim/composed
+for the process of `composed:=true`, and has `ros2 security`
 (package sros2) make their keys and permissions.
 """
 
@@ -15,6 +16,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILES = ROOT / 'config' / 'security'
+# What may run in one process.
+COMPOSED = ('simulator', 'controller', 'inverse_kinematics')
 
 
 def nodes() -> dict[str, str]:
@@ -35,13 +38,22 @@ def policy(kinds: dict[str, str]) -> Element:
     servers = [name for name, kind in kinds.items() if kind in ('simulator', 'controller')]
     root = Element('policy', version='0.2.0')
     enclaves = SubElement(root, 'enclaves')
-    for name, kind in kinds.items():
-        enclave = SubElement(enclaves, 'enclave', path=f'/arm_sim/{name}')
-        profile = SubElement(SubElement(enclave, 'profiles'), 'profile', ns='/', node=name)
-        for file in ('every_node', kind):
-            for group in ElementTree.parse(PROFILES / f'{file}.xml').getroot():
-                profile.append(_expanded(group, name, servers))
+    for enclave, nodes in processes(kinds).items():
+        profiles = SubElement(
+            SubElement(enclaves, 'enclave', path=f'/arm_sim/{enclave}'), 'profiles'
+        )
+        for name in nodes:
+            profile = SubElement(profiles, 'profile', ns='/', node=name)
+            for file in ('every_node', kinds[name]):
+                for group in ElementTree.parse(PROFILES / f'{file}.xml').getroot():
+                    profile.append(_expanded(group, name, servers))
     return root
+
+
+def processes(kinds: dict[str, str]) -> dict[str, list[str]]:
+    """Return the nodes that each enclave is for."""
+    composed = [name for name, kind in kinds.items() if kind in COMPOSED]
+    return {name: [name] for name in kinds} | {'composed': composed}
 
 
 def _expanded(group: Element, node: str, servers: list[str]) -> Element:
@@ -65,7 +77,7 @@ def main() -> int:
     ElementTree.indent(tree)
     tree.write(keystore / 'policy.xml', encoding='unicode', xml_declaration=True)
     commands = [['create_keystore', keystore]]
-    for name in kinds:
+    for name in processes(kinds):
         commands.append(['create_enclave', keystore, f'/arm_sim/{name}'])
         commands.append(
             ['create_permission', keystore, f'/arm_sim/{name}', keystore / 'policy.xml']

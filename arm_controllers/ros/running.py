@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Thread
 from typing import Any
 
@@ -70,28 +70,38 @@ def _dispatch(executor: Any, seconds: float, news: Future | None = None) -> None
 
 
 def run_node(name: str, make_node: Callable[[], Node]) -> int:
-    """Run a node to its end and return the process's exit code.
+    """Run a node to its end and return the process's exit code; see `run_nodes`."""
+    return run_nodes({name: make_node})
+
+
+def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
+    """Run nodes on one executor to their common end and return the process's exit code.
 
     A node with a method `run(executor) -> int` is a task: it runs that and ends with its result.
-    Bad or unknown parameters and the like (ArmError) end it with one line and exit code 1; Ctrl-C
-    with 0, a task with 130.
+    Bad or unknown parameters and the like (ArmError) end all with one line and exit code 1; Ctrl-C
+    with 0, a task with 130. The nodes are made in their order.
     """
     code = 0
-    node = None
+    together = name = ', '.join(makers)
+    nodes: list[Any] = []
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         _Interrupt.install()
-        node = make_node()
-        refuse_unknown_parameters(node)
         executor = make_executor()
-        executor.add_node(node)
+        for own, make_node in makers.items():
+            name = own  # whose error it is
+            nodes.append(make_node())
+            refuse_unknown_parameters(nodes[-1])
+        for node in nodes:
+            executor.add_node(node)
+        name = together
         gc.collect()
         # What must be finite is checked, and told in our words.
         np.seterr(over='ignore', invalid='ignore')
         gc.freeze()  # what stays need not be searched for garbage, cycle after cycle
-        if hasattr(node, 'run'):
+        if hasattr(nodes[-1], 'run'):
             code = 130
-            code = node.run(executor)
+            code = nodes[-1].run(executor)
         else:
             while True:
                 _dispatch(executor, _SLICE)
@@ -100,13 +110,15 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
     except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
         print(f'{name}: {shortened(str(error))}', file=sys.stderr, flush=True)
         code = 1
-    except Exception:
+    except Exception as error:
         if not _Interrupt.requested:  # else Ctrl-C amid a C extension's import: ImportError
+            if len(makers) > 1:  # the executor has named the node
+                print(f'{name}: all end by {error!r}', file=sys.stderr, flush=True)
             raise
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        if node is not None:
+        for node in reversed(nodes):
             node.destroy_node()
         rclpy.try_shutdown()
     return code

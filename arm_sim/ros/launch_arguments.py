@@ -45,6 +45,11 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         'of the servo controller; best: discrete in lockstep, else inverse_dynamics',
         ['best', *FEEDFORWARD],
     ),
+    'composed': (
+        'false',
+        'simulator, controller and inverse kinematics in one process: the same bits, faster',
+        ['true', 'false'],
+    ),
     'config': ('', "parameter file, over the robot's own", None),
     'viewer': (
         'false',
@@ -71,7 +76,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
 }
 ARM = (
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot',
-    'contacts', 'table',
+    'contacts', 'table', 'composed',
 )  # fmt: skip
 
 
