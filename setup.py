@@ -18,6 +18,7 @@ EXECUTABLES = [
     'replay_inputs',
     'compare_controllers',
     'learn',
+    'excite',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

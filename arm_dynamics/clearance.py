@@ -1,5 +1,6 @@
 """How far an arm stays from the floor, from a table and from itself, by Pinocchio and coal."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -91,16 +92,31 @@ class Clearance:
         Raises:
             ArmError: with link, distance, place and time.
         """
+        for t, each, clear in zip(times.tolist(), q, self.are_clear(q, least), strict=True):
+            if not clear:
+                distances = self.distances(each)
+                self._refuse(t, int(distances.argmin()), float(distances.min()), least)
+
+    def are_clear(self, q: Array, least: float) -> Iterator[bool]:
+        """Yield for each of q (m, n) whether no pair is nearer than `least` [m]."""
         model, data = self.model, self._data
         for request in data.collisionRequests:
             request.security_margin = least
-        for t, each in zip(times.tolist(), q, strict=True):
+        for each in q:
             pin_q = model.to_pin(each)
-            if pin.computeCollisions(
+            yield not pin.computeCollisions(
                 model.pin_model, model.pin_data, self.geometry, data, pin_q, True
-            ):
-                distances = self.distances(each)
-                self._refuse(t, int(distances.argmin()), float(distances.min()), least)
+            )
+
+    def leave_out_always_near(self, least: float, samples: int = 200) -> None:
+        """Look no more at pairs that are nearer than `least` [m] at every random configuration."""
+        rng = np.random.default_rng(0)
+        q = [self.model.random_configuration(rng) for _ in range(samples)]
+        farthest = np.max([self.distances(each) for each in q], axis=0, initial=-np.inf)
+        for k in np.flatnonzero(farthest < least)[::-1].tolist():
+            self.geometry.removeCollisionPair(self.geometry.collisionPairs[k])
+            del self.pairs[k]
+        self._data = self.geometry.createData()
 
     def _refuse(self, t: float, pair: int, distance: float, least: float) -> None:
         found = self._data.distanceResults[pair]

@@ -25,6 +25,7 @@ _MODULES = {
     'replay_inputs': 'arm_sim.commands.replay_inputs',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
     'learn': 'arm_sim.commands.learn',
+    'excite': 'arm_sim.commands.excite',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

@@ -15,10 +15,12 @@ import arm_dynamics.compiled
 ROOT = Path(__file__).parent.parent
 PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to the left
 ROOMS = {  # and so they do between the folders of a package; '' is its top
-    'arm_dynamics': ['', 'kinematics', 'inverse_kinematics', 'paths', 'compiled', 'published'],
+    'arm_dynamics': [
+        '', 'kinematics', 'inverse_kinematics', 'paths', 'identification', 'compiled', 'published',
+    ],
     'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
     'arm_sim': ['', 'plants', 'viewer', 'runs', 'tasks', 'batch', 'comparison', 'commands', 'ros'],
-}
+}  # fmt: skip
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them
 # What starts things stands at the top and reaches down.
 STARTERS = {'arm_dynamics/__init__.py', 'arm_sim/launching.py'}

@@ -1,0 +1,106 @@
+"""`ros2 run arm_sim excite --robot ur5e`: plan a motion that shows what an arm is made of.
+
+It is written as a goal file that any controller follows; `task.launch.py task:=excite` drives it
+and leaves a recording for `identify`.
+"""
+
+import argparse
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from arm_dynamics.checks import ArmError, in_range
+from arm_dynamics.identification import Excitation, ExcitationParameters, plan
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import facts
+from arm_sim.runs.goal_file import write_goal
+from arm_sim.runs.goals import goal_of
+from arm_sim.runs.robot import Robot
+
+_SAMPLE_PERIOD = 0.05  # between the points of the goal [s]
+_PERIODS = 40  # points per period at least
+_APPROACH = 3.0  # until the first point, where the motion starts [s]
+_NOT_OPTIONS = ('floor', 'table')
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    options = _parser().parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    try:
+        run(options, console)
+    except ArmError as error:
+        print(f'excite: {error}', file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Plan the motion, tell it, and write it. Raises ArmError for what cannot be done."""
+    robot = Robot.load(options.robot, options.config)
+    known = {field.name for field in fields(ExcitationParameters)} - set(_NOT_OPTIONS)
+    shared = {name: x for name, x in robot.parameters().items() if name in _NOT_OPTIONS}
+    parameters = ExcitationParameters(**shared, **{name: getattr(options, name) for name in known})
+    in_range('cycles', options.cycles, 1, 1000)
+    columns = TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn()
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
+    ) as bar:
+        job = bar.add_task('searching', total=parameters.evaluations)
+
+        def progress(evaluations: int, condition: float) -> None:
+            bar.update(job, completed=evaluations, description=f'condition {condition:.4g}')
+
+        found = plan(robot.model, parameters, progress)
+    console.print(_table(robot.model, found))
+    if found.note:
+        console.print(found.note)
+    period = found.motion.period
+    count = max(_PERIODS, round(period / _SAMPLE_PERIOD)) * options.cycles
+    times = np.linspace(0.0, options.cycles * period, count + 1)
+    goal = goal_of(robot.model, _APPROACH + times, found.motion.states(times), rest=1.0)
+    write_goal(options.output, goal)
+    file = Path(options.output).expanduser().resolve()
+    console.print(f'wrote {file}: {times[-1]:g} s after {_APPROACH:g} s on the way to its start')
+    console.print(
+        f'ros2 launch arm_sim task.launch.py task:=excite robot:={options.robot} '
+        f"parameters:='{{file: {file}}}'",
+        soft_wrap=True,
+    )
+
+
+def _table(model: RobotModel, found: Excitation) -> Table:
+    title = f'{model.name}: {found.motion.period:g} s, condition number {found.condition:.4g}'
+    table = Table('joint', box=SIMPLE, title=title)
+    for name in ('start', 'from', 'to', 'velocity', 'acceleration', 'torque / limit'):
+        table.add_column(name, justify='right')
+    times = np.linspace(0.0, found.motion.period, 1001)
+    q, v, a = found.motion.states(times)
+    for i, name in enumerate(model.joint_names):
+        share = f'{found.torque_share[i]:.0%}' if np.isfinite(model.effort_limit[i]) else '-'
+        numbers = q[0, i], q[:, i].min(), q[:, i].max(), *np.abs([v[:, i], a[:, i]]).max(axis=1)
+        table.add_row(name, *(f'{x:.3f}' for x in numbers), share)
+    return table
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser('excite', description=__doc__)
+    add = parser.add_argument
+    add('--robot', default='ur5e', help='name of a shipped robot or path of a URDF (ur5e)')
+    add('--config', default='', metavar='FILE', help="parameter file over the robot's own")
+    add('--cycles', type=int, default=6, help='periods in the goal (6)')
+    add('--output', default='excitation.yaml', metavar='FILE', help='(excitation.yaml)')
+    for field in fields(ExcitationParameters):
+        if field.name not in _NOT_OPTIONS:
+            told = f'{facts(field).description} ({field.default})'.replace('%', '%%')
+            option = f'--{field.name.replace("_", "-")}'
+            add(option, type=type(field.default), default=field.default, help=told)
+    return parser
