@@ -5,7 +5,7 @@ set -euo pipefail
 root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 env=$root/.ros
 venv=$env/venv
-underlay=$env/underlay/control_msgs
+underlay=$env/underlay
 build_stamp=$root/install/.ws_sources
 over=$env/over # what a sourced ROS 2's Python lacks
 

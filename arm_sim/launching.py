@@ -8,12 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import rclpy
-import rclpy.node
 import yaml
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from ament_index_python.packages import get_package_prefix
 from launch import LaunchContext
-from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, Shutdown, TimerAction
+from launch.actions import ExecuteProcess, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
@@ -25,8 +23,7 @@ from arm_sim.executables import LAUNCH
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import ACTUATOR_FOR, check_law, plant_class
-
-_LOOK = 0.2  # how often rqt_plot's topic is looked for [s]
+from arm_sim.viewer.ros.tools import plot, rviz
 
 
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
@@ -67,7 +64,7 @@ def arm_nodes(
         inverse_kinematics: whether its node is among them.
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
-    RobotModel.from_urdf(find_urdf(robot))
+    model = RobotModel.from_urdf(find_urdf(robot))
     common: dict[str, Any] = {'robot': robot_parameter(robot)}
     # Nodes that take turns are faster on one core than on two; which one, the domain says.
     domain, cores = int(os.environ.get('ROS_DOMAIN_ID', '0')), os.cpu_count() or 1
@@ -99,6 +96,8 @@ def arm_nodes(
     found = arm(config, nodes)
     if given['viewer'] == 'true':
         found.append(_node('viewer', [config, around], may_end=True))
+    if given['rviz'] == 'true':
+        found.append(rviz(model.base_frame))
     return [*found, *(plot(law) if given['plot'] == 'true' else ())]
 
 
@@ -200,37 +199,3 @@ def _ending(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
         'sigterm_timeout': '3',
         'sigkill_timeout': '10',  # a busy machine is slow
     }
-
-
-def plot(controller: str) -> list[Any]:
-    """Return what starts rqt_plot on a joint, once the controller (none: the simulator) is there.
-
-    It is found as by `ros2 run`, among the executables of its package; it drops topics that nobody
-    publishes when it starts.
-    """
-    try:
-        found = Path(get_package_prefix('rqt_plot'), 'lib', 'rqt_plot', 'rqt_plot')
-    except PackageNotFoundError:
-        found = Path()
-    if not (found.is_file() and os.access(found, os.X_OK)):
-        where = '"sudo apt install ros-jazzy-rqt-plot", or open the recording in PlotJuggler'
-        return [LogInfo(msg=f'plot: rqt_plot is not installed; get it with {where}')]
-    node = 'simulator' if controller == 'none' else f'{controller}_controller'
-    topic = f'/{node}/controller_state'
-    fields = [f'{topic}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]
-    graph = rclpy.Context()
-
-    def look(watch: rclpy.node.Node) -> list[Any]:
-        if not watch.count_publishers(topic):
-            again = OpaqueFunction(function=lambda context: look(watch))
-            return [TimerAction(period=_LOOK, actions=[again])]
-        watch.destroy_node()
-        graph.try_shutdown()
-        return [ExecuteProcess(cmd=[str(found), *fields], name='rqt_plot', output='screen')]
-
-    def start(context: LaunchContext) -> list[Any]:
-        rclpy.init(context=graph)
-        name = f'plot_{os.getpid()}'
-        return look(rclpy.create_node(name, context=graph, start_parameter_services=False))
-
-    return [OpaqueFunction(function=start)]

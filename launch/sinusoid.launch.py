@@ -7,7 +7,8 @@ from arm_sim.ros.task_launch import run_task, task_arguments
 PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (
     *shared(robot='planar_3r', controller='pd_feedforward'),
-    *shared('engine', 'mode', 'feedforward', 'config', 'viewer', 'plot', 'start', 'composed'),
+    *shared('engine', 'mode', 'feedforward', 'config', 'viewer', 'plot', 'rviz', 'start'),
+    *shared('composed'),
     *task_arguments('sinusoid', *PARAMETERS[1:3], amplitude='', limit='0.5'),  # the published bar
     *shared('plant_error', 'model_error'),
     argument(

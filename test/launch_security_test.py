@@ -83,6 +83,8 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
         ('topics', 'subscribe', '/simulator/joint_trajectory'),
         ('topics', 'subscribe', '/simulator/controller_state'),
         ('topics', 'publish', '/simulator/controller_state'),
+        ('topics', 'publish', '/tf'),  # without tf2_msgs
+        ('topics', 'publish', '/tf_static'),
         ('services', 'request', '/simulator/get_parameters'),
         ('actions', 'execute', '/simulator/follow_joint_trajectory'),
         ('actions', 'call', '/simulator/follow_joint_trajectory'),

@@ -1,13 +1,15 @@
-"""`plot:=true`: rqt_plot is found and started as users have it; a stand-in takes its place."""
+"""`plot:=true`, `rviz:=true`: started as users have them; stand-ins are in their place."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import rclpy
+import yaml
 from control_msgs.msg import JointTrajectoryControllerState
 from domains import fresh_domain
 
@@ -17,7 +19,7 @@ FIELDS = [
 ]
 ONLY_PLOT = """
 from launch import LaunchDescription
-from arm_sim.launching import plot
+from arm_sim.viewer.ros.tools import plot
 
 def generate_launch_description():
     return LaunchDescription(plot('pd'))
@@ -26,22 +28,25 @@ def generate_launch_description():
 
 @pytest.fixture
 def started(tmp_path, monkeypatch):
-    """Install a package rqt_plot that writes its arguments to a file; return the file."""
+    """Install packages that write their arguments to a file; return rqt_plot's file."""
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
     index.mkdir(parents=True)
-    (index / 'rqt_plot').touch()
-    executable = tmp_path / 'lib' / 'rqt_plot' / 'rqt_plot'
+    for name in ('rqt_plot', 'rviz2'):
+        (index / name).touch()
+        install(tmp_path / 'lib' / name / name, tmp_path / f'{name}.txt')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path}:{os.environ["AMENT_PREFIX_PATH"]}')
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    return tmp_path / 'rqt_plot.txt'
+
+
+def install(executable, file):
     executable.parent.mkdir(parents=True)
-    file = tmp_path / 'started.txt'
     executable.write_text(
         f'#!{sys.executable}\nimport os, sys\n'
         f'open("{file}.part", "w").write("\\n".join(sys.argv[1:]))\n'
         f'os.replace("{file}.part", "{file}")\n'
     )
     executable.chmod(0o755)
-    monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path}:{os.environ["AMENT_PREFIX_PATH"]}')
-    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
-    return file
 
 
 def launch(folder, *words):
@@ -61,13 +66,19 @@ def end(process):
     process.wait(60)
 
 
-def test_rqt_plot_is_started_by_the_arms_launch_with_the_fields_of_its_controller(
+def test_rqt_plot_and_rviz_are_started_by_the_arms_launch_with_what_they_are_to_show(
     started, tmp_path
 ):
-    process = launch(tmp_path, 'arm_sim', 'arm.launch.py', 'controller:=pd', 'plot:=true')
+    asked = ('controller:=pd', 'plot:=true', 'rviz:=true')
+    process = launch(tmp_path, 'arm_sim', 'arm.launch.py', *asked)
+    rviz = tmp_path / 'rviz2.txt'
     try:
-        wait(started.exists, tmp_path)
+        wait(lambda: started.exists() and rviz.exists(), tmp_path)
         assert started.read_text().splitlines() == FIELDS
+        display, file, *rest = rviz.read_text().splitlines()
+        assert (display, file[-16:]) == ('-d', '/config/arm.rviz')
+        assert yaml.safe_load(Path(file).read_text())['Visualization Manager']['Displays']
+        assert rest == ['-f', 'base_link', '--ros-args', '-p', 'use_sim_time:=true']
         assert process.poll() is None  # it has ended, the rest goes on
     finally:
         end(process)
@@ -105,11 +116,14 @@ def test_a_launch_ends_while_rqt_plot_waits_for_its_topic(started, tmp_path):
         process.kill()
 
 
-def test_without_rqt_plot_one_line_says_so_and_the_rest_goes_on(started, tmp_path):
-    (tmp_path / 'lib' / 'rqt_plot' / 'rqt_plot').chmod(0o644)  # as good as not there
-    arguments = ('sinusoid.launch.py', 'plot:=true', f'output_dir:={tmp_path}/out')
+def test_without_rqt_plot_or_rviz_one_line_says_so_and_the_rest_goes_on(started, tmp_path):
+    for name in ('rqt_plot', 'rviz2'):
+        (tmp_path / 'lib' / name / name).chmod(0o644)  # as good as not there
+    asked = ('plot:=true', 'rviz:=true')
+    arguments = ('sinusoid.launch.py', *asked, f'output_dir:={tmp_path}/out')
     process = launch(tmp_path, 'arm_sim', *arguments)
     assert process.wait(240) == 0
     said = (tmp_path / 'log.txt').read_text()
     assert said.count('rqt_plot is not installed; get it with "sudo apt install') == 1
+    assert said.count('rviz2 is not installed; get it with "sudo apt install') == 1
     assert not started.exists()

@@ -14,7 +14,7 @@ from arm_sim.ros.known_parameters import known_nodes  # noqa: E402
 OF_ROS = ('use_sim_time', 'start_type_description_service')
 SIMULATOR = {
     'clock_rate', 'lockstep_timeout', 'payload', 'servo_kd', 'servo_kp', 'speed_limit_factor',
-    'waiting_wrenches_limit', 'wrench_force_limit', 'wrench_torque_limit',
+    'tf_rate', 'waiting_wrenches_limit', 'wrench_force_limit', 'wrench_torque_limit',
 }  # fmt: skip
 SOLVING = {'orientation_tolerance', 'position_tolerance', 'random_seed', 'restarts', 'solver'}
 
@@ -42,7 +42,8 @@ def physics(node):
         plant, watched = simulation.plant, ('_timeout', '_timeout_ns', '_factor')
         seen = [getattr(clock, name, None) for name in watched]
         seen += [plant.parameters, plant.mass_matrix(), simulation.limits]
-        seen += [simulation._brake._kp, clock._audience._clock_every]
+        shown = clock._audience
+        seen += [simulation._brake._kp, shown._clock_every, shown._frames._every]
     elif node.get_name() in ('inverse_kinematics', 'viewer'):
         seen = [node.parameters]
     elif hasattr(node, 'cycle'):

@@ -193,7 +193,7 @@ def test_an_interrupted_setup_goes_on_at_the_step_it_was_in(setup, monkeypatch, 
     done = []
     monkeypatch.setattr(setup, 'STAMPS', tmp_path / 'stamps')
     monkeypatch.setattr(setup, 'check_machine', lambda: None)
-    for name in ('make_venv', 'install_packages', 'install_tools', 'build_control_msgs', 'check'):
+    for name in ('make_venv', 'install_packages', 'install_tools', 'build_interfaces', 'check'):
 
         def step(progress, name=name):
             done.append(name)
@@ -211,7 +211,7 @@ def test_an_interrupted_setup_goes_on_at_the_step_it_was_in(setup, monkeypatch, 
         'install_packages',
         'install_packages',
         'install_tools',
-        'build_control_msgs',
+        'build_interfaces',
         'check',
     ]
     setup.main()

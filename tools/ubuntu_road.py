@@ -24,7 +24,7 @@ UBUNTU = """
     argcomplete setuptools==68.1.2 pytest==7.4.4 hypothesis cmake<4 ninja
 """
 SETUP = """
-for prefix in {jazzy} {control_msgs}; do
+for prefix in {jazzy} {interfaces}; do
   export AMENT_PREFIX_PATH=$prefix${{AMENT_PREFIX_PATH:+:$AMENT_PREFIX_PATH}}
   export CMAKE_PREFIX_PATH=$prefix${{CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}}
   export PYTHONPATH=$prefix/lib/python3.12/site-packages${{PYTHONPATH:+:$PYTHONPATH}}
@@ -75,10 +75,10 @@ def make_python(usr: Path) -> None:
 
 def make_ros(folder: Path) -> None:
     """Copy ROS 2 out of the environment that runs this, without what is not ROS 2's."""
-    jazzy, control_msgs = folder / 'opt/ros/jazzy', folder / 'opt/ros/control_msgs'
+    jazzy, interfaces = folder / 'opt/ros/jazzy', folder / 'opt/ros/interfaces'
     venv = Path(sys.prefix)
     shutil.copytree(venv, jazzy, symlinks=True)
-    shutil.copytree(venv.parent / 'underlay/control_msgs', control_msgs, symlinks=True)
+    shutil.copytree(venv.parent / 'underlay', interfaces, symlinks=True)
     site = jazzy / 'lib/python3.12/site-packages'
     installed = [each for each in site.glob('*.dist-info') if (each / 'RECORD').exists()]
     names = sorted(each.name.split('-')[0] for each in installed)
@@ -93,7 +93,7 @@ def make_ros(folder: Path) -> None:
             file.write_text(re.sub(r'[^;" ]*/numpy/_?core/include', str(numpy), text))
     ros2 = jazzy / 'bin/ros2'  # apt's starts with Ubuntu's Python, whatever is activated
     ros2.write_text(re.sub('#!.*', f'#!{folder}/usr/bin/python3', ros2.read_text(), count=1))
-    (jazzy / 'setup.bash').write_text(SETUP.format(jazzy=jazzy, control_msgs=control_msgs))
+    (jazzy / 'setup.bash').write_text(SETUP.format(jazzy=jazzy, interfaces=interfaces))
 
 
 def in_imitation(folder: Path, script: str) -> int:

@@ -59,6 +59,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
     'contacts': ('false', 'whether the arm touches floor and table', ['true', 'false']),
     'table': ('', 'box: its middle x, y, z and its sizes along them [m]; empty: none', None),
     'plot': ('false', 'start rqt_plot', ['true', 'false']),
+    'rviz': ('false', 'start RViz on config/arm.rviz', ['true', 'false']),
     'start': (
         'moving',
         "moving: the arm starts on the task's reference; rest: a way leads there",
@@ -76,7 +77,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
 }
 ARM = (
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot',
-    'contacts', 'table', 'composed',
+    'rviz', 'contacts', 'table', 'composed',
 )  # fmt: skip
 
 

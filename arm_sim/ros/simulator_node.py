@@ -52,7 +52,7 @@ class SimulatorNode(Node):
         if engine.takes_goals:
             own = OwnGoals(self, self._simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
-        shown = StateOutput(self, self._simulation, p.clock_rate)
+        shown = StateOutput(self, self._simulation, p.clock_rate, p.tf_rate)
         self._arm_clock = clock = self._make_clock(shown, own)
         commands = CommandInput(self, clock, own, lambda error: self._diagnostics.refuse(error))
         fixed = {'mode': p.mode, 'engine': p.engine}

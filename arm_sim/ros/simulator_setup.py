@@ -36,6 +36,7 @@ class SimulatorParameters(ArmParameters, Limits):
     payload: float = parameter(0.0, 'mass at the tool frame, not in robot_description [kg]')
     payload_end: float = parameter(0.0, 'time at which the payload falls off [s]; 0: never', min=0)
     clock_rate: float = parameter(100.0, 'rate of /clock [Hz, simulated]', above=0, max=10_000.0)
+    tf_rate: float = parameter(50.0, 'rate of /tf [Hz, simulated]; 0: none', min=0, max=10_000.0)
     command_timeout: float = parameter(
         0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0
     )
@@ -84,7 +85,7 @@ def make_plant(
 _OF_PLANT = {'payload', 'servo_kp', 'servo_kd'}
 _OF_REAL_TIME, _OF_LOCKSTEP = {'real_time_factor', 'command_timeout'}, {'lockstep_timeout'}
 _OF_LIMITS = {each.name for each in fields(Limits)}
-LIVE = _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate'}
+LIVE = _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate', 'tf_rate'}
 
 
 def timing(parameters: SimulatorParameters) -> dict[str, float]:
@@ -148,3 +149,4 @@ class LiveSimulator:
         if timing(p) != timing(before):
             self._clock.set_timing(**timing(p))
         self._shown.set_clock_rate(p.clock_rate)
+        self._shown.set_tf_rate(p.tf_rate)

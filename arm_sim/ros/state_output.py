@@ -1,4 +1,4 @@
-"""What the simulator shows: joint_states, /clock, robot_description, lines for the user.
+"""What the simulator shows: joint_states, /clock, /tf, robot_description, lines for the user.
 
 One simulator shows an arm: a second one finds the first at its start, and gives way.
 """
@@ -25,6 +25,7 @@ from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, Jo
 from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
 from arm_sim.plants.simulation import Simulation
+from arm_sim.viewer.ros.frames_output import FramesOutput
 
 _LONGEST_WAIT = 2.0  # for one that is just ending, or that the graph still shows [s]
 
@@ -38,8 +39,8 @@ def whereabouts(process: int, environment: Mapping[str, str]) -> str:
 class StateOutput:
     """Publishes the states of a simulation: the audience of its clock."""
 
-    def __init__(self, node: Node, simulation: Simulation, clock_rate: float):
-        """`clock_rate`: of /clock [Hz of simulated time]."""
+    def __init__(self, node: Node, simulation: Simulation, clock_rate: float, tf_rate: float):
+        """`clock_rate`, `tf_rate`: of /clock and /tf [Hz of simulated time]."""
         self._simulation = simulation
         # Each start of a simulator has a name of its own, which its states bear.
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
@@ -51,6 +52,8 @@ class StateOutput:
         self._clock_publisher = node.create_publisher(Clock, '/clock', CONTROL_QOS)
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=simulation.model.urdf))
+        self._frames = FramesOutput(node, simulation, tf_rate)
+        self.set_tf_rate = self._frames.set_rate
         log = Log(node)
         self.warn, self.fail = log.warning, log.error
 
@@ -70,6 +73,7 @@ class StateOutput:
         ):
             set_stamp(self._clock.clock, time_ns)
             self._clock_publisher.publish(self._clock)
+        self._frames.show()
 
     def show_again(self) -> None:
         """Publish the last state once more, bit for bit."""

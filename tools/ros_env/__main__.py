@@ -14,9 +14,9 @@ from pathlib import Path
 
 from recipe import (
     CHECK,
-    CONTROL_MSGS,
-    CONTROL_MSGS_CMAKE,
     ENV,
+    INTERFACES,
+    INTERFACES_CMAKE,
     LOCK,
     ROOT,
     ROS2_COMMAND,
@@ -28,7 +28,7 @@ from recipe import (
 )
 from running import Progress, SetupError, run
 from steps import (
-    build_control_msgs,
+    build_interfaces,
     check,
     install_packages,
     install_tools,
@@ -67,13 +67,13 @@ def fingerprint(*ingredients: object) -> str:
 def main() -> None:
     """Do the steps that are not done yet, or not with the present ingredients."""
     tools = [LOCK, TOOLS_LOCK, TOOLS, ROS2_COMMAND, ROS2_LAUNCH]
-    control_msgs = [LOCK, TOOLS_LOCK, CONTROL_MSGS, CONTROL_MSGS_CMAKE]
+    interfaces = [LOCK, TOOLS_LOCK, INTERFACES, INTERFACES_CMAKE]
     steps = [
         ('virtual environment', make_venv, [LOCK]),
         ('packages', install_packages, [LOCK]),
         ('launch and ros2 commands', install_tools, tools),
-        ('control_msgs', build_control_msgs, control_msgs),
-        ('check', check, [*tools, *control_msgs, CHECK]),
+        ('packages of interfaces', build_interfaces, interfaces),
+        ('check', check, [*tools, *interfaces, CHECK]),
     ]
     start = time.monotonic()
     STAMPS.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ ENV = ROOT / '.ros'
 VENV = ENV / 'venv'
 SITE = VENV / 'lib' / 'python3.12' / 'site-packages'
 PYTHON = VENV / 'bin' / 'python'
-UNDERLAY = ENV / 'underlay' / 'control_msgs'
+UNDERLAY = ENV / 'underlay'
 STAMPS = ENV / 'stamps'
 BATCHES = ENV / 'batches'
 LOG = ENV / 'setup.log'
@@ -15,7 +15,7 @@ LOG = ENV / 'setup.log'
 RECIPE = ROOT / 'tools' / 'fallback_ros2'
 LOCK = RECIPE / 'requirements.lock'
 TOOLS_LOCK = RECIPE / 'ros2_tools.lock'
-CONTROL_MSGS_CMAKE = RECIPE / 'control_msgs.cmake'
+INTERFACES_CMAKE = RECIPE / 'interfaces.cmake'
 ROS2_COMMAND = RECIPE / 'ros2'
 ROS2_LAUNCH = RECIPE / 'ros2launch.py'
 
@@ -40,16 +40,18 @@ TOOLS = [
     'ros2topic',
     'rosidl_runtime_py',
 ]
-# The part of control_msgs in use, from the same wheel: building all of it takes minutes.
-CONTROL_MSGS = [
-    'package.xml',
-    'action/FollowJointTrajectory.action',
-    'msg/JointComponentTolerance.msg',
-    'msg/JointTolerance.msg',
-    'msg/JointTrajectoryControllerState.msg',
-    'msg/SpeedScalingFactor.msg',
-    'srv/QueryTrajectoryState.srv',
-]
+# The parts of these packages in use, from the same wheel: building all of them takes minutes.
+INTERFACES = {
+    'control_msgs': [
+        'action/FollowJointTrajectory.action',
+        'msg/JointComponentTolerance.msg',
+        'msg/JointTolerance.msg',
+        'msg/JointTrajectoryControllerState.msg',
+        'msg/SpeedScalingFactor.msg',
+        'srv/QueryTrajectoryState.srv',
+    ],
+    'tf2_msgs': ['msg/TFMessage.msg'],
+}
 # The CMake files in the wheels name these folders of the machine they were built on.
 BUILD_MACHINE_INCLUDE = '/opt/python/cp312-cp312/include/python3.12'
 BUILD_MACHINE_NUMPY = '/opt/python/cp312-cp312/lib/python3.12/site-packages/numpy/_core/include'
@@ -58,7 +60,7 @@ CHECK = """
 import eaik.pybindings, matplotlib.pyplot, mcap.writer, mujoco, numba, pinocchio, rich.table
 import scipy.linalg, scipy.optimize, yaml, hypothesis, pytest
 import control_msgs.action, launch.launch_description_sources, launch_ros.actions, ros2cli.cli
-import rclpy
+import rclpy, tf2_msgs.msg
 rclpy.init()
 rclpy.create_node('check').destroy_node()
 rclpy.shutdown()

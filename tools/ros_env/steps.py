@@ -14,9 +14,9 @@ from recipe import (
     BUILD_MACHINE_INCLUDE,
     BUILD_MACHINE_NUMPY,
     CHECK,
-    CONTROL_MSGS,
-    CONTROL_MSGS_CMAKE,
     ENV,
+    INTERFACES,
+    INTERFACES_CMAKE,
     LOCK,
     PYTHON,
     ROS2_COMMAND,
@@ -27,6 +27,7 @@ from recipe import (
     TOOLS_FOLDER,
     TOOLS_LOCK,
     TOOLS_WHEEL,
+    UNDERLAY,
     VENV,
 )
 from running import Progress, pip, run
@@ -153,21 +154,25 @@ def install_tools(progress: Progress) -> str:
     return f'{len(TOOLS) + 1} packages'
 
 
-def build_control_msgs(progress: Progress) -> str:
-    """Build the part of control_msgs in use."""
-    source = ENV / 'src' / 'control_msgs'
+def build_interfaces(progress: Progress) -> str:
+    """Build the parts in use of packages of interfaces, at the same time."""
+    source = ENV / 'src'
+    for old in (source, UNDERLAY):
+        shutil.rmtree(old, ignore_errors=True)
     with open_tools_wheel(progress) as wheel:
-        for name in CONTROL_MSGS:
-            place = source / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(wheel.read(f'{TOOLS_FOLDER}share/control_msgs/{name}'))
-    shutil.copy(CONTROL_MSGS_CMAKE, source / 'CMakeLists.txt')
-    places = ['--build-base', ENV / 'build', '--install-base', ENV / 'underlay']
+        for package, names in INTERFACES.items():
+            for name in ('package.xml', *names):
+                place = source / package / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(wheel.read(f'{TOOLS_FOLDER}share/{package}/{name}'))
+            shutil.copy(INTERFACES_CMAKE, source / package / 'CMakeLists.txt')
+    places = ['--build-base', ENV / 'build', '--install-base', UNDERLAY, '--merge-install']
     options = ['-GNinja', f'-DPython3_EXECUTABLE={PYTHON}', '-DBUILD_TESTING=OFF']
     colcon = [PYTHON, VENV / 'bin' / 'colcon', '--log-base', ENV / 'log', 'build']
     run(*colcon, '--base-paths', source, *places, '--cmake-args', *options)
     shutil.rmtree(ENV / 'build')
-    return f'{len(CONTROL_MSGS) - 1} interfaces built'
+    count = sum(map(len, INTERFACES.values()))
+    return f'{count} interfaces of {" and ".join(INTERFACES)} built'
 
 
 def check(progress: Progress) -> str:

@@ -1,0 +1,72 @@
+"""What starts the tools that users have beside this package: RViz and rqt_plot."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import rclpy
+import rclpy.node
+from ament_index_python.packages import (
+    PackageNotFoundError,
+    get_package_prefix,
+    get_package_share_directory,
+)
+from launch import LaunchContext
+from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, TimerAction
+
+_LOOK = 0.2  # how often rqt_plot's topic is looked for [s]
+
+
+def rviz(base_frame: str) -> Any:
+    """Return what starts RViz on an arm with this root link, or the line that it is not there."""
+    found = _tool('rviz2')
+    if found is None:
+        return _missing('rviz', 'rviz2', 'or see the arm with viewer:=true')
+    display = Path(get_package_share_directory('arm_sim'), 'config', 'arm.rviz')
+    arguments = ['-d', str(display), '-f', base_frame]
+    own = ['--ros-args', '-p', 'use_sim_time:=true']  # the stamps of /tf are simulated time
+    return ExecuteProcess(cmd=[str(found), *arguments, *own], name='rviz2', output='screen')
+
+
+def _tool(package: str) -> Path | None:
+    """Return a package's executable of the same name, found as by `ros2 run`."""
+    try:
+        found = Path(get_package_prefix(package), 'lib', package, package)
+    except PackageNotFoundError:
+        return None
+    return found if found.is_file() and os.access(found, os.X_OK) else None
+
+
+def _missing(argument: str, package: str, else_: str) -> LogInfo:
+    name = package.replace('_', '-')
+    where = f'"sudo apt install ros-jazzy-{name}", {else_}'
+    return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')
+
+
+def plot(controller: str) -> list[Any]:
+    """Return what starts rqt_plot on a joint, once the controller (none: the simulator) is there.
+
+    It drops topics that nobody publishes when it starts.
+    """
+    found = _tool('rqt_plot')
+    if found is None:
+        return [_missing('plot', 'rqt_plot', 'or open the recording in PlotJuggler')]
+    node = 'simulator' if controller == 'none' else f'{controller}_controller'
+    topic = f'/{node}/controller_state'
+    fields = [f'{topic}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]
+    graph = rclpy.Context()
+
+    def look(watch: rclpy.node.Node) -> list[Any]:
+        if not watch.count_publishers(topic):
+            again = OpaqueFunction(function=lambda context: look(watch))
+            return [TimerAction(period=_LOOK, actions=[again])]
+        watch.destroy_node()
+        graph.try_shutdown()
+        return [ExecuteProcess(cmd=[str(found), *fields], name='rqt_plot', output='screen')]
+
+    def start(context: LaunchContext) -> list[Any]:
+        rclpy.init(context=graph)
+        name = f'plot_{os.getpid()}'
+        return look(rclpy.create_node(name, context=graph, start_parameter_services=False))
+
+    return [OpaqueFunction(function=start)]

@@ -1,0 +1,211 @@
+"""/tf of the simulator: any engine's arm, at a rate, for listeners only, and for one speaker."""
+
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from domains import fresh_domain  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from test_link_tree import in_base  # noqa: E402
+
+from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
+from arm_dynamics.model import RobotModel  # noqa: E402
+from arm_dynamics.robots import find_urdf  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
+from arm_sim.viewer.ros import frames_output  # noqa: E402
+from arm_sim.viewer.ros.frames_output import FramesOutput  # noqa: E402
+
+FIVE = RobotModel(find_urdf('five_joint_arm'))
+needs_tf = pytest.mark.skipif(
+    frames_output.TFMessage is None,
+    reason='no tf2_msgs: ./ws builds it, and a ROS 2 gets it by rosdep',
+)
+
+
+class Graph:
+    """A ROS domain with nodes of this process."""
+
+    def __init__(self, *arguments):
+        rclpy.init(args=['--ros-args', *arguments], domain_id=int(fresh_domain()))
+        self.executor, self.nodes = SingleThreadedExecutor(), []
+
+    def node(self, name):
+        return self.add(rclpy.create_node(name, use_global_arguments=False))
+
+    def add(self, node):
+        self.nodes.append(node)
+        self.executor.add_node(node)
+        return node
+
+    def until(self, condition, step=lambda: None):
+        end = time.monotonic() + 60.0
+        while not condition():
+            assert time.monotonic() < end
+            step()
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def listen(self, topic='/tf', qos=1000):
+        heard = []
+        node = self.nodes[-1]
+        node.create_subscription(frames_output.TFMessage, topic, heard.append, qos)
+        return heard
+
+    def end(self):
+        for node in self.nodes:
+            node.destroy_node()
+        rclpy.shutdown()
+
+
+@pytest.fixture
+def graph(monkeypatch):
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    made = []
+
+    def make(*arguments):
+        made.append(Graph(*arguments))
+        return made[0]
+
+    yield make
+    for each in made:
+        each.end()
+
+
+def standing_still(steps=0):
+    q = np.array([0.1, -1.1, 0.4, 0.5, -0.2])
+    plant = SimpleNamespace(q=q)
+    return SimpleNamespace(
+        model=FIVE, plant=plant, period_ns=1_000_000, steps=steps, time_ns=steps * 1_000_000
+    )
+
+
+def stamp_ns(message):
+    stamp = message.transforms[0].header.stamp
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def as_tree(messages):
+    """Return pairs (carrier, link) and rows of poses of messages."""
+    links, rows = [], []
+    for each in (each for message in messages for each in message.transforms):
+        place, turn = each.transform.translation, each.transform.rotation
+        links.append((each.header.frame_id, each.child_frame_id))
+        rows.append([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w])
+    return SimpleNamespace(
+        moving=links,
+        moving_poses=lambda q: np.array(rows),
+        standing=[],
+        standing_poses=lambda: np.zeros((0, 7)),
+    )
+
+
+@needs_tf
+@pytest.mark.parametrize(
+    ('robot', 'engine'),
+    [('ur5e', 'mujoco'), ('five_joint_arm', 'analytical'), ('planar_3r', 'motion_model')],
+)
+def test_every_link_of_a_simulated_arm_is_where_its_state_says(graph, robot, engine):
+    options = ['-p', f'engine:={engine}', '-p', 'mode:=realtime', '-p', 'real_time_factor:=0.1']
+    domain = graph(*as_arguments(files_of(robot)), *options)
+    domain.node('listener')
+    moving, standing, states = domain.listen(), domain.listen('/tf_static', LATCHED_QOS), {}
+
+    def take(message):
+        stamp = message.header.stamp
+        states[stamp.sec * 1_000_000_000 + stamp.nanosec] = np.array(message.position)
+
+    domain.nodes[0].create_subscription(JointState, 'joint_states', take, STATE_QOS)
+    domain.add(SimulatorNode())
+    domain.until(lambda: standing and any(stamp_ns(each) in states for each in moving))
+    model = RobotModel(find_urdf(robot))
+    shown = next(each for each in moving if stamp_ns(each) in states)
+    q = states[stamp_ns(shown)]
+    found = in_base(as_tree([shown, standing[0]]), model.base_frame, q)
+    assert set(found) == set(model.frame_names)
+    for name, pose in found.items():
+        wanted = model.forward_kinematics(q, name)
+        np.testing.assert_allclose(pose.homogeneous, wanted.homogeneous, atol=1e-12)
+
+
+@needs_tf
+def test_frames_come_at_their_rate_and_only_while_somebody_listens(graph):
+    domain = graph()
+    simulation, node = standing_still(), domain.node('speaker')
+    frames = FramesOutput(node, simulation, rate=50.0)
+    made = []
+    frames._publish = lambda publish=frames._publish: (made.append(simulation.steps), publish())
+
+    def run(periods):
+        for _ in range(periods):
+            simulation.steps += 1
+            simulation.time_ns += simulation.period_ns
+            frames.show()
+
+    run(1000)
+    assert not made
+    domain.node('listener')
+    heard = domain.listen()
+    domain.until(lambda: heard)  # of an arm that stands still
+    assert stamp_ns(heard[0]) == 1_000_000_000
+    del heard[:], made[:]
+    run(1000)
+    assert made == list(range(1020, 2001, 20))
+    frames.set_rate(250.0)
+    run(100)
+    assert made[50:] == list(range(2004, 2101, 4))
+    frames.set_rate(0.0)
+    run(1000)
+    frames._look()
+    assert len(made) == 75
+    frames.set_rate(1e4)  # faster than there are states
+    frames._look()
+    run(5)
+    assert made[-5:] == list(range(3101, 3106))
+
+
+@needs_tf
+def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
+    domain = graph()
+    node = domain.node('speaker')
+    frames = FramesOutput(node, standing_still(), rate=1000.0)
+    domain.node('listener')
+    heard = domain.listen()
+    domain.until(lambda: heard, frames.show)
+    other = rclpy.create_node('robot_state_publisher')
+    publisher = other.create_publisher(frames_output.TFMessage, '/tf', 10)
+    domain.until(lambda: not frames._wanted, frames.show)
+    domain.until(lambda: not heard or heard.clear())
+    for _ in range(20):
+        frames.show()
+        domain.executor.spin_once(timeout_sec=0.01)
+    assert not heard
+    other.destroy_publisher(publisher)
+    other.destroy_node()
+    domain.until(lambda: heard, frames.show)
+
+
+def test_without_tf2_msgs_one_line_says_so_and_all_else_goes_on(graph, monkeypatch):
+    monkeypatch.setattr(frames_output, 'TFMessage', None)
+    node = graph().node('speaker')
+    told = []
+    monkeypatch.setattr(frames_output.Log, 'warning', lambda self, text: told.append(text))
+    frames = FramesOutput(node, standing_still(), rate=50.0)
+    for _ in range(100):
+        frames.show()
+    assert told == ['tf2_msgs is not installed: the arm is not shown on /tf']
+    assert '/tf' not in dict(node.get_topic_names_and_types())
+    FramesOutput(node, standing_still(), rate=0.0)
+    assert len(told) == 1
+
+
+def test_the_environment_that_ws_makes_has_tf2_msgs():
+    """Where `.ros` of this checkout is in use, nothing of the above may be left out."""
+    own = Path(__file__).parent.parent / '.ros'
+    assert frames_output.TFMessage or not Path(sys.prefix).is_relative_to(own)
