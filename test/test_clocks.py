@@ -7,12 +7,12 @@ from following import goal as a_goal
 from following import make as make_follower
 
 from arm_controllers.laws import law_class
-from arm_sim.plants.clock import RealtimeClock
 from arm_sim.plants.limits import Limits
 from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.patience import RESEND_PERIOD
 from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.realtime_clock import RealtimeClock
 from arm_sim.plants.simulation import Simulation
 
 PERIOD = 2_000_000
@@ -220,7 +220,7 @@ def test_a_state_that_stays_is_shown_again_after_a_tenth_of_a_second():
     run(clock, wall, 0.09)
     assert audience.shown_again == 0
     run(clock, wall, 0.02)
-    assert audience.shown_again > 0
+    assert audience.shown_again == 1
 
 
 def test_paused_real_time_stands_still_steps_when_allowed_and_then_does_not_catch_up():
@@ -228,7 +228,7 @@ def test_paused_real_time_stands_still_steps_when_allowed_and_then_does_not_catc
     clock.pause(True)
     run(clock, wall, 1.0)
     assert simulation.time_ns == 0
-    assert audience.shown_again >= 9
+    assert audience.shown_again in (9, 10)
     clock.allow_step()
     clock.allow_step()
     run(clock, wall, 0.01)
@@ -275,6 +275,29 @@ def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch
     run(clock, wall, clock.tick_period)
     assert simulation.steps == 1
     assert np.isfinite(simulation.plant.q).all()
+
+
+@pytest.mark.parametrize(('age', 'told'), [(0, False), (12, True)])
+def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
+    age, told, monkeypatch
+):
+    clock, simulation, audience, wall = realtime()
+    given = -1
+    for _ in range(200):  # each command answers a state that is so many periods old
+        stamp = simulation.time_ns - age * PERIOD
+        if stamp > given:
+            given = stamp
+            clock.take(stamp, GRAVITY)
+        run(clock, wall, clock.tick_period)
+    simulation.notice = 'too fast'
+    run(clock, wall, clock.tick_period)
+    monkeypatch.setattr(simulation.plant, 'step', lambda command: simulation.plant.q.fill(np.nan))
+    run(clock, wall, clock.tick_period)
+    for words in (audience.warnings[-1], audience.failures[-1]):
+        assert (
+            'the machine is too slow for real time: commands are 24 ms old, 12' in words
+        ) == told
+        assert ('a smaller real_time_factor' in words) == told
 
 
 @pytest.mark.parametrize('stop', [10, 20, 30, 40])

@@ -18,6 +18,7 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 from arm_sim.pictures import save
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
+from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
 from arm_sim.runs.measures import track
 from arm_sim.runs.record import Record
 from arm_sim.runs.robot import Robot
@@ -157,6 +158,25 @@ def test_pid_law_with_d_gives_the_objective_to_the_last_bit(objective, plant, co
     gains = shipped_gains(config, 'pose_pid_controller')
     run = hold(plant, pid_law(objective.arm.model, gains), TARGET, 0.5)
     assert run.cost == PoseHoldObjective(duration=0.5).cost(gains)
+
+
+@pytest.mark.parametrize('name', ['pose_p', 'pose_pi', 'pose_pid'])
+def test_shipped_gains_blow_up_where_each_command_comes_one_period_late(
+    objective, plant, config, name
+):
+    model = objective.arm.model
+    law = pid_law(model, shipped_gains(config, f'{name}_controller'))
+    target = np.array([0.0, -1.1, 0.3, 0.0, 0.0])
+
+    def stand(t, reference):
+        reference.row[:] = 0.0
+        reference.q[:] = target
+
+    start = target + np.array([0.0, 1e-3, 1e-3, 0.0, 1e-3])
+    for delay, held in ((0, True), (1, False)):
+        late = Imperfections(delay=delay)
+        record = run_closed_loop(plant, law, stand, 0.1, imperfections=late, start=start)
+        assert record.completed == held, delay
 
 
 def test_published_pi_blows_up_at_a_far_pose_where_the_model_based_law_holds(

@@ -1,4 +1,4 @@
-"""When the simulated arm takes a step: in lock-step with its commander, or in real time."""
+"""What the clocks of a simulated arm share: lock-step with a commander, and real time."""
 
 import time
 from collections.abc import Callable
@@ -12,8 +12,6 @@ from arm_sim.plants.simulation import Array, Simulation
 
 # A clock that is not asked for so much longer than it wanted was stopped itself [s].
 _STOPPED = 0.5
-# Further behind than by so many steps, real time gives up catching up.
-_CATCH_UP_STEPS = 10
 
 
 class Clock:
@@ -120,8 +118,10 @@ class Clock:
     def tick(self) -> None:
         """Do what time asks for; to be called every `tick_period` [s]."""
         self._forgive_own_stop()
-        if not self.fault and self._wall() - self._shown_at >= RESEND_PERIOD:
+        now = self._wall()
+        if not self.fault and now - self._shown_at >= RESEND_PERIOD:
             self._audience.show_again()
+            self._shown_at = now
 
     def _forgive_own_stop(self) -> None:
         """Count no time in which this process did not run: nobody else was silent then."""
@@ -150,13 +150,17 @@ class Clock:
         try:
             self.simulation.advance(command)
         except ArmError as error:
-            self.fault = str(error)
+            self.fault = f'{error}{self._too_slow()}'
             self._audience.fail(self.fault)
         else:
             self.show()
             if self.simulation.notice:
-                self._audience.warn(self.simulation.notice)
+                self._audience.warn(f'{self.simulation.notice}{self._too_slow()}')
                 self.simulation.notice = ''
+
+    def _too_slow(self) -> str:
+        """Return what to add to bad news where the machine may be the reason."""
+        return ''
 
     def _lose(self, silence: float) -> None:
         """Give up a commander after this silence [s]."""
@@ -166,66 +170,3 @@ class Clock:
             'braking to rest; a controller that returns takes over from there'
         )
         self.release()
-
-
-class RealtimeClock(Clock):
-    """Takes the steps that the wall clock says are due.
-
-    A command that is older than the timeout is no longer used: the arm brakes and holds.
-    """
-
-    def __init__(self, *args: Any, factor: float, timeout: float, **kwargs: Any):
-        """`factor`: simulated per wall time; `timeout` [s of simulated time]; else see `Clock`."""
-        super().__init__(*args, **kwargs)
-        self.set_timing(factor, timeout)
-
-    def set_timing(self, factor: float, timeout: float) -> None:
-        """Go on from here with another factor and timeout."""
-        self._factor, self._timeout_ns = factor, timeout * 1e9
-        self.tick_period = min(self.simulation.period_ns * 1e-9 / factor, RESEND_PERIOD)
-        self._start_anew()
-        self.wake(self.tick_period)
-
-    def _start_anew(self, due_ns: int = 0) -> None:
-        """Let the present state, or one `due_ns` later, be the one that is due now."""
-        self._anchor = self._wall(), self.simulation.time_ns + due_ns
-
-    def accepts(self, stamp_ns: int) -> bool:
-        """Whether the command is no older than the one in use."""
-        return self._command_ns <= stamp_ns <= self.simulation.time_ns
-
-    def reset(self) -> None:
-        """Go back to the initial state at time zero, now."""
-        super().reset()
-        self._start_anew()
-
-    def tick(self) -> None:
-        """Take the steps that are due; show a state again that stays for long."""
-        for _ in range(self._due()):
-            if self._may_step:
-                self._step_in_time()
-        super().tick()
-
-    def _due(self) -> int:
-        """Return how many steps are due."""
-        if self.paused or self.fault:
-            self._start_anew()
-            return self._steps_allowed
-        wall, simulated = self._anchor
-        simulation = self.simulation
-        elapsed = (self._wall() - wall) * 1e9 * self._factor
-        due = int(elapsed - (simulation.time_ns - simulated)) // simulation.period_ns
-        self.late += due > 1
-        if due > _CATCH_UP_STEPS:
-            self.skipped += due - 1
-            self._start_anew(simulation.period_ns)
-            return 1
-        return due
-
-    def _step_in_time(self) -> None:
-        """Take a step with the newest command, unless that is too old."""
-        age = self.simulation.time_ns - self._command_ns
-        self.oldest_command_ns = max(self.oldest_command_ns, age)
-        if self._command is not None and age > self._timeout_ns:
-            self._lose(age * 1e-9)
-        self._step(self._command)

@@ -10,6 +10,7 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log, shortened
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
+from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
 from arm_sim.ros.command_input import CommandInput
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
@@ -22,7 +23,8 @@ class SimulatorDiagnostics:
         """Publish every second; `fixed` are values that stay."""
         self._clock, self._commands, self._fixed = clock, commands, fixed
         self._log, self._publish = Log(node, 1.0), status_publisher(node)
-        self._refused = self._seen_stale = self._seen_refused = 0
+        self._refused = self._seen_stale = self._seen_refused = self._seen_skipped = 0
+        self._behind = ''
         self._last_refusal = ''
         self._last_report = (time.monotonic(), 0)
         node.create_timer(1.0, self._report)
@@ -34,6 +36,9 @@ class SimulatorDiagnostics:
         self._log.warning(self._last_refusal)
 
     def _report(self) -> None:
+        before, self._behind = self._behind, self._look_behind()
+        if self._behind and not before:
+            self._log.warning(self._behind)
         self._publish(*self._state(), self._fixed | self._numbers())
         self._commands.rival, self._clock.oldest_command_ns = '', 0
         self._seen_stale, self._seen_refused = self._commands.stale, self._refused
@@ -59,7 +64,19 @@ class SimulatorDiagnostics:
         stale = commands.stale - self._seen_stale
         if stale:
             return _WARN, f'running; {stale} commands came too late to be used'
+        if self._behind:
+            return _WARN, f'running; {self._behind}'
         return _OK, 'running'
+
+    def _look_behind(self) -> str:
+        """Say by how much real time was missed since the last report, if by a tenth or more."""
+        clock = self._clock
+        skipped = clock.skipped - self._seen_skipped
+        self._seen_skipped = clock.skipped
+        due = skipped + max(clock.simulation.steps - self._last_report[1], 0)
+        if skipped < max(0.1 * due, 1) or clock.simulation.braking:
+            return ''
+        return f'the machine misses {skipped / due:.0%} of real time: {TOO_SLOW_HELP}'
 
     def _numbers(self) -> dict[str, Any]:
         clock, simulation = self._clock, self._clock.simulation

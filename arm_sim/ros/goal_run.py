@@ -23,7 +23,8 @@ from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
-from arm_sim.runs.record import TOO_SLOW_HELP, JointStates
+from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
+from arm_sim.runs.record import JointStates
 
 # In lock-step time runs no further ahead of the recorder than so many states: the simulator keeps
 # 1000 of them for those who lag behind.

@@ -14,9 +14,10 @@ from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_pa
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.clock import Clock, RealtimeClock
+from arm_sim.plants.clock import Clock
 from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.plant import plant_class
+from arm_sim.plants.realtime_clock import RealtimeClock
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on

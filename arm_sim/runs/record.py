@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from arm_controllers.reference import ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.output_folder import whole_file
+from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
 from arm_sim.runs.goals import sampled
 
-# What to do where a machine cannot follow real time.
-TOO_SLOW_HELP = 'mode:=lockstep, a smaller real_time_factor or a longer timestep helps'
 RECORD = 'record.npz'  # the file of a record in a task's folder
 
 

@@ -1,0 +1,66 @@
+"""What the simulator says of itself on /diagnostics where its machine is too slow."""
+
+from types import SimpleNamespace
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from arm_sim.ros.diagnostics import SimulatorDiagnostics  # noqa: E402
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Return diagnostics of a fake clock, and what they publish and log."""
+    module = 'arm_sim.ros.diagnostics'
+    published, logged = [], []
+    monkeypatch.setattr(
+        f'{module}.status_publisher', lambda node: lambda *status: published.append(status)
+    )
+    log = SimpleNamespace(warning=logged.append)
+    monkeypatch.setattr(f'{module}.Log', lambda node, rate: log)
+    simulation = SimpleNamespace(
+        steps=0,
+        braking=False,
+        time_ns=0,
+        period_ns=2_000_000,
+        saturated_samples=0,
+        overspeed_samples=0,
+    )
+    clock = SimpleNamespace(
+        simulation=simulation, fault='', waits=False, skipped=0, late=0, oldest_command_ns=0
+    )
+    commands = SimpleNamespace(imitated='', rival='', commander='pd', stale=0)
+    node = SimpleNamespace(create_timer=lambda period, report: None)
+    return SimulatorDiagnostics(node, clock, commands, {}), clock, published, logged
+
+
+def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as_long_as_it_is_so(
+    told,
+):
+    diagnostics, clock, published, logged = told
+    words = []
+    for taken, skipped in ((500, 0), (460, 40), (300, 200), (125, 375), (500, 0)):
+        clock.simulation.steps += taken
+        clock.skipped += skipped
+        diagnostics._report()
+        words.append(published[-1][1])
+    assert [each.partition(':')[0] for each in words] == [
+        'running',
+        'running',
+        'running; the machine misses 40% of real time',
+        'running; the machine misses 75% of real time',
+        'running',
+    ]
+    assert 'a smaller real_time_factor' in words[2]
+    assert len(logged) == 1
+    assert logged[0].startswith('the machine misses 40% of real time: ')
+
+
+def test_what_is_missed_before_anybody_commands_is_nobodys_loss(told):
+    diagnostics, clock, published, logged = told
+    clock.simulation.braking = True
+    clock.simulation.steps, clock.skipped = 10, 1000
+    diagnostics._report()
+    assert 'misses' not in published[-1][1]
+    assert not logged
