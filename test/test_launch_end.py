@@ -1,4 +1,4 @@
-"""A launch ends though one of its actions never does."""
+"""A launch ends though one of its actions never does, and tells its processes at once."""
 
 import signal
 import subprocess
@@ -37,3 +37,42 @@ def test_ctrl_c_ends_a_launch_that_waits_for_what_never_comes(tmp_path):
         printed += launch.communicate(timeout=60)[0]
     assert launch.returncode == 1
     assert 'all processes have ended, launch itself has not' in printed
+
+
+NOTED = """
+from launch import LaunchDescription
+from launch.actions import ExecuteProcess
+from arm_sim.ros.launch_arguments import certain_end
+
+CODE = '''
+import signal
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, frame: print('first', signal.Signals(number).name))
+print('started', flush=True)
+signal.pause()
+'''
+
+
+def generate_launch_description():
+    process = ExecuteProcess(cmd=['python3', '-c', CODE], output='screen')
+    return LaunchDescription([certain_end(), process])
+"""
+
+
+def test_sigint_that_only_launch_gets_reaches_its_processes(tmp_path):
+    file = tmp_path / 'noted.launch.py'
+    file.write_text(NOTED)
+    with subprocess.Popen(
+        ['ros2', 'launch', str(file)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as launch:
+        printed = ''
+        while '] started' not in printed:
+            printed += launch.stdout.readline()
+        launch.send_signal(signal.SIGINT)
+        printed += launch.communicate(timeout=60)[0]
+    assert launch.returncode == 0
+    assert '] first SIGINT' in printed

@@ -1,16 +1,19 @@
 """The arguments of launch files: what several share stands here once."""
 
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler
 from launch.event_handlers import OnShutdown
+from launch.events import Shutdown
 
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
@@ -134,32 +137,39 @@ def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> N
 def certain_end(patience: float = 5.0) -> RegisterEventHandler:
     """Return what ends `ros2 launch` if it waits on so long [s] after its last process ended.
 
-    Seen once in 40 launches that Ctrl-C reached while they started their processes.
+    Seen once in 40 launches that Ctrl-C reached while they started their processes. It also passes
+    SIGINT on where launch does not.
     """
 
     def watch() -> None:
         waited = 0.0
         while waited < patience:
             time.sleep(_LOOK)
-            waited = 0.0 if _has_processes() else waited + _LOOK
+            waited = 0.0 if _own_processes() else waited + _LOOK
         print('launch: all processes have ended, launch itself has not: ended', file=sys.stderr)
         sys.stderr.flush()
         os._exit(1)
 
-    def begin(*_: object) -> None:
+    def begin(event: Shutdown, context: LaunchContext) -> None:
+        # launch trusts that Ctrl-C in a terminal reaches its processes without it. Where there is
+        # no terminal, nobody tells them, and they would be left to SIGTERM after 3 s.
+        if event.due_to_sigint and not (context.noninteractive or os.isatty(0)):
+            for process in _own_processes():
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGINT)
         threading.Thread(target=watch, daemon=True).start()
 
     return RegisterEventHandler(OnShutdown(on_shutdown=begin))
 
 
-def _has_processes() -> bool:
-    """Whether a process that this one started still runs."""
-    own = str(os.getpid())
+def _own_processes() -> list[int]:
+    """Return the processes that this one started and that still run."""
+    own, found = str(os.getpid()), []
     for stat in Path('/proc').glob('[0-9]*/stat'):
         try:
             state, parent = stat.read_text().rpartition(')')[2].split()[:2]
         except OSError:  # it has just ended
             continue
         if parent == own and state != 'Z':
-            return True
-    return False
+            found.append(int(stat.parent.name))
+    return found
