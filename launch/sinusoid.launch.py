@@ -1,5 +1,6 @@
 """A sinusoid in joint space under any controller, on an arm that may differ from its model."""
 
+from arm_dynamics.checks import ArmError
 from arm_sim.launching import comparison
 from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.ros.task_launch import run_task, task_arguments
@@ -26,6 +27,11 @@ def sinusoid(given: dict[str, str]) -> list:
     """Return the arm's nodes, paused, and the task that moves them, or the tool that sweeps."""
     if given['sweep'] == 'none':
         return run_task(given, 'sinusoid', PARAMETERS)
+    for name in ('plant_error', 'model_error'):
+        if given[name] != '{}':
+            raise ArmError(
+                f'{name} is for one run, not a sweep; model_mismatch.launch.py sweeps it'
+            )
     options = {'robots': given['robot'], 'engines': given['engine'], 'over': given['sweep']}
     return [comparison(given, sweep='frequency', **options)]
 

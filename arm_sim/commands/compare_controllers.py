@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_sim.commands.refusals import exit_code
 from arm_sim.comparison.cases import Case, observe_case, run_case, run_parallel, task_of
 from arm_sim.comparison.figures import law_figure
 from arm_sim.comparison.laws import compared_class, compared_laws
@@ -64,21 +65,15 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
+@exit_code
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if '--ros-args' in given:  # what a launch file adds for nodes
         given = given[: given.index('--ros-args')]
     options, command = parser().parse_args(given), ' '.join(['compare_controllers', *given])
     console = Console(width=None if sys.stdout.isatty() else 140)
-    try:
-        run(options, command, console)
-    except ArmError as error:
-        print(f'compare_controllers: {error}', file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    run(options, command, console)
 
 
 def run(options: argparse.Namespace, command: str, console: Console) -> None:

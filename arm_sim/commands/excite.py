@@ -15,10 +15,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from arm_dynamics.checks import ArmError, in_range
+from arm_dynamics.checks import in_range
 from arm_dynamics.identification import Excitation, ExcitationParameters, plan
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import facts
+from arm_sim.commands.refusals import exit_code
 from arm_sim.runs.goal_file import write_goal
 from arm_sim.runs.goals import goal_of
 from arm_sim.runs.robot import Robot
@@ -29,18 +30,12 @@ _APPROACH = 3.0  # until the first point, where the motion starts [s]
 _NOT_OPTIONS = ('floor', 'table')
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; return its exit code."""
+@exit_code
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
     options = _parser().parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    try:
-        run(options, console)
-    except ArmError as error:
-        print(f'excite: {error}', file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    run(options, console)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:

@@ -11,8 +11,9 @@ from rich.console import Console
 
 from arm_controllers.laws import Law, law_class
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.model_error import with_error
+from arm_sim.commands.refusals import exit_code
 from arm_sim.comparison.cases import run_parallel
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
@@ -101,14 +102,10 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
-    try:
-        _run(parser().parse_args(sys.argv[1:] if arguments is None else arguments))
-    except ArmError as error:
-        print(f'learn: {error}', file=sys.stderr)
-        return 1
-    return 0
+@exit_code
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command."""
+    _run(parser().parse_args(sys.argv[1:] if arguments is None else arguments))
 
 
 def _run(given: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from rich.live import Live
 from rich.table import Table
 
 from arm_dynamics.checks import ArmError, Array
+from arm_sim.commands.refusals import exit_code
 from arm_sim.runs.report import write_json
 from arm_sim.tasks.pose_hold.objective import (
     OFF_BY,
@@ -31,15 +32,11 @@ from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
 from arm_sim.tasks.pose_hold.tuning import Search, evolution_search, published_search
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; return its exit code."""
+@exit_code
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
     given = _joined(sys.argv[1:] if arguments is None else arguments)
-    try:
-        _run(_parser().parse_args(given))
-    except ArmError as error:
-        print(f'tune_pose_hold: {error}', file=sys.stderr)
-        return 1
-    return 0
+    _run(_parser().parse_args(given))
 
 
 def _run(options: argparse.Namespace) -> None:
