@@ -11,7 +11,7 @@ import pinocchio as pin
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.shapes import with_shapes
+from arm_dynamics.shapes import mesh_finder, with_shapes
 
 FLOOR, TABLE = 'the floor', 'the table'
 
@@ -36,8 +36,9 @@ class Surroundings(Parameters):
 class Clearance:
     """Distances of an arm's links from its surroundings and from each other.
 
-    Left out is what no motion changes or what always touches: links on one joint's two sides,
-    the links that stand still, and a link whose height no joint changes, from the floor.
+    A mesh counts as its convex hull, as for MuJoCo. Left out is what no motion changes or what
+    always touches: links on one joint's two sides, the links that stand still, and a link whose
+    height no joint changes, from the floor.
 
     Attributes:
         note: what a user should know of the shapes; may be empty.
@@ -47,7 +48,7 @@ class Clearance:
     def __init__(self, model: RobotModel, surroundings: Surroundings):
         """Read the shapes of the model's URDF."""
         self.model = model
-        tree, self.note = with_shapes(model.urdf)
+        tree, self.note = with_shapes(model.urdf, mesh_finder(model.file))
         text = ElementTree.tostring(tree, encoding='unicode')
         pin_model, kind = model.pin_model, pin.GeometryType.COLLISION
         try:
@@ -56,6 +57,8 @@ class Clearance:
             told = ' '.join(str(error).split())
             raise ArmError(f'shapes of {model.name!r}: {told}; mend the URDF') from None
         shapes = list(geometry.geometryObjects)
+        for shape in shapes:
+            _make_convex(shape)
         self._names = [pin_model.frames[shape.parentFrame].name for shape in shapes]
         self.pairs: list[tuple[str, str]] = []
         for i, shape in enumerate(shapes):
@@ -139,6 +142,13 @@ class Clearance:
     def _apart(self, one: int, other: int) -> bool:
         parents = self.model.pin_model.parents
         return one != other and parents[one] != other and parents[other] != one
+
+
+def _make_convex(shape: pin.GeometryObject) -> None:
+    """Put its convex hull in place of a mesh: the distance from that is at most the mesh's."""
+    if isinstance(shape.geometry, coal.BVHModelBase):
+        shape.geometry.buildConvexHull(True, 'Qt')
+        shape.geometry = shape.geometry.convex
 
 
 def level_joints(model: RobotModel) -> set[int]:

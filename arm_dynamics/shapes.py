@@ -1,38 +1,92 @@
 """The shapes of an arm's links, read from its URDF: what can touch something."""
 
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
+
+import coal
 
 from arm_dynamics.urdf import bare
 
 
-def with_shapes(urdf: str) -> tuple[Element, str]:
+def with_shapes(
+    urdf: str, find: Callable[[str], Path | None] = lambda name: None
+) -> tuple[Element, str]:
     """Return a URDF's tree of links, joints and collision shapes, and what to know of the shapes.
 
-    Where no link has a collision shape, the visible ones stand for them. Shapes that need mesh
-    files are left out.
+    Where no link has a collision shape, the visible ones stand for them. Meshes are left out but
+    those for whose `filename` the function `find` returns a file.
     """
     whole = ElementTree.fromstring(urdf)
     tree = bare(whole)
     kind = 'collision' if whole.find('link/collision') is not None else 'visual'
-    left_out, count = [], 0
+    left_out, count, hulls = [], 0, False
     for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
         for shape in full.iterfind(kind):
             geometry, origin = shape.find('geometry'), shape.find('origin')
             if geometry is None or not len(geometry):
                 continue
-            if geometry.find('mesh') is not None:
-                left_out.append(link.get('name', ''))
-                continue
+            mesh = geometry.find('mesh')
+            if mesh is not None:
+                file = find(mesh.get('filename', ''))
+                if file is None:
+                    left_out.append(link.get('name', ''))
+                    continue
+                mesh.set('filename', str(file))
+                hulls = True
             solid = ElementTree.SubElement(link, 'collision')
             solid.extend([geometry] if origin is None else [origin, geometry])
             count += 1
     notes = []
     if left_out:
         names = ', '.join(repr(name) for name in dict.fromkeys(left_out))
-        notes.append(f'shapes of mesh files are not read, and {names} have some')
+        notes.append(f'mesh files are not found or not read, and so some shapes of {names}')
+    if hulls:
+        notes.append('meshes count as their convex hulls')
     if not count:
-        notes.append('no link has a box, a cylinder or a sphere: nothing is known to touch')
+        notes.append('no link has a shape that is known: nothing is known to touch')
     elif kind == 'visual':
         notes.append('the URDF has no collision shapes: the visible ones stand for them')
     return tree, '; '.join(notes)
+
+
+def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
+    """Return a function that finds the file of a mesh of this URDF, if it is there and readable.
+
+    A `filename` is a path, from the URDF's folder where it is relative, or `package://NAME/PATH`:
+    in a folder NAME above the URDF, or in the share folder of a ROS package that is sourced.
+    """
+    folder = Path(urdf_file).expanduser().resolve().parent if urdf_file else Path('/')
+    loader = coal.MeshLoader()
+    known: dict[str, Path | None] = {}
+
+    def find(filename: str) -> Path | None:
+        if filename not in known:
+            read = partial(_is_read, loader)
+            known[filename] = next(filter(read, _candidates(filename, folder)), None)
+        return known[filename]
+
+    return find
+
+
+def _candidates(filename: str, folder: Path) -> list[Path]:
+    scheme, _, rest = filename.rpartition('://')
+    if scheme != 'package':
+        return [folder / rest]  # which is `rest`, if that is absolute
+    package, _, inside = rest.partition('/')
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
+    own = [above / inside for above in folder.parents if above.name == package]
+    return own + [Path(prefix, 'share', package, inside) for prefix in prefixes if prefix]
+
+
+def _is_read(loader: coal.MeshLoader, file: Path) -> bool:
+    """Whether a file holds a mesh; coal reads what its Assimp does: STL, OBJ, DAE and others."""
+    if not file.is_file():
+        return False
+    try:
+        return loader.load(str(file)).num_vertices > 3
+    except (RuntimeError, ValueError):
+        return False

@@ -3,6 +3,8 @@
 import mujoco
 import numpy as np
 import pytest
+from arms import examples
+from scipy.spatial import ConvexHull
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import FLOOR, TABLE, Clearance, Surroundings
@@ -156,7 +158,7 @@ def test_without_a_floor_a_cube_may_be_below_the_base():
 def test_shapes_that_are_not_checked_are_named():
     model = crane('<mesh filename="hook.stl"/>')
     told = Clearance(model, Surroundings()).note
-    assert told.startswith("shapes of mesh files are not read, and 'z' have some")
+    assert told.startswith("mesh files are not found or not read, and so some shapes of 'z'")
     assert 'nothing is known to touch' in told
     assert (
         'visible ones' in Clearance(crane('<sphere radius="1"/>', 'visual'), Surroundings()).note
@@ -171,3 +173,97 @@ def test_neighbours_are_no_pair(robot):
     assert ('wrist_1_link', 'upper_arm_link') in checked.pairs
     assert ('shoulder_link', FLOOR) not in checked.pairs
     assert ('upper_arm_link', FLOOR) in checked.pairs
+
+
+CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.2, 0.2) for z in (-0.3, 0.3)])
+DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset>
+<unit meter="1"/><up_axis>Z_UP</up_axis></asset><library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="{3}">{0}</float_array><technique_common>
+<accessor source="#a" count="{2}" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices><triangles count="{4}">
+<input semantic="VERTEX" source="#v" offset="0"/><p>{1}</p></triangles></mesh></geometry>
+</library_geometries><library_visual_scenes><visual_scene id="s"><node id="n">
+<instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+
+
+def write_mesh(file):
+    """Write the box between CORNERS [m] as a file of this suffix."""
+    triangles = ConvexHull(CORNERS).simplices
+    if file.suffix == '.dae':
+        flat = [' '.join(map(str, each.ravel())) for each in (CORNERS, triangles)]
+        text = DAE.format(*flat, len(CORNERS), CORNERS.size, len(triangles))
+    elif file.suffix == '.obj':
+        lines = [f'v {x} {y} {z}' for x, y, z in CORNERS]
+        text = '\n'.join(lines + [f'f {a} {b} {c}' for a, b, c in triangles + 1])
+    else:
+        lines = ['facet normal 0 0 0 outer loop', *['vertex {} {} {}'] * 3, 'endloop endfacet']
+        facets = '\n'.join('\n'.join(lines).format(*CORNERS[each].ravel()) for each in triangles)
+        text = f'solid box\n{facets}\nendsolid box\n'
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+@pytest.mark.parametrize('suffix', ['stl', 'obj', 'dae'])
+@pytest.mark.parametrize('way', ['relative', 'absolute', 'file', 'package', 'sourced'])
+def test_a_mesh_is_found_and_has_the_distances_of_the_box_that_it_shows(
+    suffix, way, tmp_path, monkeypatch
+):
+    share = tmp_path / 'share' / 'my_arm'
+    mesh = share / 'meshes' / f'hook.{suffix}'
+    write_mesh(mesh)
+    folder = tmp_path / 'elsewhere' if way == 'sourced' else share / 'urdf'
+    folder.mkdir(parents=True)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path) if way == 'sourced' else '')
+    name = {
+        'relative': f'../meshes/hook.{suffix}',
+        'absolute': str(mesh),
+        'file': f'file://{mesh}',
+        'package': f'package://my_arm/meshes/hook.{suffix}',
+        'sourced': f'package://my_arm/meshes/hook.{suffix}',
+    }[way]
+    urdf = folder / 'crane.urdf'
+    urdf.write_text(crane(f'<mesh filename="{name}" scale="1 1 0.5"/>').urdf)
+    around = Surroundings(table=(0.5, 0.0, 0.4, 0.2, 0.2, 0.2))
+    checked = Clearance(RobotModel(urdf), around)
+    box = Clearance(crane('<box size="0.2 0.4 0.3"/>'), around)
+    assert checked.note == 'meshes count as their convex hulls'
+    for q in np.random.default_rng(7).uniform((-1, -1, 0.0), (1, 1, 1), (50, 3)):
+        ours, theirs = checked.distances(q), box.distances(q)
+        apart = theirs > 0.0
+        np.testing.assert_allclose(ours[apart], theirs[apart], atol=1e-6)
+        assert (ours[~apart] <= 1e-6).all()
+    with pytest.raises(ArmError, match=r"link 'z' is 50\.0 mm inside the floor"):
+        checked.check(np.array([1.0]), np.array([[0.0, 0.9, 0.1]]), 0.0)
+
+
+def test_a_mesh_that_cannot_be_read_is_named_and_the_others_are_checked(tmp_path):
+    write_mesh(tmp_path / 'good.stl')
+    (tmp_path / 'broken.stl').write_bytes(b'solid nothing')
+    model = crane('<mesh filename="good.stl"/>').urdf
+    other = shape('<mesh filename="broken.stl"/>')
+    text = model.replace('<link name="y">', f'<link name="y">{other}', 1)
+    (tmp_path / 'crane.urdf').write_text(text)
+    checked = Clearance(RobotModel(tmp_path / 'crane.urdf'), Surroundings())
+    assert checked.note == (
+        "mesh files are not found or not read, and so some shapes of 'y'; "
+        'meshes count as their convex hulls'
+    )
+    np.testing.assert_allclose(checked.distances(np.array([0.0, 0.0, 1.0])), [0.7], atol=1e-7)
+
+
+def test_the_meshes_of_a_manufacturers_arm_are_apart_upright_and_touch_where_it_is_folded():
+    checked = Clearance(
+        RobotModel(examples() / 'ur_description/urdf/ur5_robot.urdf'), Surroundings()
+    )
+    assert checked.note == 'meshes count as their convex hulls'
+    times = np.array([0.0])
+    upright = np.array([[0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0]])
+    checked.check(times, upright, 0.005)
+    for change, says in (
+        ([0.0, 0.0, 3.1, 0.0, 0.0, 0.0], "link 'wrist_1_link' is .* inside link 'upper_arm_link'"),
+        ([0.0, 2.2, 0.0, 0.0, 0.0, 0.0], "link 'wrist_2_link' is .* inside the floor"),
+    ):
+        with pytest.raises(ArmError, match=says):
+            checked.check(times, upright + np.array(change), 0.005)
