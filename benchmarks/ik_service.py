@@ -19,12 +19,12 @@ import rclpy
 from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
-from arm_controllers.ros.messages import pose_to_message
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_controllers.ros.running import make_executor, run_node
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
+from arm_sim.ros.ik_client import pose_to_message
 
 START = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
 TIMEOUT = 60.0

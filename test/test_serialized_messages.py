@@ -2,14 +2,23 @@
 
 import random
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from arm_controllers.ros.messages import goal_from_bytes, goal_from_message, to_ns
+from arm_controllers.follower.goal import JointTolerance as JointLimits
+from arm_controllers.ros.messages import (
+    goal_from_action,
+    goal_from_bytes,
+    goal_from_message,
+    to_ns,
+)
 from arm_controllers.ros.serialized_messages import (
     FIELDS,
     JointReader,
@@ -337,6 +346,38 @@ def test_a_serialised_trajectory_is_the_goal_that_ros_reads_or_refused_with_its_
     message.points[-1].accelerations = [1.0] * len(NAMES)  # one point is not like the others
     expected = goal_or_refusal(goal_from_message, message)
     assert goal_or_refusal(goal_from_bytes, bytes(serialize_message(message))) == expected
+
+
+@pytest.mark.parametrize('fields', POINTS)
+@pytest.mark.parametrize('points', [0, 1, 2, 3, 20])
+def test_a_serialised_action_goal_is_its_trajectory_with_its_tolerances(fields, points):
+    rng = random.Random(points)
+    asked = FollowJointTrajectory.Goal(trajectory=trajectory_of(rng, fields, points))
+    asked.path_tolerance = [JointTolerance(name=name, position=rng.random()) for name in NAMES]
+    asked.goal_tolerance = [JointTolerance(name='elbow_joint', velocity=rng.random())]
+    asked.goal_time_tolerance.sec = 3
+    found = goal_or_refusal(goal_from_action, bytes(serialize_message(asked)), 'its name')
+    path = tuple(JointLimits(t.name, t.position, t.velocity) for t in asked.path_tolerance)
+    goal = tuple(JointLimits(t.name, t.position, t.velocity) for t in asked.goal_tolerance)
+
+    def expected(message):
+        return replace(
+            goal_from_message(message),
+            identifier='its name',
+            path_tolerance=path,
+            goal_tolerance=goal,
+            goal_time_tolerance=3.0,
+        )
+
+    assert found == goal_or_refusal(expected, asked.trajectory)
+
+
+def test_what_ros_would_convert_for_long_is_refused_at_once():
+    message = trajectory_of(random.Random(0), ('positions',), 25_000)
+    assert len(goal_from_bytes(bytes(serialize_message(message))).times) == 25_000
+    message.points[7].velocities = [0.0] * len(NAMES)
+    with pytest.raises(ArmError, match='bytes whose points differ in their fields'):
+        goal_from_bytes(bytes(serialize_message(message)))
 
 
 @pytest.mark.parametrize('fields', POINTS[:4])

@@ -13,7 +13,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
 from arm_controllers.ros.log import Log, shortened
-from arm_controllers.ros.messages import goal_from_bytes, set_numbers, set_stamp
+from arm_controllers.ros.messages import goal_from_action, goal_from_bytes, set_numbers, set_stamp
 from arm_dynamics.checks import ArmError
 
 # Goals of more points or bytes than this are made and checked aside or in slices in real time.
@@ -60,7 +60,7 @@ class GoalServer:
         self._feedback_every_ns = round(1e9 / feedback_rate)
         self._next_feedback_ns = 0
         self._realtime = realtime
-        self._inbox: deque[tuple[object, bytes | Goal | ArmError]] = deque()
+        self._inbox: deque[tuple[object, bytes]] = deque()
         self._cancels: deque[object] = deque()
         self._time_ns: int | None = None
         self._check: tuple[object, Iterator[None]] | None = None
@@ -99,8 +99,8 @@ class GoalServer:
 
     # What arrives, in real time in another thread
 
-    def _on_goal(self, identifier: object, goal: bytes | Goal | ArmError) -> None:
-        self._inbox.append((identifier, goal))
+    def _on_goal(self, identifier: object, raw: bytes) -> None:
+        self._inbox.append((identifier, raw))
         if self._time_ns is None:
             self._refuse_waiting(NOT_ACTIVE)
         else:
@@ -139,21 +139,24 @@ class GoalServer:
         self._idle = not self._inbox
         self._soon()
 
-    def take(self, goal: bytes | Goal | ArmError, identifier: object = None) -> None:
-        """Give a goal to the follower, at once or in slices, or refuse it."""
+    def take(self, goal: bytes | Goal, identifier: object = None) -> None:
+        """Give a goal to the follower, at once or in slices, or refuse it.
+
+        As bytes it is a serialised JointTrajectory, or with an identifier an action goal.
+        """
         try:
             if self._time_ns is None:
                 raise GoalError(NOT_ACTIVE)
             if self._realtime and _is_long(goal):
-                self._check = identifier, self._accept(goal)
+                self._check = identifier, self._accept(goal, identifier)
             else:
-                self.follower.set_goal(_made(goal), self._time_ns)
+                self.follower.set_goal(_made(goal, identifier), self._time_ns)
         except ArmError as error:
             self._refuse(identifier, error)
 
-    def _accept(self, asked: bytes | Goal) -> Iterator[None]:
+    def _accept(self, asked: bytes | Goal, identifier: object) -> Iterator[None]:
         """Make and check a goal in slices, and give it to the follower."""
-        making = self._aside.submit(_made, asked)
+        making = self._aside.submit(_made, asked, identifier)
         while not making.done():
             yield
         goal = making.result()
@@ -245,14 +248,12 @@ def _fill(
         set_stamp(part.time_from_start, t_ns)
 
 
-def _made(goal: bytes | Goal | ArmError) -> Goal:
-    """Return a goal, made of its serialised message where it is not yet; raise why it is none."""
-    if isinstance(goal, ArmError):
-        raise goal
-    return goal_from_bytes(goal) if isinstance(goal, bytes) else goal
+def _made(goal: bytes | Goal, identifier: object) -> Goal:
+    """Return a goal, made of its serialised message where it is not yet."""
+    if not isinstance(goal, bytes):
+        return goal
+    return goal_from_bytes(goal) if identifier is None else goal_from_action(goal, identifier)
 
 
-def _is_long(goal: bytes | Goal | ArmError) -> bool:
-    if isinstance(goal, ArmError):
-        return False
+def _is_long(goal: bytes | Goal) -> bool:
     return len(goal) > _BYTES_AT_ONCE if isinstance(goal, bytes) else len(goal.times) > _AT_ONCE

@@ -1,16 +1,14 @@
 """ROS 2 messages to NumPy and back; `serialized_messages` has those of the control loop."""
 
-import math
+import struct
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
-from geometry_msgs.msg import Pose, PoseArray, PoseStamped
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -19,6 +17,8 @@ from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
 from arm_controllers.ros.serialized_messages import Cursor, is_native, no_message, stamp_ns
 from arm_dynamics.checks import ArmError, Array
 
+# What ROS's own conversion may be given, which is slow [bytes].
+_SLOWLY = 1_000_000
 _POINT_FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 
 
@@ -45,20 +45,55 @@ def goal_from_bytes(raw: bytes) -> Goal:
     10 us per point, and for 15 ms at a time it lets no other thread run.
 
     Raises:
-        ArmError: these bytes are no JointTrajectory; else as `goal_from_message`.
+        ArmError: these bytes are no JointTrajectory, or more than 1 MB whose points are not
+            alike; else as `goal_from_message`.
     """
-    goal = _goal_of_points_alike(raw)
-    if goal is not None:
-        return goal
+    found = _goal_of_points_alike(raw)
+    return found[0] if found else goal_from_message(_deserialized(raw, JointTrajectory))
+
+
+def goal_from_action(raw: bytes, identifier: object) -> Goal:
+    """Return a serialised action goal, with its tolerances, as a goal.
+
+    Raises:
+        ArmError: as `goal_from_bytes`.
+    """
+    kind, found = FollowJointTrajectory.Goal, _goal_of_points_alike(raw)
+    if found:
+        goal, end = found
+        # The rest, after an empty trajectory that ends as this one does, at a multiple of 8 or 4.
+        frame = 4 + (end - 4) % 8
+        empty = raw[:4] + bytes(8) + struct.pack('=I', frame) + bytes(frame + 8)
+        request = _deserialized(empty + raw[end:], kind)
+    else:
+        request = _deserialized(raw, kind)
+        goal = goal_from_message(request.trajectory)
+
+    def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
+        return tuple(JointTolerance(row.name, row.position, row.velocity) for row in rows)
+
+    return replace(
+        goal,
+        identifier=identifier,
+        path_tolerance=tolerances(request.path_tolerance),
+        goal_tolerance=tolerances(request.goal_tolerance),
+        goal_time_tolerance=to_ns(request.goal_time_tolerance) * 1e-9,
+    )
+
+
+def _deserialized(raw: bytes, kind: Any) -> Any:
+    """Return a message by ROS's own conversion, unless that takes too long."""
+    if len(raw) > _SLOWLY:
+        told = f'{len(raw)} bytes whose points differ in their fields, or that hold much else'
+        raise ArmError(f'{told}; allowed: {_SLOWLY}')
     try:
-        message = deserialize_message(raw, JointTrajectory)
+        return deserialize_message(raw, kind)
     except (RuntimeError, MemoryError):
-        raise no_message(raw, 'JointTrajectory') from None
-    return goal_from_message(message)
+        raise no_message(raw, kind.__name__) from None
 
 
-def _goal_of_points_alike(raw: bytes) -> Goal | None:
-    """Return a serialised trajectory of two or more points with the same fields, else None.
+def _goal_of_points_alike(raw: bytes) -> tuple[Goal, int] | None:
+    """Return a trajectory of two or more points with the same fields, and its end, else None.
 
     From the second point on they stand at equal distances; the first may be padded otherwise.
     """
@@ -87,7 +122,7 @@ def _goal_of_points_alike(raw: bytes) -> Goal | None:
     )
     if columns['positions'] is None:
         columns['positions'] = np.zeros((m, n))
-    return Goal(
+    goal = Goal(
         joint_names=names,
         times=(seconds * 1_000_000_000 + nanoseconds) * 1e-9,
         start_ns=start_ns,
@@ -95,6 +130,7 @@ def _goal_of_points_alike(raw: bytes) -> Goal | None:
         has_acceleration=np.full(m, counts['accelerations'] > 0),
         **columns,
     )
+    return goal, after + (m - 1) * other.itemsize
 
 
 def _point(cursor: Cursor) -> tuple[int, np.dtype]:
@@ -122,7 +158,7 @@ def _check_count(count: int, field: str, joints: int, point: int) -> None:
     raise GoalError(text, point=point)
 
 
-def goal_from_message(message: JointTrajectory, identifier: object = None) -> Goal:
+def goal_from_message(message: JointTrajectory) -> Goal:
     """Return a JointTrajectory as a goal.
 
     Raises:
@@ -155,22 +191,6 @@ def goal_from_message(message: JointTrajectory, identifier: object = None) -> Go
         start_ns=to_ns(message.header.stamp),
         has_velocity=has_velocity,
         has_acceleration=has_acceleration,
-        identifier=identifier,
-    )
-
-
-def goal_from_action(request: FollowJointTrajectory.Goal, identifier: object) -> Goal:
-    """Return an action goal, with its tolerances, as a goal. Raises as `goal_from_message`."""
-    goal = goal_from_message(request.trajectory, identifier)
-
-    def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
-        return tuple(JointTolerance(row.name, row.position, row.velocity) for row in rows)
-
-    return replace(
-        goal,
-        path_tolerance=tolerances(request.path_tolerance),
-        goal_tolerance=tolerances(request.goal_tolerance),
-        goal_time_tolerance=to_ns(request.goal_time_tolerance) * 1e-9,
     )
 
 
@@ -187,63 +207,3 @@ def trajectory_message(goal: Goal) -> JointTrajectory:
                 setattr(point, field, array('d', rows[i].tobytes()))
         message.points.append(point)
     return message
-
-
-# Poses
-
-
-def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
-    """Return a pose; the quaternion is normalised.
-
-    Raises:
-        ArmError: a number is not finite, or the quaternion's norm is not 1 (to 1e-3).
-    """
-    p, o = message.position, message.orientation
-    norm = math.sqrt(o.x * o.x + o.y * o.y + o.z * o.z + o.w * o.w)
-    if not (math.isfinite(p.x + p.y + p.z) and abs(norm - 1.0) < 1e-3):
-        _poses([message], what)
-    x, y, z, w = o.x / norm, o.y / norm, o.z / norm, o.w / norm
-    return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z, x, y, z, w]))
-
-
-def poses_from_message(message: PoseArray) -> Array:
-    """Return poses (n, 4, 4). Raises as `pose_from_message`, naming the pose's index."""
-    if not message.poses:
-        raise ArmError('the path has no pose')
-    return _poses(message.poses, 'pose {} of the path')
-
-
-def pose_to_message(pose: pin.SE3, frame: str) -> PoseStamped:
-    """Return a pose in `frame` as a message."""
-    message = PoseStamped()
-    message.header.frame_id = frame
-    p, o = message.pose.position, message.pose.orientation
-    p.x, p.y, p.z, o.x, o.y, o.z, o.w = pin.SE3ToXYZQUAT(pose).tolist()
-    return message
-
-
-def _poses(messages: Sequence[Pose], what: str) -> Array:
-    rows = np.array(
-        [
-            (p.x, p.y, p.z, o.x, o.y, o.z, o.w)
-            for p, o in ((message.position, message.orientation) for message in messages)
-        ]
-    )
-    norms = np.linalg.norm(rows[:, 3:], axis=1)
-    wrong = ~np.isfinite(rows).all(axis=1) | ~(np.abs(norms - 1.0) < 1e-3)
-    if wrong.any():
-        index = int(wrong.argmax())
-        values = ', '.join(f'{value:g}' for value in rows[index])
-        raise ArmError(
-            f'{what.format(index)} is ({values}); it must be finite and its quaternion of norm 1, '
-            f'not {norms[index]:g}'
-        )
-    x, y, z, w = (rows[:, 3:] / norms[:, None]).T
-    poses = np.zeros((len(rows), 4, 4))
-    poses[:, :3, 3], poses[:, 3, 3] = rows[:, :3], 1.0
-    poses[:, 0, 0], poses[:, 0, 1] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w)
-    poses[:, 0, 2], poses[:, 1, 0] = 2 * (x * z + y * w), 2 * (x * y + z * w)
-    poses[:, 1, 1], poses[:, 1, 2] = 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
-    poses[:, 2, 0], poses[:, 2, 1] = 2 * (x * z - y * w), 2 * (y * z + x * w)
-    poses[:, 2, 2] = 1 - 2 * (x * x + y * y)
-    return poses

@@ -15,7 +15,6 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import pose_from_message, pose_to_message, poses_from_message
 from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
@@ -32,6 +31,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
+from arm_sim.ros.ik_client import pose_from_message, pose_to_message, poses_from_message
 
 _DIAGNOSTICS_PERIOD = 1.0
 # What may change while the node runs.
