@@ -19,6 +19,7 @@ EXECUTABLES = [
     'compare_controllers',
     'learn',
     'excite',
+    'identify',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

@@ -26,6 +26,7 @@ _MODULES = {
     'compare_controllers': 'arm_sim.commands.compare_controllers',
     'learn': 'arm_sim.commands.learn',
     'excite': 'arm_sim.commands.excite',
+    'identify': 'arm_sim.commands.identify',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

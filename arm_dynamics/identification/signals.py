@@ -1,0 +1,113 @@
+"""Velocities and accelerations from recorded positions, without delay.
+
+Everything runs through Butterworth filters forwards and backwards (zero phase). Positions and
+torques pass the first one, with four times the cutoff; a quintic spline through the positions
+gives v and a. The regressor is made of these, and with the torques it passes the second one.
+What the second takes off is taken off both sides of tau = Y pi alike.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline, make_interp_spline
+from scipy.ndimage import maximum_filter1d
+from scipy.signal import butter, sosfiltfilt
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.model import STANDSTILL
+
+_FIRST, _RATE, _KEPT_RATE = 4.0, 20.0, 2.5  # of the cutoff: first filter, regressor, kept rows
+_ORDER = 4
+_CUT_OFF_ENDS = 3.0  # periods of the cutoff, where the filters have not settled
+_MOVING = 1.5  # times STANDSTILL: from there on Coulomb friction has its full size
+_SAME = 1e-6  # times nearer than this are one [s]
+_GAP = 5.0  # median periods without a sample, after which a new piece begins
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What was measured at times (m,) [s]: positions and torques (m, n)."""
+
+    times: Array
+    q: Array
+    effort: Array
+
+    def longest_piece(self) -> 'Samples':
+        """Return the longest piece without a gap, each time once."""
+        keep = np.concatenate([[True], np.diff(self.times) > _SAME])
+        times = self.times[keep]
+        if len(times) < 2:
+            raise ArmError('the recording has fewer than two states')
+        steps = np.diff(times)
+        ends = np.flatnonzero(steps > _GAP * np.median(steps)) + 1
+        edges = [0, *ends.tolist(), len(times)]
+        first, last = max(pairwise(edges), key=lambda both: both[1] - both[0])
+        return Samples(*(x[keep][first:last] for x in (self.times, self.q, self.effort)))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Equations tau = Y pi - lag dtau/dt at times (k,).
+
+    Attributes:
+        times: (k,) [s].
+        y: (k, n, p + 1) regressor, and minus the torque's derivative as the last column.
+        tau: (k, n) measured torque.
+        moving: (k, n) whether the joint moves, so that its friction is known.
+    """
+
+    times: Array
+    y: Array
+    tau: Array
+    moving: NDArray[np.bool_]
+
+    def part(self, keep: NDArray[np.bool_]) -> 'Rows':
+        """Return the rows of some times (k,) bool."""
+        return Rows(self.times[keep], self.y[keep], self.tau[keep], self.moving[keep])
+
+
+def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
+    """Return the filtered equations of a recording; `cutoff` [Hz].
+
+    Raises:
+        ArmError: too short, or not sampled often enough.
+    """
+    count = len(samples.times)
+    begin, end = samples.times[[0, -1]]
+    rate = (count - 1) / (end - begin)
+    if rate < _FIRST * cutoff:
+        raise ArmError(
+            f'the recording has {rate:.4g} states a second; a cutoff of {cutoff:g} Hz needs '
+            f'{_FIRST * cutoff:g}: choose a lower one'
+        )
+    lost = _CUT_OFF_ENDS / cutoff
+    if end - begin < 10.0 * lost:
+        raise ArmError(
+            f'the recording lasts {end - begin:.3g} s; a cutoff of {cutoff:g} Hz needs '
+            f'{10.0 * lost:.3g} s or more'
+        )
+    even = np.linspace(begin, end, count)
+    q, tau = CubicSpline(samples.times, samples.q)(even), samples.effort
+    tau = np.column_stack([np.interp(even, samples.times, column) for column in tau.T])
+    first = _lowpass(_FIRST * cutoff, rate)
+    spline = make_interp_spline(even, first(q), k=5)
+    torque = CubicSpline(even, first(tau))
+    times = np.arange(begin, end, 1.0 / (_RATE * cutoff))
+    states = spline(times), spline(times, 1), spline(times, 2)
+    second = _lowpass(cutoff, _RATE * cutoff)
+    y = np.concatenate([regressor(*states), -torque(times, 1)[..., np.newaxis]], axis=2)
+    slow = np.abs(states[1]) < _MOVING * STANDSTILL
+    slow = maximum_filter1d(slow.astype(np.uint8), round(_RATE), axis=0) > 0
+    step, skip = round(_RATE / _KEPT_RATE), round(lost * _RATE * cutoff)
+    kept = slice(skip, len(times) - skip, step)
+    return Rows(times[kept], second(y)[kept], second(torque(times))[kept], ~slow[kept])
+
+
+def _lowpass(cutoff: float, rate: float):
+    if cutoff > 0.4 * rate:  # nothing to take off
+        return lambda values: values
+    sections = butter(_ORDER, cutoff, fs=rate, output='sos')
+    return lambda values: sosfiltfilt(sections, values, axis=0)

@@ -1,0 +1,318 @@
+"""Identification: arms that their models do not know, from noisy recordings; files; bad input."""
+
+import json
+import re
+import sqlite3
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arms import examples, load_arm
+from mcap.writer import Writer
+from numpy.testing import assert_allclose
+from scripts import load_script
+
+from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.identification import (
+    FourierSeries,
+    IdentificationParameters,
+    JointRegressor,
+    Samples,
+    identified_urdf,
+    identify,
+    with_parameters,
+)
+from arm_dynamics.identification.consistency import (
+    bodies_parameters,
+    deviation,
+    log_cholesky,
+    pseudo_inertia,
+)
+from arm_dynamics.identification.fourier import at_rest_at_start
+from arm_sim.commands import identify as command
+from arm_sim.runs.recordings import read_samples
+from arm_sim.runs.robot import Robot
+
+STUDY = load_script('benchmarks/identification.py')
+
+
+@pytest.fixture(scope='session')
+def panda(tmp_path_factory):
+    """Return the file of the seven-joint Panda: its fingers are fixed."""
+    text = (examples() / 'panda_description/urdf/panda.urdf').read_text()
+    text = re.sub('<mimic [^>]*>', '', text).replace('type="prismatic"', 'type="fixed"')
+    file = tmp_path_factory.mktemp('panda') / 'panda7.urdf'
+    file.write_text(text)
+    return str(file)
+
+
+def some_motion(model, seed, period=8.0):
+    """Return a motion of two thirds of a radian at most, about the middle of each range."""
+    rng = np.random.default_rng(seed)
+    cosine, sine = at_rest_at_start(*rng.normal(size=(2, 5, model.nv)))
+    lower, upper = model.position_lower.clip(-2.0), model.position_upper.clip(max=2.0)
+    motion = FourierSeries(0.5 * (lower + upper), cosine, sine, period)
+    q, v, _ = motion.states(np.linspace(0.0, period, 400))
+    most = np.minimum(0.9 * (upper - lower) / 2, 0.7 * np.pi)
+    return motion.scaled(np.minimum(most / np.ptp(q, axis=0), 1.5 / np.abs(v).max(axis=0)))
+
+
+def exact_samples(model, motion, seconds=24.0, lag=0.0, noise=0.0, seed=0):
+    """Return positions and torques as the model has them, 250 a second."""
+    times = np.arange(0.0, seconds, 0.004)
+    states = zip(*motion.states(times + lag), strict=True)
+    tau = np.array([model.inverse_dynamics(*state) for state in states])
+    tau += noise * STUDY.rms(tau) * np.random.default_rng(seed).standard_normal(tau.shape)
+    return Samples(times, motion.states(times)[0], tau)
+
+
+def found_of(robot, plant, samples):
+    found = identify(JointRegressor(robot.model), samples, IdentificationParameters())
+    return found, with_parameters(found.regressor, found.pi)
+
+
+@pytest.mark.parametrize('name', ['planar_3r', 'five_joint_arm', 'panda'])
+def test_the_torque_of_an_unseen_path_is_within_a_hundredth(name, request):
+    robot = Robot.load(request.getfixturevalue('panda') if name == 'panda' else name)
+    plant = STUDY.other_arm(robot.model, seed=5)
+    unseen = some_motion(robot.model, 6, 5.0)
+    assert STUDY.torque_error(robot.model, plant, unseen).max() > 0.1
+    record = STUDY.driven(robot, plant, some_motion(robot.model, 7), 24.0)
+    found, better = found_of(robot, plant, STUDY.measured(record))
+    assert STUDY.torque_error(better, plant, unseen).max() < 0.01
+    assert_allclose(better.friction, plant.friction, rtol=0.06)
+    assert_allclose(found.lag, 0.002, atol=0.0005)  # MuJoCo's step is semi-implicit
+
+
+def test_the_cube_is_drawn_fifty_times_better_and_as_with_the_exact_model():
+    robot = Robot.load('ur5e')
+    plant = STUDY.other_arm(robot.model, seed=2, coulomb=0.0)
+    record = STUDY.driven(robot, plant, some_motion(robot.model, 3), 40.0)
+    _, better = found_of(robot, plant, STUDY.measured(record))
+    wrong, identified, exact = (
+        STUDY.cube_error(replace(robot, model=model), plant)
+        for model in (robot.model, better, plant)
+    )
+    assert wrong > 1.0  # mm
+    assert identified < wrong / 50.0
+    assert identified < 1.5 * exact
+
+
+def test_every_link_found_is_a_body_and_survives_the_urdf():
+    robot = Robot.load('ur5e')
+    plant = STUDY.other_arm(robot.model, seed=5)
+    samples = exact_samples(plant, some_motion(robot.model, 1), 10.0, noise=0.3)
+    found, better = found_of(robot, plant, samples)
+    for link in found.pi[found.regressor.links].reshape(6, 10):
+        assert np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0
+    assert (found.pi[60:] >= 0.0).all()
+    assert better.odd_inertias == {}
+    assert_allclose(JointRegressor(better).parameters(), found.pi, rtol=1e-9, atol=1e-12)
+    assert 'tool0' in better.frame_names
+    assert RobotModel(identified_urdf(found.regressor, found.pi)).tip_frame == 'tool0'
+
+
+def test_standard_errors_are_as_large_as_the_errors():
+    model = load_arm('planar_3r')
+    plant = STUDY.other_arm(model, seed=9)
+    regressor, motion, scores = JointRegressor(model), some_motion(model, 4), []
+    for seed in range(4):
+        samples = exact_samples(plant, motion, noise=0.02, seed=seed)
+        found = identify(regressor, samples, IdentificationParameters())
+        true = found.base.matrix() @ regressor_of(plant)
+        scores.append((found.base_values - true) / found.base_errors)
+    assert 0.5 < STUDY.rms(np.ravel(scores)) < 2.0
+
+
+def regressor_of(plant):
+    return JointRegressor(plant).parameters()
+
+
+@pytest.mark.parametrize('lag', [0.0, 0.004, -0.006])
+def test_when_the_torques_acted_is_found(lag):
+    model = load_arm('planar_3r')
+    plant = STUDY.other_arm(model, seed=9)
+    # A torque at t belongs to the state at t + lag.
+    samples = exact_samples(plant, some_motion(model, 4), lag=-lag)
+    found = identify(JointRegressor(model), samples, IdentificationParameters())
+    assert_allclose(found.lag, lag, atol=1e-4)
+    assert found.fit.max() < 0.01
+
+
+def test_what_the_motion_does_not_show_stays_as_given_and_is_told():
+    model = load_arm('planar_3r')
+    plant = STUDY.other_arm(model, seed=9)
+    found = identify(
+        JointRegressor(model), exact_samples(plant, some_motion(model, 4)),
+        IdentificationParameters(),
+    )  # fmt: skip
+    left = dict(zip(found.regressor.names, found.share_left, strict=True))
+    # An arm that turns about z only: no torque depends on where along z its masses are.
+    for name in ('link_2 mz', 'link_2 Ixx', 'link_3 Iyz'):
+        assert left[name] > 0.9, name
+    for name in ('joint_2 rotor inertia', 'joint_1 Coulomb friction', 'link_3 mx'):
+        assert left[name] < 0.1, name
+
+
+def test_log_cholesky_parameters_return_the_body_and_have_their_jacobian():
+    for inertia in load_arm('ur5e').pin_model.inertias[4:]:
+        pi = inertia.toDynamicParameters()
+        theta = log_cholesky(pi)
+        again, jacobian = bodies_parameters(theta)
+        assert_allclose(again, pi, atol=1e-15)
+        steps = 1e-6 * np.eye(10)
+        columns = [
+            (bodies_parameters(theta + s)[0] - bodies_parameters(theta - s)[0]) for s in steps
+        ]
+        assert_allclose(jacobian, np.array(columns).T / 2e-6, atol=1e-8)
+        # A body of twice the mass at the same places is as far from it as P is long: two.
+        assert_allclose(np.linalg.norm(deviation(pi) @ pi), 2.0, atol=1e-12)
+
+
+def serialized(time_ns, names, q, effort, order='<'):
+    """Return a JointState in CDR, written field by field."""
+    data = bytearray(b'\0\1\0\0' if order == '<' else b'\0\0\0\0')
+
+    def pad(size):
+        data.extend(b'\0' * (-(len(data) - 4) % size))
+
+    def text(word):
+        pad(4)
+        data.extend(struct.pack(f'{order}I', len(word) + 1) + word.encode() + b'\0')
+
+    data.extend(struct.pack(f'{order}iI', *divmod(time_ns, 10**9)))
+    text('base')
+    pad(4)
+    data.extend(struct.pack(f'{order}I', len(names)))
+    for name in names:
+        text(name)
+    for values in (q, [], effort):
+        pad(4)
+        data.extend(struct.pack(f'{order}I', len(values)))
+        if len(values):
+            pad(8)
+            data.extend(struct.pack(f'{order}{len(values)}d', *values))
+    return bytes(data)
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Return times, positions and torques of joints b and a, and files that hold them."""
+    rng = np.random.default_rng(0)
+    t, q, effort = np.arange(5) * 0.25 + 1.0, *rng.normal(size=(2, 5, 2))
+    rows = list(zip(t, q, effort, strict=True))
+    little, big = (
+        [serialized(round(x * 1e9), ['a', 'b'], p[::-1], e[::-1], o) for x, p, e in rows]
+        for o in '<>'
+    )
+    other = serialized(0, ['finger'], [0.1], [0.2])
+    kind = 'sensor_msgs/msg/JointState'
+    with (tmp_path / 'x.mcap').open('wb') as stream:
+        writer = Writer(stream)
+        writer.start()
+        schema = writer.register_schema(kind, 'ros2msg', b'')
+        for topic in ('/arm/joint_states', '/arm/joint_commands'):
+            channel = writer.register_channel(topic, 'cdr', schema)
+            for data in [other, *(little if topic.endswith('states') else [other])]:
+                writer.add_message(channel, 0, data, 0)
+        writer.finish()
+    (tmp_path / 'bag').mkdir()
+    with sqlite3.connect(tmp_path / 'bag' / 'bag_0.db3') as bag:
+        bag.execute('CREATE TABLE topics(id INTEGER, name TEXT, type TEXT)')
+        bag.execute('CREATE TABLE messages(topic_id INTEGER, timestamp INTEGER, data BLOB)')
+        bag.execute('INSERT INTO topics VALUES (1, "/joint_states", ?)', (kind,))
+        bag.executemany('INSERT INTO messages VALUES (1, ?, ?)', enumerate(big))
+    np.savez(tmp_path / 'x.npz', t=t, q=q, effort=effort)
+    table = np.column_stack([effort, t, q])
+    header = 'b.effort,a.effort,time,b.position,a.position'
+    np.savetxt(tmp_path / 'x.csv', table, delimiter=',', header=header, comments='', fmt='%.17g')
+    return t, q, effort
+
+
+@pytest.mark.parametrize('name', ['x.mcap', 'bag', 'bag/bag_0.db3', 'x.npz', 'x.csv'])
+def test_every_kind_of_recording_is_read_alike(recorded, tmp_path, name):
+    samples = read_samples(tmp_path / name, ['b', 'a'])
+    for found, wanted in zip(vars(samples).values(), recorded, strict=True):
+        assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('name', 'content', 'told'),
+    [
+        ('none.mcap', None, 'cannot be read: .*No such file'),
+        ('x.mcap', b'\x89MCAP0\r\nrubbish', 'cannot be read'),
+        ('x.db3', b'rubbish', 'cannot be read'),
+        ('x.npz', b'rubbish', 'cannot be read'),
+        ('x.csv', b'time,a.position\n1,2\n', "has no column 'b.position'"),
+        ('x.txt', b'', 'it must be an .mcap, .db3, .npz or .csv'),
+    ],
+)
+def test_a_bad_recording_gets_one_line(tmp_path, name, content, told):
+    file = tmp_path / name
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ArmError, match=rf"^recording '{file}':? {told}") as refused:
+        read_samples(file, ['b', 'a'])
+    assert '\n' not in str(refused.value)
+
+
+def test_other_joints_missing_torques_and_cut_messages_are_told(tmp_path, recorded):
+    with pytest.raises(ArmError, match='no joint states of c; it has a, b, finger'):
+        read_samples(tmp_path / 'x.mcap', ['c'])
+    whole = serialized(1, ['a', 'b'], [1.0, 2.0], [])
+    for data, told in ((whole, 'have no effort'), (whole[:40], 'of 40 bytes is cut off')):
+        with sqlite3.connect(tmp_path / 'bag' / 'bag_0.db3') as bag:
+            bag.execute('UPDATE messages SET data = ?', (data,))
+        with pytest.raises(ArmError, match=told):
+            read_samples(tmp_path / 'bag', ['a', 'b'])
+
+
+def test_a_recording_with_a_gap_counts_by_its_longest_piece():
+    times = np.concatenate([np.arange(0, 1, 0.01), np.arange(3, 8, 0.01), [7.99]])
+    piece = Samples(times, times[:, None], times[:, None]).longest_piece()
+    assert_allclose(piece.times[[0, -1]], [3.0, 7.99])
+    assert len(piece.q) == 500
+
+
+def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
+    robot = Robot.load('planar_3r')
+    plant = STUDY.other_arm(robot.model, seed=5)
+    samples = exact_samples(plant, some_motion(robot.model, 4), noise=0.01)
+    np.savez(tmp_path / 'x.npz', t=samples.times, q=samples.q, effort=samples.effort)
+    options = [str(tmp_path / 'x.npz'), '--robot', 'planar_3r', '--output-dir', str(tmp_path)]
+    assert command.main(options) == 0
+    said = capsys.readouterr().out
+    assert 'zero-phase Butterworth' in said
+    assert '15 combinations of 39 parameters' in said
+    files = [tmp_path / f'planar_3r_identified.{suffix}' for suffix in ('urdf', 'yaml')]
+    loaded = Robot.load(*map(str, files))
+    unseen = some_motion(robot.model, 6)
+    assert STUDY.torque_error(loaded.model, plant, unseen).max() < 0.01
+    assert_allclose(loaded.model.gravity, robot.model.gravity)
+    assert loaded.parameters('pd_controller')['kp'] == robot.parameters('pd_controller')['kp']
+    report = json.loads((tmp_path / 'identified.json').read_text())
+    assert len(report['base_parameters']) == 15
+    assert report['parameters'][-1]['name'] == 'joint_3 Coulomb friction'
+    assert_allclose(report['parameters'][-1]['found'], plant.friction[2], rtol=0.02)
+    assert max(report['torque_error_share_held_back']) < 0.01
+    assert (tmp_path / 'identified.png').stat().st_size > 10_000
+
+
+def test_identify_refuses_in_one_line(tmp_path, capsys):
+    times = np.arange(0.0, 10.0, 0.004)
+    still = np.zeros((len(times), 3))
+    file = tmp_path / 'x.npz'
+    for t, told in (
+        (times, "joint 'joint_1' hardly moves: it needs 65 filtered samples"),
+        (times[:100], 'the recording lasts 0.396 s; a cutoff of 10 Hz needs 3 s or more'),
+        (times * 10.0, 'the recording has 25 states a second; a cutoff of 10 Hz needs 40'),
+    ):
+        np.savez(file, t=t, q=still[: len(t)], effort=still[: len(t)])
+        options = [str(file), '--robot', 'planar_3r', '--output-dir', str(tmp_path / 'out')]
+        assert command.main(options) == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f'identify: {told}')
+        assert error.count('\n') == 1
+    assert list(Path(tmp_path / 'out').glob('*')) == []
