@@ -1,6 +1,6 @@
 """What all rooms share: the array type, the errors, and checks of input with one wording."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from math import isfinite
 
@@ -52,6 +52,12 @@ class JointLimitError(ArmError):
             f' {bound:.{digits}g} {of}{place}'
         )
         self.joint, self.value, self.lower, self.upper = joint, value, lower, upper
+
+
+def entries(*arrays: ArrayLike) -> Iterator[tuple[tuple[int, ...], tuple[float, ...]]]:
+    """Yield each index and the numbers there of arrays that are broadcast together."""
+    together = np.broadcast(*(np.asarray(each) for each in arrays))
+    yield from zip(np.ndindex(together.shape), together, strict=True)
 
 
 def per_joint(

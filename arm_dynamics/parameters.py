@@ -148,5 +148,30 @@ def with_arrays(parameters: Any, joint_names: Sequence[str]) -> Any:
     return found
 
 
+def of_many(parameters: Sequence[Any], joint_names: Sequence[str]) -> Any:
+    """Return the parameters of N arms as one dataclass of arrays, checked as by `with_arrays`.
+
+    What is equal in all stays as it is. What differs has a row per arm: numbers per joint (N, n),
+    a number (N, 1). Anything else may not differ.
+    """
+    if not parameters:
+        raise ArmError('the parameters of many arms are none')
+    first, distinct = parameters[0], {id(each): each for each in parameters}
+    arrays = {key: with_arrays(each, joint_names) for key, each in distinct.items()}
+    found, kinds = copy(arrays[id(first)]), get_type_hints(type(first))
+    for each in fields(first):
+        values = {key: getattr(own, each.name) for key, own in arrays.items()}
+        if all(np.array_equal(value, values[id(first)]) for value in values.values()):
+            continue
+        known, kind = facts(each), kinds[each.name]
+        shapes = {np.shape(value) for value in values.values()}
+        if kind not in (float, PerJoint) or known.length or len(shapes) > 1:
+            name = getattr(first, 'prefix', '') + (known.name or each.name)
+            raise ArmError(f'{name} differs from arm to arm; only numbers of one count may')
+        rows = np.array([values[id(own)] for own in parameters], dtype=float)
+        vars(found)[each.name] = rows.reshape(len(parameters), -1)
+    return found
+
+
 def _left_out(each: Field, value: Any) -> bool:
     return each.default == () and not len(value)

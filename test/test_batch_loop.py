@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from arm_controllers.laws import law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
@@ -16,9 +17,11 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.batch.batch_loop import run_batch
 from arm_sim.batch.batch_measures import BatchMeasures
 from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.batch.batch_pushes import pushes_of_each
 from arm_sim.comparison.cases import Case, make_plants, plant_parameters
 from arm_sim.comparison.laws import compared_class, compared_laws, law_parameters, make_law
 from arm_sim.comparison.monte_carlo import Ranges
+from arm_sim.plants.analytical_plant import AnalyticalPlant
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
@@ -222,3 +225,98 @@ def test_what_a_batch_cannot_do_is_refused(models, settings, message):
     parameters = replace(PlantParameters(actuator='torque'), **settings)
     with pytest.raises(ArmError, match=message):
         BatchPlant([Robot.load(name).model for name in models], parameters)
+
+
+GAINS = {  # of three arms, each its own; of every law that has any
+    'pd': [{'kp': (k,), 'kd': (0.1 * k,)} for k in (60.0, 90.0, 140.0)],
+    'pd_feedforward': [{'kp': (k, 2 * k, k), 'kd': (0.2 * k,)} for k in (60.0, 90.0, 140.0)],
+    'computed_torque': [{'kp': (k,), 'kd': (40.0,)} for k in (100.0, 400.0, 900.0)],
+    'computed_torque_pid': [{'ki': (k,), 'integral_limit': k} for k in (10.0, 500.0, 2000.0)],
+    'momentum_observer': [{'observer_gain': (k, k, 2 * k)} for k in (20.0, 50.0, 90.0)],
+    'joint_impedance': [
+        {'stiffness': (k, 0.5 * k, k), 'damping_ratio': k / 100.0} for k in (60.0, 90.0, 140.0)
+    ],
+    'operational_space': [
+        {'kp': (k,) * 6, 'posture_kp': k, 'posture_kd': 0.1 * k, 'threshold': 1e-4 * k}
+        for k in (60.0, 200.0, 400.0)
+    ],
+    'independent_joint': [
+        {'natural_frequency': (k,), 'damping_ratio': (1.0, 0.8, 1.0), 'integral_rate': 0.2 * k}
+        for k in (10.0, 15.0, 20.0)
+    ],
+    'adaptive_computed_torque': [
+        {'slope': (k,), 'damping_rate': k, 'adaptation_gain': k, 'expected_payload': 0.1 * k}
+        for k in (5.0, 10.0, 20.0)
+    ],
+    'servo': [
+        {'feedforward': 'observed', 'calm': c, 'servo_kp': (100 * c,), 'servo_kd': (20.0,)}
+        for c in (0.4, 0.6, 0.8)
+    ],
+}
+
+
+@pytest.mark.parametrize('name', GAINS)
+def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
+    """In any order and number, to the last bit; drives and pushes are each arm's own too."""
+    cls = law_class(name)
+    servo = {'timestep': PERIOD} if name == 'servo' else {}
+    gains = [cls.Parameters(**each, **servo) for each in GAINS[name]]
+    given = [None if servo else imperfections for _, imperfections in DRAWS[:3]]  # no delay there
+    models = [with_error(ROBOT.model, error) for error, _ in DRAWS[:3]]
+    parameters = plant_parameters(Case('planar_3r', 'sinusoid', name), ROBOT)
+    drives = [
+        replace(
+            parameters, servo_kp=getattr(each, 'servo_kp', (1.0,)), servo_kd=(20.0,),
+            effort_limits=k < 2,
+        )
+        for k, each in enumerate(gains)
+    ]  # fmt: skip
+    tip = ROBOT.model.tip_frame
+    pushes = [None] + [Push(tip, (9.0 * k, 5.0, 0, 0, 0, 1), 0.02 * k, 0.06) for k in (1, 2)]
+
+    def run(arms):
+        rows = []
+        plant = BatchPlant([models[k] for k in arms], [drives[k] for k in arms])
+        law = cls(BatchModel(ROBOT.model), [gains[k] for k in arms])
+        events = pushes_of_each([pushes[k] for k in arms], PERIOD)
+        run_batch(
+            plant, law, TASK.reference, DURATION, [lambda i, q, *_: rows.append(q)], events,
+            [given[k] or Imperfections() for k in arms],
+        )  # fmt: skip
+        return np.array(rows)
+
+    whole = run((0, 1, 2))
+    assert np.ptp(whole[-1], axis=0).max() > 1e-6
+    assert_array_equal(run((2, 0, 1)), whole[:, [2, 0, 1]])
+    assert_array_equal(run((1,)), whole[:, [1]])
+    for arm, push in enumerate(pushes):
+        record = run_closed_loop(
+            AnalyticalPlant(models[arm], drives[arm]), cls(ROBOT.model, gains[arm]),
+            TASK.reference, DURATION, push.events() if push else (), given[arm],
+        )  # fmt: skip
+        assert_allclose(whole[:, arm], record.q, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('name', 'settings', 'message'),
+    [
+        ('pd', [{}, {'gravity_compensation': False}], 'gravity_compensation differs from arm'),
+        ('servo', [{}, {'feedforward': 'gravity'}], 'feedforward differs from arm'),
+        ('operational_space', [{}, {'axes': (1.0, 1, 1, 0, 0, 0)}], 'axes differs from arm'),
+        ('computed_torque_pid', [{}, {'ki': (9.0, 9e9, 9)}], "ki of joint 'joint_2' is 9e"),
+        ('pd', [{'kp': (-1.0,)}, {}], "kp of joint 'joint_1' is -1"),
+        ('pd', [], 'are none'),
+    ],
+)
+def test_gains_of_many_arms_that_cannot_be_are_refused(name, settings, message):
+    cls = law_class(name)
+    with pytest.raises(ArmError, match=message):
+        cls(BatchModel(ROBOT.model), [cls.Parameters(**each) for each in settings])
+
+
+def test_arms_of_a_batch_take_their_steps_together():
+    parameters = plant_parameters(Case('planar_3r', 'sinusoid', 'pd'), ROBOT)
+    with pytest.raises(ArmError, match='arm 1 of a batch has another one of: timestep'):
+        BatchPlant([ROBOT.model] * 2, [parameters, replace(parameters, timestep=2e-3)])
+    with pytest.raises(ArmError, match='2 arms of a batch have 3 parameters'):
+        BatchPlant([ROBOT.model] * 2, [parameters] * 3)

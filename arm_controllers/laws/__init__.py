@@ -4,6 +4,7 @@ A file `my_law.py` with a class `MyLaw(Law)` is a law of that name. Its executab
 `my_law_controller`, a plugin's is `controller my_law`.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from arm_controllers.second_order_gains import frequency_and_ratio
 from arm_dynamics.checks import Array
 from arm_dynamics.found import Found
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import with_arrays
+from arm_dynamics.parameters import of_many, with_arrays
 
 
 class Law:
@@ -48,11 +49,15 @@ class Law:
     def __init__(self, model: RobotModel, parameters: Any):
         """Keep both; parameters of one number per joint as arrays (n,).
 
+        A list of N parameters is one for each of N arms: what differs among them has a leading
+        axis, (N, n) per joint, (N, 1) a number.
+
         Raises:
-            ArmError: a wrong count of numbers, or one that is not allowed.
+            ArmError: a wrong count of numbers, or one that is not allowed; what may not differ.
         """
         self.model = model
-        self.parameters = with_arrays(parameters, model.joint_names)
+        many = isinstance(parameters, Sequence)
+        self.parameters = (of_many if many else with_arrays)(parameters, model.joint_names)
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget the past; the arm is at q, v (..., n)."""

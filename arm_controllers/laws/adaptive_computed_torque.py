@@ -64,11 +64,16 @@ class AdaptiveComputedTorque(Law):
     def __init__(self, model: RobotModel, parameters: AdaptiveComputedTorqueParameters):
         super().__init__(model, parameters)
         self._nominal = model.inertial_parameters()
-        links = model.inertial_parameters(parameters.expected_payload).reshape(-1, 10)
-        self.gain = parameters.adaptation_gain * np.array([natural_gain(link) for link in links])
-        values, vectors = np.linalg.eigh(self.gain)
-        roots = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors
-        self._root = block_diag(*roots)  # Gamma = root root^T
+        p = self.parameters
+        payloads = np.atleast_1d(p.expected_payload).ravel()
+        metric = np.array([natural_metric(model, payload) for payload in payloads])
+        values, vectors = np.linalg.eigh(metric)
+        roots = np.sqrt(np.maximum(values, 0.0))[..., np.newaxis, :] * vectors
+        root = np.array([block_diag(*each) for each in roots])  # Gamma = gamma root root^T
+        if np.ndim(p.expected_payload) == 0:
+            metric, root = metric[0], root[0]
+        gamma = np.reshape(p.adaptation_gain, (*np.shape(p.adaptation_gain)[:-1], 1, 1, 1))
+        self.gain, self._root = gamma * metric, root
         self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
@@ -116,11 +121,12 @@ class AdaptiveComputedTorque(Law):
         tau += reference.effort
 
         scaled = regressor @ self._root
-        speed = inner(scaled, solve_positive(mass, scaled))  # tr(M^-1 Y Gamma Y^T)
-        within = (np.abs(tau) <= model.effort_limit).all(-1)
-        step = within * dt / (1.0 + dt * speed / p.damping_rate)
-        learnt = times(self._root, times(transposed(scaled), s))  # Gamma Y^T s
-        self.estimate = self.estimate - step[..., np.newaxis] * learnt
+        speed = np.expand_dims(inner(scaled, solve_positive(mass, scaled)), -1)
+        speed = p.adaptation_gain * speed  # tr(M^-1 Y Gamma Y^T)
+        within = (np.abs(tau) <= model.effort_limit).all(-1, keepdims=True)
+        step = within * dt * p.adaptation_gain / (1.0 + dt * speed / p.damping_rate)
+        learnt = times(self._root, times(transposed(scaled), s))  # Gamma Y^T s / gamma
+        self.estimate = self.estimate - step * learnt
         return tau
 
 
@@ -136,6 +142,12 @@ def pseudo_inertia(parameters: Array) -> Array:
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     spread = 0.5 * np.trace(inertia) * np.eye(3) - inertia
     return np.block([[spread, moment.T], [moment, m]])
+
+
+def natural_metric(model: RobotModel, payload: float) -> Array:
+    """Return the natural gain (links, 10, 10) of every link, the last one with a payload [kg]."""
+    links = model.inertial_parameters(payload).reshape(-1, 10)
+    return np.array([natural_gain(link) for link in links])
 
 
 def natural_gain(link: Array) -> Array:

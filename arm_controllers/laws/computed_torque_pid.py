@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, entries
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
@@ -41,8 +41,9 @@ class ComputedTorquePid(Law):
     def __init__(self, model: RobotModel, parameters: ComputedTorquePidParameters):
         super().__init__(model, parameters)
         p = self.parameters
-        for joint, ki, bound in zip(model.joint_names, p.ki, p.kp * p.kd, strict=True):
+        for (*_, i), (ki, bound) in entries(p.ki, p.kp * p.kd):
             if ki > 0.0 and ki >= bound:
+                joint = model.joint_names[i]
                 raise ArmError(f'ki of joint {joint!r} is {ki:g}; it must be < kp kd = {bound:g}')
         self.reset(np.zeros(model.nv), np.zeros(model.nv))
 

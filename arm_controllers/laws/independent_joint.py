@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, numbers
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, entries
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
@@ -45,11 +45,11 @@ class IndependentJoint(Law):
         p = self.parameters
         self.kp, self.kd = p.natural_frequency**2, 2.0 * p.damping_ratio * p.natural_frequency
         self.ki = p.integral_rate * self.kp
-        for joint, bound in zip(model.joint_names, self.kd, strict=True):
-            if p.integral_rate >= bound:
+        for (*_, i), (rate, bound) in entries(p.integral_rate, self.kd):
+            if rate >= bound:
                 raise ArmError(
-                    f'integral_rate is {p.integral_rate:g}; '
-                    f'joint {joint!r} is stable below 2 zeta wn = {bound:g}'
+                    f'integral_rate is {rate:g}; '
+                    f'joint {model.joint_names[i]!r} is stable below 2 zeta wn = {bound:g}'
                 )
         self.inertia = p.inertia
         self._limit = p.integral_limit * model.effort_limit

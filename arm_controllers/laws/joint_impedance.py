@@ -37,8 +37,8 @@ class JointImpedance(Law):
 
     def __init__(self, model: RobotModel, parameters: JointImpedanceParameters):
         super().__init__(model, parameters)
-        self._root = np.sqrt(self.parameters.stiffness)[:, np.newaxis]  # K^1/2, its diagonal
-        self._roots = self._root * self._root.T
+        self._root = np.sqrt(self.parameters.stiffness)[..., np.newaxis]  # K^1/2, its diagonal
+        self._roots = self._root * transposed(self._root)
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: float, zeta: float) -> Any:

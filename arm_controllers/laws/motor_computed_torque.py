@@ -26,8 +26,8 @@ class MotorComputedTorque(ComputedTorque):
 
     def __init__(self, model: RobotModel, parameters: MotorComputedTorqueParameters):
         super().__init__(model, parameters)
-        per_joint('torque_constant', parameters.torque_constant, model.joint_names, 0.0, True)
-        self._motors = parameters.constants(model.joint_names)
+        per_joint('torque_constant', self.parameters.torque_constant, model.joint_names, 0.0, True)
+        self._motors = self.parameters.constants(model.joint_names)
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the voltages (..., n) [V]."""

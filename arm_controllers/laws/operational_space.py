@@ -61,9 +61,9 @@ class OperationalSpace(Law):
 
     def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):
         super().__init__(model, parameters)
-        self._frame = parameters.tip_frame or model.tip_frame
+        self._frame = self.parameters.tip_frame or model.tip_frame
         model.frame_id(self._frame)  # there is such a frame
-        self._axes = np.flatnonzero(parameters.axes)
+        self._axes = np.flatnonzero(self.parameters.axes)
         self._at_rest = np.zeros(model.nv)
 
     @classmethod

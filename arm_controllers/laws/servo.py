@@ -83,10 +83,10 @@ class Servo(Law):
     def __init__(self, model: RobotModel, parameters: ServoParameters):
         super().__init__(model, parameters)
         self._kp, self._kd = self.parameters.servo_kp, self.parameters.servo_kd
-        self._rate = 1.0 / parameters.timestep
-        self._command = getattr(self, f'_{parameters.feedforward}')
+        self._rate = 1.0 / self.parameters.timestep
+        self._command = getattr(self, f'_{self.parameters.feedforward}')
         # One-step levels ask for the reference at the sample that the command leads to.
-        self.lookahead = 1 if parameters.feedforward in _ONE_STEP else 0
+        self.lookahead = 1 if self.parameters.feedforward in _ONE_STEP else 0
         self.reset(model.neutral(), np.zeros(model.nv))
 
     def reset(self, q: Array, v: Array) -> None:

@@ -1,6 +1,6 @@
 """Many simulated arms: what a Plant is, with a row per arm."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,6 +18,9 @@ from arm_dynamics.model import RobotModel
 from arm_sim.plants.analytical_plant import AnalyticalParameters
 from arm_sim.plants.plant import COMMAND_INTERFACE, RIGID_BODY_ENGINES, PlantParameters
 
+# What all arms of a batch have in common.
+_ALIKE = ('timestep', 'control_decimation', 'actuator', 'integrator', 'contacts')
+
 
 class BatchPlant:
     """N arms of one geometry, stepped as one of the engines steps each of them.
@@ -34,38 +37,51 @@ class BatchPlant:
     """
 
     def __init__(
-        self, models: Iterable[RobotModel], parameters: PlantParameters, engine: str = 'analytical'
+        self,
+        models: Iterable[RobotModel],
+        parameters: PlantParameters | Sequence[PlantParameters],
+        engine: str = 'analytical',
     ):
-        """Take the arms, all with the same actuators.
+        """Take the arms, all with the same actuators and steps in time.
+
+        Args:
+            models: N arms.
+            parameters: of all, or of each: the drives' gains and the limits may differ.
+            engine: 'mujoco' or 'analytical'.
 
         Raises:
-            ArmError: what BatchForwardModel refuses, no such engine, or an integrator of `mujoco`
-                that is not implicitfast.
+            ArmError: what BatchForwardModel refuses, no such engine, an integrator of `mujoco`
+                that is not implicitfast, or parameters that may not differ.
         """
+        several = isinstance(parameters, Sequence)
+        each = list(parameters) if isinstance(parameters, Sequence) else [parameters]
+        if not each:
+            raise ArmError('a batch has no parameters')
+        parameters = each[0]
+        for index, other in enumerate(each):
+            if any(getattr(other, name) != getattr(parameters, name) for name in _ALIKE):
+                raise ArmError(f'arm {index} of a batch has another one of: {", ".join(_ALIKE)}')
         one_of('engine', engine, RIGID_BODY_ENGINES)
         soft = None
-        limits: dict[str, Any] = {'limit_stiffness': (0.0,), 'limit_damping': (0.0,)}
         if engine == 'mujoco':
             one_of(
                 'integrator of a batch (engine mujoco)', parameters.integrator, ('implicitfast',)
             )
             soft = mujoco_friction(parameters.timestep)
-        else:
-            own = AnalyticalParameters
-            given = parameters if isinstance(parameters, own) else own(**vars(parameters))
-            limits = {name: getattr(given, name) for name in limits}
         if parameters.contacts:
             raise ArmError('contacts is true; a batch has no contacts')
         one_of('actuator of a batch', parameters.actuator, ('servo', 'torque'))
-        names = ('actuator', 'integrator', 'servo_kp', 'servo_kd', 'effort_limits')
-        shared = {name: getattr(parameters, name) for name in names}
         arms = iter(models)
         first = next(arms, None)
         if first is None:
             raise ArmError('a batch has no arms')
-        together = ForwardModelParameters(**shared, **limits)
-        self._forward = BatchForwardModel(chain([first], arms), together, soft)
+        # One object for one: an arm's parameters are made once, however many share them.
+        forward = {id(own): _forward_parameters(own, engine) for own in each}
+        every = [forward[id(own)] for own in each]
+        self._forward = BatchForwardModel(chain([first], arms), every, soft)
         self.size = self._forward.size
+        if several and self.size != len(each):
+            raise ArmError(f'{self.size} arms of a batch have {len(each)} parameters')
         self.parameters, self.joint_names = parameters, first.joint_names
         self.command_interface = COMMAND_INTERFACE[parameters.actuator]
         self._model = BatchModel(first)
@@ -119,6 +135,16 @@ class BatchPlant:
             lower, upper = self._bounds
             self.beyond |= ((self.q < lower) | (self.q > upper)).any(-1)
             self.beyond |= not self._forward.friction_found
+
+
+def _forward_parameters(parameters: PlantParameters, engine: str) -> ForwardModelParameters:
+    names = ['actuator', 'integrator', 'servo_kp', 'servo_kd', 'effort_limits']
+    if engine != 'mujoco':
+        names += ['limit_stiffness', 'limit_damping']
+        if not isinstance(parameters, AnalyticalParameters):
+            parameters = AnalyticalParameters(**vars(parameters))
+    told: dict[str, Any] = {name: getattr(parameters, name) for name in names}
+    return ForwardModelParameters(**told)
 
 
 def mujoco_friction(timestep: float) -> SoftFriction:
