@@ -14,6 +14,7 @@ EXECUTABLES = [
     'composed',
     'viewer',
     'comparison_task',
+    'tune',
     'tune_pose_hold',
     'replay_inputs',
     'compare_controllers',

@@ -19,7 +19,10 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
         '', 'kinematics', 'inverse_kinematics', 'paths', 'identification', 'compiled', 'published',
     ],
     'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
-    'arm_sim': ['', 'plants', 'viewer', 'runs', 'tasks', 'batch', 'comparison', 'commands', 'ros'],
+    'arm_sim': [
+        '', 'plants', 'viewer', 'runs', 'tasks', 'farm', 'batch', 'comparison', 'tuning',
+        'commands', 'ros',
+    ],
 }  # fmt: skip
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them
 # What starts things stands at the top and reaches down.

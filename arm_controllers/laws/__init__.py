@@ -33,6 +33,7 @@ class Law:
             is no such design, and the law is not compared with others.
         gains: the two parameters that stand for frequency and ratio, and may be set by them while
             the controller runs; empty: there are none.
+        tuned: the parameters that a robust tuning varies; empty: `gains`.
         knows: how much of the arm, from 0; laws are compared in this order.
         compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
             law's own name.
@@ -43,6 +44,7 @@ class Law:
     lookahead = 0
     designed: ClassVar[Any] = None
     gains: tuple[str, ...] = ()
+    tuned: tuple[str, ...] = ()
     knows = 100
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
 

@@ -58,6 +58,7 @@ class AdaptiveComputedTorque(Law):
     """
 
     gains = ('slope', 'damping_rate')
+    tuned = ('slope', 'damping_rate', 'adaptation_gain')
     knows = 90
     Parameters = AdaptiveComputedTorqueParameters
 

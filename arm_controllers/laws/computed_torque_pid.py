@@ -35,6 +35,7 @@ class ComputedTorquePid(Law):
     """
 
     gains = ('kp', 'kd')
+    tuned = ('kp', 'ki', 'kd')
     knows = 70
     Parameters = ComputedTorquePidParameters
 

@@ -37,6 +37,7 @@ class IndependentJoint(Law):
     8.3). tau_0 is the torque that holds the arm where the controller took over.
     """
 
+    tuned = ('natural_frequency', 'damping_ratio', 'integral_rate')
     knows = 0
     Parameters = IndependentJointParameters
 

@@ -32,6 +32,7 @@ class JointImpedance(Law):
     (Albu-Schaeffer et al., ICRA 2003, double diagonalisation).
     """
 
+    tuned = ('stiffness', 'damping_ratio')
     knows = 20
     Parameters = JointImpedanceParameters
 

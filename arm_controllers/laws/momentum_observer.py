@@ -32,6 +32,7 @@ class MomentumObserver(ComputedTorque):
     effort: that answers what the model lacks, and the observer sees what is left of it.
     """
 
+    tuned = ('kp', 'kd', 'observer_gain')
     knows = 80
     Parameters = MomentumObserverParameters
 

@@ -56,6 +56,7 @@ class OperationalSpace(Law):
     (Nakamura), which gives the direction up without a jump; the posture holds it.
     """
 
+    tuned = ('kp', 'kd', 'posture_kp', 'posture_kd')
     knows = 50
     Parameters = OperationalSpaceParameters
 

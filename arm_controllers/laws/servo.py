@@ -77,6 +77,7 @@ class Servo(Law):
 
     command_interface = 'position'
     lookahead = 0  # unless the feedforward is discrete
+    tuned = ('servo_kp', 'servo_kd')
     knows = 30
     Parameters = ServoParameters
 

@@ -17,6 +17,7 @@ from arm_dynamics.model import RobotModel
 
 # Those that ask for one acceleration per step.
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'implicitfast')
+_KNOWN = 256  # arms whose numbers are kept while a batch is made
 
 
 class SoftFriction(NamedTuple):
@@ -63,21 +64,26 @@ class BatchForwardModel:
         each = [parameters] if isinstance(parameters, ForwardModelParameters) else parameters
         first: RobotModel | None = None
         tables, inertias = [], []
+        known: dict[int, tuple[RobotModel, Array, Array]] = {}  # arms that may come again
         for index, (model, own) in enumerate(zip(models, cycle(each), strict=False)):
-            links = links_of(model)
             if first is None:
-                first, kind, chosen = model, links, own
+                first, kind, chosen = model, links_of(model), own
                 self._check(own)
-            _check_same(index, first, kind, model, links)
+            if id(model) not in known:
+                links = links_of(model)
+                _check_same(index, first, kind, model, links)
+                if len(known) >= _KNOWN:
+                    known.clear()
+                inverse = np.linalg.inv(model.mass_matrix(np.zeros(model.nv))).diagonal()
+                known[id(model)] = model, inertia_values(links), inverse
             if (own.actuator, own.integrator) != (chosen.actuator, chosen.integrator):
                 raise ArmError(f'arm {index} of a batch has another actuator or integrator')
             table = own.table(model)
             if soft_friction:
-                inverse = np.linalg.inv(model.mass_matrix(np.zeros(model.nv))).diagonal()
-                softness = soft_friction.stiffness / inverse
+                softness = soft_friction.stiffness / known[id(model)][2]
                 table[FRICTION_INERTIA] = np.where(table[FRICTION] > 0.0, softness, 0.0)
             tables.append(table)
-            inertias.append(inertia_values(links))
+            inertias.append(known[id(model)][1])
         if first is None:
             raise ArmError('a batch has no arms')
         self.size, self._n = len(tables), first.nv

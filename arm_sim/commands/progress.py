@@ -1,0 +1,61 @@
+"""How far a long command is: a bar on a terminal, a line a tenth elsewhere."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+@contextmanager
+def progress(
+    console: Console, what: str, total: int, begun: int = 0
+) -> Iterator[Callable[[int], None]]:
+    """Give a function that is told how many are done; `begun` were done before.
+
+    It shows the part that is done, how many a second, and the time that is left.
+    """
+    start = time.monotonic()
+
+    def rate(done: int) -> float:
+        return (done - begun) / max(time.monotonic() - start, 1e-9)
+
+    if console.is_terminal:
+        columns = (
+            TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn('{task.fields[rate]}'),
+            TimeRemainingColumn(),
+        )  # fmt: skip
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task('', total=total, completed=begun, rate='')
+            yield lambda done: bar.update(task, completed=done, rate=f'{rate(done):.3g}/s')
+        return
+    tenths = 10 * begun // max(total, 1)
+
+    def show(done: int) -> None:
+        nonlocal tenths
+        if 10 * done // total > tenths:
+            tenths = 10 * done // total
+            left = (total - done) / max(rate(done), 1e-9)
+            print(
+                f'{what}: {done} of {total}, {rate(done):.3g} a second, {left:.0f} s left',
+                flush=True,
+            )
+
+    yield show
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt, in the main thread; executables begin without."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    except ValueError:  # another thread's
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

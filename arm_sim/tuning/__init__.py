@@ -1,0 +1,1 @@
+"""Gains for a law on an arm that is not quite the one it knows."""

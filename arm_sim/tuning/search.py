@@ -1,0 +1,179 @@
+"""The search for gains: CMA-ES over drawn arms, within margins."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import cma
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.farm.farm import Farm
+from arm_sim.tuning.gains import GainSpace
+from arm_sim.tuning.trial import Drawn, Trial, try_gains
+
+_PER_JOB = 4  # candidates in one batch
+_CHUNK = 500  # fresh arms in one batch
+
+
+@dataclass(frozen=True)
+class Margins(Parameters):
+    """What 95 % of the arms must keep to; every one must be stable."""
+
+    torque: float = parameter(0.9, "largest torque over the arm's own limit", above=0, max=1)
+    chatter: float = parameter(
+        0.02, 'RMS change of torque from period to period over the RMS limit', above=0, max=1
+    )
+    delay: int = parameter(1, 'periods of delay beyond all that are drawn', min=0, max=100)
+
+
+@dataclass(frozen=True)
+class Effort(Parameters):
+    """How much is tried."""
+
+    arms: int = parameter(48, 'drawn arms for each candidate', min=1, max=100_000)
+    edge: int = parameter(16, 'of them again, with the delay of the margin', min=0, max=100_000)
+    generations: int = parameter(15, 'of CMA-ES', min=0, max=100_000)
+    population: int = parameter(12, 'candidates in each', min=4, max=10_000)
+    fresh: int = parameter(10_000, 'arms of other draws, for validation', min=1, max=10_000_000)
+
+
+class Outcome(NamedTuple):
+    """What some arms made of the gains: 95th percentiles, and how many arms were unstable."""
+
+    rms_mm: float
+    torque: float
+    chatter: float
+    unstable: int
+    arms: int
+
+    @classmethod
+    def of(cls, rows: Array) -> 'Outcome':
+        """Sum up COLUMNS (arms, 4)."""
+        percentiles = np.percentile(rows[:, :3], 95, axis=0, method='nearest')
+        return cls(*percentiles.tolist(), int(rows[:, 3].sum()), len(rows))
+
+
+def score(rows: Array, drawn: int, margins: Margins) -> float:
+    """Return what is minimised: log of the drawn arms' 95 % RMS, more where margins are not kept.
+
+    Args:
+        rows: COLUMNS (arms, 4), first those drawn, then those at the edge.
+        drawn: how many are drawn.
+        margins: to be kept.
+    """
+    every = Outcome.of(rows)
+    if every.unstable:
+        return 1e3 * (1.0 + every.unstable / every.arms)
+    excess = max(0.0, every.torque / margins.torque - 1.0)
+    excess += max(0.0, every.chatter / margins.chatter - 1.0)
+    return float(np.log(Outcome.of(rows[:drawn]).rms_mm) + 10.0 * excess)
+
+
+class Found(NamedTuple):
+    """The best gains, and what the arms that chose them made of them."""
+
+    parameters: Any
+    outcome: Outcome
+    scores: list[float]  # the best of each generation
+
+
+def search(
+    trial: Trial,
+    margins: Margins,
+    effort: Effort,
+    farm: Farm,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Found:
+    """Return the best gains: designs for some frequencies, and CMA-ES from the best of them.
+
+    `progress` is told how many arms have run. The numbers depend on the trial's seed alone.
+
+    Raises:
+        ArmError: no gains were stable on all drawn arms.
+    """
+    robot = trial.load()
+    space = GainSpace(trial.law, robot.model, trial.shipped(robot))
+    arms = (Drawn(0, effort.arms), Drawn(0, min(effort.edge, effort.arms), margins.delay))
+    judge = _Judge(trial, arms, margins, farm, progress)
+    starts = list(space.starts(robot.start))
+    scores = judge(starts)
+    best = int(np.argmin(scores))
+    chosen, lowest, course = starts[best], scores[best], [scores[best]]
+    options = {
+        'popsize': effort.population, 'maxiter': effort.generations, 'verbose': -9,
+        'seed': trial.seed + 1, 'CMA_diagonal': True, 'tolfun': 0.0, 'tolx': 0.0,
+    }  # fmt: skip
+    strategy = cma.CMAEvolutionStrategy(space.point(chosen), 0.2, options)
+    for _ in range(effort.generations):
+        points = strategy.ask()
+        candidates = [_made(space, x) for x in points]
+        found = iter(judge([each for each in candidates if each is not None]))
+        values = [1e4 if each is None else next(found) for each in candidates]
+        strategy.tell(points, values)
+        best = int(np.argmin(values))
+        course.append(values[best])
+        if values[best] < lowest:
+            chosen, lowest = candidates[best], values[best]
+    if lowest >= 1e3:
+        raise ArmError(f'{trial.law} on {trial.robot}: no gains were stable on all drawn arms')
+    return Found(chosen, Outcome.of(judge.rows(chosen)[: effort.arms]), course)
+
+
+def validate(
+    trial: Trial, parameters: Any, count: int, farm: Farm, progress: Callable[[int], None]
+) -> Array:
+    """Return COLUMNS (count, 4) of arms that the search has not seen."""
+    fresh = Trial(**{**vars(trial), 'seed': trial.seed + 1_000_003})
+    jobs = [(Drawn(k, min(_CHUNK, count - k)),) for k in range(0, count, _CHUNK)]
+    rows = np.empty((count, 4))
+    done = 0
+    for number, answer in farm.run(partial(_try_arms, fresh, parameters), jobs):
+        first, size, _ = jobs[number][0]
+        rows[first : first + size] = answer
+        done += size
+        progress(done)
+    return rows
+
+
+def _try_arms(trial: Trial, parameters: Any, arms: Sequence[Drawn]) -> Array:
+    return try_gains(trial, arms, [parameters])[0]
+
+
+def _made(space: GainSpace, x: Array) -> Any:
+    try:
+        return space.parameters(x)
+    except ArmError:  # outside what the law takes
+        return None
+
+
+class _Judge:
+    """Scores candidates, in batches on the farm."""
+
+    def __init__(
+        self,
+        trial: Trial,
+        arms: Sequence[Drawn],
+        margins: Margins,
+        farm: Farm,
+        progress: Callable[[int], None],
+    ):
+        self._try = partial(try_gains, trial, tuple(arms))
+        self._drawn, self._margins, self._farm = arms[0].count, margins, farm
+        self._size, self._progress, self._done = sum(each.count for each in arms), progress, 0
+
+    def __call__(self, candidates: Sequence[Any]) -> list[float]:
+        jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]
+        scores = [0.0] * len(candidates)
+        for number, answer in self._farm.run(self._try, jobs):
+            for k, rows in enumerate(answer):
+                scores[number * _PER_JOB + k] = score(rows, self._drawn, self._margins)
+            self._done += len(answer) * self._size
+            self._progress(self._done)
+        return scores
+
+    def rows(self, candidate: Any) -> Array:
+        """Return COLUMNS of the arms under one candidate."""
+        return self._try([candidate])[0]

@@ -1,0 +1,142 @@
+"""A law with its gains, tried on many drawn arms as one batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_controllers.laws import law_class
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.compiled import BatchModel
+from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.batch.batch_loop import run_batch
+from arm_sim.batch.batch_measures import BatchMeasures
+from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.comparison.monte_carlo import Ranges, tabulated
+from arm_sim.plants.plant import ACTUATOR_FOR, PlantParameters
+from arm_sim.runs.closed_loop import Imperfections, replacement
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import Task, make_task
+
+SHAKING = 0.1  # chatter over the effort limits from which an arm counts as unstable
+
+
+@dataclass(frozen=True)
+class Trial(Parameters):
+    """What is tried: who does what, on which arms. Gains, steps and drives stand in the files.
+
+    Attributes:
+        robot, task, law, engine: by name.
+        config: parameter file over the robot's own.
+        ranges: what is drawn.
+    """
+
+    robot: str
+    task: str
+    law: str
+    engine: str = 'mujoco'
+    config: str = ''
+    ranges: Ranges = field(default_factory=Ranges)
+    seed: int = parameter(0, 'of the draws', min=0)
+
+    def load(self) -> Robot:
+        """Return the robot."""
+        return Robot.load(self.robot, self.config)
+
+    def shipped(self, robot: Robot) -> Any:
+        """Return the law's parameters as the files and the law itself have them."""
+        told = robot.parameters(f'{self.law}_controller')
+        return read_fields(law_class(self.law).Parameters, told, '', robot.model.joint_names)
+
+    def plant(self, robot: Robot) -> PlantParameters:
+        """Return the plant's parameters for this law.
+
+        Raises:
+            ArmError: the law commands voltages, which a batch does not take.
+        """
+        interface = law_class(self.law).command_interface
+        if interface == 'voltage':
+            raise ArmError(
+                f'law {self.law!r} commands voltages; tuned are laws that command torques or '
+                'positions (the five-joint arm has tune_pose_hold)'
+            )
+        told = robot.parameters('simulator') | {'integrator': 'implicitfast'}
+        return replace(read_fields(PlantParameters, told), actuator=ACTUATOR_FOR[interface])
+
+
+class Drawn(NamedTuple):
+    """Arms [first, first + count) of a trial's draws, with so many periods of delay on top."""
+
+    first: int
+    count: int
+    more_delay: int = 0
+
+
+COLUMNS = ('tracking RMS [mm]', 'torque share', 'chatter share', 'unstable')
+
+
+def try_gains(trial: Trial, arms: Sequence[Drawn], candidates: Sequence[Any]) -> Array:
+    """Return COLUMNS (candidates, arms, 4) of the arms under each of the law's parameters.
+
+    The torque is the largest over the arm's own effort limit, the chatter the RMS change from
+    period to period over the RMS of the model's. inf: the loop left the finite numbers.
+    """
+    robot, task, models, imperfections, later = _arms(trial, tuple(arms))
+    count, size = len(models), len(models) * len(candidates)
+    many = [each for each in candidates for _ in range(count)]
+    plant_parameters: Any = trial.plant(robot)
+    if plant_parameters.actuator == 'servo':  # the drive's gains are the law's
+        drives = {id(each): _drive(plant_parameters, each) for each in candidates}
+        plant_parameters = [drives[id(each)] for each in many]
+    plant = BatchPlant(models * len(candidates), plant_parameters, trial.engine)
+    law = law_class(trial.law)(BatchModel(robot.model), many)
+    events: list[Any] = task.push.events() if task.push else []
+    if task.drop_at is not None:
+        bare = BatchPlant(later * len(candidates), plant_parameters, trial.engine)
+        events.append(replacement(task.drop_at, bare))  # type: ignore[arg-type]
+    measures = BatchMeasures(robot.model, size, plant.parameters.period_ns * 1e-9)
+    alive, _ = run_batch(
+        plant, law, task.reference, task.duration, [measures], events,
+        imperfections * len(candidates),
+    )  # fmt: skip
+    found = measures.results()
+    limit = np.where(np.isfinite(robot.model.effort_limit), robot.model.effort_limit, 0.0)
+    own = np.array([limit[0] / arm.effort_limit[0] if limit[0] else 1.0 for arm in models])
+    scale = np.sqrt(np.mean(limit**2)) or 1.0
+    chatter = found['chatter_nm'] / scale
+    rows = np.array([
+        found['tracking_rms_mm'], found['peak_torque_share'] * np.tile(own, len(candidates)),
+        chatter, ~alive | ~(chatter < SHAKING),
+    ])  # fmt: skip
+    rows[:3, ~alive | ~np.isfinite(rows).all(axis=0)] = np.inf
+    return np.moveaxis(rows.reshape(4, len(candidates), count), 0, -1)
+
+
+def _drive(plant: PlantParameters, law: Any) -> PlantParameters:
+    return replace(plant, servo_kp=law.servo_kp, servo_kd=law.servo_kd)
+
+
+@lru_cache(4)
+def _arms(
+    trial: Trial, arms: tuple[Drawn, ...]
+) -> tuple[Robot, Task, list[RobotModel], list[Imperfections], list[RobotModel]]:
+    """Return robot, task, the arms with its payload, their imperfections, and the arms without."""
+    robot = trial.load()
+    task = make_task(trial.task, robot)
+    if type(task).run is not Task.run:
+        raise ArmError(f'task {trial.task!r} has a loop of its own; a tuning cannot run it')
+    task.reference = tabulated(task.reference)  # type: ignore[method-assign]
+    models, imperfections = [], []
+    for drawn in arms:
+        for index in range(drawn.first, drawn.first + drawn.count):
+            error, loop = trial.ranges.draw(robot, trial.seed, index)
+            models.append(with_error(robot.model, error))
+            delay = trial.ranges.delay if drawn.more_delay else loop.delay
+            imperfections.append(replace(loop, delay=delay + drawn.more_delay))
+    loaded = [with_error(arm, ModelError(payload=task.payload)) for arm in models]
+    return robot, task, loaded, imperfections, models

@@ -1,0 +1,124 @@
+"""Robust tuning: within margins, better than what is shipped, and as a file that is read back."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError
+from arm_sim.commands import tune
+from arm_sim.farm.farm import farm
+from arm_sim.runs.robot import Robot
+from arm_sim.tuning.gains import GainSpace
+from arm_sim.tuning.search import Effort, Margins, Outcome, score, search
+from arm_sim.tuning.trial import Drawn, Trial, try_gains
+
+TRIAL = Trial('planar_3r', 'sinusoid', 'computed_torque')
+TUNED = [name for name in law_names() if law_class(name).designed]
+
+
+def rows(rms=1.0, torque=0.5, chatter=0.01, unstable=0.0):
+    return np.tile([rms, torque, chatter, unstable], (20, 1))
+
+
+def test_the_score_is_the_95th_percentile_and_more_beyond_a_margin():
+    margins = Margins(torque=0.6, chatter=0.02)
+    assert score(rows(), 20, margins) == 0.0
+    better = rows(rms=0.5)
+    assert_allclose(score(better, 20, margins), np.log(0.5))
+    better[:2, 0] = 3.0  # a tenth of the arms
+    assert_allclose(score(better, 20, margins), np.log(3.0))
+    assert_allclose(score(better, 2, margins), np.log(3.0))
+    assert score(rows(torque=0.66), 20, margins) == pytest.approx(1.0)
+    assert score(rows(chatter=0.03), 20, margins) == pytest.approx(5.0)
+    shaking = rows()
+    shaking[7, 3] = 1.0
+    assert score(shaking, 20, margins) > 1e3
+    assert Outcome.of(shaking) == Outcome(1.0, 0.5, 0.01, 1, 20)
+
+
+@pytest.mark.parametrize('law', TUNED)
+def test_gains_go_through_their_logarithms_and_back(law):
+    robot = Robot.load('ur5e')
+    shipped = replace(TRIAL, robot='ur5e', law=law).shipped(robot)
+    space = GainSpace(law, robot.model, shipped)
+    x = space.point(shipped)
+    assert x.size == sum(np.size(space.point(shipped)) for _ in (1,)) > 1
+    assert_allclose(space.point(space.parameters(x)), x, rtol=0, atol=1e-12)
+    grown = space.parameters(x + 0.01)
+    for name in space.names:
+        ratio = np.ravel(getattr(grown, name)) / np.ravel(getattr(space.parameters(x), name))
+        assert_allclose(ratio, np.exp(0.01))
+
+
+def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_beside_it():
+    robot = TRIAL.load()
+    shipped = TRIAL.shipped(robot)
+    stiff = replace(shipped, kp=(900.0,), kd=(60.0,))
+    both = try_gains(TRIAL, (Drawn(0, 2), Drawn(0, 1, 1)), [shipped, stiff])
+    assert both.shape == (2, 3, 4)
+    assert_array_equal(try_gains(TRIAL, (Drawn(1, 1),), [stiff])[0], both[1, [1]])
+    assert both[1, 0, 0] < 0.6 * both[0, 0, 0]  # kp is 2.25 times
+    assert both[0, 2, 0] != both[0, 0, 0]  # the margin's delay
+
+
+def test_gains_that_shake_the_arm_are_unstable():
+    shipped = TRIAL.shipped(TRIAL.load())
+    wild = replace(shipped, kp=(4e5,), kd=(4e3,))
+    assert try_gains(TRIAL, (Drawn(0, 1),), [wild])[0, 0, 3] == 1.0
+
+
+def test_the_command_writes_gains_that_launch_files_take_and_are_better(tmp_path, capsys):
+    folder = tmp_path / 'out'
+    told = '--robot planar_3r --law computed_torque --arms 4 --generations 1 --fresh 6 --workers 1'
+    assert tune.main([*told.split(), '--output-dir', str(folder)]) == 0
+    assert 'tuned, fresh arms' in capsys.readouterr().out
+    report = json.loads((folder / 'tune_computed_torque.json').read_text())
+    assert report['tuned_fresh']['unstable'] == 0
+    assert report['tuned_fresh']['rms_mm'] < 0.5 * report['shipped_fresh']['rms_mm']
+    assert report['tuned_fresh']['chatter'] < report['margins']['chatter'] * 1.2
+    assert (folder / 'tune_computed_torque.png').stat().st_size > 10_000
+    robot = Robot.load('planar_3r', folder / 'tune_computed_torque.yaml')
+    law = law_class('computed_torque')
+    read = read_fields(law.Parameters, robot.parameters('computed_torque_controller'))
+    assert list(read.kp) == report['gains']['kp']
+
+
+def test_two_processes_find_the_gains_of_one():
+    effort = Effort(arms=3, edge=1, generations=1, population=5, fresh=1)
+    found = []
+    for workers in (1, 2):
+        with farm(workers) as work:
+            found.append(search(TRIAL, Margins(), effort, work))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ('told', 'message'),
+    [
+        ('--law pose_p --robot five_joint_arm', 'commands voltages.*tune_pose_hold'),
+        ('--law nonsense', "law is 'nonsense'|no law|nonsense"),
+        ('--chatter 0', 'chatter'),
+        ('--engine chrono', 'engine'),
+        ('--law computed_torque --robot planar_3r --chatter 1e-9 --arms 0', 'arms'),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused_in_one_line(told, message, tmp_path, capsys):
+    assert tune.main([*told.split(), '--output-dir', str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert error.count('\n') == 1
+    import re
+
+    assert re.search(message, error)
+
+
+def test_a_law_without_gains_is_refused():
+    class Bare:
+        tuned = gains = ()
+
+    with pytest.raises(ArmError):
+        GainSpace('motion', Robot.load('planar_3r').model, Bare())
