@@ -1,6 +1,7 @@
 """Robust tuning: within margins, better than what is shipped, and as a file that is read back."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_gains_go_through_their_logarithms_and_back(law):
     shipped = replace(TRIAL, robot='ur5e', law=law).shipped(robot)
     space = GainSpace(law, robot.model, shipped)
     x = space.point(shipped)
-    assert x.size == sum(np.size(space.point(shipped)) for _ in (1,)) > 1
+    assert x.size >= len(space.names) > 1
     assert_allclose(space.point(space.parameters(x)), x, rtol=0, atol=1e-12)
     grown = space.parameters(x + 0.01)
     for name in space.names:
@@ -101,7 +102,7 @@ def test_two_processes_find_the_gains_of_one():
     ('told', 'message'),
     [
         ('--law pose_p --robot five_joint_arm', 'commands voltages.*tune_pose_hold'),
-        ('--law nonsense', "law is 'nonsense'|no law|nonsense"),
+        ('--law nonsense', 'nonsense'),
         ('--chatter 0', 'chatter'),
         ('--engine chrono', 'engine'),
         ('--law computed_torque --robot planar_3r --chatter 1e-9 --arms 0', 'arms'),
@@ -111,14 +112,10 @@ def test_what_cannot_be_tuned_is_refused_in_one_line(told, message, tmp_path, ca
     assert tune.main([*told.split(), '--output-dir', str(tmp_path)]) == 1
     error = capsys.readouterr().err
     assert error.count('\n') == 1
-    import re
-
     assert re.search(message, error)
 
 
 def test_a_law_without_gains_is_refused():
-    class Bare:
-        tuned = gains = ()
-
-    with pytest.raises(ArmError):
-        GainSpace('motion', Robot.load('planar_3r').model, Bare())
+    model = Robot.load('planar_3r').model
+    with pytest.raises(ArmError, match="law 'pose_p' has no gains to tune"):
+        GainSpace('pose_p', model, law_class('pose_p').Parameters())

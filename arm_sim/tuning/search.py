@@ -53,7 +53,8 @@ class Outcome(NamedTuple):
     def of(cls, rows: Array) -> 'Outcome':
         """Sum up COLUMNS (arms, 4)."""
         percentiles = np.percentile(rows[:, :3], 95, axis=0, method='nearest')
-        return cls(*percentiles.tolist(), int(rows[:, 3].sum()), len(rows))
+        rms, torque, chatter = percentiles.tolist()
+        return cls(rms, torque, chatter, int(rows[:, 3].sum()), len(rows))
 
 
 def score(rows: Array, drawn: int, margins: Margins) -> float:
@@ -161,8 +162,8 @@ class _Judge:
         progress: Callable[[int], None],
     ):
         self._try = partial(try_gains, trial, tuple(arms))
-        self._drawn, self._margins, self._farm = arms[0].count, margins, farm
-        self._size, self._progress, self._done = sum(each.count for each in arms), progress, 0
+        self._drawn, self._margins, self._farm = arms[0].number, margins, farm
+        self._size, self._progress, self._done = sum(each.number for each in arms), progress, 0
 
     def __call__(self, candidates: Sequence[Any]) -> list[float]:
         jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]

@@ -70,10 +70,10 @@ class Trial(Parameters):
 
 
 class Drawn(NamedTuple):
-    """Arms [first, first + count) of a trial's draws, with so many periods of delay on top."""
+    """Arms [first, first + number) of a trial's draws, with so many periods of delay on top."""
 
     first: int
-    count: int
+    number: int
     more_delay: int = 0
 
 
@@ -130,10 +130,10 @@ def _arms(
     task = make_task(trial.task, robot)
     if type(task).run is not Task.run:
         raise ArmError(f'task {trial.task!r} has a loop of its own; a tuning cannot run it')
-    task.reference = tabulated(task.reference)  # type: ignore[method-assign]
+    task.reference = tabulated(task.reference)
     models, imperfections = [], []
     for drawn in arms:
-        for index in range(drawn.first, drawn.first + drawn.count):
+        for index in range(drawn.first, drawn.first + drawn.number):
             error, loop = trial.ranges.draw(robot, trial.seed, index)
             models.append(with_error(robot.model, error))
             delay = trial.ranges.delay if drawn.more_delay else loop.delay
