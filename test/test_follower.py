@@ -192,8 +192,8 @@ def test_empty_trajectory_brakes_and_holds():
     q1, v1, _ = run(arm, SECOND, 2 * SECOND)
     assert_no_jump(np.vstack([q0, q1]), np.vstack([v0, v1]), 4.1)
     assert not v1[-1].any()
-    assert arm.results[0].canceled
-    assert ends(arm) == [('a', ResultCode.SUCCESSFUL), ('empty', ResultCode.SUCCESSFUL)]
+    assert not arm.results[0].canceled
+    assert ends(arm) == [('a', ResultCode.INVALID_GOAL), ('empty', ResultCode.SUCCESSFUL)]
 
 
 def test_mixed_points_use_velocities_where_both_ends_of_a_segment_have_them():
@@ -360,7 +360,11 @@ def test_tolerances_set_while_running_count_at_once():
     [
         {'trajectory_tolerance': (-0.1,)},
         {'goal_tolerance': (float('nan'),)},
-        {'max_deceleration_on_cancel': (0.0,)},
+        {'max_deceleration_on_cancel': (-1.0,)},
+        {'limit_overshoot': -0.01},
+        {'interpolation_method': 'cubic'},
+        {'speed_scaling': 1.1},
+        {'goal_time': 0.5, 'cmd_timeout': 0.4},
         {'max_acceleration': (1.0, 2.0)},
         {'goal_time_limit': float('inf')},
         {'goal_duration_limit': 0.0},

@@ -23,7 +23,8 @@ def braking(
     It stays within position limits first, then within the torque limits at its start, then within
     `max_deceleration` (n,). A joint whose limit is nearer than its way to rest, q + v T/2, brakes
     faster than the others, in T = 2 room/|v|; one that is at its limit or beyond goes no farther.
-    The feedforward `effort` (n,) fades on the way.
+    A joint with an infinite deceleration stops at once. The feedforward `effort` (n,) fades on the
+    way.
     """
     q, v = np.array(q, dtype=float), np.array(v, dtype=float)
     duration = braking_time(v, max_deceleration)
@@ -37,7 +38,7 @@ def braking(
     room = np.where(v > 0, model.position_upper - q, q - model.position_lower)
     until_limit = np.divide(2 * room, np.abs(v), out=np.full_like(v, np.inf), where=v != 0)
     durations = np.minimum(duration, until_limit)
-    durations[durations < _INSTANT] = 0.0
+    durations[(durations < _INSTANT) | np.isinf(max_deceleration)] = 0.0
     return stop(q, v, durations, effort) if durations.any() else hold(q)
 
 

@@ -9,47 +9,42 @@ import numpy as np
 
 from arm_controllers.follower.braking import braking, braking_in_an_instant
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
+from arm_controllers.follower.goal_check import checked_trajectory
 from arm_controllers.follower.goal_rules import check_end, check_form
-from arm_controllers.follower.goal_trajectory import goal_trajectory
-from arm_controllers.follower.motion_limits import check_limits, check_torque
 from arm_controllers.follower.motions import Motion, Motions
-from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.follower.parameters import FollowerParameters, Limits
+from arm_controllers.follower.speed_scaling import SpeedScaling
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances
-from arm_controllers.follower.trajectory import Array, Trajectory, hold
+from arm_controllers.follower.trajectory import Array, hold
 from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
-
-
-def _built(*arguments: Any) -> tuple[Trajectory, Array]:
-    with np.errstate(all='ignore'):  # overflow of absurd numbers: see check_limits
-        return goal_trajectory(*arguments)
 
 
 class TrajectoryFollower:
     """The reference of an arm that follows trajectory goals: a pure function of goals and stamps.
 
     It always has a reference: holding, following, or braking to hold. Stamps are integer
-    nanoseconds; a goal's time is t = (stamp - start) * 1e-9 [s].
+    nanoseconds; a goal's time is t = (stamp - lag - start) * 1e-9 [s], at full speed without lag.
 
     Attributes:
         model, joint_names: the arm, its n joints.
         time_ns: stamp of the newest state [ns].
         reference: what `update` returned last.
         results: ends of goals, oldest first; the reader takes them out.
+        scaling: how fast goals are followed.
     """
 
     def __init__(self, model: RobotModel, parameters: FollowerParameters):
         """Take the model (joints, limits, inverse dynamics) and the rules, as `set_parameters`."""
         n = len(model.joint_names)
-        self.model = model
-        self.joint_names = model.joint_names
+        self.model, self.joint_names = model, model.joint_names
         self.reference = Reference(n)
-        self._peeked = Reference(n)
         self._watch = ErrorWatch(model)
-        self._motions = Motions(Motion(0, 0, hold(np.zeros(n))))
+        self._motions = Motions(hold(np.zeros(n)), SpeedScaling(parameters.speed_scaling))
+        self.scaling = self._motions.scaling
         self.results: deque[GoalResult] = self._motions.results
-        self.time_ns = 0
+        self.time_ns, self.parameters = 0, parameters
         self.set_parameters(parameters)
 
     def set_parameters(
@@ -62,11 +57,13 @@ class TrajectoryFollower:
         Raises:
             ArmError: a parameter out of range; then nothing has changed.
         """
-        self.parameters = p = with_arrays(parameters, self.joint_names)
+        p = with_arrays(parameters, self.joint_names)
+        if p.speed_scaling != self.parameters.speed_scaling:
+            self.scaling.wanted = p.speed_scaling
+        self.parameters = p
         self.model = model or self.model
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
-        self._max_acceleration = np.where(p.max_acceleration > 0, p.max_acceleration, np.inf)
-        self._max_deceleration = np.minimum(p.max_deceleration_on_cancel, self._max_acceleration)
+        self._limits = Limits.of(p)
         for motion in self._motions.all:
             self._set_tolerances(motion)
 
@@ -82,7 +79,7 @@ class TrajectoryFollower:
 
     def time_in_goal(self, time_ns: int) -> float:
         """Return the time [s] since the start of the motion at hand."""
-        return self._motions.now.time(time_ns)
+        return self._motions.now.time(time_ns - self.scaling.lag_ns)
 
     def activate(
         self, time_ns: int, q: Array, v: Array, reason: str = 'the controller took over anew'
@@ -94,23 +91,23 @@ class TrajectoryFollower:
         """
         self.abort(reason)
         self.time_ns = time_ns
-        trajectory = braking_in_an_instant(self.model, q, v, self._max_deceleration)
-        self._motions.now = Motion(time_ns, time_ns, trajectory)
-        self._motions.now.evaluate(time_ns, self.reference)
+        trajectory = braking_in_an_instant(self.model, q, v, self._limits.deceleration)
+        self._motions.go_on(trajectory, self._motion_ns)
+        self._motions.now.evaluate(self._motion_ns, self.reference)
 
     def abort(self, reason: str) -> None:
         """End all goals with `reason`; the reference goes on as planned until it is told more."""
         self._motions.end(ResultCode.INVALID_GOAL, reason)
         self._motions.end_waiting(ResultCode.INVALID_GOAL, reason)
 
-    def cancel(self, time_ns: int, identifier: object = None, message: str = 'canceled') -> None:
-        """Brake within limits and hold; all goals end.
+    def cancel(self, time_ns: int, identifier: object = None, *end: Any) -> None:
+        """Brake within limits and hold; all goals end, as `Motions.cancel` says by `end`.
 
         With the `identifier` of a goal that waits, only it and those after it end, and the arm
         goes on; an identifier that no goal at hand has changes nothing.
         """
         state = self.peek(time_ns)
-        if self._motions.cancel(identifier, message):
+        if self._motions.cancel(identifier, *end):
             gently = self.parameters.decelerate_on_cancel
             self._brake(time_ns, state.q, gently * state.v, state.effort)
 
@@ -143,37 +140,28 @@ class TrajectoryFollower:
         check_form(goal, self.joint_names, p)
         yield
         if not len(goal.times):
-            self.cancel(time_ns, message='canceled by an empty trajectory')
+            self.cancel(time_ns, None, 'ended by an empty trajectory', ResultCode.INVALID_GOAL)
             text = 'an empty trajectory: the arm stops and holds'
             self.results.append(GoalResult(goal.identifier, ResultCode.SUCCESSFUL, text))
             return
         while True:
-            time_ns = max(time_ns, self.time_ns)
-            start_ns = goal.start_ns or time_ns + notice_ns
-            from_ns = max(start_ns, time_ns + notice_ns)
-            check_end(goal, (start_ns - time_ns) * 1e-9, p.goal_duration_limit)
-            self._motions.check_room(p.waiting_goals_limit)
-            state = self.peek(from_ns).copy()
-            late = (from_ns - start_ns) * 1e-9
-            arguments = goal, self.model, state, late, p, self._max_deceleration
-            if aside is None:
-                trajectory, point_times = _built(*arguments)
-            else:
-                building = aside.submit(_built, *arguments)
-                while not building.done():
-                    yield
-                trajectory, point_times = building.result()
-            yield
-            yield from check_limits(trajectory, self.model, self._max_acceleration, point_times)
-            yield from check_torque(trajectory, self.model, point_times)
-            in_time = self.time_ns <= max(from_ns, time_ns)
-            if in_time and np.array_equal(self.peek(from_ns).row, state.row):
+            lag_ns = self.scaling.lag_ns
+            now_ns = max(time_ns - lag_ns, self._motion_ns)
+            start_ns = goal.start_ns - lag_ns if goal.start_ns else now_ns + notice_ns
+            from_ns = max(start_ns, now_ns + notice_ns)
+            check_end(goal, (start_ns - now_ns) * 1e-9, p.goal_duration_limit)
+            self._motions.check_room(p.waiting_goals_limit, p.allow_trajectory_replacement)
+            state = self._motions.planned(from_ns).copy()
+            asked = goal, self.model, state, (from_ns - start_ns) * 1e-9, p, self._limits
+            trajectory, point_times = yield from checked_trajectory(*asked, aside)
+            in_time = self._motion_ns <= max(from_ns, now_ns)
+            if in_time and np.array_equal(self._motions.planned(from_ns).row, state.row):
                 break
             notice_ns *= 2
-        motion = Motion(start_ns, from_ns, trajectory, goal, float(point_times[-1]))
+        motion = Motion(start_ns, from_ns, trajectory, goal, float(point_times[-1]), scaled=True)
         self._set_tolerances(motion)
         self._motions.add(motion)
-        self._motions.start(self.time_ns)
+        self._motions.start(self._motion_ns)
 
     def update(self, time_ns: int, q: Array, v: Array) -> Reference:
         """Return the reference at the stamp of a measured state; end goals that have ended.
@@ -187,15 +175,20 @@ class TrajectoryFollower:
         step = time_ns - self.time_ns
         self.time_ns = time_ns
         if step < 0 or step > self._longest_step_ns:
-            direction = 'back' if step < 0 else 'forward'
-            text = f'time jumped {direction} by {abs(step) * 1e-9:.6g} s; the arm holds'
+            way = 'back' if step < 0 else 'forward'
+            text = f'time jumped {way} by {abs(step) * 1e-9:.6g} s; the arm holds'
             self.activate(time_ns, q, v, text)
-        motions = self._motions
+        motions, scaling = self._motions, self.scaling
+        if not scaling.idle:
+            motions.slow_down(self._motion_ns - step, step, self._limits.deceleration)
+        motion_ns = time_ns - scaling.lag_ns
         if motions.waiting:
-            motions.start(time_ns)
+            motions.start(motion_ns)
         motion = motions.now
-        t = motion.time(time_ns)
+        t = motion.time(motion_ns)
         motion.trajectory.evaluate(t, self.reference)
+        if motion.scaled and not scaling.idle:
+            scaling.apply(self.reference)
         if motion.tolerances is not None and motion.goal is not None:
             verdict = self._watch.judge(motion.tolerances, t, motion.end, self.reference, q, v)
             if verdict is not None:
@@ -206,8 +199,12 @@ class TrajectoryFollower:
 
     def peek(self, time_ns: int) -> Reference:
         """Return the reference at a stamp, changing nothing; the same object every time."""
-        self._motions.at(time_ns).evaluate(time_ns, self._peeked)
-        return self._peeked
+        return self._motions.peek(self.scaling.motion_ns(time_ns, self.time_ns))
+
+    @property
+    def _motion_ns(self) -> int:
+        """The motions' time [ns]."""
+        return self.time_ns - self.scaling.lag_ns
 
     def _set_tolerances(self, motion: Motion) -> None:
         if motion.goal is not None:
@@ -219,8 +216,8 @@ class TrajectoryFollower:
         self._motions.end_waiting(ResultCode.INVALID_GOAL, text)
         gently = self.parameters.decelerate_on_violation
         self._brake(time_ns, q, gently * v, self.reference.effort)
-        self._motions.now.evaluate(time_ns, self.reference)
+        self._motions.now.evaluate(self._motion_ns, self.reference)
 
     def _brake(self, time_ns: int, q: Array, v: Array, effort: Array) -> None:
-        motion = braking(self.model, q, v, effort, self._max_deceleration)
-        self._motions.now = Motion(time_ns, time_ns, motion)
+        motion = braking(self.model, q, v, effort, self._limits.on_cancel)
+        self._motions.go_on(motion, time_ns - self.scaling.lag_ns)

@@ -48,11 +48,13 @@ class JointTolerance:
         joint: name.
         position: [rad | m].
         velocity: [rad/s | m/s].
+        acceleration: [rad/s^2 | m/s^2]; bounds nothing, since accelerations are not measured.
     """
 
     joint: str
     position: float = 0.0
     velocity: float = 0.0
+    acceleration: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Goal:
     Attributes:
         joint_names: the n joints of the columns, in any order.
         times: (m,) instants of the points [s] from the start.
-        positions: (m, n) [rad | m].
+        positions: (m, n) [rad | m], or None: the integral of what there is.
         velocities: (m, n) [rad/s | m/s], or None.
         accelerations: (m, n) [rad/s^2 | m/s^2], or None.
         effort: (m, n) feedforward [N.m | N], or None.
@@ -78,7 +80,7 @@ class Goal:
 
     joint_names: tuple[str, ...]
     times: Array
-    positions: Array
+    positions: Array | None
     velocities: Array | None = None
     accelerations: Array | None = None
     effort: Array | None = None

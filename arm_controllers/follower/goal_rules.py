@@ -37,7 +37,12 @@ def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParamete
             quantity = name.replace('ies', 'y').removesuffix('s')
             text = f'joint {joint!r}: {quantity} {value} is not a finite number'
             raise goal.error_at(point, text, joint=joint, value=value)
-    if goal.accelerations is not None and goal.velocities is None:
+    if goal.positions is None:
+        _check_integration(goal, rules.allow_integration_in_goal_trajectories)
+    if rules.interpolation_method == 'none' and goal.velocities is not None:
+        raise GoalError('interpolation_method is none: points may have no velocities')
+    bare = goal.positions is not None and goal.velocities is None
+    if goal.accelerations is not None and bare:
         raise GoalError('accelerations are given without velocities; give both or positions only')
     _check_times(goal.times)
     for tolerance in (*goal.path_tolerance, *goal.goal_tolerance):
@@ -58,6 +63,21 @@ def check_end(goal: Goal, start: float, limit: float) -> None:
     if end > limit:
         text = f'the goal ends {end:.6g} s from now; allowed: goal_duration_limit = {limit:.6g} s'
         raise goal.error_at(len(goal.times) - 1, text, value=end, lower=0.0, upper=limit)
+
+
+def _check_integration(goal: Goal, allowed: bool) -> None:
+    if not allowed:
+        raise GoalError(
+            'the points have no positions; set allow_integration_in_goal_trajectories to integrate'
+            ' what they have'
+        )
+    for field, given in (
+        ('velocity', goal.has_velocity),
+        ('acceleration', goal.has_acceleration),
+    ):
+        if given is not None and given.any() and not given.all():
+            point = int(given.argmin())
+            raise goal.error_at(point, f'no {field}, and no position either, but others have one')
 
 
 def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: bool) -> None:
@@ -98,7 +118,7 @@ def _check_tolerance(tolerance: JointTolerance, joint_names: tuple[str, ...]) ->
             f' {", ".join(joint_names)}',
             joint=tolerance.joint,
         )
-    for quantity in ('position', 'velocity'):
+    for quantity in ('position', 'velocity', 'acceleration'):
         value = getattr(tolerance, quantity)
         if not np.isfinite(value) or (value < 0 and value != -1):
             raise GoalError(

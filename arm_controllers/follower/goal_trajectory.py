@@ -68,7 +68,10 @@ def goal_trajectory(
     columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
     goal = _taken(goal, _PER_JOINT, (slice(None), np.argsort(columns)))  # in the model's order
     joints = some(np.sort(columns))
-    goal = replace(goal, positions=_unwound(goal.positions, joints))
+    if goal.positions is None:
+        goal = _integrated(_still_to_come(goal, late), joints, late)
+    else:
+        goal = replace(goal, positions=_unwound(goal.positions, joints))
     if goal.times[0] == 0.0 and late == 0.0:
         _check_start(goal, joints, np.asarray(rules.start_tolerance))
         if goal.effort is not None:
@@ -86,6 +89,26 @@ def _taken(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
     """Return the goal with a part of each of these fields, as far as it has them."""
     given = {field: getattr(goal, field) for field in fields}
     return replace(goal, **{k: rows[part] for k, rows in given.items() if rows is not None})
+
+
+def _integrated(goal: Goal, joints: _Joints, late: float) -> Goal:
+    """Return the goal with the positions that its motion from the start comes to.
+
+    Between points velocities are linear; with accelerations as well they are cubic, with
+    accelerations alone quadratic: what `hermite` makes of the positions has these derivatives.
+    """
+    h = np.diff(goal.times, prepend=late)[:, np.newaxis]
+    a = goal.accelerations
+    if a is not None:
+        a = np.vstack([joints.a, a])
+    if goal.velocities is None:
+        v = joints.v + np.cumsum(h * (a[:-1] + a[1:]) / 2, axis=0)
+        goal = replace(goal, velocities=v, has_velocity=None)
+    v = np.vstack([joints.v, goal.velocities])
+    steps = h * (v[:-1] + v[1:]) / 2
+    if a is not None:
+        steps += h**2 * (a[:-1] - a[1:]) / 12
+    return replace(goal, positions=joints.q + np.cumsum(steps, axis=0))
 
 
 def _unwound(positions: Array, joints: _Joints) -> Array:

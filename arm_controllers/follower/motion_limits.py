@@ -26,18 +26,27 @@ _DEPTH = 30
 
 
 def check_limits(
-    trajectory: Trajectory, model: RobotModel, max_acceleration: Array, point_times: Array
+    trajectory: Trajectory,
+    model: RobotModel,
+    max_acceleration: Array,
+    point_times: Array,
+    overshoot: float = 0.0,
 ) -> Iterator[None]:
     """Check position, velocity and acceleration everywhere along a trajectory, in slices.
 
     Each polynomial is enclosed by its Bezier control points and halved until every piece is
     inside the limits or one of its ends is outside: exact, without a search for roots.
 
+    What a goal says at its points must be inside the limits themselves: velocities, and where
+    polynomials are quintic accelerations too.
+
     Args:
         trajectory: the motion (m segments of n joints).
         model: has the limits of position and velocity.
         max_acceleration: (n,) [rad/s^2 | m/s^2], may be infinite.
         point_times: (k,) instants of the goal's points [s], for messages.
+        overshoot: by which share of them polynomials may exceed the limits of velocity and
+            acceleration between points.
 
     Yields:
         Nothing, after each part of the work.
@@ -58,14 +67,20 @@ def check_limits(
         h = np.diff(trajectory.times)[part, np.newaxis, np.newaxis]
         scaled = trajectory.coefficients[part] * h ** np.arange(6)[:, np.newaxis]
         for order, (quantity, lower, upper) in enumerate(bounds):
-            if order:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
+            if order == 0:
+                quintic = scaled[:, 4:].any(axis=1)
+            else:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
                 scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
             low = np.tile(lower - LIMIT_TOLERANCE, (len(h), 1))
             high = np.tile(upper + LIMIT_TOLERANCE, (len(h), 1))
             if first == 0:  # an arm that starts outside may return, but go no farther
                 low[0] = np.minimum(low[0], scaled[0, 0] - LIMIT_TOLERANCE)
                 high[0] = np.maximum(high[0], scaled[0, 0] + LIMIT_TOLERANCE)
-            segment, joint = _first_outside(scaled, low, high)
+            slack = overshoot * upper if order else 0.0
+            segment, joint = _first_outside(scaled, low - slack, high + slack)
+            if overshoot and order:
+                said = quintic | (order == 1)
+                segment, joint = _earlier((segment, joint), _ends_outside(scaled, low, high, said))
             if segment >= 0:
                 poly = scaled[segment, :, joint]
                 value, share = _worst(poly, low[segment, joint], high[segment, joint])
@@ -168,6 +183,26 @@ def _first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
         control = np.concatenate([control @ left.T, control @ right.T])
         index = np.concatenate([index, index])
     return divmod(found, n) if found < len(low) else (-1, -1)
+
+
+def _ends_outside(
+    poly: Array, low: Array, high: Array, said: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Return (segment, joint) of the first polynomial with an end outside its bounds, or -1, -1.
+
+    Args:
+        poly: (m, d + 1, n) coefficients on 0..1, lowest first.
+        low, high: (m, n).
+        said: (m, n) which count.
+    """
+    ends = np.stack([poly[:, 0], poly.sum(axis=1)])
+    found = np.argwhere(((ends < low) | (ends > high)).any(axis=0) & said)
+    return tuple(found[0].tolist()) if len(found) else (-1, -1)
+
+
+def _earlier(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """Return the first of two places, of which (-1, -1) is none."""
+    return min((place for place in (one, other) if place[0] >= 0), default=one)
 
 
 def _worst(poly: Array, low: float, high: float) -> tuple[float, float]:

@@ -46,8 +46,9 @@ class GoalTolerances:
             end[1] = 0.0  # it is not asked to stop there
         patience, name = p.goal_time_limit, 'goal_time_limit'
         asked = goal.goal_time_tolerance or p.goal_time
-        if 0 < asked < patience:
-            patience, name = asked, 'goal time tolerance'
+        for other, what in ((p.cmd_timeout, 'cmd_timeout'), (asked, 'goal time tolerance')):
+            if 0 < other < patience:
+                patience, name = other, what
         return cls(_bounds(path), _bounds(end), patience, name)
 
 

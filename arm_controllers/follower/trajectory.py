@@ -106,6 +106,12 @@ class Trajectory:
             tail.last,
         )
 
+    def in_steps(self) -> 'Trajectory':
+        """Return the motion that is at each knot's position until the next knot."""
+        steps = np.zeros_like(self.coefficients)
+        steps[:, 0] = self.coefficients[:, 0]
+        return Trajectory(self.times, steps, self.efforts, self.last)
+
     def with_knots(self, times: Array) -> 'Trajectory':
         """Return the same motion on more knots; from its end on it rests."""
         t = times[:-1]

@@ -167,7 +167,7 @@ class ControlCycle:
             output, effort = {self._output_name: self._output}, np.empty(0)
             with suppress(ArmError):  # not there, not finite: the control loop does not need it
                 effort = state.values('effort')
-            self._report.publish(time_ns, self.model, reference, q, v, output, effort=effort)
+            self._report.publish(time_ns, follower, q, v, output, effort=effort)
 
     def _begins(self) -> bool:
         """Whether this is the first state after an activation, and may be answered."""

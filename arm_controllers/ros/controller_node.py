@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+from control_msgs.msg import SpeedScalingFactor
 from lifecycle_msgs.srv import ChangeState
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -14,13 +15,18 @@ from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
 from arm_controllers.ros.commander import NOBODY, Commander
 from arm_controllers.ros.control_cycle import ControlCycle
-from arm_controllers.ros.controller_parameters import ControllerParameters
+from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
+from arm_controllers.ros.parameters import (
+    declare_parameters,
+    declare_unused,
+    refuse_unknown_parameters,
+)
 from arm_controllers.ros.running import pin_to_core, run_node
+from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 
@@ -42,11 +48,16 @@ class ControllerNode(LifecycleNode):
         self._goals: GoalServer | None = None
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self._live = LiveParameters(self, self._model_of, self._law_class, self._apply)
+        self.parameters.check_joints(self._live.model.joint_names)
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = 0
         self.create_timer(1.0, self._on_second)
         self._commander = Commander(self, self._on_commander)
+        self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
+        unused = declare_unused(self, without_meaning)
         refuse_unknown_parameters(self)  # before it says that it starts
+        if unused:
+            self._log.warning(f'parameters without meaning here: {", ".join(unused)}')
         if self.parameters.autostart:
             self.trigger_configure()
             self.trigger_activate()
@@ -111,6 +122,16 @@ class ControllerNode(LifecycleNode):
             self._refuse_beside(other)
             self.trigger_deactivate()
         return not other
+
+    def _on_speed(self, message: SpeedScalingFactor) -> None:
+        """Follow goals at this share of their speed."""
+        try:
+            in_range('~/speed_scaling_input', message.factor, 0.0, 1.0)
+        except ArmError as error:
+            self._log.warning(str(error))
+            return
+        if self.cycle is not None:
+            self.cycle.follower.scaling.wanted = message.factor
 
     def _on_commander(self, name: str) -> None:
         """Keep to whom the simulator heeds: be silent with nobody, make way for another."""

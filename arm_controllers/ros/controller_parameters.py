@@ -1,7 +1,9 @@
 """Parameters of every controller node."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Stepping, parameter
 
@@ -10,6 +12,7 @@ from arm_dynamics.parameters import Stepping, parameter
 class ControllerParameters(ArmParameters, Stepping):
     """Parameters of every controller node, beside those of its law and its follower."""
 
+    joints: tuple[str, ...] = parameter((), "of the arm, in any order; empty: the robot's")
     mode: str = parameter(
         'lockstep',
         "the simulator's; in 'realtime' goals are taken in a thread and checked in slices",
@@ -26,3 +29,30 @@ class ControllerParameters(ArmParameters, Stepping):
     )
     autostart: bool = parameter(False, 'configure and activate by itself')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')
+
+    def check_joints(self, names: Sequence[str]) -> None:
+        """Refuse other joints than the robot's."""
+        if self.joints and sorted(self.joints) != sorted(names):
+            raise ArmError(
+                f'joints is {", ".join(self.joints)}; {self.robot} has {", ".join(names)}'
+            )
+
+
+# Parameters of joint_trajectory_controller that say what is always so here, or what laws decide.
+_WITHOUT_MEANING = (
+    'command_interfaces',
+    'command_joints',
+    'gains',
+    'interpolate_from_desired_state',
+    'open_loop_control',
+    'positions_upsampling',
+    'set_last_command_interface_value_as_state_on_activation',
+    'speed_scaling.command_interface',
+    'speed_scaling.state_interface',
+    'state_interfaces',
+)
+
+
+def without_meaning(name: str) -> bool:
+    """Whether a parameter, or the one it is part of, is joint_trajectory_controller's alone."""
+    return any(f'{name}.'.startswith(f'{each}.') for each in _WITHOUT_MEANING)

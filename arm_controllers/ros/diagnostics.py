@@ -93,4 +93,6 @@ def _doing(cycle: ControlCycle) -> str:
     t, end = follower.time_in_goal(follower.time_ns), float(goal.times[-1])
     if t > end:
         return f'settling, {t - end:.2f} s after the end of the goal{behind}'
-    return f'following a goal, {t:.2f} of {end:.2f} s{behind}'
+    share = follower.scaling.wanted
+    speed = '' if share == 1.0 else f' at {share:.0%} of its speed'
+    return f'following a goal, {t:.2f} of {end:.2f} s{speed}{behind}'

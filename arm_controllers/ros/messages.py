@@ -120,7 +120,9 @@ def _goal_of_points_alike(raw: bytes) -> tuple[Goal, int] | None:
     seconds, nanoseconds = (
         np.concatenate([head[part], rest[part]]).astype(np.int64) for part in ('sec', 'nanosec')
     )
-    if columns['positions'] is None:
+    _check_positions(*(np.full(m, count > 0) for count in list(counts.values())[:3]), n)
+    has_position = columns['positions'] is not None
+    if not has_position:
         columns['positions'] = np.zeros((m, n))
     goal = Goal(
         joint_names=names,
@@ -150,11 +152,21 @@ def _point(cursor: Cursor) -> tuple[int, np.dtype]:
 
 
 def _check_count(count: int, field: str, joints: int, point: int) -> None:
-    """Raise GoalError where a point has neither one value per joint nor, if it may, none."""
-    if count == joints or (count == 0 and field != 'positions'):
+    """Raise GoalError where a point has neither one value per joint nor none."""
+    if count in (0, joints):
         return
-    words = 'one per joint' if field == 'positions' else 'none or one per joint'
-    text = f'{count} {field} for {joints} joints (point {point}); allowed: {words}'
+    text = f'{count} {field} for {joints} joints (point {point}); allowed: none or one per joint'
+    raise GoalError(text, point=point)
+
+
+def _check_positions(
+    positions: NDArray[np.bool_], v: NDArray[np.bool_], a: NDArray[np.bool_], joints: int
+) -> None:
+    """Raise GoalError where a point has no positions, unless none has, but other fields."""
+    if positions.all() or (not positions.any() and (v.any() or a.any())):
+        return
+    point = int(positions.argmin())
+    text = f'0 positions for {joints} joints (point {point}); allowed: one per joint'
     raise GoalError(text, point=point)
 
 
@@ -178,16 +190,16 @@ def goal_from_message(message: JointTrajectory) -> Goal:
         rows[present] = np.frombuffer(b''.join(given)).reshape(-1, n)
         return rows, present
 
-    (positions, _), (velocities, has_velocity), (accelerations, has_acceleration), (effort, _) = (
-        column(field) for field in _POINT_FIELDS
-    )
+    columns = [column(field) for field in _POINT_FIELDS]
+    (positions, there), (velocities, has_velocity), (accelerations, has_acceleration) = columns[:3]
+    _check_positions(there, has_velocity, has_acceleration, n)
     return Goal(
         joint_names=tuple(message.joint_names),
         times=np.array([to_ns(point.time_from_start) * 1e-9 for point in points]),
-        positions=np.zeros((m, n)) if positions is None else positions,
+        positions=positions if m else np.zeros((0, n)),
         velocities=velocities,
         accelerations=accelerations,
-        effort=effort,
+        effort=columns[3][0],
         start_ns=to_ns(message.header.stamp),
         has_velocity=has_velocity,
         has_acceleration=has_acceleration,

@@ -82,6 +82,14 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
     return node.get_parameter(name).value
 
 
+def declare_unused(node: Node, unused: Callable[[str], bool]) -> list[str]:
+    """Declare parameters that are given and admitted, but not used; return their names."""
+    names = sorted(filter(unused, _overrides(node)))
+    for name in names:
+        declare_parameter(node, ParameterField(name, '', str, 'without meaning here, not used'))
+    return names
+
+
 def on_change(
     node: Node,
     kinds: Sequence[type],

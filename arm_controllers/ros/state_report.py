@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.publisher import Publisher
 
-from arm_controllers.reference import Reference
+from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.ros.messages import set_numbers, set_stamp
 from arm_dynamics.checks import Array
-from arm_dynamics.model import RobotModel
 
 
 class StateReport:
@@ -35,17 +34,20 @@ class StateReport:
     def publish(
         self,
         time_ns: int,
-        model: RobotModel,
-        reference: Reference,
+        follower: TrajectoryFollower,
         q: Array,
         v: Array,
         output: dict[str, Array],
         **feedback: Array,
     ) -> None:
         """Publish; `output` and further `feedback` are by the fields of the message."""
-        message, r = self._message, reference
+        message, r = self._message, follower.reference
         set_stamp(message.header.stamp, time_ns)
-        error = model.difference(q, r.q)
+        t_ns = round(follower.time_in_goal(time_ns) * 1e9)
+        for part in (message.reference, message.feedback, message.error, message.output):
+            set_stamp(part.time_from_start, t_ns)
+        message.speed_scaling_factor = follower.scaling.wanted
+        error = follower.model.difference(q, r.q)
         set_numbers(
             message.reference, positions=r.q, velocities=r.v, accelerations=r.a, effort=r.effort
         )

@@ -14,7 +14,7 @@ from arm_controllers.parameter_values import (
     is_family,
     parameter_fields,
 )
-from arm_controllers.ros.controller_parameters import ControllerParameters
+from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
 from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.model_error import ModelError
@@ -84,5 +84,5 @@ def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
                     from_ros_value(name, value, kind)
                 except ArmError as error:
                     raise ArmError(f'{file}: {section}: {error}') from None
-            elif name not in _EVERY_NODE:
+            elif name not in _EVERY_NODE and not without_meaning(name):
                 raise unknown(f'parameter of {section} in {file}:', name, known)

@@ -1,0 +1,120 @@
+"""Parameters and topics of joint_trajectory_controller on a controller node, in this process."""
+
+import sys
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from control_msgs.msg import JointTrajectoryControllerState, SpeedScalingFactor  # noqa: E402
+from domains import fresh_domain  # noqa: E402
+from following import HOME, NAMES, REST, goal  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+from arm_sim.ros.known_parameters import check_parameter_file  # noqa: E402
+
+
+@pytest.fixture
+def start(monkeypatch):
+    """Return what makes a controller with further command-line arguments."""
+    made = []
+
+    def make(*further):
+        arguments = ['--ros-args', *as_arguments(files_of('ur5e')), *further]
+        monkeypatch.setattr(sys, 'argv', ['controller', *arguments])
+        rclpy.init(args=arguments, domain_id=int(fresh_domain()))
+        made.append(ControllerNode('computed_torque'))
+        return made[0]
+
+    yield make
+    for node in made:
+        node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def show(node, time_ns, q=HOME, v=REST):
+    """Hand a state to a controller's cycle."""
+    state = JointState(name=list(NAMES), position=list(q), velocity=list(v), effort=[0.0] * 6)
+    state.header.stamp.sec, state.header.stamp.nanosec = divmod(time_ns, 1_000_000_000)
+    node.cycle.on_state(serialize_message(state))
+
+
+def test_parameters_without_meaning_are_named_in_one_line_and_never_refused(start, capfd):
+    node = start(
+        *('-p', 'command_interfaces:=[position]', '-p', 'gains.elbow_joint.p:=100.0'),
+        *('-p', 'interpolate_from_desired_state:=true'),
+    )
+    lines = [line for line in capfd.readouterr().err.splitlines() if 'without meaning' in line]
+    assert len(lines) == 1
+    assert 'command_interfaces, gains.elbow_joint.p, interpolate_from_desired_state' in lines[0]
+    assert node.get_parameter('gains.elbow_joint.p').value == 100.0  # as it was given
+
+
+def test_a_file_written_for_the_other_controller_is_admitted_a_typo_in_it_is_not(tmp_path):
+    file = tmp_path / 'jtc.yaml'
+    text = """computed_torque_controller:
+  ros__parameters:
+    joints: [shoulder_pan_joint]
+    command_interfaces: [position]
+    state_interfaces: [position, velocity]
+    allow_partial_joints_goal: true
+    constraints: {goal_time: 0.5, decelerate_on_cancel: true, elbow_joint: {trajectory: 0.1}}
+    gains: {elbow_joint: {p: 1.0}}
+"""
+    file.write_text(text)
+    check_parameter_file(file, NAMES)
+    file.write_text(text.replace('state_interfaces', 'state_interface'))
+    with pytest.raises(ArmError, match='state_interface'):
+        check_parameter_file(file, NAMES)
+
+
+def test_joints_are_checked_against_the_robot(start):
+    with pytest.raises(ArmError, match='joints is elbow_joint; ur5e has shoulder_pan_joint, '):
+        start('-p', 'joints:=[elbow_joint]')
+
+
+def test_joints_may_be_named_in_any_order(start):
+    start('-p', f'joints:=[{", ".join(reversed(NAMES))}]')
+
+
+def test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal(start):
+    node = start('-p', 'state_publish_rate:=500.0', '-p', 'autostart:=true')
+    seen = []
+    node.create_subscription(
+        JointTrajectoryControllerState, '~/controller_state', seen.append, 1000
+    )
+    speed = node.create_publisher(SpeedScalingFactor, '~/speed_scaling_input', 10)
+
+    def spin_until(condition):
+        for _ in range(1000):
+            if condition():
+                return
+            rclpy.spin_once(node, timeout_sec=0.01)
+        raise AssertionError('nothing came in ten seconds')
+
+    scaling = node.cycle.follower.scaling
+    for factor in (0.5, float('nan'), -0.1, 1.5):  # refused in a line, but for the first
+        speed.publish(SpeedScalingFactor(factor=factor))
+    spin_until(lambda: scaling.wanted == 0.5)
+    time_ns = 10_000_000_000
+    show(node, time_ns)
+    node.cycle.goals.take(goal([1.0], [HOME + 0.2], [REST], [REST]))
+    for _ in range(500):
+        time_ns += 2_000_000
+        reference = node.cycle.follower.reference
+        show(node, time_ns, reference.q, reference.v)
+    words = node.diagnostics.words(node.cycle)[1]
+    assert words.startswith('following a goal, 0.50 of 1.00 s')
+    assert words.endswith('at 50% of its speed')
+    spin_until(lambda: seen and seen[-1].header.stamp.sec == 11)
+    last = seen[-1]
+    assert scaling.wanted == last.speed_scaling_factor == 0.5
+    t = last.reference.time_from_start.sec + last.reference.time_from_start.nanosec * 1e-9
+    assert abs(t - 0.5) < 0.003  # half of a second of states; one step is shared with the rest
+    assert last.feedback.time_from_start == last.reference.time_from_start
+    assert np.abs(np.array(last.reference.positions) - HOME - 0.1).max() < 1e-3
