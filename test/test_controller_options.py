@@ -12,8 +12,10 @@ from domains import fresh_domain  # noqa: E402
 from following import HOME, NAMES, REST, goal  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.messages import goal_from_bytes  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.ros.known_parameters import check_parameter_file  # noqa: E402
@@ -118,3 +120,19 @@ def test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal(start):
     assert abs(t - 0.5) < 0.003  # half of a second of states; one step is shared with the rest
     assert last.feedback.time_from_start == last.reference.time_from_start
     assert np.abs(np.array(last.reference.positions) - HOME - 0.1).max() < 1e-3
+
+
+@pytest.mark.parametrize('points', [1, 3])  # read one by one, or as arrays
+def test_a_message_without_positions_is_a_goal_of_velocities(points):
+    message = JointTrajectory(joint_names=list(NAMES))
+    for k in range(points):
+        point = JointTrajectoryPoint(velocities=[0.1 * k] * 6)
+        point.time_from_start.sec = k + 1
+        message.points.append(point)
+    asked = goal_from_bytes(serialize_message(message))
+    assert not asked.has_position
+    np.testing.assert_array_equal(asked.velocities[:, 0], 0.1 * np.arange(points))
+    message.points[-1].velocities = []
+    if points == 1:
+        with pytest.raises(ArmError, match='0 positions for 6 joints'):
+            goal_from_bytes(serialize_message(message))

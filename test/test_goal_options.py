@@ -68,7 +68,7 @@ def test_overshoot_is_between_points_points_themselves_keep_the_limits():
 def test_points_of_velocities_alone_are_integrated_where_that_is_allowed():
     t = np.array([0.5, 1.0, 2.0])
     v = np.array([[0.4], [0.4], [0.0]]) * np.ones(6)
-    wanted = goal(t, None, v)
+    wanted = goal(t, 0 * v, v, has_position=False)
     with pytest.raises(GoalError, match='allow_integration_in_goal_trajectories'):
         make().set_goal(wanted, 0)
     arm = make(allow_integration_in_goal_trajectories=True)
@@ -92,7 +92,7 @@ def test_points_of_accelerations_are_integrated_twice(with_velocities):
     v = np.interp(t, times, speed)[:, np.newaxis] * np.ones(6) if with_velocities else None
     rules = {'allow_nonzero_velocity_at_trajectory_end': True}
     arm = make(allow_integration_in_goal_trajectories=True, **rules)
-    arm.set_goal(goal(t, None, v, a), 0)
+    arm.set_goal(goal(t, 0 * a, v, a, has_position=False), 0)
     _, _, seen = run(arm, 0, 2 * SECOND)
     np.testing.assert_allclose(arm.peek(2 * SECOND).q - HOME, way, atol=1e-8)
     np.testing.assert_allclose(seen[50], np.interp(0.1, [0, 0.2], [0, a[0, 0]]), atol=1e-6)
@@ -100,9 +100,12 @@ def test_points_of_accelerations_are_integrated_twice(with_velocities):
 
 def test_points_without_positions_need_the_same_fields_at_all_of_them():
     rules = {'allow_integration_in_goal_trajectories': True}
-    some = goal([1.0, 2.0], None, [REST, REST], has_velocity=np.array([True, False]))
+    none, flags = [REST, REST], np.array([True, False])
+    some = goal([1.0, 2.0], none, none, has_velocity=flags, has_position=False)
     with pytest.raises(GoalError, match='no velocity.*point 1'):
         make(**rules).set_goal(some, 0)
+    with pytest.raises(GoalError, match='no positions, velocities or accelerations'):
+        make(**rules).set_goal(goal([1.0], [HOME], has_position=False), 0)
 
 
 def test_without_interpolation_the_arm_is_asked_to_be_at_a_point_until_the_next():

@@ -66,12 +66,13 @@ class Goal:
     Attributes:
         joint_names: the n joints of the columns, in any order.
         times: (m,) instants of the points [s] from the start.
-        positions: (m, n) [rad | m], or None: the integral of what there is.
+        positions: (m, n) [rad | m].
         velocities: (m, n) [rad/s | m/s], or None.
         accelerations: (m, n) [rad/s^2 | m/s^2], or None.
         effort: (m, n) feedforward [N.m | N], or None.
         start_ns: stamp of the start [ns]; 0 is now.
         has_velocity, has_acceleration: (m,) bool, points whose row above counts; None: every one.
+        has_position: whether positions count; else they are the integral of what there is.
         path_tolerance, goal_tolerance: of this goal, on the way and at its end.
         goal_time_tolerance: [s] how late the arm may arrive: > 0 a bound, 0 the controller's own,
             -1 only the controller's time limit.
@@ -80,13 +81,14 @@ class Goal:
 
     joint_names: tuple[str, ...]
     times: Array
-    positions: Array | None
+    positions: Array
     velocities: Array | None = None
     accelerations: Array | None = None
     effort: Array | None = None
     start_ns: int = 0
     has_velocity: NDArray[np.bool_] | None = None
     has_acceleration: NDArray[np.bool_] | None = None
+    has_position: bool = True
     path_tolerance: tuple[JointTolerance, ...] = ()
     goal_tolerance: tuple[JointTolerance, ...] = ()
     goal_time_tolerance: float = 0.0

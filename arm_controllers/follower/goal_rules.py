@@ -37,11 +37,11 @@ def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParamete
             quantity = name.replace('ies', 'y').removesuffix('s')
             text = f'joint {joint!r}: {quantity} {value} is not a finite number'
             raise goal.error_at(point, text, joint=joint, value=value)
-    if goal.positions is None:
+    if not goal.has_position:
         _check_integration(goal, rules.allow_integration_in_goal_trajectories)
     if rules.interpolation_method == 'none' and goal.velocities is not None:
         raise GoalError('interpolation_method is none: points may have no velocities')
-    bare = goal.positions is not None and goal.velocities is None
+    bare = goal.has_position and goal.velocities is None
     if goal.accelerations is not None and bare:
         raise GoalError('accelerations are given without velocities; give both or positions only')
     _check_times(goal.times)
@@ -71,6 +71,8 @@ def _check_integration(goal: Goal, allowed: bool) -> None:
             'the points have no positions; set allow_integration_in_goal_trajectories to integrate'
             ' what they have'
         )
+    if goal.velocities is None and goal.accelerations is None:
+        raise GoalError('the points have no positions, velocities or accelerations')
     for field, given in (
         ('velocity', goal.has_velocity),
         ('acceleration', goal.has_acceleration),

@@ -68,7 +68,7 @@ def goal_trajectory(
     columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
     goal = _taken(goal, _PER_JOINT, (slice(None), np.argsort(columns)))  # in the model's order
     joints = some(np.sort(columns))
-    if goal.positions is None:
+    if not goal.has_position:
         goal = _integrated(_still_to_come(goal, late), joints, late)
     else:
         goal = replace(goal, positions=_unwound(goal.positions, joints))
@@ -98,16 +98,15 @@ def _integrated(goal: Goal, joints: _Joints, late: float) -> Goal:
     accelerations alone quadratic: what `hermite` makes of the positions has these derivatives.
     """
     h = np.diff(goal.times, prepend=late)[:, np.newaxis]
-    a = goal.accelerations
-    if a is not None:
-        a = np.vstack([joints.a, a])
-    if goal.velocities is None:
-        v = joints.v + np.cumsum(h * (a[:-1] + a[1:]) / 2, axis=0)
-        goal = replace(goal, velocities=v, has_velocity=None)
-    v = np.vstack([joints.v, goal.velocities])
-    steps = h * (v[:-1] + v[1:]) / 2
-    if a is not None:
-        steps += h**2 * (a[:-1] - a[1:]) / 12
+    _, v = _known(goal.velocities, None, joints.v, len(h))
+    bend: Array | float = 0.0
+    if goal.accelerations is not None:
+        _, a = _known(goal.accelerations, None, joints.a, len(h))
+        bend = h**2 * (a[:-1] - a[1:]) / 12
+        if goal.velocities is None:
+            v[1:] += joints.v + np.cumsum(h * (a[:-1] + a[1:]) / 2, axis=0)
+            goal = replace(goal, velocities=v[1:], has_velocity=None)
+    steps = h * (v[:-1] + v[1:]) / 2 + bend
     return replace(goal, positions=joints.q + np.cumsum(steps, axis=0))
 
 

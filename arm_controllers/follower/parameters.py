@@ -1,7 +1,7 @@
 """The rules by which a trajectory follower takes, watches and ends goals."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -137,8 +137,8 @@ class Limits(NamedTuple):
     on_cancel: Array
 
     @classmethod
-    def of(cls, rules: FollowerParameters) -> 'Limits':
-        """Return those of rules whose numbers per joint are arrays."""
+    def of(cls, rules: Any) -> 'Limits':
+        """Return those of FollowerParameters whose numbers per joint are arrays."""
         most, asked = rules.max_acceleration, rules.max_deceleration_on_cancel
         acceleration = np.where(most > 0, most, np.inf)
         deceleration = np.minimum(np.where(asked > 0, asked, _GENTLE), acceleration)

@@ -70,7 +70,9 @@ def goal_from_action(raw: bytes, identifier: object) -> Goal:
         goal = goal_from_message(request.trajectory)
 
     def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
-        return tuple(JointTolerance(row.name, row.position, row.velocity) for row in rows)
+        return tuple(
+            JointTolerance(row.name, row.position, row.velocity, row.acceleration) for row in rows
+        )
 
     return replace(
         goal,
@@ -130,6 +132,7 @@ def _goal_of_points_alike(raw: bytes) -> tuple[Goal, int] | None:
         start_ns=start_ns,
         has_velocity=np.full(m, counts['velocities'] > 0),
         has_acceleration=np.full(m, counts['accelerations'] > 0),
+        has_position=has_position,
         **columns,
     )
     return goal, after + (m - 1) * other.itemsize
@@ -196,13 +199,14 @@ def goal_from_message(message: JointTrajectory) -> Goal:
     return Goal(
         joint_names=tuple(message.joint_names),
         times=np.array([to_ns(point.time_from_start) * 1e-9 for point in points]),
-        positions=positions if m else np.zeros((0, n)),
+        positions=np.zeros((m, n)) if positions is None else positions,
         velocities=velocities,
         accelerations=accelerations,
         effort=columns[3][0],
         start_ns=to_ns(message.header.stamp),
         has_velocity=has_velocity,
         has_acceleration=has_acceleration,
+        has_position=positions is not None or not m,
     )
 
 
