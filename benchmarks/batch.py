@@ -8,15 +8,14 @@ cores: what the machine would do were nobody else on it. The best of several run
 
 import argparse
 import os
-import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
 from typing import NamedTuple
 
 import mujoco.rollout
 import numpy as np
+from conditions import print_conditions
 
 from arm_controllers.reference import Reference
 from arm_dynamics.compiled import BatchModel
@@ -149,10 +148,7 @@ def main() -> None:
     parser.add_argument('--repetitions', type=int, default=5)
     options = parser.parse_args()
     arms, duration, repetitions = options.arms, options.duration, options.repetitions
-    names = ', '.join(f'{name} {version(name)}' for name in ('numpy', 'numba', 'mujoco', 'pin'))
-    load = ' '.join(f'{each:.1f}' for each in os.getloadavg())
-    print(f'{platform.machine()}, {CORES} cores, load {load}')
-    print(f'Python {platform.python_version()}, {names}')
+    print_conditions()
     print(f'UR5e, 1 kHz, {arms} arms, {duration:g} s; million periods a second')
     print(f'{"":44}{"wall":>9}{"CPU x cores":>13}{"batch over it":>15}')
 

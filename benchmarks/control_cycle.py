@@ -12,6 +12,7 @@ import timeit
 import numpy as np
 import pinocchio as pin
 import rclpy
+from conditions import own_domain, print_conditions
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.controller_node import ControllerNode
@@ -78,6 +79,8 @@ def _measure(node: ControllerNode) -> tuple[float, float]:
 
 def main() -> int:
     """Print both costs; exit with 1 where a cycle costs too much."""
+    own_domain()
+    print_conditions()
     cycle_us, rnea_us = measure()
     print('control cycle, computed torque, six joints, following a goal of 1500 points')
     print(f'  state in to command out   {cycle_us:6.1f} us   (at most {LIMIT_US:g} us)')

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pinocchio as pin
+from conditions import print_conditions
 from numba import njit
 
 from arm_dynamics import RobotModel
@@ -209,6 +210,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--repetitions', type=int, default=15)
     repetitions = parser.parse_args().repetitions
+    print_conditions()
     model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
     objective = PoseHoldObjective()
     published = ForwardModelParameters(

@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 import rclpy
+from conditions import own_domain, print_conditions
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
@@ -122,6 +123,8 @@ def _start(executable: str, *parameters: str) -> subprocess.Popen:
 
 def main() -> int:
     """Print the numbers."""
+    own_domain()
+    print_conditions()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     model = RobotModel.from_urdf(find_urdf('ur5e'))
     whole, longest = checks_alone(model)

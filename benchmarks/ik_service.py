@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import rclpy
+from conditions import own_domain, print_conditions
 from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
@@ -111,6 +112,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.bare:
         return run_node('bare', BareNode)
+    own_domain()
+    print_conditions()
     nodes = [
         subprocess.Popen([sys.executable, __file__, '--bare']),
         subprocess.Popen([sys.executable, '-m', 'arm_sim.executables', 'inverse_kinematics']),

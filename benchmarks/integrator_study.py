@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from conditions import print_conditions
 
 from arm_dynamics import RobotModel
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
@@ -24,6 +25,7 @@ DRIFT_STEP, DRIFT_DURATION = 1e-3, 10.0  # [s]
 
 def main() -> None:
     """Run the study."""
+    print_conditions()
     model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
     free = {
         name: ForwardModel(model, ForwardModelParameters(integrator=name)) for name in INTEGRATORS

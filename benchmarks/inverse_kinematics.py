@@ -34,6 +34,7 @@ import pinocchio as pin
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 # ruff: noqa: E402  (the package is imported from the source tree)
+from conditions import conditions, print_conditions
 from ik_peers import ORIENTATION, PEERS, POSITION
 
 from arm_dynamics.inverse_kinematics.solve import solve_ik
@@ -185,7 +186,8 @@ def main() -> int:
     parser.add_argument('--targets', type=int, default=1000, help='reachable targets per arm')
     parser.add_argument('--json', type=Path)
     options = parser.parse_args()
-    report: dict[str, Any] = {'load_average': os.getloadavg(), 'arms': {}, 'left_out': {}}
+    print_conditions()
+    report: dict[str, Any] = {'conditions': conditions(), 'arms': {}, 'left_out': {}}
     plugins = [
         (plugin.name, {'solver': plugin.name}, POSITION, ORIENTATION)
         for plugin in entry_points(group='arm_sim.solvers')

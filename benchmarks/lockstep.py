@@ -2,28 +2,38 @@
 
     ./ws python benchmarks/lockstep.py [--seconds 5] [--json FILE]
 
-Each row is two processes that take turns: a state message out, a command message back.
-  loop    simulator and servo controller, as `cube.launch.py` runs them
-  floor   the same two messages between two bare nodes, same executor, QoS and core: each reads
-          the numbers that it gets, puts them into its answer, and does nothing else
-  usual   simulator physics and computed torque in nodes as they are usually written:
-          SingleThreadedExecutor, a fresh message each time
-Rows are measured in turn, several rounds, and the median counts.
+Two nodes take turns: a state message out, a command message back. In two processes:
+  loop      simulator and servo controller, as `cube.launch.py` runs them
+  floor     the same two messages between two bare nodes, same executor, QoS and core: each reads
+            the numbers that it gets, puts them into its answer, and does nothing else
+  usual     simulator physics and computed torque in nodes as they are usually written:
+            SingleThreadedExecutor, a fresh message each time
+In one process, on one executor:
+  composed  simulator and servo controller, as with `composed:=true`
+  bare      the two nodes of floor
+  typed     two nodes that make nothing but the same messages, as Python objects
+Rows are measured in turn, several rounds, and the median counts. Beside the rate by the wall clock
+stands the CPU time of a cycle, of all processes of a row: it counts where others use the machine.
 """
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import psutil
 import rclpy
+from conditions import conditions, own_domain, print_conditions
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
@@ -40,6 +50,7 @@ from arm_sim.plants.plant import PlantParameters
 
 CORE = 0
 JOINTS = 6
+PERIOD = 0.002  # of config/ur5e.yaml [s]
 JOINT_NAMES = [f'joint_{i}' for i in range(JOINTS)]
 
 
@@ -146,88 +157,161 @@ class UsualController(Node):
         self.publisher.publish(message)
 
 
+class TypedSimulator(Node):
+    """Answers each command with the next state, a Python message that is used again and again."""
+
+    def __init__(self):
+        super().__init__('typed_simulator')
+        self.steps = 0
+        self.state = JointState(name=JOINT_NAMES)
+        self.state.velocity = self.state.effort = [0.0] * JOINTS
+        self.publisher = self.create_publisher(JointState, 'joint_states', STATE_QOS)
+        self.create_subscription(JointState, 'joint_commands', self.on_command, CONTROL_INPUT_QOS)
+        self.create_timer(0.2, self.publish)
+
+    def on_command(self, command: JointState) -> None:
+        """Count and answer."""
+        if to_ns(command.header.stamp) == self.steps:
+            self.state.position = command.position
+            self.steps += 1
+            self.publish()
+
+    def publish(self) -> None:
+        """Send the state."""
+        set_stamp(self.state.header.stamp, self.steps)
+        self.publisher.publish(self.state)
+
+
+class TypedController(Node):
+    """Answers each state with a Python message that is used again and again."""
+
+    def __init__(self):
+        super().__init__('typed_controller')
+        self.command = JointState(name=JOINT_NAMES)
+        self.publisher = self.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+        self.create_subscription(JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS)
+
+    def on_state(self, state: JointState) -> None:
+        """Answer."""
+        self.command.header.stamp, self.command.position = state.header.stamp, state.position
+        self.publisher.publish(self.command)
+
+
+# The nodes of each process of a row.
 ROLES = {
-    'floor': (BareSimulator, BareController),
-    'usual': (UsualSimulator, UsualController),
+    'floor': ((BareSimulator,), (BareController,)),
+    'usual': ((UsualSimulator,), (UsualController,)),
+    'bare': ((BareSimulator, BareController),),
+    'typed': ((TypedSimulator, TypedController),),
 }
 
 
-def run_role(row: str, side: int) -> None:
-    """Run one of the two nodes of a row; the simulator side prints its steps every 0.25 s."""
+def run_role(row: str, process: int) -> None:
+    """Run the nodes of one process of a row; the first prints its steps every 0.25 s."""
     rclpy.init()
-    node = ROLES[row][side]()
+    nodes = [make() for make in ROLES[row][process]]
     executor = SingleThreadedExecutor() if row == 'usual' else make_executor()
-    executor.add_node(node)
-    if row == 'floor':
+    for node in nodes:
+        executor.add_node(node)
+    if row != 'usual':
         pin_to_core(CORE)
-    if side == 0:
-        node.create_timer(0.25, lambda: print(time.monotonic(), node.steps, flush=True))
+    if process == 0:
+        nodes[0].create_timer(0.25, lambda: print(time.monotonic(), nodes[0].steps, flush=True))
     while rclpy.ok():
         executor.spin_until_future_complete(rclpy.task.Future(), timeout_sec=1.0)
 
 
-def measure_bare(row: str, seconds: float) -> float:
-    """Return cycles per second of the 'floor' or 'usual' row."""
+class Sample(NamedTuple):
+    """Where a row was at a moment: wall clock [s], CPU time of its processes [s], cycles."""
+
+    wall: float
+    cpu: float
+    cycles: float
+
+
+class Rate(NamedTuple):
+    """Cycles a second of the wall clock, and CPU time of a cycle [us]."""
+
+    wall: float
+    cpu: float
+
+    @classmethod
+    def between(cls, first: Sample, last: Sample) -> 'Rate':
+        """Return the rate from one moment to another."""
+        count = last.cycles - first.cycles
+        return cls(count / (last.wall - first.wall), 1e6 * (last.cpu - first.cpu) / count)
+
+
+def cpu_time(processes: Sequence[subprocess.Popen]) -> float:
+    """Return the CPU time that processes have used [s]."""
+    used = (psutil.Process(each.pid).cpu_times() for each in processes)
+    return sum(each.user + each.system for each in used)
+
+
+def measure_bare(row: str, seconds: float) -> Rate:
+    """Return the rate of a row of ROLES."""
     command = [sys.executable, __file__, '--role', row]
-    with (
-        subprocess.Popen([*command, '0'], stdout=subprocess.PIPE, text=True) as simulator,
-        subprocess.Popen([*command, '1']) as controller,
-    ):
-        assert simulator.stdout is not None
-        lines = []
-        end = None
-        for line in simulator.stdout:
+    processes = [
+        subprocess.Popen([*command, str(k)], stdout=None if k else subprocess.PIPE, text=True)
+        for k in range(len(ROLES[row]))
+    ]
+    samples: list[Sample] = []
+    try:
+        assert processes[0].stdout is not None
+        for line in processes[0].stdout:
             moment, steps = map(float, line.split())
             if steps > 50:
-                end = end or time.monotonic() + seconds
-                lines.append((moment, steps))
-                if time.monotonic() > end:
+                samples.append(Sample(moment, cpu_time(processes), steps))
+                if moment > samples[0].wall + seconds:
                     break
-        for process in (simulator, controller):
-            process.kill()
-    return _rate(lines)
+    finally:
+        end(processes)
+    return Rate.between(samples[0], samples[-1])
 
 
-def measure_loop(seconds: float) -> float:
-    """Return cycles per second of the real simulator and servo controller."""
+def measure_loop(composed: bool, seconds: float) -> Rate:
+    """Return the rate of the real simulator and servo controller, in one or two processes."""
     run = [sys.executable, '-m', 'arm_sim.executables']
-    arguments = ['--ros-args', *as_arguments(files_of('ur5e')), '-p', f'core:={CORE}']
-    level = ['-p', 'autostart:=true', '-p', 'feedforward:=discrete']
+    nodes = ['simulator', 'servo_controller']
+    arguments = ['--ros-args', *as_arguments(files_of('ur5e'))]
+    for told in (
+        *(f'{node}:core:={CORE}' for node in nodes),
+        'simulator:clock_rate:=0.5',
+        'servo_controller:autostart:=true',
+        'servo_controller:feedforward:=discrete',
+    ):
+        arguments += ['-p', told]
+    starts = [['composed', *nodes]] if composed else [[node] for node in nodes]
     rclpy.init()
     node = Node('stopwatch')
-    lines: list[tuple[float, float]] = []
-    from rosgraph_msgs.msg import Clock
+    samples: list[Sample] = []
+    processes = [subprocess.Popen([*run, *start, *arguments]) for start in starts]
 
-    period = 0.002
-    node.create_subscription(
-        Clock,
-        '/clock',
-        lambda m: lines.append((time.monotonic(), to_ns(m.clock) * 1e-9 / period)),
-        CONTROL_INPUT_QOS,
-    )
-    quiet = ['-p', 'clock_rate:=0.5']
-    with (
-        subprocess.Popen([*run, 'simulator', *arguments, *quiet]) as simulator,
-        subprocess.Popen([*run, 'servo_controller', *arguments, *level]) as controller,
-    ):
-        executor = make_executor()
-        executor.add_node(node)
-        while len(lines) < 3:
+    def on_clock(message: Clock) -> None:
+        cycles = to_ns(message.clock) * 1e-9 / PERIOD
+        samples.append(Sample(time.monotonic(), cpu_time(processes), cycles))
+
+    node.create_subscription(Clock, '/clock', on_clock, CONTROL_INPUT_QOS)
+    executor = make_executor()
+    executor.add_node(node)
+    try:
+        while len(samples) < 3:
             executor.spin_once(timeout_sec=0.1)
-        lines.clear()
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        first = samples[-1]
+        while samples[-1].wall < first.wall + seconds:
             executor.spin_once(timeout_sec=0.1)
-        for process in (simulator, controller):
-            process.kill()
-    node.destroy_node()
-    rclpy.shutdown()
-    return _rate(lines)
+    finally:
+        end(processes)
+        node.destroy_node()
+        rclpy.shutdown()
+    return Rate.between(first, samples[-1])
 
 
-def _rate(lines: list[tuple[float, float]]) -> float:
-    (t0, n0), (t1, n1) = lines[0], lines[-1]
-    return (n1 - n0) / (t1 - t0)
+def end(processes: Sequence[subprocess.Popen]) -> None:
+    """End processes at once."""
+    for process in processes:
+        process.kill()
+        process.wait()
 
 
 def main() -> None:
@@ -241,21 +325,37 @@ def main() -> None:
     if options.role:
         run_role(options.role[0], int(options.role[1]))
         return
-    os.environ.setdefault('ROS_DOMAIN_ID', '97')
-    rows = {'loop': measure_loop}
-    rows |= {row: (lambda s, row=row: measure_bare(row, s)) for row in ROLES}
-    rates: dict[str, list[float]] = {row: [] for row in rows}
+    own_domain()
+    print_conditions()
+    measures = {
+        'loop': partial(measure_loop, False),
+        'floor': partial(measure_bare, 'floor'),
+        'usual': partial(measure_bare, 'usual'),
+        'composed': partial(measure_loop, True),
+        'bare': partial(measure_bare, 'bare'),
+        'typed': partial(measure_bare, 'typed'),
+    }
+    rates: dict[str, list[Rate]] = {row: [] for row in measures}
     for number in range(options.rounds):
-        for row, measure in rows.items():
+        for row, measure in measures.items():
             rates[row].append(measure(options.seconds))
-            print(f'round {number + 1}: {row:6s} {rates[row][-1]:8.0f} cycles/s', flush=True)
-    median = {row: statistics.median(values) for row, values in rates.items()}
-    print(f'\n{"":8s}{"cycles/s":>10s}{"of floor":>10s}{"of usual":>10s}')
+            told = '{:8.0f} cycles/s {:8.1f} us CPU'.format(*rates[row][-1])
+            print(f'round {number + 1}: {row:8s} {told}', flush=True)
+    median = {
+        row: Rate(*(statistics.median(each) for each in zip(*found, strict=True)))
+        for row, found in rates.items()
+    }
+    print(f'\n{"":10s}{"cycles/s":>10s}{"CPU us":>8s}   of others, by wall clock (by CPU time)')
     for row, value in median.items():
-        floor, usual = value / median['floor'], value / median['usual']
-        print(f'{row:8s}{value:10.0f}{floor:10.2f}{usual:10.2f}')
+        others = {'loop': ('floor', 'usual'), 'composed': ('bare', 'typed', 'loop')}.get(row, ())
+        shares = [
+            f'{value.wall / median[other].wall:.2f} ({median[other].cpu / value.cpu:.2f}) {other}'
+            for other in others
+        ]
+        print(f'{row:10s}{value.wall:10.0f}{value.cpu:8.1f}   {", ".join(shares)}')
     if options.json:
-        options.json.write_text(json.dumps({'median': median, 'all': rates}, indent=2) + '\n')
+        report = {'conditions': conditions(), 'median': median, 'all': rates}
+        options.json.write_text(json.dumps(report, indent=2) + '\n')
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@ Writes docs/images/pose_hold.png.
 from pathlib import Path
 
 import numpy as np
+from conditions import print_conditions
 
 from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorque,
@@ -34,6 +35,7 @@ FAR = (1.0, 0.5, -1.5, 1.0, -0.8)
 
 def main() -> None:
     """Run the laws at both poses and draw their errors."""
+    print_conditions()
     robot = Robot.load('five_joint_arm')
     model = robot.model
     plant = AnalyticalPlant(

@@ -23,6 +23,7 @@ from collections import Counter
 import numpy as np
 import rclpy
 from action_msgs.msg import GoalStatus
+from conditions import own_domain, print_conditions
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.action import ActionClient
@@ -229,6 +230,8 @@ def main() -> int:
     parser.add_argument('--hours', type=float, default=8.0, help='simulated hours')
     parser.add_argument('--json', help='write the numbers to this file')
     arguments = parser.parse_args()
+    own_domain()
+    print_conditions()
     try:
         numbers = run(arguments.hours * 3600)
     except ArmError as error:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO
 
 import psutil
+from conditions import own_domain, print_conditions
 
 STARTED = re.compile(r'\[(\w+)-\d+\]: process started with pid \[(\d+)\]')
 DIED = re.compile(r'\[(\w+)-\d+\]: process has died \[pid \d+, exit code (-?\d+)')
@@ -48,6 +49,8 @@ def main() -> int:
     parser.add_argument('--seed', type=int, default=0, help='of the moments')
     parser.add_argument('launch', nargs='*', default=['arm.launch.py'], help='file, arguments')
     given = parser.parse_args()
+    own_domain()
+    print_conditions()
     rng = random.Random(given.seed)
     launches, ends = Counter(), Counter()
     for i in range(given.count):

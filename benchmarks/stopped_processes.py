@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import psutil
+from conditions import own_domain, print_conditions
 
 NAMES = ('simulator', 'servo_controller', 'inverse_kinematics', 'cube_task')
 
@@ -58,6 +59,8 @@ def main() -> int:
     parser.add_argument('--seconds', type=float, default=5.0, help='of each stop')
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
+    own_domain()
+    print_conditions()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     rng = random.Random(options.seed)
     _, expected, _ = draw(0, 0.0, rng)

@@ -1,6 +1,7 @@
 """Scripts of the project as modules, for tests of what is in them."""
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -9,6 +10,9 @@ ROOT = Path(__file__).parent.parent
 
 def load_script(path: str) -> ModuleType:
     """Return the module of a file, by its path in the project."""
+    folder = str((ROOT / path).parent)  # where it finds its neighbours
+    if folder not in sys.path:
+        sys.path.append(folder)
     spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
