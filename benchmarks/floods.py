@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
+from conditions import own_domain, print_conditions
 from control_msgs.action import FollowJointTrajectory
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.action import ActionClient
@@ -176,6 +177,8 @@ def main() -> int:
     parser.add_argument('--points', type=int, default=100_000, help='of a huge one')
     parser.add_argument('--count', type=int, default=12, help='huge ones')
     options = parser.parse_args()
+    own_domain()
+    print_conditions()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     names = RobotModel.from_urdf(find_urdf('ur5e')).joint_names
     few, many = options.count, round(options.seconds * options.rate)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
+from conditions import print_conditions
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
@@ -155,6 +156,7 @@ def main() -> int:
     parser.add_argument('--coulomb', type=float, default=0.1, help=share)
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
+    print_conditions()
     for name in options.robots:
         try:
             study(name, options.engine, options.coulomb, options.seed)
