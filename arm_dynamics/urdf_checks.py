@@ -171,10 +171,10 @@ def _check_joint(joint: Element, where: str) -> None:
                 raise ArmError(f'{where}: {told} must not be negative; 0: none')
     if kind == 'continuous':
         return
+    remedy = ', or make the joint type="continuous"' if kind == 'revolute' else ''
     if limit is None:
-        raise ArmError(f'{where} is {kind} and has no <limit>')
+        raise ArmError(f'{where} is {kind} and has no <limit>: write one{remedy}')
     if not {'lower', 'upper'}.intersection(limit.attrib):
-        remedy = ', or make the joint type="continuous"' if kind == 'revolute' else ''
         raise ArmError(f'{where}: <limit> has no bounds: write its lower and upper{remedy}')
     lower, upper = (limit.get(key, '0') for key in ('lower', 'upper'))
     if not float(lower) < float(upper):

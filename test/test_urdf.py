@@ -51,6 +51,7 @@ def bounded(lower=-1, upper=1, effort=1, velocity=1):
         (ARM.replace('</robot>', '<link name="box"/></robot>'), "'base', 'box'; join them by"),
         (limited(f'{LIMIT}<mimic joint="b"/>'), 'joint \'a\': <mimic joint="b"> .* fingers'),
         (limited('<limit effort="1" velocity="1"/>'), "'a': <limit> has no bounds: .*continuous"),
+        (limited(''), "joint 'a' is revolute and has no <limit>: write one, or .*continuous"),
         (bounded(lower=1, upper=-1), 'lower must be below'),
         (bounded(effort=-1), 'effort="-1"> must not'),
         (limited(f'{LIMIT}<dynamics friction="-1"/>'), '<dynamics friction="-1"> must not be neg'),

@@ -70,7 +70,9 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     simulator = over_topics.simulator_parameters(case, robot, made, moving)
     controller = over_topics.controller_parameters(case, robot) | _believed(given, robot)
     given = {**given, 'controller': laws.compared_laws()[case.law][0]}
-    return _nodes(given, case.task, made, simulator, controller)
+    # The limits in the robot's file are for controllers as they stand there, not for this design.
+    design = f'{case.law}, designed for {case.natural_frequency:g} rad/s'
+    return _nodes(given, case.task, made, simulator, controller, design)
 
 
 def _nodes(
@@ -79,6 +81,7 @@ def _nodes(
     made: Task,
     simulator: Mapping[str, Any],
     controller: Mapping[str, Any],
+    design: str = '',
 ) -> list[Any]:
     names = ('controller', 'start', 'engine', 'mode', 'output_dir')
     repeated = ('passes', 'learning_cutoff')
@@ -88,7 +91,7 @@ def _nodes(
         'robot': robot_parameter(given['robot']),
         **{name: given[name] for name in names},
         **_values(given, repeated),
-        'feedforward': controller.get('feedforward', feedforward_of(law, level, mode)),
+        'feedforward': controller.get('feedforward', design or feedforward_of(law, level, mode)),
         **{name: controller[name] for name in stepping if name in controller},
     }
     for field in parameter_fields(made.Parameters):
