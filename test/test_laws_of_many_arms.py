@@ -19,6 +19,7 @@ VARIANTS = [
     ('pd_feedforward', {'feedforward_at': 'measured'}),
     *(('servo', {'feedforward': level}) for level in FEEDFORWARD),
     ('servo', {'feedforward': 'observed', 'calm': 0.8}),
+    ('servo', {'feedforward': 'observed', 'delay': 2, 'calm': 0.9}),
     ('operational_space', {'axes': (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}),
     ('independent_joint', {'inertia': (2.0,)}),
     ('computed_torque_pid', {'integral_limit': 0.05}),

@@ -68,6 +68,20 @@ def test_calm_halves_what_noise_costs_though_every_mass_is_wrong():
     assert calm <= 0.004 <= 0.5 * exact
 
 
+def test_friction_a_payload_and_masses_that_it_does_not_know_cost_less_than_a_micrometre():
+    rubbing = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
+    assert error_mm('observed', rubbing) <= 5e-4
+
+
+def test_a_joint_that_sticks_is_not_thrown_to_and_fro():
+    rubbing = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
+    task, speeds = make_task('cube', ROBOT, {'edge_time': 1.0}), []
+    for calm in (0.4, ServoParameters.calm):
+        record = task.run(servo('observed', calm), plant(rubbing))
+        speeds.append(np.abs(record.v[250:, 4]).mean())  # wrist_2 keeps the tool pointing down
+    assert speeds[1] < 0.1 * speeds[0]
+
+
 def test_a_drive_at_its_limit_teaches_nothing():
     ends = []
     for level in ('discrete', 'observed'):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from arm_controllers.delayed_drives import DelayedDrives
 from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import ArmError
@@ -24,10 +25,16 @@ class ServoParameters(Stepping):
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', above=0)
     servo_kd: PerJoint = parameter((400.0,), 'its velocity gain [N.m.s/rad]', min=0)
     calm: float = parameter(
-        0.4,
+        0.54,
         "of 'observed': 0 believes the sensors at once; 0.8 suits noisy ones and bad models",
         min=0,
         max=0.95,
+    )
+    delay: int = parameter(
+        0,
+        "of 'observed': control periods that commands take to the drives, as far as known",
+        min=0,
+        max=20,
     )
 
     def __post_init__(self) -> None:
@@ -37,10 +44,12 @@ class ServoParameters(Stepping):
             raise ArmError(
                 f'feedforward {level!r} needs control_decimation 1, not {self.control_decimation}'
             )
-        if self.calm != ServoParameters.calm and level != 'observed':
-            raise ArmError(
-                f"calm is {self.calm:g}; only feedforward 'observed' has it, not {level!r}"
-            )
+        for name in ('calm', 'delay'):
+            value = getattr(self, name)
+            if value != getattr(ServoParameters, name) and level != 'observed':
+                raise ArmError(
+                    f"{name} is {value:g}; only feedforward 'observed' has it, not {level!r}"
+                )
 
 
 class Servo(Law):
@@ -68,8 +77,14 @@ class Servo(Law):
     velocity missed is a torque that the model lacks, d = (M + h D)(v_measured - v+)/h, and the
     next step has it. With p = calm the estimator's poles are at p: q+ takes 1 - p of what it
     missed, v+ takes 1 - p^2, and d (1 - p)^2 (Luenberger, IEEE Trans. Automatic Control 16, 1971).
-    A model that is heavier than the arm shakes it beyond a margin: 14 % for p = 0, 52 % for 0.4,
-    a factor of 3 for 0.8.
+    A model that is heavier than the arm shakes it beyond a margin: 14 % for p = 0, 84 % for 0.54,
+    a factor of 3 for 0.8. Below some 0.5 Coulomb friction that it does not know throws joints that
+    stick to and fro.
+
+    With a delay the observed level predicts the state at which its command takes effect, and
+    aims at the reference there. That is a prediction, so what is left of an error is not taken
+    back in one step: its poles are at p too. With p = 0.8 it stands one period more than it is
+    told.
 
     Attributes:
         disturbance: d (..., n) [N.m | N] of the observed level.
@@ -87,13 +102,17 @@ class Servo(Law):
         self._rate = 1.0 / self.parameters.timestep
         self._command = getattr(self, f'_{self.parameters.feedforward}')
         # One-step levels ask for the reference at the sample that the command leads to.
-        self.lookahead = 1 if self.parameters.feedforward in _ONE_STEP else 0
+        p = self.parameters
+        self.lookahead = 1 + p.delay if p.feedforward in _ONE_STEP else 0
+        self._drives = DelayedDrives(model, self._kp, self._kd, p.timestep, p.delay)
         self.reset(model.neutral(), np.zeros(model.nv))
 
     def reset(self, q: Array, v: Array) -> None:
         """Forget what was estimated."""
         self.disturbance: Array = np.zeros(self.model.nv)
         self._expected: tuple[Array, ...] | None = None  # see _estimate
+        self._before: tuple[Array, Array] | None = None  # references, see _aim
+        self._drives.forget()
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
@@ -140,19 +159,32 @@ class Servo(Law):
     def _observed(self, q: Array, v: Array, reference: Reference) -> Array:
         if self._expected is not None:
             q, v = self._estimate(q, v, *self._expected)
-        model, rate = self.model, self._rate
-        v_next = model.difference(q, reference.q) * rate
-        torque = model.inverse_dynamics(q, v, (v_next - v) * rate)
-        torque += model.friction_torque(v_next) - model.friction_torque(v) - self.disturbance
+        model, rate, drives = self.model, self._rate, self._drives
+        late, v_late = drives.ahead(q, v, self.disturbance)
+        v_next = self._aim(late, v_late, reference)
+        torque = model.inverse_dynamics(late, v_late, (v_next - v_late) * rate)
+        torque += model.friction_torque(v_next) - model.friction_torque(v_late) - self.disturbance
         torque += reference.effort
-        inertia = model.mass_matrix(q)
-        n = np.arange(model.nv)
-        inertia[..., n, n] += (self._kd + model.damping) / rate
-        # At the drive's limit, with its damping at either end of the step, something else happens.
-        asked = np.maximum(np.abs(torque), np.abs(torque + self._kd * (v_next - v)))
-        free = (asked < model.effort_limit).all(axis=-1, keepdims=True) * 1.0
-        self._expected = reference.q.copy(), v_next, inertia, free
-        return q + (torque + self._kd * v_next) / self._kp
+        command = late + (torque + self._kd * v_next) / self._kp
+        if self.parameters.delay:
+            drives.give(command, reference.effort)
+            self._expected = drives.next(q, v, self.disturbance)
+        else:
+            free = drives.free(torque, v, v_next)
+            self._expected = reference.q.copy(), v_next, drives.late_inertia(q), free
+        return command
+
+    def _aim(self, q: Array, v: Array, reference: Reference) -> Array:
+        """Return the velocity (..., n) one period after the state at which the command acts."""
+        difference, rate, calm = self.model.difference, self._rate, self.parameters.calm
+        if not self.parameters.delay:
+            return difference(q, reference.q) * rate
+        back = reference.v / rate
+        one, two = self._before or (reference.q - back, reference.q - 2.0 * back)
+        self._before = reference.q.copy(), one
+        v_now, v_next = difference(two, one) * rate, difference(one, reference.q) * rate
+        lag = (1.0 - calm) ** 2 * difference(q, one) * rate
+        return v + v_next - v_now - (1.0 - calm**2) * (v - v_now) + lag
 
     def _estimate(
         self, q: Array, v: Array, q_expected: Array, v_expected: Array, inertia: Array, free: Array

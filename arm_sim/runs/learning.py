@@ -69,6 +69,8 @@ class Learner:
         """
         if law.command_interface == 'voltage':
             raise ArmError('passes > 1 needs a law that commands position or effort, not voltage')
+        if law.lookahead > 1:
+            raise ArmError(f'passes > 1 needs a law with delay 0, not {law.lookahead - 1}')
         self.law, self._model, self._cutoff = law, law.model, cutoff
         self._step = plant.timestep * plant.control_decimation
         if cutoff >= 0.5 / self._step:
