@@ -77,10 +77,7 @@ def check_limits(
                 low[0] = np.minimum(low[0], scaled[0, 0] - LIMIT_TOLERANCE)
                 high[0] = np.maximum(high[0], scaled[0, 0] + LIMIT_TOLERANCE)
             slack = overshoot * upper if order else 0.0
-            segment, joint = _first_outside(scaled, low - slack, high + slack)
-            if overshoot and order:
-                said = quintic | (order == 1)
-                segment, joint = _earlier((segment, joint), _ends_outside(scaled, low, high, said))
+            segment, joint = _first_beyond(scaled, low, high, slack, quintic | (order == 1))
             if segment >= 0:
                 poly = scaled[segment, :, joint]
                 value, share = _worst(poly, low[segment, joint], high[segment, joint])
@@ -156,6 +153,23 @@ def _bezier_matrices(degree: int) -> tuple[Array, Array, Array]:
     return binomials / binomials[-1], left, left[::-1, ::-1].copy()
 
 
+def _first_beyond(
+    poly: Array, low: Array, high: Array, slack: Array | float, said: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Return (segment, joint) of the first polynomial that is beyond its bounds, or -1, -1.
+
+    Arguments as `_first_outside`. `slack`, (n,) or none, may be used but at the ends that are
+    `said`, (m, n).
+    """
+    inner = _first_outside(poly, low - slack, high + slack)
+    if not np.any(slack):
+        return inner
+    ends = np.stack([poly[:, 0], poly.sum(axis=1)])
+    outside = np.argwhere(((ends < low) | (ends > high)).any(axis=0) & said)
+    places = [inner, *map(tuple, outside[:1].tolist())]
+    return min((place for place in places if place[0] >= 0), default=inner)
+
+
 def _first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
     """Return (segment, joint) of the first polynomial that leaves its bounds on 0..1, or -1, -1.
 
@@ -183,26 +197,6 @@ def _first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
         control = np.concatenate([control @ left.T, control @ right.T])
         index = np.concatenate([index, index])
     return divmod(found, n) if found < len(low) else (-1, -1)
-
-
-def _ends_outside(
-    poly: Array, low: Array, high: Array, said: NDArray[np.bool_]
-) -> tuple[int, int]:
-    """Return (segment, joint) of the first polynomial with an end outside its bounds, or -1, -1.
-
-    Args:
-        poly: (m, d + 1, n) coefficients on 0..1, lowest first.
-        low, high: (m, n).
-        said: (m, n) which count.
-    """
-    ends = np.stack([poly[:, 0], poly.sum(axis=1)])
-    found = np.argwhere(((ends < low) | (ends > high)).any(axis=0) & said)
-    return tuple(found[0].tolist()) if len(found) else (-1, -1)
-
-
-def _earlier(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    """Return the first of two places, of which (-1, -1) is none."""
-    return min((place for place in (one, other) if place[0] >= 0), default=one)
 
 
 def _worst(poly: Array, low: float, high: float) -> tuple[float, float]:
