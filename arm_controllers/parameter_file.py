@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.composer import ComposerError
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, text_of
 
 # Node (or SHARED) -> parameter (nested keys joined by dots) -> value.
 Sections = dict[str, dict[str, Any]]
 
 SHARED = '/**'
 _PARAMETERS = 'ros__parameters'
+_MOST_BYTES = 300_000
 
 
 def read_parameter_file(file: Path) -> Sections:
@@ -23,14 +25,14 @@ def read_parameter_file(file: Path) -> Sections:
     that no parameter can have, a parameter that is given twice.
     """
     try:
-        loader = _Loader(file.read_text())
+        loader = _Loader(text_of(file, _MOST_BYTES))
         tree = loader.get_single_node()
     except (OSError, UnicodeDecodeError) as error:
         raise ArmError(f'{file}: cannot be read: {error}') from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         mark, problem = getattr(error, 'problem_mark', None), getattr(error, 'problem', error)
         where = f', line {mark.line + 1}' if mark else ''
-        raise ArmError(f'{file}{where}: not YAML: {problem}') from None
+        raise ArmError(f'{file}{where}: not YAML: {" ".join(str(problem).split())}') from None
     sections: Sections = {}
     for path, leaf in _leaves(tree):
         where = f'{file}, line {leaf.start_mark.line + 1}'
@@ -56,8 +58,10 @@ def yaml_value(name: str, text: str) -> Any:
     """Return what the YAML text of an argument says; refuse what is not YAML."""
     try:
         return _Loader(text).get_single_data()
-    except (yaml.YAMLError, ValueError) as error:  # a ValueError: the 45th of a month
-        raise ArmError(f'{name} is {text!r}: not YAML: {" ".join(str(error).split())}') from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # the 45th of a month
+        raise ArmError(
+            f'{name} is {text[:200]!r}: not YAML: {" ".join(str(error).split())}'
+        ) from None
 
 
 def _leaves(
@@ -72,7 +76,19 @@ def _leaves(
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads 1e-9 as a number, as ROS does and YAML 1.2 asks; PyYAML wants 1.0e-9."""
+    """Reads 1e-9 as a number, as ROS does and YAML 1.2 asks; PyYAML wants 1.0e-9.
+
+    Aliases are refused, as ROS refuses them: ten lines of them can stand for 10^10 values.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Return the next node; raise YAMLError for an alias."""
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()
+            raise ComposerError(
+                None, None, f'an alias (*{event.anchor}), which is not allowed', event.start_mark
+            )
+        return super().compose_node(parent, index)
 
 
 _Loader.add_implicit_resolver(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from math import isfinite
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,6 +87,23 @@ def per_joint(
         )
     array.flags.writeable = False
     return array
+
+
+def text_of(file: Path, most: int = 10_000_000) -> str:
+    """Return the text of a file.
+
+    Raises:
+        OSError: it cannot be read; it is a pipe or a device, which may never end; or it has more
+            than `most` bytes.
+        UnicodeDecodeError: it is no text.
+    """
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise OSError('not a regular file')
+    with file.open('rb') as stream:
+        raw = stream.read(most + 1)
+    if len(raw) > most:
+        raise OSError(f'more than {most} bytes')
+    return raw.decode()
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> None:

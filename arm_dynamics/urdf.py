@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, text_of
 from arm_dynamics.urdf_checks import INERTIAL, JOINT, check_urdf, end
 
 
@@ -20,7 +20,7 @@ def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
         return text, *_parse(text)
     path = Path(text).expanduser()
     try:
-        text = path.read_text()
+        text = text_of(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ArmError(f'cannot read URDF {str(path)!r}: {error}') from None
     try:

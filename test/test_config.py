@@ -145,6 +145,11 @@ def test_numbers_are_read_as_ros_reads_them(tmp_path):
         ('x: {ros__parameters: {a: [[1], [2]]}}', "parameter 'a' must be a number, a text, true"),
         ('x: {ros__parameters: {\n a: }}', "line 2: parameter 'a' must be a number, a text"),
         ('a: 1\n---\nb: 2', 'not YAML: '),
+        ('a: &b {ros__parameters: {c: 1}}\nd: *b', 'line 2: not YAML: an alias (*b)'),
+        ('a: &b {c: *b}', 'line 1: not YAML: an alias (*b)'),  # itself, for ever
+        ('[' * 10_000, 'not YAML: maximum recursion depth exceeded'),
+        ('a: \0', 'not YAML: unacceptable character #x0000'),
+        ('#' * 300_001, 'cannot be read: more than 300000 bytes'),
     ],
 )
 def test_bad_file_is_refused_with_its_name_and_line(text, says, tmp_path):

@@ -136,6 +136,9 @@ def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(tmp_p
     ('text', 'told'),
     [
         ('a: [', 'is not YAML'),
+        ('[' * 100_000, 'has an alias .* or 20 nested levels'),
+        ('- ' * 100_000, 'has an alias .* or 20 nested levels'),
+        ('a: &b [1]\nc: [*b, *b]', r'has an alias \(\*name\)'),
         ('points: []', r"no 'trajectory'; it must be \{trajectory: \{joint_names"),
         ('trajectory: {joint_names: [x], points: []}', r"its joints are \['x'\]; the robot has"),
         ('trajectory: {joint_names: [joint_1, joint_2, joint_3], points: 3}', 'not iterable; it'),

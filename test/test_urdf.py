@@ -1,5 +1,6 @@
 """Files from outside: an arm that works in both engines, or one line with element and remedy."""
 
+import os
 import re
 
 import numpy as np
@@ -80,6 +81,17 @@ def test_what_no_arm_has_is_refused_with_file_element_and_remedy(tmp_path, urdf,
     told = str(refusal.value)
     assert told.endswith(f" (in '{file}')")
     assert '\n' not in told
+
+
+def test_what_is_no_file_is_refused_instead_of_read_for_ever(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    for path in (tmp_path / 'pipe', '/dev/zero'):
+        with pytest.raises(ArmError, match=f"cannot read URDF '{path}': not a regular file"):
+            RobotModel(path)
+    with (tmp_path / 'large').open('wb') as file:
+        file.truncate(10**12)  # without a byte on the disk
+    with pytest.raises(ArmError, match='more than 10000000 bytes'):
+        RobotModel(tmp_path / 'large')
 
 
 def test_bounds_that_are_larger_than_any_are_none():

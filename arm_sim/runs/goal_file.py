@@ -1,5 +1,6 @@
 """Goal files: a goal of FollowJointTrajectory in YAML, as ROS's tools print it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +8,13 @@ import numpy as np
 import yaml
 
 from arm_controllers.follower.goal import Goal
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, text_of
 from arm_dynamics.model import RobotModel
 from arm_sim.output_folder import whole_file
 
 _STATES = ('positions', 'velocities', 'accelerations')
 _MOST_BYTES = 10**8
+_DEEPEST = 20
 
 
 def write_goal(path: Path | str, goal: Goal) -> None:
@@ -68,15 +70,33 @@ def _tree(path: Path | str) -> Any:
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise ArmError(f'goal file {str(path)!r} is larger than {_MOST_BYTES // 10**6} MB')
-        text = file.read_text()
+        text = text_of(file, _MOST_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         raise ArmError(f'goal file {str(path)!r} cannot be read: {error}') from None
     loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # ten times as quick
     try:
-        return loader(text).get_single_data()
+        simple = _is_simple(yaml.parse(text, Loader=loader))
+        tree = loader(text).get_single_data() if simple else None
     except (yaml.YAMLError, ValueError) as error:
         told = ' '.join(str(error).split())
         raise ArmError(f'goal file {str(path)!r} is not YAML: {told}') from None
+    if not simple:
+        raise ArmError(f'goal file {str(path)!r} has an alias (*name) or {_DEEPEST} nested levels')
+    return tree
+
+
+def _is_simple(events: Iterator[yaml.Event]) -> bool:
+    """Whether YAML has no alias, ten of which can stand for 10^10 numbers, and is not deep.
+
+    Of 100 000 brackets the quick loader dies.
+    """
+    depth = 0
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or depth == _DEEPEST:
+            return False
+    return True
 
 
 def _values(rows: list[Any], n: int) -> Array:
