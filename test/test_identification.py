@@ -22,6 +22,7 @@ from arm_dynamics.identification import (
     Samples,
     identified_urdf,
     identify,
+    payload_of,
     with_parameters,
 )
 from arm_dynamics.identification.consistency import (
@@ -31,6 +32,7 @@ from arm_dynamics.identification.consistency import (
     pseudo_inertia,
 )
 from arm_dynamics.identification.fourier import at_rest_at_start
+from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import identify as command
 from arm_sim.runs.recordings import read_samples
 from arm_sim.runs.robot import Robot
@@ -128,6 +130,20 @@ def test_standard_errors_are_as_large_as_the_errors():
 
 def regressor_of(plant):
     return JointRegressor(plant).parameters()
+
+
+def test_a_payload_is_found_on_an_arm_whose_links_are_known():
+    model = load_arm('ur5e')
+    loaded = with_error(model, ModelError(payload=1.7, friction=(2.0,), damping=(1.0,)))
+    samples = exact_samples(loaded, some_motion(model, 3), 16.0, noise=0.01)
+    asked = IdentificationParameters(payload=True)
+    carried = payload_of(identify(JointRegressor(model), samples, asked))
+    assert_allclose(carried.mass, 1.7, rtol=0.01)
+    assert_allclose(carried.center, 0.0, atol=2e-3)
+    assert 0.0 < carried.mass_error < 0.02
+    free = exact_samples(model, some_motion(model, 3), 16.0, noise=0.01)
+    with pytest.raises(ArmError, match='^no payload: .* kg were found, with an error of'):
+        payload_of(identify(JointRegressor(model), free, asked))
 
 
 @pytest.mark.parametrize('lag', [0.0, 0.004, -0.006])

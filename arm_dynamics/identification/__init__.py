@@ -1,6 +1,11 @@
 """Finding out what an arm is: a motion that shows it, and the parameters that explain it."""
 
-from arm_dynamics.identification.estimation import IdentificationParameters, Identified, identify
+from arm_dynamics.identification.estimation import (
+    IdentificationParameters,
+    Identified,
+    identify,
+    payload_of,
+)
 from arm_dynamics.identification.excitation import Excitation, ExcitationParameters, plan
 from arm_dynamics.identification.fourier import FourierSeries
 from arm_dynamics.identification.identified_arm import (
@@ -23,6 +28,7 @@ __all__ = [
     'beside_urdf',
     'identified_urdf',
     'identify',
+    'payload_of',
     'plan',
     'with_parameters',
 ]

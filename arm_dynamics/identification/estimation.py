@@ -11,18 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.identification.consistency import bodies_parameters, deviation, log_cholesky
 from arm_dynamics.identification.regressor import BaseParameters, JointRegressor
 from arm_dynamics.identification.signals import Rows, Samples, rows_of
+from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.parameters import Parameters, parameter
 
-_LAG = 0.02  # spread of what is believed of it [s]
 _ROUNDS = 3  # of finding each joint's noise
-# How far a log-Cholesky parameter may go: factors e^6 of mass and e^4 of radii; 10 m.
-_REACH = np.array([3.0, *[4.0] * 3, *[10.0] * 6])
+_CARRYING = 10.0  # relative spread of the link that carries a payload
 _LEAST_ROWS = 5  # per unknown
 
 
@@ -36,6 +33,9 @@ class IdentificationParameters(Parameters):
     )
     prior: float = parameter(
         0.5, "relative spread of each link's inertia about the model", above=0, max=100
+    )
+    payload: bool = parameter(
+        False, 'take all links as given, and find what the last one carries at the tool'
     )
 
 
@@ -76,6 +76,45 @@ class Identified:
         return self.rows.y @ np.append(self.pi, self.lag)
 
 
+@dataclass(frozen=True)
+class Payload:
+    """What the last link carries beyond its model.
+
+    Attributes:
+        mass, mass_error: [kg].
+        center: (3,) of its mass, in the tool frame [m].
+        center_error: (3,) along the axes of the last joint's frame [m].
+    """
+
+    mass: float
+    mass_error: float
+    center: Array
+    center_error: Array
+
+
+def tool_link(regressor: JointRegressor) -> int:
+    """Return the index of the link that the tool frame is fixed to."""
+    model = regressor.model
+    return model.pin_model.frames[model.frame_id()].parentJoint - 1
+
+
+def payload_of(found: Identified) -> Payload:
+    """Return what the tool's link has beyond the model as given.
+
+    Raises:
+        ArmError: nothing that weighs more than its own error.
+    """
+    model, first = found.regressor.model, 10 * tool_link(found.regressor)
+    part = slice(first, first + 4)
+    mass, *moment = found.pi[part] - found.regressor.parameters()[part]
+    error, *moment_error = found.errors[part]
+    if mass < 2.0 * error:
+        raise ArmError(f'no payload: {mass:.3g} kg were found, with an error of {error:.2g} kg')
+    tool = model.pin_model.frames[model.frame_id()].placement
+    center = tool.actInv(np.array(moment) / mass)
+    return Payload(float(mass), float(error), center, np.array(moment_error) / mass)
+
+
 def identify(
     regressor: JointRegressor, samples: Samples, parameters: IdentificationParameters
 ) -> Identified:
@@ -95,19 +134,23 @@ def identify(
             f'{_LEAST_ROWS * 13} filtered samples above 0.075 rad/s, it has '
             f'{moving[:, joint].sum()}; drive a motion of `excite`'
         )
-    prior = _Prior(regressor, used, parameters.prior)
+    known = parameters.payload
+    links = [tool_link(regressor)] if known else list(range(n))
+    prior = Prior(regressor, used, links, _CARRYING if known else parameters.prior)
     usual = np.sqrt((used.tau**2).mean(axis=0))
     noise, x = 0.01 * usual, prior.center
     for _ in range(_ROUNDS):
         triangle = _compressed(used, noise)
-        x = _solved(triangle, prior, n)
+        x = solved(triangle, prior)
         left = np.where(moving, used.tau - used.y @ x, 0.0)
         noise = np.sqrt((left**2).sum(axis=0) / moving.sum(axis=0))
         noise = np.maximum(noise, 1e-9 * usual)
     triangle = _compressed(used, noise)[:, :-1]
-    spread = np.sqrt(np.diagonal(np.linalg.inv(prior.information)))
-    pieces = _pieces(used, noise, x)
-    errors = _errors(np.vstack([triangle, prior.root]), np.vstack([pieces, prior.root]))
+    pieces, free = _pieces(used, noise, x), prior.free
+    errors, spread, root = np.zeros(len(x)), np.full(len(x), np.inf), prior.root[:, free]
+    both = [np.vstack([part[:, free], root]) for part in (triangle, pieces)]
+    errors[free] = _errors(*both)
+    spread[free] = np.sqrt(np.diagonal(np.linalg.inv(root.T @ root)))
     base = BaseParameters.of(regressor.random_rows(), regressor.names)
     columns = [*base.columns.tolist(), len(x) - 1]
     base_errors = _errors(triangle[:, columns], pieces[:, columns])
@@ -147,61 +190,3 @@ def _errors(root: Array, pieces: Array) -> Array:
     """
     spread = np.linalg.lstsq(root.T @ root, pieces.T, rcond=1e-15)[0]
     return np.sqrt((spread**2).sum(axis=1))
-
-
-class _Prior:
-    """What is believed before: a centre (p,) and the information (p, p) that it carries."""
-
-    def __init__(self, regressor: JointRegressor, rows: Rows, relative: float):
-        model, n = regressor.model, regressor.model.nv
-        pi = regressor.parameters()
-        self.theta = np.array([log_cholesky(pi[10 * i : 10 * i + 10]) for i in range(n)])
-        links = [bodies_parameters(theta)[0] for theta in self.theta]
-        self.center = np.concatenate([*links, pi[regressor.links.stop :], [0.0]])
-        rng = np.random.default_rng(0)
-        inertia = np.mean(
-            [np.diagonal(model.mass_matrix(model.random_configuration(rng))) for _ in range(20)],
-            axis=0,
-        )
-        usual = np.sqrt((rows.tau**2).mean(axis=0))
-        speed = np.sqrt((rows.y[:, np.arange(n), 11 * n + np.arange(n)] ** 2).mean(axis=0))
-        spreads = np.concatenate([0.5 * inertia, usual / speed, usual, [_LAG]])
-        self.root = np.zeros((len(self.center), len(self.center)))
-        for i, link in enumerate(links):
-            part = slice(10 * i, 10 * i + 10)
-            self.root[part, part] = deviation(link) / relative
-        rest = np.arange(10 * n, len(self.center))
-        self.root[rest, rest] = 1.0 / spreads
-
-    @property
-    def information(self) -> Array:
-        return self.root.T @ self.root
-
-
-def _solved(triangle: Array, prior: _Prior, n: int) -> Array:
-    """Return the best parameters (p,) with every link a body, by log-Cholesky parameters."""
-    matrix = np.vstack([triangle[:, :-1], prior.root])
-    wanted = np.concatenate([triangle[:, -1], prior.root @ prior.center])
-    size, links = 13 * n + 1, 10 * n
-
-    def thetas(z: Array) -> Array:  # a trial step may be wild
-        return np.clip(z[:links].reshape(n, 10), prior.theta - _REACH, prior.theta + _REACH)
-
-    def parameters(z: Array) -> Array:
-        return np.concatenate([*(bodies_parameters(theta)[0] for theta in thetas(z)), z[links:]])
-
-    def jacobian(z: Array) -> Array:
-        inner = np.eye(size)
-        for i, theta in enumerate(thetas(z)):
-            part = slice(10 * i, 10 * i + 10)
-            inner[part, part] = bodies_parameters(theta)[1]
-        return matrix @ inner
-
-    lower = np.full(size, -np.inf)
-    lower[links:-1] = 0.0
-    start = np.concatenate([prior.theta.ravel(), prior.center[links:]])
-    start[links:-1] = np.maximum(start[links:-1], 1e-6)  # within the bounds
-    found = least_squares(
-        lambda z: matrix @ parameters(z) - wanted, start, jacobian, (lower, np.inf), x_scale='jac'
-    )
-    return parameters(found.x)

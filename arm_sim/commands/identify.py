@@ -26,6 +26,7 @@ from arm_dynamics.identification import (
     beside_urdf,
     identified_urdf,
     identify,
+    payload_of,
 )
 from arm_dynamics.parameters import facts
 from arm_sim.output_folder import whole_file, writable_folder
@@ -133,8 +134,16 @@ def _notes(found: Identified, parameters: IdentificationParameters) -> list[str]
         f'filter of {4.0 * parameters.cutoff:g} Hz; both sides of tau = Y pi filtered at '
         f'{parameters.cutoff:g} Hz, zero phase; {len(rows.times)} rows of each joint from '
         f'{rows.times[0]:.1f} to {rows.times[-1]:.1f} s',
+        *([_payload(found)] if parameters.payload else []),
         f'torques act {found.lag * 1e3:.3g} ± {found.lag_error * 1e3:.1g} ms before their stamps',
     ]
+
+
+def _payload(found: Identified) -> str:
+    carried = payload_of(found)
+    places = zip(carried.center, carried.center_error, strict=True)
+    told = ', '.join(f'{1e3 * x:.1f} ± {1e3 * e:.1g}' for x, e in places)
+    return f'payload: {carried.mass:.4g} ± {carried.mass_error:.1g} kg at ({told}) mm of the tool'
 
 
 def _report(
@@ -148,8 +157,11 @@ def _report(
         found.regressor.names, before, found.pi, found.errors, found.share_left, strict=True
     )
     keys = 'name', 'given', 'found', 'standard_error', 'spread_left'
+    carried = payload_of(found) if parameters.payload else None
+    payload = {k: np.asarray(x).tolist() for k, x in vars(carried).items()} if carried else None
     return {
         'robot': robot,
+        'found_payload': payload,
         **vars(parameters),
         'filters': _notes(found, parameters)[1],
         'torque_lag_s': found.lag,
@@ -208,5 +220,9 @@ def _parser() -> argparse.ArgumentParser:
     add('--output-dir', default='identified', help='where the files go (identified)')
     for field in fields(IdentificationParameters):
         told = f'{facts(field).description} ({field.default})'
-        add(f'--{field.name.replace("_", "-")}', type=float, default=field.default, help=told)
+        option = f'--{field.name.replace("_", "-")}'
+        if field.default is False:
+            add(option, action='store_true', help=facts(field).description)
+        else:
+            add(option, type=float, default=field.default, help=told)
     return parser
