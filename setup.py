@@ -46,7 +46,11 @@ setup(
         *share_files('launch', 'config', 'urdf'),
     ],
     install_requires=['setuptools'],
-    extras_require={'test': ['pytest']},  # what colcon test runs
+    extras_require={
+        'test': ['pytest'],  # what colcon test runs
+        'dask': ['distributed>=2025.1'],  # --scheduler
+        'parquet': ['pyarrow>=17'],  # --parquet
+    },
     zip_safe=True,
     maintainer='The arm_sim developers',
     maintainer_email='arm_sim@users.noreply.github.com',

@@ -1,6 +1,7 @@
 """The comparison of laws: its order is the theory's, its numbers do not depend on how it ran."""
 
 import json
+from dataclasses import asdict
 from itertools import pairwise
 
 import numpy as np
@@ -18,8 +19,8 @@ from arm_sim.comparison import batches
 from arm_sim.comparison.cases import (
     Case,
     measure_case,
+    observe_cases,
     run_case,
-    run_parallel,
 )
 from arm_sim.comparison.laws import compared_laws, make_law
 from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
@@ -128,8 +129,11 @@ def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
 def test_processes_do_not_change_the_numbers():
     laws = ('pd', 'computed_torque', 'pd_feedforward')
     jobs = [Case('planar_3r', 'sinusoid', law) for law in laws]
-    alone, together = (run_parallel(measure_case, jobs, workers) for workers in (1, 2))
-    assert [each.tracking_rms_mm for each in alone] == [each.tracking_rms_mm for each in together]
+    alone, together = (observe_cases(jobs, workers) for workers in (1, 2))
+    for (one, course), (other, same) in zip(alone, together, strict=True):
+        np.testing.assert_equal(asdict(one), asdict(other))
+        np.testing.assert_array_equal(course, same)
+    assert isinstance(alone[0][0].completed, bool)
 
 
 # Monte Carlo

@@ -3,22 +3,22 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
-from arm_sim.comparison.cases import Case, observe_case, run_case, run_parallel, task_of
+from arm_sim.comparison.cases import Case, observe_cases, run_case, task_of
 from arm_sim.comparison.figures import law_figure
 from arm_sim.comparison.laws import compared_class, compared_laws
 from arm_sim.comparison.monte_carlo import run_monte_carlo
 from arm_sim.comparison.over_topics import run_over_topics
+from arm_sim.comparison.parquet import parquet_writer
 from arm_sim.comparison.report import (
     Report,
     comparison_report,
@@ -26,6 +26,8 @@ from arm_sim.comparison.report import (
     sweep_report,
 )  # fmt: skip
 from arm_sim.comparison.sweeps import SWEEPS, run_sweep
+from arm_sim.farm.farm import farm
+from arm_sim.farm.work import Work
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
 from arm_sim.plants.plant import RIGID_BODY_ENGINES as _ENGINES
@@ -61,6 +63,11 @@ def parser() -> argparse.ArgumentParser:
     over = 'loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run'
     add('--over', choices=sorted(RUNNERS), default='loop', help=over)
     add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
+    scheduler = 'run on the workers of this Dask scheduler instead, as tcp://host:8786'
+    add('--scheduler', default='', metavar='ADDRESS', help=scheduler)
+    parquet = 'also every arm of a Monte Carlo, to <output-dir>/arms/*.parquet'
+    add('--parquet', action='store_true', help=parquet)
+    add('--resume', action='store_true', help='go on with a run that was broken off')
     add('--output-dir', default='comparison', help='where table and picture go (comparison)')
     return result
 
@@ -73,7 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given = given[: given.index('--ros-args')]
     options, command = parser().parse_args(given), ' '.join(['compare_controllers', *given])
     console = Console(width=None if sys.stdout.isatty() else 140)
-    run(options, command, console)
+    try:
+        with interruptible():
+            run(options, command, console)
+    except KeyboardInterrupt:
+        print('compare_controllers: stopped; --resume goes on', file=sys.stderr)
+        raise
 
 
 def run(options: argparse.Namespace, command: str, console: Console) -> None:
@@ -91,23 +103,31 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
     in_range('workers', options.workers, 1, 1024)
     if over_topics:
         options.workers = 1
+        if options.scheduler:
+            raise ArmError("a scheduler's workers run over 'loop' only")
     numbers = options.timestep, options.natural_frequency
     cases = [
         Case(robot, task, law, engine, *numbers, config=options.config)
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
+    kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'
     folder = writable_folder(options.output_dir)
+    if options.parquet and kind != 'monte_carlo':
+        raise ArmError('--parquet is for a Monte Carlo: give --samples')
     if options.samples and over_topics:
         raise ArmError("a Monte Carlo runs over 'loop' only")
-    if options.sweep or options.samples:
+    if kind != 'comparison':
         if len(robots) * len(tasks) * len(engines) > 1:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
-        vary = _sweep if options.sweep else _monte_carlo
-        report = vary(options, cases[0], laws, console)
-    else:
-        if options.tasks == 'all':
-            cases = [case for case in cases if _possible(case)]
-        report = _compare(cases, options, folder, console)
+    elif options.tasks == 'all':
+        cases = [case for case in cases if _possible(case)]
+    with farm(options.workers, options.scheduler) as where:
+        work = Work(where, folder / f'{kind}.partial', options.resume)
+        if kind == 'comparison':
+            report = _compare(cases, options, folder, console, work)
+        else:
+            vary = _sweep if options.sweep else partial(_monte_carlo, folder)
+            report = vary(options, cases[0], laws, console, work)
     for listing in report.listings:
         console.print(listing.terminal())
     report.write(folder, command)
@@ -116,11 +136,15 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
 
 
 def _compare(
-    cases: list[Case], options: argparse.Namespace, folder: Path, console: Console
+    cases: list[Case],
+    options: argparse.Namespace,
+    folder: Path,
+    console: Console,
+    work: Work,
 ) -> Report:
-    observe = partial(observe_case, run=RUNNERS[options.over])
-    with _progress(console, len(cases)) as advance:
-        answers = run_parallel(observe, cases, options.workers, advance)
+    run = RUNNERS[options.over]
+    with progress(console, 'runs', len(cases)) as advance:
+        answers = observe_cases(cases, progress=advance, run=run, work=work)
     measures, courses = zip(*answers, strict=True)
     if options.law_pictures:
         for law in dict.fromkeys(case.law for case in cases):
@@ -130,23 +154,31 @@ def _compare(
 
 
 def _sweep(
-    options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console
+    options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console, work: Work
 ) -> Report:
     try:
         values = tuple(float(text) for text in options.values.split(',') if text)
     except ValueError:
         raise ArmError(f'values is {options.values!r}; it must be numbers and commas') from None
     run = RUNNERS[options.over]
-    with _progress(console, len(laws) * len(values or SWEEPS[options.sweep][0])) as advance:
-        sweep = run_sweep(options.sweep, case, laws, values, options.workers, advance, run)
+    with progress(console, 'runs', len(laws) * len(values or SWEEPS[options.sweep][0])) as advance:
+        sweep = run_sweep(options.sweep, case, laws, values, 1, advance, run, work)
     return sweep_report(sweep, case)
 
 
 def _monte_carlo(
-    options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console
+    folder: Path,
+    options: argparse.Namespace,
+    case: Case,
+    laws: Sequence[str],
+    console: Console,
+    work: Work,
 ) -> Report:
-    with _progress(console, options.samples * len(laws)) as advance:
-        given = options.samples, options.seed, None, options.workers, advance
+    keep = None
+    if options.parquet:
+        keep = parquet_writer(folder / 'arms', case, laws, options.seed, options.resume)
+    with progress(console, 'arms', options.samples * len(laws)) as advance:
+        given = options.samples, options.seed, None, options.workers, advance, work, keep
         return monte_carlo_report(run_monte_carlo(case, laws, *given), case)
 
 
@@ -168,23 +200,3 @@ def _names(text: str, every: Iterable[str] = ()) -> tuple[str, ...]:
     if not names:
         raise ArmError('a list of names is empty')
     return names
-
-
-@contextmanager
-def _progress(console: Console, total: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that shows how many runs are done: a bar, in a file or launch file lines."""
-    if console.is_terminal:
-        columns = (TextColumn('runs'), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task('', total=total)
-            yield lambda done: bar.update(task, completed=done)
-        return
-    tenths = 0
-
-    def show(done: int) -> None:
-        nonlocal tenths
-        if 10 * done // total > tenths:
-            tenths = 10 * done // total
-            print(f'runs: {done} of {total}', flush=True)
-
-    yield show

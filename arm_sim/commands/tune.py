@@ -47,6 +47,8 @@ def parser() -> argparse.ArgumentParser:
     add('--fresh', type=int, default=tried.fresh, help=f'arms to validate on ({tried.fresh})')
     add('--seed', type=int, default=0, help='of the draws (0)')
     add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
+    scheduler = 'run on the workers of this Dask scheduler instead, as tcp://host:8786'
+    add('--scheduler', default='', metavar='ADDRESS', help=scheduler)
     add('--output-dir', default='tuning', help='where the files go (tuning)')
     return result
 
@@ -85,7 +87,7 @@ def run(options: argparse.Namespace, command: str) -> int:
     console = Console(width=None if sys.stdout.isatty() else 140)
     each = effort.arms + min(effort.edge, effort.arms)
     tries = each * (1 + len(FREQUENCIES) + effort.generations * effort.population)
-    with farm(options.workers) as work:
+    with farm(options.workers, options.scheduler) as work:
         with progress(console, 'tuning', tries) as advance:
             found = search(trial, margins, effort, work, advance)
         with progress(console, 'fresh arms', 2 * effort.fresh) as advance:

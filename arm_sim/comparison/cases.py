@@ -1,9 +1,8 @@
 """One goal, every law, every engine: run the cases and measure them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
-from multiprocessing import get_context
+from dataclasses import asdict, astuple, dataclass, field, fields
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +14,8 @@ from arm_dynamics.checks import Array
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.comparison.laws import compared_class, make_law
+from arm_sim.farm.farm import farm
+from arm_sim.farm.work import Work, own_work
 from arm_sim.plants.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import Measures, measure, track
@@ -113,23 +114,45 @@ def run_parallel[Job, Answer](
     """Return the answers of all jobs, from so many processes; `progress` is told how many are in.
 
     Raises:
-        Whatever `function` raises, for the first job that does; the others are dropped.
+        Whatever `function` raises; the other jobs are dropped.
     """
-    if workers <= 1:
-        answers = []
-        for job in jobs:
-            answers.append(function(job))
+    answers: dict[int, Answer] = {}
+    with farm(workers) as where:
+        for number, answer in where.run(function, jobs):
+            answers[number] = answer
             progress(len(answers))
-        return answers
-    context = get_context('forkserver')
-    context.set_forkserver_preload(['arm_sim.comparison.cases'])  # imports once
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        futures = [pool.submit(function, job) for job in jobs]
-        try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                progress(done)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [future.result() for future in futures]
+    return [answers[k] for k in range(len(jobs))]
+
+
+def observe_cases(
+    cases: Sequence[Case],
+    workers: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
+    run: Callable[[Case], Record] = run_case,
+    work: Work | None = None,
+) -> list[tuple[Measures, Array]]:
+    """Return what `observe_case` does of each; `progress` is told how many are done.
+
+    `work` is where they run, in place of so many processes.
+    """
+    found: dict[int, tuple[Measures, Array]] = {}
+
+    def take(number: int, answer: Array) -> None:
+        head, course = answer[: len(_MEASURED)], answer[len(_MEASURED) :]
+        values = dict(zip(_MEASURED, head.tolist(), strict=True))
+        values['completed'] = bool(values['completed'])
+        found[number] = Measures(**values), course.reshape(2, -1)
+        progress(len(found))
+
+    told = {'cases': [asdict(case) for case in cases], 'over': run.__name__}
+    with own_work(work, workers) as at:
+        at.run(partial(_observed, run), cases, take, told)
+    return [found[k] for k in range(len(cases))]
+
+
+_MEASURED = tuple(each.name for each in fields(Measures))
+
+
+def _observed(run: Callable[[Case], Record], case: Case) -> Array:
+    measures, course = observe_case(case, run)
+    return np.concatenate([astuple(measures), course.ravel()])

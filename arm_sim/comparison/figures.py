@@ -10,7 +10,7 @@ from matplotlib.ticker import NullFormatter
 from arm_dynamics.checks import Array
 from arm_sim import pictures
 from arm_sim.comparison.cases import Case
-from arm_sim.comparison.monte_carlo import Spread
+from arm_sim.comparison.spreads import CountedSpread, Spread
 from arm_sim.comparison.sweeps import SWEEPS, Sweep
 from arm_sim.runs.measures import Measures
 
@@ -95,15 +95,14 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
     return figure
 
 
-def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
+def monte_carlo_figure(spreads: Sequence[Spread | CountedSpread], title: str) -> Figure:
     """Return the picture of random arms: where each law's errors lie, the best law on top."""
     figure = pictures.new_figure(9.5, 1.3 + 0.33 * len(spreads), title)
     (axis,) = pictures.panels(figure, 1)
     ordered = sorted(spreads, key=lambda spread: spread.median, reverse=True)
     for place, spread in enumerate(ordered):
-        finite = spread.rms_mm[np.isfinite(spread.rms_mm)]
-        if finite.size:
-            low, five, median, most, high = np.percentile(finite, (0, 5, 50, 95, 100))
+        if shown := spread.shown():
+            low, five, median, most, high = shown
             axis.plot([low, high], [place, place], color=pictures.BLUE, lw=1.2)
             axis.plot(
                 [five, most], [place, place], color=pictures.BLUE, lw=7, alpha=0.45,
@@ -116,7 +115,7 @@ def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
             )  # fmt: skip
         if spread.unstable:
             axis.text(
-                1.01, place, f'{spread.unstable} of {len(spread.rms_mm)} unstable', va='center',
+                1.01, place, f'{spread.unstable} of {spread.samples} unstable', va='center',
                 fontsize=pictures.SMALL, color=pictures.ORANGE,
                 transform=axis.get_yaxis_transform(),
             )  # fmt: skip

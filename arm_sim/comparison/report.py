@@ -12,7 +12,8 @@ from rich.table import Table
 
 from arm_sim.comparison.cases import Case
 from arm_sim.comparison.figures import comparison_figure, monte_carlo_figure, sweep_figure
-from arm_sim.comparison.monte_carlo import Spread
+from arm_sim.comparison.quantiles import ERROR
+from arm_sim.comparison.spreads import CountedSpread, Spread
 from arm_sim.comparison.sweeps import Sweep
 from arm_sim.output_folder import whole_file
 from arm_sim.pictures import save
@@ -124,15 +125,15 @@ def sweep_report(sweep: Sweep, case: Case) -> Report:
     return Report(f'sweep_{sweep.parameter}', [listing], rows, sweep_figure(sweep, title))
 
 
-def monte_carlo_report(spreads: Sequence[Spread], case: Case) -> Report:
+def monte_carlo_report(spreads: Sequence[Spread | CountedSpread], case: Case) -> Report:
     """Return the report of random arms: median and 95th percentile of every law."""
-    count = len(spreads[0].rms_mm)
+    count = spreads[0].samples
     title = f'{case.robot}, {case.task}, {case.engine}: {count} random arms per law'
     headings = ['law', 'median RMS [mm]', '95 % RMS [mm]', 'worst [mm]', 'unstable']
     texts = [
         [
             spread.law,
-            *(f'{x:.4g}' for x in (spread.median, spread.percentile_95, spread.rms_mm.max())),
+            *(f'{x:.4g}' for x in (spread.median, spread.percentile_95, spread.worst)),
             f'{spread.unstable} of {count}',
         ]
         for spread in spreads
@@ -143,9 +144,11 @@ def monte_carlo_report(spreads: Sequence[Spread], case: Case) -> Report:
             'median_rms_mm': spread.median,
             'percentile_95_rms_mm': spread.percentile_95,
             'unstable': spread.unstable,
-            'tracking_rms_mm': spread.rms_mm.tolist(),
         }
+        | spread.row()
         for spread in spreads
     ]
     figure = monte_carlo_figure(spreads, title)
+    if isinstance(spreads[0], CountedSpread):
+        title += f' (counted in bins: within {ERROR:.2%})'
     return Report('monte_carlo', [Listing(title, headings, texts)], rows, figure)

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from arm_dynamics.checks import Array, one_of
 from arm_dynamics.model_error import ModelError
-from arm_sim.comparison.cases import Case, measure_case, run_case, run_parallel
+from arm_sim.comparison.cases import Case, observe_cases, run_case
+from arm_sim.farm.work import Work
 from arm_sim.runs.record import Record
 
 # What can be swept: its values where none are given, and its axis in the plot.
@@ -55,6 +55,7 @@ def run_sweep(
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
     run: Callable[[Case], Record] = run_case,
+    work: Work | None = None,
 ) -> Sweep:
     """Run every law at every value.
 
@@ -67,6 +68,7 @@ def run_sweep(
         workers: processes.
         progress: told how many runs are done.
         run: what runs a case.
+        work: where it runs, in place of `workers`.
 
     Raises:
         ArmError: no such parameter, or a value that an arm cannot have.
@@ -74,6 +76,6 @@ def run_sweep(
     one_of('sweep', parameter, tuple(SWEEPS))
     chosen = tuple(values) or SWEEPS[parameter][0]
     jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
-    answers = run_parallel(partial(measure_case, run=run), jobs, workers, progress)
+    answers = [each for each, _ in observe_cases(jobs, workers, progress, run, work)]
     rms = [each.tracking_rms_mm if each.completed else np.nan for each in answers]
     return Sweep(parameter, chosen, tuple(laws), np.reshape(rms, (len(laws), len(chosen))))

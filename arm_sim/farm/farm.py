@@ -1,4 +1,4 @@
-"""Where jobs run: in this process, or in several."""
+"""Where jobs run: in this process, in several, or on the workers of a Dask scheduler."""
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
@@ -67,9 +67,18 @@ def _end_at_interrupt() -> None:
 
 
 @contextmanager
-def farm(workers: int = 1) -> Iterator[Farm]:
-    """Give where jobs run: on `workers` processes."""
-    if workers <= 1:
+def farm(workers: int = 1, scheduler: str = '') -> Iterator[Farm]:
+    """Give where jobs run: on `workers` processes, or where the scheduler's address leads.
+
+    Raises:
+        ArmError: no scheduler there, or Dask is not installed.
+    """
+    if scheduler:
+        from arm_sim.farm.dask_farm import dask_farm  # an optional part
+
+        with dask_farm(scheduler) as far:
+            yield far
+    elif workers <= 1:
         yield Farm()
     else:
         near = _Pool(workers)

@@ -1,0 +1,89 @@
+"""Every arm of a Monte Carlo in Parquet files: what was drawn, and what each law made of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+from arm_sim.comparison.cases import Case
+from arm_sim.comparison.monte_carlo import Ranges
+from arm_sim.output_folder import whole_file
+from arm_sim.runs.robot import Robot
+
+
+def parquet_writer(
+    folder: Path, case: Case, laws: Sequence[str], seed: int, resume: bool
+) -> Callable[[range, Array], None]:
+    """Return what run_monte_carlo's `keep` is: it writes a file for each chunk of arms.
+
+    A row is an arm under a law; `columns_of` says what it has. The files are those of one table.
+
+    Args:
+        folder: where the files go; those of an earlier run are removed, unless it goes on.
+        case: what is run; it stands in each file's metadata.
+        laws: by name, in the order of the answers.
+        seed: of the draws.
+        resume: whether an earlier run goes on.
+
+    Raises:
+        ArmError: pyarrow is not installed.
+    """
+    try:
+        arrow: Any = import_module('pyarrow')
+        parquet: Any = import_module('pyarrow.parquet')
+    except ImportError:
+        raise ArmError("--parquet needs pyarrow: ./ws pip install 'pyarrow>=17'") from None
+    folder.mkdir(exist_ok=True)
+    if not resume:
+        for old in folder.glob('arms-*.parquet'):
+            old.unlink()
+    robot, ranges = case.load(), Ranges()
+    names = ('robot', 'task', 'engine', 'timestep', 'natural_frequency')
+    told = {name: str(getattr(case, name)) for name in names}
+
+    def keep(arms: range, answer: Array) -> None:
+        columns = columns_of(robot, ranges, seed, arms, laws, answer)
+        table = arrow.table(columns).replace_schema_metadata(told)
+        with whole_file(folder / f'arms-{arms.start:09d}.parquet') as file:
+            parquet.write_table(table, file)
+
+    return keep
+
+
+def columns_of(
+    robot: Robot, ranges: Ranges, seed: int, arms: range, laws: Sequence[str], answer: Array
+) -> dict[str, Any]:
+    """Return the columns of some arms, law after law.
+
+    seed and sample, with which the arm is drawn again; law; tracking RMS [mm] and joint RMS, inf
+    where the loop was unstable; then all that was drawn, lists as a column per joint.
+
+    Args:
+        robot, ranges, seed, arms: what draws the arms.
+        laws: by name.
+        answer: (laws, 2, arms) of a Monte Carlo.
+    """
+    drawn: dict[str, list[float]] = {}
+    for arm in arms:
+        error, loop = ranges.draw(robot, seed, arm)
+        row: dict[str, Any] = {'effort_scale': error.effort_scale}
+        for name in ('mass_scale', 'friction'):
+            values = zip(robot.model.joint_names, getattr(error, name), strict=True)
+            row |= {f'{name}_{joint}': value for joint, value in values}
+        row |= {('noise_seed' if k == 'seed' else k): x for k, x in asdict(loop).items()}
+        for name, value in row.items():
+            drawn.setdefault(name, []).append(value)
+    count = len(arms)
+    columns: dict[str, Any] = {
+        'seed': np.full(count * len(laws), seed),
+        'sample': np.tile(np.arange(arms.start, arms.stop), len(laws)),
+        'law': [law for law in laws for _ in range(count)],
+        'tracking_rms_mm': answer[:, 0].ravel(),
+        'joint_rms_rad': answer[:, 1].ravel(),
+        'stable': np.isfinite(answer[:, 0].ravel()),
+    }
+    return columns | {name: np.tile(values, len(laws)) for name, values in drawn.items()}

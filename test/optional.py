@@ -1,0 +1,26 @@
+"""Optional parts for the tests that need them: installed on first use, beside everything else."""
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def optional(module, requirement):
+    """Return the folder that a Python needs on its path to have a module; '' where it has it.
+
+    What is missing is installed into build/optional, which nothing but these tests looks into.
+    """
+    if importlib.util.find_spec(module):
+        return ''
+    folder = ROOT / 'build' / 'optional' / module
+    if not (folder / module).is_dir():
+        command = [sys.executable, '-m', 'pip', 'install', '--quiet', '--target', str(folder)]
+        done = subprocess.run([*command, requirement], capture_output=True, text=True)
+        assert (folder / module).is_dir(), done.stderr
+    sys.path.append(str(folder))
+    importlib.invalidate_caches()
+    return str(folder)
