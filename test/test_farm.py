@@ -239,7 +239,7 @@ def test_a_million_arms_need_no_more_memory_here_than_a_thousand(monkeypatch):
 
     def made_up(case, names, ranges, seed, samples):
         rng = np.random.default_rng([seed, samples.start])
-        return np.exp(rng.normal(0.0, 0.3, (len(names), 2, len(samples))))
+        return np.exp(rng.normal(0.0, 0.03, (len(names), 2, len(samples))))
 
     monkeypatch.setattr(monte_carlo, '_run_together', made_up)
     monkeypatch.setattr(monte_carlo, 'EXACT', 0)

@@ -1,7 +1,6 @@
 """Quantiles of any number of values in little memory: exact counts in bins."""
 
 from collections import Counter
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,12 +61,12 @@ class Quantiles:
         return np.inf
 
 
-def binned(values: Iterable[float]) -> Array:
+def binned(values: ArrayLike) -> Array:
     """Return (1 + bins, 2): how many are not finite, and the largest; then each bin's k and count.
 
     Values must be positive; 0 counts as 1e-300.
     """
-    whole = np.array(list(values), dtype=float)
+    whole = np.asarray(values, dtype=float)
     finite = whole[np.isfinite(whole)]
     places = np.floor(np.log(np.maximum(finite, 1e-300)) / np.log1p(WIDTH))
     bins, counts = np.unique(places, return_counts=True)
