@@ -34,8 +34,8 @@ NEAREST = {  # tests of the modules whose path begins like this, the quickest fi
     ' follower goal_rules braking',
     'arm_controllers/ros/serialized_messages': 'serialized_messages',
     'arm_sim/plants': 'clocks plant analytical_plant input_recording motion_model_plant urdf',
-    'arm_dynamics/inverse_kinematics': 'inverse_kinematics path_branches solvers cartesian_path'
-    ' inverse_kinematics_arms',
+    'arm_dynamics/inverse_kinematics': 'ik_residual inverse_kinematics path_branches solvers'
+    ' cartesian_path inverse_kinematics_arms',
     'arm_dynamics/paths': 'time_scaling cartesian_path',
 }
 OPERATORS = {
