@@ -11,6 +11,7 @@ from itertools import product
 from os import cpu_count
 
 import numpy as np
+from conditions import print_conditions
 
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.parameter_values import read_fields
@@ -65,6 +66,7 @@ class Cell:
 
 def main() -> None:
     """Print the table."""
+    print_conditions()
     rows = [
         (level, delay, noise)
         for level, delay, noise in product(LEVELS, DELAYS, NOISE)

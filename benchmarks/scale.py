@@ -9,7 +9,6 @@ answer on the client; of Dask's client and scheduler for a job. Wall clock: one 
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import time
 from pathlib import Path
 
 import psutil
+from conditions import print_conditions
 
 from arm_sim.comparison import monte_carlo
 from arm_sim.comparison.cases import Case
@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument('--arms', type=int, default=1000, help='of the runs by wall clock')
     parser.add_argument('--machines', type=int, default=100, help='of two cores each')
     options = parser.parse_args()
-    print(f'{platform.processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}')
+    print_conditions()
     print(f'{LAWS[0]} on {CASE.robot}, {CASE.task}; chunks of {ARMS} arms')
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
