@@ -56,10 +56,8 @@ class GoalServer:
         """
         self._node, self._log = node, Log(node)
         self.follower = follower
-        self._period_ns = period_ns
-        self._feedback_every_ns = round(1e9 / feedback_rate)
-        self._next_feedback_ns = 0
-        self._realtime = realtime
+        self._period_ns, self._realtime = period_ns, realtime
+        self._feedback_every_ns, self._next_feedback_ns = round(1e9 / feedback_rate), 0
         self._inbox: deque[tuple[object, bytes]] = deque()
         self._cancels: deque[object] = deque()
         self._time_ns: int | None = None

@@ -52,29 +52,20 @@ def run_batch(
     (size, n), observers = plant.q.shape, list(observers)
     period_ns = plant.parameters.period_ns
     period = period_ns * 1e-9
-    steps, ahead = round(duration / period), law.lookahead * period_ns
     due = {round(time / period): event for time, event in events}
     noise, late = _Noise(imperfections, size, n), _Delay(imperfections, size, n)
-    one = Reference(n, (size,) if own_references else ())
-    now, later = Reference(n, (size,)), Reference(n, (size,))
-    reference_function(0.0, one)
-    plant.reset(one.q, one.v)
+    references = _References(reference_function, law.lookahead, n, size, own_references)
+    now, wanted = references.at(0, period_ns)
+    plant.reset(now.q, now.v)
     law.reset(plant.q.copy(), plant.v.copy())
     alive: Any = np.ones(size, dtype=bool)
     beyond: Any = np.zeros(size, dtype=bool)
     with np.errstate(all='ignore'):
-        for i in range(steps):
+        for i in range(round(duration / period)):
             if i in due:
                 beyond |= plant.beyond
                 plant = due[i](plant)
-            time = i * period_ns
-            reference_function(time * 1e-9, one)
-            now.row[:] = one.row
-            wanted = now
-            if ahead:
-                reference_function((time + ahead) * 1e-9, one)
-                later.row[:] = one.row
-                wanted = later
+            now, wanted = references.at(i, period_ns)
             q, v = plant.q.copy(), plant.v.copy()
             command = late(i, law(*noise.added(i, q, v), wanted, period))
             sound = np.isfinite(np.einsum('ij,ij->i', command, command))
@@ -87,6 +78,28 @@ def run_batch(
             if not alive.all():
                 plant.q[~alive], plant.v[~alive] = now.q[~alive], 0.0
     return alive, beyond | plant.beyond
+
+
+class _References:
+    """What all arms are to do in a period, and what their law wants to know."""
+
+    def __init__(self, function: ReferenceFunction, lookahead: int, n: int, size: int, own: bool):
+        """`function` writes for each arm its own, or one for all; the law looks periods ahead."""
+        self._function, self._ahead = function, lookahead
+        self._one = Reference(n, (size,) if own else ())
+        self._now, self._later = Reference(n, (size,)), Reference(n, (size,))
+
+    def at(self, i: int, period_ns: int) -> tuple[Reference, Reference]:
+        """Return the references (N, n) of period i, and of the one that the law looks at."""
+        self._write(self._now, i * period_ns)
+        if not self._ahead:
+            return self._now, self._now
+        self._write(self._later, (i + self._ahead) * period_ns)
+        return self._now, self._later
+
+    def _write(self, reference: Reference, time_ns: int) -> None:
+        self._function(time_ns * 1e-9, self._one)
+        reference.row[:] = self._one.row
 
 
 class _Delay:

@@ -155,7 +155,6 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
             implicit (0 | 1: damping), friction (0 | 1: none of any arm, or exact).
             A positive soft rate in `h[1]` [1/s] makes it MuJoCo's.
         h: (2,) step [s], rate of soft friction [1/s].
-        count: number of steps.
         q, v: (N, n) states.
         command: (N, n) rad | N.m | V.
         pushes: (N, n) further torques.
@@ -200,12 +199,9 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
                 joint_loads(actuator, own_command, own_table, damped, extra, own_q, own_v, loads)
             forward_dynamics(own_q, sine, cosine, own_v, torque, diagonal, own_inertia, a)
             for i in range(size):
-                if explicit:
-                    own_q[i] += step * own_v[i]
-                    own_v[i] += step * a[i]
-                else:
-                    own_v[i] += step * a[i]
-                    own_q[i] += step * own_v[i]
+                before = own_v[i]
+                own_v[i] += step * a[i]
+                own_q[i] += step * (before if explicit else own_v[i])
         store(own_q, first, q)
         store(own_v, first, v)
         store(own_effort, first, effort)
