@@ -1,4 +1,4 @@
-"""Closed-loop periods a second of many arms: `./ws python benchmarks/batch.py`.
+"""Closed-loop periods per second of many arms: `./ws python benchmarks/batch.py`.
 
 UR5e at 1 kHz, N arms whose masses differ, on a sinusoid. Beside each other: the batch on all
 cores; mujoco.rollout, one period a call, with the same law for all arms, and with a law per arm;
@@ -36,7 +36,7 @@ ROBOT = Robot.load('ur5e')
 
 
 class Rate(NamedTuple):
-    """Control periods a second: by the clock on the wall, and by CPU time on all cores."""
+    """Control periods per second: by the clock on the wall, and by CPU time on all cores."""
 
     wall: float
     cpu: float
@@ -149,7 +149,7 @@ def main() -> None:
     options = parser.parse_args()
     arms, duration, repetitions = options.arms, options.duration, options.repetitions
     print_conditions()
-    print(f'UR5e, 1 kHz, {arms} arms, {duration:g} s; million periods a second')
+    print(f'UR5e, 1 kHz, {arms} arms, {duration:g} s; million periods per second')
     print(f'{"":44}{"wall":>9}{"CPU x cores":>13}{"batch over it":>15}')
 
     def row(name: str, found: Rate, best: Rate) -> None:

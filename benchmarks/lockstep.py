@@ -13,7 +13,7 @@ In one process, on one executor:
   bare      the two nodes of floor
   typed     two nodes that make nothing but the same messages, as Python objects
 Rows are measured in turn, several rounds, and the median counts. Beside the rate by the wall clock
-stands the CPU time of a cycle, of all processes of a row: it counts where others use the machine.
+stands the CPU time per cycle, of all processes of a row: it counts where others use the machine.
 """
 
 import argparse
@@ -230,7 +230,7 @@ class Sample(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """Cycles a second of the wall clock, and CPU time of a cycle [us]."""
+    """Cycles per second of the wall clock, and CPU time per cycle [us]."""
 
     wall: float
     cpu: float

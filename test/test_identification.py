@@ -323,7 +323,7 @@ def test_identify_refuses_in_one_line(tmp_path, capsys):
     for t, told in (
         (times, "joint 'joint_1' hardly moves: it needs 65 filtered samples"),
         (times[:100], 'the recording lasts 0.396 s; a cutoff of 10 Hz needs 3 s or more'),
-        (times * 10.0, 'the recording has 25 states a second; a cutoff of 10 Hz needs 40'),
+        (times * 10.0, 'the recording has 25 states per second; a cutoff of 10 Hz needs 40'),
     ):
         np.savez(file, t=t, q=still[: len(t)], effort=still[: len(t)])
         options = [str(file), '--robot', 'planar_3r', '--output-dir', str(tmp_path / 'out')]

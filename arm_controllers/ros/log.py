@@ -17,10 +17,10 @@ def shortened(text: str) -> str:
 
 
 class Log:
-    """A node's log. Of warnings it takes so many a second, and counts the others."""
+    """A node's log. Of warnings it takes so many per second, and counts the others."""
 
     def __init__(self, node: Node, warnings_per_second: float = 10.0):
-        """Log as this node; less than one warning a second is one in a longer time."""
+        """Log as this node; less than one warning per second is one in a longer time."""
         self._logger = node.get_logger()
         self._many = max(1, round(warnings_per_second))
         self._while = self._many / warnings_per_second

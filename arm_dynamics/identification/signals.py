@@ -80,7 +80,7 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     rate = (count - 1) / (end - begin)
     if rate < _FIRST * cutoff:
         raise ArmError(
-            f'the recording has {rate:.4g} states a second; a cutoff of {cutoff:g} Hz needs '
+            f'the recording has {rate:.4g} states per second; a cutoff of {cutoff:g} Hz needs '
             f'{_FIRST * cutoff:g}: choose a lower one'
         )
     lost = _CUT_OFF_ENDS / cutoff

@@ -15,7 +15,7 @@ def progress(
 ) -> Iterator[Callable[[int], None]]:
     """Give a function that is told how many are done; `begun` were done before.
 
-    It shows the part that is done, how many a second, and the time that is left.
+    It shows the part that is done, how many per second, and the time that is left.
     """
     start = time.monotonic()
 
@@ -39,7 +39,7 @@ def progress(
             tenths = 10 * done // total
             left = (total - done) / max(rate(done), 1e-9)
             print(
-                f'{what}: {done} of {total}, {rate(done):.3g} a second, {left:.0f} s left',
+                f'{what}: {done} of {total}, {rate(done):.3g} per second, {left:.0f} s left',
                 flush=True,
             )
 

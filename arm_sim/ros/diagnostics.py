@@ -1,4 +1,4 @@
-"""What the simulator says about itself on /diagnostics, once a second."""
+"""What the simulator says about itself on /diagnostics, once per second."""
 
 import time
 from typing import Any
