@@ -77,7 +77,7 @@ def main() -> None:
     print('| level | told, true | noise | ' + ' | '.join(ERRORS) + ' |')
     print('| --- | --- | --- |' + ' ---: |' * len(ERRORS))
     for (level, calm), (told, true), noise in rows:
-        name = f'`{level}`' + (f', calm {calm:g}' if level == 'observed' else '')
+        name = level + (f', calm {calm:g}' if level == 'observed' else '')
         of = f'{told if level == "observed" else "-"}, {true}'
         print(f'| {name} | {of} | {noise} | ' + ' | '.join(next(found) for _ in ERRORS) + ' |')
 

@@ -234,5 +234,9 @@ def test_goal_ends_when_no_state_comes_any_more(plant):
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'no state for' in answer.result.error_string
     system.words(CONTROLLER, 'waiting for a state')
-    plant.show(plant.message())
-    system.words(CONTROLLER, 'holding')
+
+    def holds():
+        plant.show(plant.message())  # after a second without one the words are others again
+        return 'holding' in system.diagnostics[CONTROLLER][1]
+
+    system.wait(holds, 'words on /diagnostics')

@@ -14,6 +14,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
@@ -93,16 +94,21 @@ def _taken_as_bytes(request: Any) -> Any:
     return type('_TakenAsBytes', (type,), places | {'keep': convert})('_Taken', (), {})
 
 
-class _Action(FollowJointTrajectory):
-    """FollowJointTrajectory, whose goals a server takes as bytes."""
+def _action() -> Any:
+    """Return FollowJointTrajectory, whose goals a server takes as bytes.
 
-    class Impl(FollowJointTrajectory.Impl):
-        """Its messages."""
+    As it is where rclpy's inside is not the one that `_taken_as_bytes` knows.
+    """
+    kind = FollowJointTrajectory.Impl.SendGoalService
+    try:
+        service = type('_Service', (kind,), {'Request': _taken_as_bytes(kind.Request)})
+    except (AttributeError, OSError):
+        return FollowJointTrajectory
+    messages = type('_Impl', (FollowJointTrajectory.Impl,), {'SendGoalService': service})
+    return type('_Action', (FollowJointTrajectory,), {'Impl': messages})
 
-        class SendGoalService(FollowJointTrajectory.Impl.SendGoalService):
-            """The service that takes goals."""
 
-            Request = _taken_as_bytes(FollowJointTrajectory.Impl.SendGoalService.Request)
+_ACTION = _action()
 
 
 class _ActionServer(ActionServer):
@@ -161,7 +167,7 @@ class GoalEndpoints:
         )
         self._action = _ActionServer(
             self._front,
-            _Action,
+            _ACTION,
             f'{prefix}/follow_joint_trajectory',
             execute_callback=self._on_action_goal,
             cancel_callback=self._on_cancel,
@@ -210,7 +216,9 @@ class GoalEndpoints:
     def _on_action_goal(self, handle: ServerGoalHandle) -> None:
         identifier = bytes(handle.goal_id.uuid)
         self._handles[identifier] = handle
-        self._on_goal(identifier, handle.request.pop())  # the handle lives as long as its result
+        asked = handle.request  # lives as long as its result, but for what is taken out
+        raw = asked.pop() if isinstance(asked, list) else serialize_message(asked)
+        self._on_goal(identifier, raw)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         may = self._may_cancel(bytes(handle.goal_id.uuid))

@@ -64,7 +64,8 @@ def goal_from_action(raw: bytes, identifier: object) -> Goal:
         # The rest, after an empty trajectory that ends as this one does, at a multiple of 8 or 4.
         frame = 4 + (end - 4) % 8
         empty = raw[:4] + bytes(8) + struct.pack('=I', frame) + bytes(frame + 8)
-        request = _deserialized(empty + raw[end:], kind)
+        # What ROS serialises may be followed by nothing, 8 bytes per empty field.
+        request = _deserialized((empty + raw[end : end + _SLOWLY])[:_SLOWLY], kind)
     else:
         request = _deserialized(raw, kind)
         goal = goal_from_message(request.trajectory)

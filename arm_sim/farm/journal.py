@@ -44,7 +44,10 @@ class Journal:
                 path.write_text(head + '\n')
             self._file: IO[str] = path.open('a')
         except OSError as error:
-            raise ArmError(f'{str(path)!r} cannot be written: {error.strerror}') from None
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> ArmError:
+        return ArmError(f'{str(self.path)!r} cannot be written: {error.strerror}')
 
     def _check(self, head: str) -> None:
         whole = 0
@@ -76,10 +79,13 @@ class Journal:
                     yield answer
 
     def add(self, number: int, answer: Array) -> None:
-        """Keep the answer of one job."""
+        """Keep the answer of one job. Raises ArmError where it cannot be written."""
         row = [number, answer.shape, answer.ravel().tolist()]
-        self._file.write(json.dumps(row) + '\n')
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(row) + '\n')
+            self._file.flush()
+        except OSError as error:
+            raise self._unwritable(error) from None
         self.done.add(number)
 
     def close(self, remove: bool) -> None:

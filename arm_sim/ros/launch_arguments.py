@@ -1,6 +1,7 @@
 """The arguments of launch files: what several share stands here once."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -142,7 +143,9 @@ def certain_end(patience: float = 5.0) -> RegisterEventHandler:
     launch does not.
     """
 
-    def watch() -> None:
+    def watch(pass_on: bool) -> None:
+        if pass_on:
+            _interrupt(_own_processes())
         waited, before = 0.0, ''
         while waited < patience:
             time.sleep(_LOOK)
@@ -156,13 +159,34 @@ def certain_end(patience: float = 5.0) -> RegisterEventHandler:
     def begin(event: Shutdown, context: LaunchContext) -> None:
         # launch trusts that Ctrl-C in a terminal reaches its processes without it. Where there is
         # no terminal, nobody tells them, and they would be left to SIGTERM after 3 s.
-        if event.due_to_sigint and not (context.noninteractive or os.isatty(0)):
-            for process in _own_processes():
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGINT)
-        threading.Thread(target=watch, daemon=True).start()
+        pass_on = event.due_to_sigint and not (context.noninteractive or os.isatty(0))
+        threading.Thread(target=watch, args=(pass_on,), daemon=True).start()
 
     return RegisterEventHandler(OnShutdown(on_shutdown=begin))
+
+
+def _interrupt(processes: list[int]) -> None:
+    """Send SIGINT to processes, but not to a Python that is just starting.
+
+    That would end with a traceback. Once they run, our nodes catch SIGTERM as well; what does not
+    within two seconds gets SIGTERM from launch.
+    """
+    end, left = time.monotonic() + 2.0, set(processes)
+    while left and time.monotonic() < end:
+        for process in list(left):
+            if not (_catches(process, signal.SIGINT) and not _catches(process, signal.SIGTERM)):
+                left.discard(process)
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGINT)
+        time.sleep(0.01)
+
+
+def _catches(process: int, number: int) -> bool:
+    """Whether a process has a handler of its own for a signal."""
+    with suppress(OSError):  # it has just ended
+        found = re.search(r'^SigCgt:\s*(\w+)', Path(f'/proc/{process}/status').read_text(), re.M)
+        return found is not None and bool(int(found[1], 16) >> (number - 1) & 1)
+    return False
 
 
 def _main_thread() -> str:

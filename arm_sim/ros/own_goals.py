@@ -31,10 +31,10 @@ class OwnGoals:
     def __init__(self, node: Node, simulation: Simulation, realtime: bool):
         """Open the endpoints. Raises ArmError for a follower's parameter out of range."""
         self.in_charge = True
-        self._simulation, self._model = simulation, simulation.model
-        self._period_ns, names = simulation.period_ns, self._model.joint_names
+        self._simulation, model = simulation, simulation.model
+        self._period_ns, names = simulation.period_ns, model.joint_names
         rules = declare_parameters(node, FollowerParameters, joint_names=names)
-        self._follower = TrajectoryFollower(self._model, rules)
+        self._follower = TrajectoryFollower(model, rules)
         self._goals = GoalServer(node, self._follower, self._period_ns, _FEEDBACK_RATE, realtime)
         publisher = node.create_publisher(JointTrajectoryControllerState, '~/controller_state', 10)
         self._report = StateReport(publisher, names, _REPORT_RATE)
@@ -60,7 +60,7 @@ class OwnGoals:
             plant = self._simulation.plant
             feedback = {'accelerations': plant.acceleration(), 'effort': plant.effort}
             output = {'positions': reference.q}
-            self._report.publish(time_ns, self._model, reference, q, v, output, **feedback)
+            self._report.publish(time_ns, self._follower, q, v, output, **feedback)
         return self._command
 
     def give_up(self, commander: str) -> None:
