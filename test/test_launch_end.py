@@ -23,19 +23,28 @@ def generate_launch_description():
 """
 
 
-def test_ctrl_c_ends_a_launch_that_waits_for_what_never_comes(tmp_path):
-    file = tmp_path / 'stuck.launch.py'
-    file.write_text(LAUNCH)
-    command = ['ros2', 'launch', str(file)]
+def interrupted(file):
+    """Return the exit code of `ros2 launch` on SIGINT without a terminal, and what it printed."""
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ['ros2', 'launch', str(file)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as launch:
         printed = ''
         while '] started' not in printed:
             printed += launch.stdout.readline()
         launch.send_signal(signal.SIGINT)
         printed += launch.communicate(timeout=60)[0]
-    assert launch.returncode == 1
+    return launch.returncode, printed
+
+
+def test_ctrl_c_ends_a_launch_that_waits_for_what_never_comes(tmp_path):
+    file = tmp_path / 'stuck.launch.py'
+    file.write_text(LAUNCH)
+    code, printed = interrupted(file)
+    assert code == 1
     assert 'all processes have ended, launch itself has not' in printed
 
 
@@ -62,17 +71,6 @@ def generate_launch_description():
 def test_sigint_that_only_launch_gets_reaches_its_processes(tmp_path):
     file = tmp_path / 'noted.launch.py'
     file.write_text(NOTED)
-    with subprocess.Popen(
-        ['ros2', 'launch', str(file)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as launch:
-        printed = ''
-        while '] started' not in printed:
-            printed += launch.stdout.readline()
-        launch.send_signal(signal.SIGINT)
-        printed += launch.communicate(timeout=60)[0]
-    assert launch.returncode == 0
+    code, printed = interrupted(file)
+    assert code == 0
     assert '] first SIGINT' in printed

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from arm_dynamics.checks import in_range
 from arm_dynamics.identification import Excitation, ExcitationParameters, plan
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import facts
+from arm_sim.commands.progress import progress
 from arm_sim.commands.refusals import exit_code
 from arm_sim.runs.goal_file import write_goal
 from arm_sim.runs.goals import goal_of
@@ -45,16 +45,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
     shared = {name: x for name, x in robot.parameters().items() if name in _NOT_OPTIONS}
     parameters = ExcitationParameters(**shared, **{name: getattr(options, name) for name in known})
     in_range('cycles', options.cycles, 1, 1000)
-    columns = TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn()
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
-    ) as bar:
-        job = bar.add_task('searching', total=parameters.evaluations)
-
-        def progress(evaluations: int, condition: float) -> None:
-            bar.update(job, completed=evaluations, description=f'condition {condition:.4g}')
-
-        found = plan(robot.model, parameters, progress)
+    with progress(console, 'motions', parameters.evaluations) as advance:
+        found = plan(robot.model, parameters, lambda done, condition: advance(done))
     console.print(_table(robot.model, found))
     if found.note:
         console.print(found.note)
