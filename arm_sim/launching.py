@@ -11,18 +11,25 @@ from typing import Any
 import yaml
 from ament_index_python.packages import get_package_prefix
 from launch import LaunchContext
-from launch.actions import ExecuteProcess, Shutdown
+from launch.actions import ExecuteProcess, LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.laws import law_class
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.executables import LAUNCH
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.plants.plant import ACTUATOR_FOR, check_law, plant_class
+from arm_sim.plants.plant import (
+    ACTUATOR_FOR,
+    COMMAND_INTERFACE,
+    PlantParameters,
+    check_law,
+    plant_class,
+)
 from arm_sim.viewer.ros.tools import plot, rviz
 
 
@@ -64,6 +71,7 @@ def arm_nodes(
         inverse_kinematics: whether its node is among them.
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
+    ours = law not in ('none', 'external')
     model = RobotModel.from_urdf(find_urdf(robot))
     common: dict[str, Any] = {'robot': robot_parameter(robot)}
     # Nodes that take turns are faster on one core than on two; which one, the domain says.
@@ -74,31 +82,56 @@ def arm_nodes(
         raise RuntimeError(
             f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"
         )
+    in_files = parameters_of(merged(files_of(robot, given['config'])), 'simulator')
     own: dict[str, Any] = {'autostart': True, 'mode': mode}
     if law == 'servo':
         own['feedforward'] = feedforward_of(law, given['feedforward'], mode)
     plant = {
         'engine': given['engine'],
         'mode': mode,
-        'actuator': 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface],
+        'actuator': _actuator(law, given['actuator'], in_files),
     }
     around = {'table': yaml.safe_load(given['table'])} if given['table'] else {}
     touching = {'contacts': True} if given['contacts'] == 'true' else {}
     told = common | core | plant | dict(simulator) | around | touching
     nodes = {'simulator': told}
-    if law != 'none':
-        in_files = parameters_of(merged(files_of(robot, given['config'])), 'simulator')
+    if ours:
         check_law(robot, law, in_files | told)
         nodes[f'{law}_controller'] = common | core | own | dict(controller)
     if inverse_kinematics:
         nodes['inverse_kinematics'] = common
     arm = _composed if given['composed'] == 'true' else _separate
     found = arm(config, nodes)
+    if law == 'external':
+        found.append(LogInfo(msg=_wanted(model, plant['actuator'])))
     if given['viewer'] == 'true':
         found.append(_node('viewer', [config, around], may_end=True))
     if given['rviz'] == 'true':
         found.append(rviz(model.base_frame))
     return [*found, *(plot(law) if given['plot'] == 'true' else ())]
+
+
+def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> str:
+    """Return what drives the arm: a law's own actuator; of an external controller, the wanted."""
+    if law == 'external':
+        return wanted or in_files.get('actuator', PlantParameters.actuator)
+    own = 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface]
+    if wanted not in ('', own):
+        raise ArmError(f'actuator is {wanted!r}; controller {law!r} has {own!r}: leave it out')
+    return own
+
+
+_FIELDS = {'position': 'position [rad | m]', 'effort': 'effort [N.m | N]', 'voltage': 'effort [V]'}
+
+
+def _wanted(model: RobotModel, actuator: str) -> str:
+    """Return the line that says what an external controller has to do."""
+    field = _FIELDS[COMMAND_INTERFACE[actuator]]
+    return (
+        'external: waiting for your controller. It answers each message on joint_states by one on '
+        f"joint_commands, a JointState with the state's stamp and {field} of "
+        f'{", ".join(model.joint_names)}; tasks send goals to external_controller/joint_trajectory'
+    )
 
 
 def _separate(config: str, told: Mapping[str, dict[str, Any]]) -> list[Any]:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from action_msgs.msg import GoalStatus
@@ -11,9 +12,11 @@ from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.action import ActionClient
+from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.log import Log
@@ -29,6 +32,9 @@ from arm_sim.runs.record import JointStates
 # In lock-step time runs no further ahead of the recorder than so many states: the simulator keeps
 # 1000 of them for those who lag behind.
 _AHEAD = 600
+# The node that takes goals where the controller is not one of this package.
+EXTERNAL = 'external_controller'
+_SOON = Duration(seconds=0.01)
 # How often a long wait is told of [s].
 _TELL = 10.0
 # In real time no command is this old but on a machine that is too slow [ms].
@@ -55,6 +61,12 @@ class GoalRun:
         self._follow = ActionClient(
             node, FollowJointTrajectory, f'/{server}/follow_joint_trajectory'
         )
+        # Of an external controller no more is asked than a subscription to its goals.
+        self._topic: Any = None
+        if server == EXTERNAL:
+            self._topic = node.create_publisher(
+                JointTrajectory, f'/{server}/joint_trajectory', CONTROL_QOS
+            )
         self._run_until = node.create_publisher(Time, '/simulator/run_until', CONTROL_QOS)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.states: list[bytes] = []
@@ -74,7 +86,6 @@ class GoalRun:
         launch, sender = os.environ.get(LAUNCH, ''), self._reader.sender
         if f' of launch {launch} ' not in sender and launch:
             raise ArmError(f'joint_states come from another launch: {sender}; end that first')
-        self.wait_until(self._follow.server_is_ready, self._server)
         self.wait_until(self._run_until.get_subscription_count, 'simulator')
         self.call(self._pause, SetBool.Request(data=True))
         self.states.clear()
@@ -141,7 +152,18 @@ class GoalRun:
             raise ArmError(f'{self._server}: {reason}{"" if ahead_ns else self.too_slow()}')
 
     def _send(self, goal: Goal):
-        """Return the future of a goal's result. Raises ArmError if the goal is refused."""
+        """Return the future of a goal's result; None where it goes to the topic.
+
+        Raises:
+            ArmError: the goal is refused.
+        """
+        if self._topic is not None:
+            heard = self._topic.get_subscription_count
+            self.wait_until(heard, f'subscription to {self._topic.topic_name}')
+            self._topic.publish(trajectory_message(goal))
+            self.wait_until(lambda: self._topic.wait_for_all_acked(_SOON), 'receipt of the goal')
+            return None
+        self.wait_until(self._follow.server_is_ready, self._server)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
         sent = self._follow.send_goal_async(request)
         handle = wait_for(self._executor, sent, 'answer to the goal', self._timeout)

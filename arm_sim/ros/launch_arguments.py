@@ -20,19 +20,24 @@ from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_dynamics.checks import unknown
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.plants.plant import ENGINES
+from arm_sim.plants.plant import COMMAND_INTERFACE, ENGINES
 
 _LOOK = 0.5  # how often the end of a launch is looked for [s]
 # What the argument `controller` may be.
-CONTROLLERS = ['none', *law_names()]
+CONTROLLERS = ['none', 'external', *law_names()]
 
 # The arguments that launch files share: usual value, description, choices.
 _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
     'robot': ('ur5e', 'name of a shipped robot, or path of a URDF', None),
     'controller': (
         'servo',
-        'control law; none: the engine motion_model takes goals itself',
+        'control law; external: your own node; none: the engine motion_model takes goals itself',
         CONTROLLERS,
+    ),
+    'actuator': (
+        '',
+        'with controller external: what drives the arm; empty: as the parameter files say',
+        ['', *COMMAND_INTERFACE],
     ),
     'engine': (
         '',
@@ -81,7 +86,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
 }
 ARM = (
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot',
-    'rviz', 'contacts', 'table', 'composed',
+    'rviz', 'contacts', 'table', 'composed', 'actuator',
 )  # fmt: skip
 
 

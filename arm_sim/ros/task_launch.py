@@ -87,6 +87,9 @@ def _nodes(
     repeated = ('passes', 'learning_cutoff')
     stepping = ('timestep', 'control_decimation')
     law, level, mode = (given[name] for name in ('controller', 'feedforward', 'mode'))
+    if law == 'external' and (made.asks_prediction or given['passes'] != '1'):
+        why = 'is compared with its prediction' if made.asks_prediction else 'learns from passes'
+        raise ArmError(f'task {task!r} {why}, by a law; controller {law!r} is not known as one')
     told: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
         **{name: given[name] for name in names},
@@ -114,8 +117,11 @@ def _believed(given: Mapping[str, str], robot: Robot) -> dict[str, Any]:
     """Return the controller's parameters for what the argument `model_error` says."""
     usual = ModelError()
     error = model_error_of(given['model_error'], 'model_error', robot.model)
-    if error != usual and given['controller'] == 'none':
-        raise ArmError("model_error is what a controller believes; controller 'none' has no model")
+    if error != usual and given['controller'] in ('none', 'external'):
+        raise ArmError(
+            f'model_error is what a controller of this package believes; controller '
+            f'{given["controller"]!r} is none'
+        )
     wrong = {name: value for name, value in vars(error).items() if value != getattr(usual, name)}
     return {f'{error.prefix}{name}': as_ros_value(value) for name, value in wrong.items()}
 

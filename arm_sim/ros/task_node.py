@@ -38,7 +38,8 @@ class TaskNodeParameters(ArmParameters, Stepping):
     """Parameters of every task's node, beside those of the arm and of the task."""
 
     controller: str = parameter(
-        'computed_torque', 'law whose controller follows; none: the simulator itself'
+        'computed_torque',
+        "law whose controller follows; external: the user's own; none: the simulator itself",
     )
     start: str = parameter(
         'rest',
