@@ -86,6 +86,8 @@ def arm_nodes(
     own: dict[str, Any] = {'autostart': True, 'mode': mode}
     if law == 'servo':
         own['feedforward'] = feedforward_of(law, given['feedforward'], mode)
+    if given['reference_motion']:
+        own['reference_motion'] = given['reference_motion']
     plant = {
         'engine': given['engine'],
         'mode': mode,

@@ -10,6 +10,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args
 
+from arm_controllers.follower.discrete_motion import following
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
@@ -49,6 +50,7 @@ class ControllerNode(LifecycleNode):
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self._live = LiveParameters(self, self._model_of, self._law_class, self._apply)
         self.parameters.check_joints(self._live.model.joint_names)
+        self._following(self._law_class(self._live.model, self._live.law))
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = 0
         self.create_timer(1.0, self._on_second)
@@ -76,7 +78,7 @@ class ControllerNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the law and the follower; open the endpoints."""
         live, p = self._live, self.parameters
-        law = self._law_class(live.model, live.law)
+        law = self._following(self._law_class(live.model, live.law))
         follower = TrajectoryFollower(live.model, live.follower)
         if self._goals is None:
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
@@ -160,7 +162,10 @@ class ControllerNode(LifecycleNode):
     def _apply(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
         """Take parameters into use that were set while running."""
         if self.cycle is not None:
-            self.cycle.use(model, law, rules)
+            self.cycle.use(model, self._following(law), rules)
+
+    def _following(self, law: Any) -> Any:
+        return following(law, self.parameters.reference_motion)
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from arm_controllers.follower.discrete_motion import MOTIONS
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Stepping, parameter
@@ -27,8 +28,22 @@ class ControllerParameters(ArmParameters, Stepping):
     state_timeout: float = parameter(
         10.0, 'wall-clock time without a state before goals are aborted [s]', min=0.1
     )
+    reference_motion: str = parameter(
+        'continuous',
+        "velocity and acceleration that a torque law follows: the reference's own, or 'discrete':"
+        ' the differences of its samples, for arms that are simulated in such steps',
+        one_of=MOTIONS,
+    )
     autostart: bool = parameter(False, 'configure and activate by itself')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reference_motion == 'discrete' and self.control_decimation != 1:
+            raise ArmError(
+                "reference_motion 'discrete' needs control_decimation 1, not"
+                f' {self.control_decimation}'
+            )
 
     def check_joints(self, names: Sequence[str]) -> None:
         """Refuse other joints than the robot's."""

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from rich.console import Console
 
+from arm_controllers.follower.discrete_motion import MOTIONS
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
 from arm_sim.comparison.cases import Case, observe_cases, run_case, task_of
 from arm_sim.comparison.figures import law_figure
-from arm_sim.comparison.laws import compared_class, compared_laws
+from arm_sim.comparison.laws import compared_class, compared_laws, laws_with
 from arm_sim.comparison.monte_carlo import run_monte_carlo
 from arm_sim.comparison.over_topics import run_over_topics
 from arm_sim.comparison.parquet import parquet_writer
@@ -55,6 +56,8 @@ def parser() -> argparse.ArgumentParser:
     add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
     design = 'error dynamics that every law is designed for [rad/s] (20)'
     add('--natural-frequency', type=float, default=20.0, help=design)
+    motion = "discrete: torque laws follow the reference's samples (continuous)"
+    add('--reference-motion', choices=MOTIONS, default='continuous', help=motion)
     add('--law-pictures', action='store_true', help='also one picture per law: error over time')
     add('--samples', type=int, default=0, help='Monte Carlo: this many random arms per law')
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
@@ -91,7 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(options: argparse.Namespace, command: str, console: Console) -> None:
     """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
     over_topics = options.over == 'topics'
-    robots, laws = _names(options.robots), _names(options.laws, compared_laws())
+    possible = laws_with(options.reference_motion)
+    robots, laws = _names(options.robots), _names(options.laws, possible)
     engines = _names(options.engines, _ENGINES)
     tasks = compared_tasks() if options.tasks == 'all' else _names(options.tasks)
     for task in tasks:
@@ -100,14 +104,15 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
         one_of('engine', engine, _ENGINES)
     for law in laws:
         compared_class(law)
+        one_of(f'law (reference_motion {options.reference_motion})', law, possible)
     in_range('workers', options.workers, 1, 1024)
     if over_topics:
         options.workers = 1
         if options.scheduler:
             raise ArmError("a scheduler's workers run over 'loop' only")
-    numbers = options.timestep, options.natural_frequency
+    numbers = options.timestep, options.natural_frequency, 0.0
     cases = [
-        Case(robot, task, law, engine, *numbers, config=options.config)
+        Case(robot, task, law, engine, *numbers, options.config, options.reference_motion)
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
     kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'

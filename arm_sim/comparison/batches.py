@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from arm_controllers.follower.discrete_motion import following
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -13,8 +14,8 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.batch.batch_loop import run_batch
 from arm_sim.batch.batch_measures import BatchMeasures
 from arm_sim.batch.batch_plant import BatchPlant
-from arm_sim.comparison.cases import Case, plant_parameters, task_of
-from arm_sim.comparison.laws import compared_class, law_parameters, make_law
+from arm_sim.comparison.cases import Case, law_of, plant_parameters, task_of
+from arm_sim.comparison.laws import compared_class, law_parameters
 from arm_sim.runs.closed_loop import Event, Imperfections, replacement
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Task
@@ -33,7 +34,7 @@ def measure_batch(
     plants: dict[str, tuple[BatchPlant, list[Event]]] = {}  # one batch serves many laws
     for name in laws:
         interface = compared_class(name).command_interface
-        law = _law_of_many(name, robot, case.natural_frequency)
+        law = _law_of_many(replace(case, law=name), robot)
         if law is None or type(task).run is not Task.run:
             yield nothing
             continue
@@ -65,14 +66,15 @@ def _plants(
     return BatchPlant(loaded, parameters, case.engine), events
 
 
-def _law_of_many(name: str, robot: Robot, natural_frequency: float) -> Law | None:
+def _law_of_many(case: Case, robot: Robot) -> Law | None:
     """Return a law that commands many arms; None where it does not command each as if alone."""
-    cls = compared_class(name)
+    cls = compared_class(case.law)
     n, rng = robot.model.nv, np.random.default_rng(0)
     q, v = robot.start + rng.uniform(-0.1, 0.1, (2, 3, n)), rng.uniform(-0.1, 0.1, (2, 3, n))
-    single = make_law(name, robot, natural_frequency)
+    single = law_of(case, robot)
     try:
-        law = cls(BatchModel(robot.model), law_parameters(name, robot, natural_frequency))
+        told = law_parameters(case.law, robot, case.natural_frequency)
+        law = following(cls(BatchModel(robot.model), told), case.reference_motion)
         found = _commands(law, q, v)
     except (ArmError, ArithmeticError, LookupError, TypeError, ValueError):
         return None

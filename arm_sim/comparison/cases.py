@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from arm_controllers.follower.discrete_motion import MOTIONS
+from arm_controllers.laws import Law
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import Array
@@ -46,6 +48,9 @@ class Case(Parameters):
     )
     frequency: float = parameter(0.0, "of the sinusoid [Hz]; 0: the robot's own", min=0, max=100)
     config: str = ''
+    reference_motion: str = parameter(
+        'continuous', 'that a law follows, see follower.discrete_motion', one_of=MOTIONS
+    )
     error: ModelError = field(default_factory=ModelError)
     imperfections: Imperfections = field(default_factory=Imperfections)
 
@@ -69,8 +74,13 @@ def task_of(case: Case, robot: Robot, given: Mapping[str, Any] = MappingProxyTyp
 def run_case(case: Case) -> Record:
     """Run one case in lock-step."""
     robot = case.load()
-    task, law = task_of(case, robot), make_law(case.law, robot, case.natural_frequency)
+    task, law = task_of(case, robot), law_of(case, robot)
     return task.run(law, *make_plants(robot, task, case), case.imperfections)
+
+
+def law_of(case: Case, robot: Robot) -> Law:
+    """Return the law of a case."""
+    return make_law(case.law, robot, case.natural_frequency, case.reference_motion)
 
 
 def make_plants(robot: Robot, task: Task, case: Case) -> tuple[Plant, Plant | None]:

@@ -16,12 +16,13 @@ from arm_sim.runs.measures import Measures
 
 _RMS = 'tracking error of the tip, RMS [mm]'
 _SMALLEST = 1e-5  # errors below it are not shown [mm]
+_ROUNDING = 1e-9  # errors below it are not told apart [mm]
 
 
 def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Figure:
     """Return the picture: a panel per task and robot, a row per law; the best law's in blue."""
     runs = {
-        (case.robot, case.task, case.law, case.engine): found.tracking_rms_mm
+        (case.robot, case.task, case.law, case.engine): max(found.tracking_rms_mm, _ROUNDING)
         for case, found in zip(cases, measures, strict=True)
         if found.completed
     }
@@ -46,8 +47,8 @@ def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Fi
             axis.plot([axis.get_xlim()[0], value], [place, place], color='0.88', lw=1.2)
             axis.plot(value, place, 'o', color=color, ms=6)
             axis.annotate(
-                f'{value:.3g}', (value, place), (6, 0), textcoords='offset points', va='center',
-                color=color, fontsize=pictures.SMALL,
+                f'{value:.3g}' if value > _ROUNDING else 'rounding', (value, place), (6, 0),
+                textcoords='offset points', va='center', color=color, fontsize=pictures.SMALL,
             )  # fmt: skip
         several = len(engines) > 1
         axis.set_yticks(range(len(lines)), [f'{law}, {e}' if several else law for law, e in lines])

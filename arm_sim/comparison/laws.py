@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from arm_controllers.follower.discrete_motion import following
 from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.runs.robot import Robot
@@ -31,6 +32,15 @@ def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
     return {own: compared for _, laws in ranked for own, compared in laws.items()}
 
 
+def laws_with(motion: str) -> list[str]:
+    """Return the names of compared laws that can follow this motion of a reference."""
+    names = list(compared_laws())
+    if motion == 'continuous':
+        return names
+    made = ((name, law_class(compared_laws()[name][0])) for name in names)
+    return [name for name, law in made if law.command_interface == 'effort' and not law.lookahead]
+
+
 def compared_class(name: str) -> Any:
     """Return the class of a law by its name in comparisons.
 
@@ -47,13 +57,18 @@ def compared_class(name: str) -> Any:
     return law_class(compared_laws()[name][0])
 
 
-def make_law(name: str, robot: Robot, natural_frequency: float = 20.0) -> Law:
+def make_law(
+    name: str, robot: Robot, natural_frequency: float = 20.0, motion: str = 'continuous'
+) -> Law:
     """Return a law whose errors are to decay critically damped at this frequency [rad/s].
 
+    `motion`: of its reference, see follower.discrete_motion.
+
     Raises:
-        ArmError: no such law, or a frequency that is not positive.
+        ArmError: no such law, a frequency that is not positive, or a law without that motion.
     """
-    return compared_class(name)(robot.model, law_parameters(name, robot, natural_frequency))
+    law = compared_class(name)(robot.model, law_parameters(name, robot, natural_frequency))
+    return following(law, motion)
 
 
 def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> Any:

@@ -12,8 +12,7 @@ from arm_dynamics.checks import Array, in_range
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.comparison.batches import measure_batch
-from arm_sim.comparison.cases import Case, make_plants, task_of
-from arm_sim.comparison.laws import make_law
+from arm_sim.comparison.cases import Case, law_of, make_plants, task_of
 from arm_sim.comparison.quantiles import Quantiles, binned
 from arm_sim.comparison.spreads import CountedSpread, Spread
 from arm_sim.farm.work import Work, own_work
@@ -183,7 +182,7 @@ def _run_samples(
     robot = case.load()
     task = task_of(case, robot)
     follow = tabulated(task.reference)
-    laws = [make_law(name, robot, case.natural_frequency) for name in names]
+    laws = [law_of(replace(case, law=name), robot) for name in names]
     answers = np.empty((len(laws), 2, len(samples)))
     reference_tips = None
     for k, sample in enumerate(samples):

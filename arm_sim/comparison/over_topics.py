@@ -64,7 +64,7 @@ def launch_arguments(case: Case) -> dict[str, str]:
     return told | {'plant_error': text}
 
 
-_TEXTS = ('robot', 'task', 'law', 'engine', 'config')
+_TEXTS = ('robot', 'task', 'law', 'engine', 'config', 'reference_motion')
 _NUMBERS = ('timestep', 'natural_frequency', 'frequency')
 
 
@@ -74,7 +74,7 @@ def case_of(arguments: Mapping[str, str], model: RobotModel) -> Case:
     Raises:
         ArmError: a value that a case cannot have.
     """
-    values: dict[str, Any] = {name: arguments[name] for name in _TEXTS if name in arguments}
+    values: dict[str, Any] = {name: arguments[name] for name in _TEXTS if arguments.get(name)}
     for name in _NUMBERS:
         try:
             values[name] = float(arguments[name])

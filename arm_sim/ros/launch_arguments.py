@@ -16,6 +16,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventH
 from launch.event_handlers import OnShutdown
 from launch.events import Shutdown
 
+from arm_controllers.follower.discrete_motion import MOTIONS
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_dynamics.checks import unknown
@@ -54,6 +55,12 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         'of the servo controller; best: discrete in lockstep, else inverse_dynamics',
         ['best', *FEEDFORWARD],
     ),
+    'reference_motion': (
+        '',
+        "of torque laws; discrete: the reference's samples, for simulated arms; empty: as the"
+        ' parameter files say, else continuous',
+        ['', *MOTIONS],
+    ),
     'composed': (
         'false',
         'simulator, controller and inverse kinematics in one process: the same bits, faster',
@@ -86,7 +93,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
 }
 ARM = (
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot',
-    'rviz', 'contacts', 'table', 'composed', 'actuator',
+    'rviz', 'contacts', 'table', 'composed', 'actuator', 'reference_motion',
 )  # fmt: skip
 
 

@@ -8,9 +8,11 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 
+from arm_controllers.follower.discrete_motion import following
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.reference import ReferenceFunction
+from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.plants.plant import plant_class
@@ -45,8 +47,9 @@ class RunningNodes:
         return Learner(law, drives, reference_function, steps, cutoff)
 
     def _law_of(self, model: Any) -> Any:
-        made = law_class(self._law)
-        return made(model, self._read(f'{self._law}_controller', made.Parameters))
+        made, name = law_class(self._law), f'{self._law}_controller'
+        motion = self._read(name, ControllerParameters).reference_motion
+        return following(made(model, self._read(name, made.Parameters)), motion)
 
     def _drives(self, engine: str) -> Any:
         return self._read('simulator', plant_class(engine).Parameters)
