@@ -12,6 +12,7 @@ EXECUTABLES = [
     'controller',
     'inverse_kinematics',
     'composed',
+    'recorder',
     'viewer',
     'comparison_task',
     'tune',

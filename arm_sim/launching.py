@@ -62,13 +62,14 @@ def arm_nodes(
     simulator: Mapping[str, Any] = MappingProxyType({}),
     controller: Mapping[str, Any] = MappingProxyType({}),
     inverse_kinematics: bool = True,
+    recorder: bool = True,
 ) -> list[Any]:
     """Return simulator, controller and IK nodes for the values of launch arguments.
 
     Args:
         given: has those of ARM.
         simulator, controller: parameters that are stronger than those of arguments and file.
-        inverse_kinematics: whether its node is among them.
+        inverse_kinematics, recorder: whether its node is among them; a task records itself.
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     ours = law not in ('none', 'external')
@@ -108,6 +109,9 @@ def arm_nodes(
         found.append(LogInfo(msg=_wanted(model, plant['actuator'])))
     if given['viewer'] == 'true':
         found.append(_node('viewer', [config, around], may_end=True))
+    if recorder and given['record'] != 'false':
+        kind = 'bag' if given['record'] == 'bag' else 'mcap'
+        found.append(_node('recorder', [{'record': kind}], may_end=True))
     if given['rviz'] == 'true':
         found.append(rviz(model.base_frame))
     return [*found, *(plot(law) if given['plot'] == 'true' else ())]

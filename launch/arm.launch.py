@@ -3,4 +3,4 @@
 from arm_sim.launching import arm_nodes
 from arm_sim.ros.launch_arguments import ARM, description, shared
 
-generate_launch_description = description(shared(*ARM), arm_nodes)
+generate_launch_description = description(shared(*ARM, record='false'), arm_nodes)

@@ -5,9 +5,8 @@ from arm_sim.ros.task_launch import run_task, task_arguments
 
 PARAMETERS = ('path', 'center', 'side', 'edge_time')
 ARGUMENTS = (
-    *shared(
-        *ARM, 'plant_error', 'model_error', 'passes', 'learning_cutoff', output_dir='cube_output'
-    ),
+    *shared(*ARM, 'plant_error', 'model_error', 'passes', 'learning_cutoff', 'record'),
+    *shared(output_dir='cube_output'),
     *task_arguments('cube', *PARAMETERS),
 )
 

@@ -5,7 +5,7 @@ from arm_sim.ros.task_launch import run_task, task_arguments
 
 PARAMETERS = ('target', 'duration')
 ARGUMENTS = (
-    *shared('config', 'composed', controller='pose_pid', output_dir='pose_hold_output'),
+    *shared('config', 'composed', 'record', controller='pose_pid', output_dir='pose_hold_output'),
     *task_arguments('pose_hold', 'duration', target='[0.0, -1.1, 0.3, 0.0, 0.0]'),
     argument('record_inputs', '', 'file for start state and inputs (.npz)'),
 )

@@ -24,7 +24,7 @@ ARGUMENTS = (
     argument('frequency', '0.0', "with `law`: of the sinusoid [Hz]; 0: the robot's own"),
     argument('parameters', '{}', 'of the task, e.g. "{cycles: 3}"; others are the robot\'s'),
     *shared(*(name for name in ARM if name != 'controller'), 'start', 'output_dir'),
-    *shared('plant_error', 'model_error', 'passes', 'learning_cutoff'),
+    *shared('plant_error', 'model_error', 'passes', 'learning_cutoff', 'record'),
     argument('error', '', 'another name of `plant_error`'),
 )
 

@@ -1,41 +1,85 @@
-"""Recording over ROS: the simulator writes its inputs, `replay_inputs` needs the file alone."""
+"""Recording over ROS: the simulator writes its inputs, a recorder what everybody says."""
 
+import signal
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from arm_system import HOME, ArmSystem, goal
+from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import deserialize_message
 from std_srvs.srv import Trigger
 
 from arm_sim.commands import replay_inputs
 from arm_sim.plants.input_recording import InputRecording
+from arm_sim.runs.mcap_messages import messages_of
 
 CONTROLLER = 'computed_torque_controller'
+PERIOD = 0.002
 
 
 @pytest.fixture(scope='module')
 def recorded(tmp_path_factory):
     """Move and push an arm; return the recording's file and the states seen over topics."""
-    file = tmp_path_factory.mktemp('recording') / 'inputs.npz'
+    folder = tmp_path_factory.mktemp('recording')
+    file = folder / 'inputs.npz'
     with ArmSystem() as system:
         system.simulator('engine:=analytical', f'record_inputs:={file}')
         system.controller()
+        system.start('recorder', f'output_dir:={folder}')
         system.wait_for_motion_control(CONTROLLER)
+        stand_still_while_stopped(system, 'recorder', folder)
         pushes = system.node.create_publisher(WrenchStamped, 'external_wrench', 10)
         system.wait(lambda: pushes.get_subscription_count() > 0, 'simulator listening')
         push = WrenchStamped()
         push.header.frame_id = 'forearm_link'
         push.wrench.force.y = 5.0
         pushes.publish(push)
-        system.follow(CONTROLLER, goal([0.3], [HOME + 0.05], start=0.0))
+        system.follow(CONTROLLER, goal([0.3], [HOME + 0.05]))
         assert system.pause()
         system.spin(0.2)  # the last state may be on its way
         answer = system.call(Trigger, '/simulator/save_inputs', Trigger.Request())
         assert answer.success, answer.message
         assert answer.message == str(file)
+        assert system.stop('recorder') == 0
         return file, list(system.states)
+
+
+def stand_still_while_stopped(system, recorder, folder):
+    """Stop a recorder; see that simulated time goes on a little, and then stands."""
+    system.wait(lambda: any(folder.glob('*.mcap')), 'recording')
+    system.processes[recorder].send_signal(signal.SIGSTOP)
+    stopped = system.states[-1][0]
+    before = -1.0
+    while system.states[-1][0] > before:
+        before = system.states[-1][0]
+        system.spin(0.5)
+    system.processes[recorder].send_signal(signal.SIGCONT)
+    assert before <= stopped + 601 * PERIOD
+
+
+def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded):
+    file, states = recorded
+    (recording,) = file.parent.glob('*.mcap')
+    found = {}
+    for message in messages_of(recording):
+        found.setdefault(message.topic, []).append(message)
+    stamps = {topic: [each.time_ns for each in rows] for topic, rows in found.items()}
+    for topic in ('/joint_states', '/joint_commands'):
+        assert set(np.diff(stamps[topic])) == {round(PERIOD * 1e9)}, topic
+    assert stamps['/joint_states'][-1] == round(states[-1][0] * 1e9)
+    assert stamps['/joint_commands'][-1] >= stamps['/joint_states'][-2]
+    assert set(np.diff(stamps[f'/{CONTROLLER}/controller_state'])) == {20_000_000}
+    assert set(np.diff(stamps['/tf'])) == {20_000_000}
+    assert len(found['/external_wrench']) == len(found[f'/{CONTROLLER}/goals']) == 1
+    (result,) = found[f'/{CONTROLLER}/results']
+    assert deserialize_message(result.data, FollowJointTrajectory.Result).error_code == 0
+    events = b''.join(each.data for each in found['/parameter_events'])
+    for name in (b'/simulator\0', f'/{CONTROLLER}\0'.encode(), b'record_inputs'):
+        assert name in events
+    assert found.keys() >= {'/robot_description', '/tf_static', '/diagnostics'}
 
 
 def test_replay_from_the_file_alone_ends_in_the_simulators_state_to_the_last_bit(recorded):

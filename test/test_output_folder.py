@@ -13,7 +13,6 @@ import pytest
 from arm_dynamics.checks import ArmError
 from arm_sim.output_folder import whole_file
 from arm_sim.pictures import new_figure, save
-from arm_sim.ros.recording import write_recording
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import write_json
 
@@ -35,9 +34,6 @@ WRITERS = {
     'report.json': lambda path: write_json(path, {'numbers': MANY.tolist()}),
     'record.npz': Record(*([MANY] * 7)).save,
     'picture.png': lambda path: save(new_figure(5.0, 5.0, 'title'), path),
-    'recording.mcap': lambda path: write_recording(
-        path, [('/joint_states', 'sensor_msgs/msg/JointState', [])]
-    ),
 }
 
 

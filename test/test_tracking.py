@@ -6,19 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from builtin_interfaces.msg import Time
-from mcap.reader import make_reader
-from rclpy.serialization import serialize_message
 from scipy.spatial.transform import Rotation
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Header
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.small_matrices import rotation_angle
 from arm_sim.pictures import save
-from arm_sim.ros.recording import schema_text, write_recording
 from arm_sim.runs.measures import Tracking, rms, summarize, track
 from arm_sim.runs.record import JointStates, Record
 from arm_sim.runs.report import Check, all_held, print_report, write_json
@@ -214,24 +208,6 @@ def test_checks_of_the_cube_are_those_of_its_path_and_law_or_mode():
     assert [check.held for check in cube.checks(report)] == [False, False, True]
     assert cube.checks(report | {'mode': 'realtime'})[-1].limit == 20.0
     assert cube.checks(report | {'controller': 'none'})[-1].limit is None
-
-
-def test_recording_is_a_readable_mcap_with_the_message_definition(tmp_path):
-    path = tmp_path / 'recording.mcap'
-    stamped = [JointState(header=Header(stamp=Time(nanosec=stamp))) for stamp in (5, 9)]
-    messages = [(each.header.stamp.nanosec, serialize_message(each)) for each in stamped]
-    data = [raw for _, raw in messages]
-    write_recording(path, [('/joint_states', 'sensor_msgs/msg/JointState', data)])
-    with path.open('rb') as stream:
-        found = list(make_reader(stream).iter_messages())
-    assert [(m.log_time, m.data) for _, _, m in found] == messages
-    schema, channel, _ = found[0]
-    assert (channel.topic, channel.message_encoding) == ('/joint_states', 'cdr')
-    text = schema.data.decode()
-    assert 'float64[] position' in text
-    assert 'MSG: std_msgs/Header' in text
-    assert 'MSG: builtin_interfaces/Time' in text
-    assert text == schema_text('sensor_msgs/msg/JointState')
 
 
 def test_checks_name_what_is_wrong():

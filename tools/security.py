@@ -27,6 +27,7 @@ def nodes() -> dict[str, str]:
     return {
         'simulator': 'simulator',
         'inverse_kinematics': 'inverse_kinematics',
+        'recorder': 'recorder',
         'viewer': 'viewer',
         **{f'{law}_controller': 'controller' for law in laws},
         **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},

@@ -18,7 +18,7 @@ for module in (
     'arm_sim.launching',
     'arm_sim.plants.mujoco_plant',
     'arm_sim.ros.inverse_kinematics_node',
-    'arm_sim.ros.recording',
+    'arm_sim.recording.ros.recorder',
     'arm_sim.ros.simulator_node',
     'arm_sim.ros.task_node',
     'arm_sim.tasks.cube.picture',

@@ -17,7 +17,7 @@ from arm_controllers.follower.state_steps import StateSteps, Step
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import ArmError, Array, all_finite
@@ -69,9 +69,9 @@ class ControlCycle:
         self._zeros, self._answer = np.zeros(len(names)), b''
         self._measured = JointStateReader(names, FIELDS[:2])
         self._output_name = 'positions' if field == 'position' else 'effort'
-        self._command_publisher = node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
+        self._command_publisher = node.create_publisher(JointState, 'joint_commands', STATE_QOS)
         self._state_publisher = node.create_lifecycle_publisher(
-            JointTrajectoryControllerState, '~/controller_state', 10
+            JointTrajectoryControllerState, '~/controller_state', STATE_QOS
         )
         self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
         self._state_input = node.create_subscription(

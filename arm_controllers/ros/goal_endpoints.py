@@ -14,13 +14,14 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
 from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.running import make_executor
+from arm_controllers.ros.serialized_messages import stamp_ns, with_stamp
 
 # How long a client may fetch a result [s]: as rcl has it. Each result takes some 5 kB until then.
 _RESULT_TIMEOUT = 10
@@ -136,6 +137,8 @@ class _ActionServer(ActionServer):
 class GoalEndpoints:
     """The topic ~/joint_trajectory and the action ~/follow_joint_trajectory of a node.
 
+    For recorders, goals that are accepted stand on ~/goals, how any goal ended on ~/results.
+
     In real time they are in a thread of their own: a long goal must not hold up the control cycle.
     What arrives stays bytes until it is looked at: most of a flood is pushed out before. They stay
     as long as the process: where an action server goes, EventsExecutor may crash over a goal that
@@ -176,6 +179,10 @@ class GoalEndpoints:
             cancel_service_qos_profile=ACTION_QOS,
             result_timeout=_RESULT_TIMEOUT,
         )
+        self._goals = node.create_publisher(FollowJointTrajectory.Goal, '~/goals', ACTION_QOS)
+        self._results = node.create_publisher(
+            FollowJointTrajectory.Result, '~/results', ACTION_QOS
+        )
         if realtime:
             sys.setswitchinterval(_SWITCH_INTERVAL)
             gc.collect()
@@ -187,8 +194,21 @@ class GoalEndpoints:
         """Return the action's handle of a goal that has not ended."""
         return self._handles.get(identifier)
 
+    def tell(self, raw: bytes, identifier: object, start_ns: int) -> None:
+        """Show recorders a goal that was accepted, with the stamp [ns] at which it starts."""
+        if not self._goals.get_subscription_count():
+            return
+        if identifier is None:
+            trajectory = deserialize_message(raw, JointTrajectory)
+            raw = bytes(serialize_message(FollowJointTrajectory.Goal(trajectory=trajectory)))
+        self._goals.publish(raw if stamp_ns(raw) else with_stamp(raw, start_ns))
+
     def resolve(self, end: GoalResult) -> None:
-        """Tell the client how its goal has ended."""
+        """Tell the client, and recorders, how its goal has ended."""
+        code = int(end.code)
+        result = FollowJointTrajectory.Result(error_code=code, error_string=end.message)
+        if self._results.get_subscription_count():
+            self._results.publish(result)
         handle = self._handles.pop(end.identifier, None)
         if handle is None:
             return
@@ -198,7 +218,6 @@ class GoalEndpoints:
             handle.succeed()
         else:
             handle.abort()
-        result = FollowJointTrajectory.Result(error_code=int(end.code), error_string=end.message)
         self._action.finish(handle, result)
 
     def _spin_front(self) -> None:

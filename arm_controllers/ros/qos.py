@@ -6,7 +6,7 @@ CONTROL_QOS = QoSProfile(depth=1)
 # The two ends of the control loop take the newest message only and acknowledge none: faster, and
 # in lock-step a message that got lost is asked for again.
 CONTROL_INPUT_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-# The simulator keeps enough states for a recorder that lags behind.
+# The simulator keeps enough states, a controller enough commands, for a recorder that lags behind.
 STATE_QOS = QoSProfile(depth=1000)
 RECORD_QOS = QoSProfile(depth=100_000)
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

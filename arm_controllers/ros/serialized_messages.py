@@ -50,6 +50,13 @@ def stamp_ns(raw: bytes) -> int:
     return seconds * _SECOND + nanoseconds
 
 
+def with_stamp(raw: bytes, time_ns: int) -> bytes:
+    """Return a serialised message that begins with a header, with another stamp [ns]."""
+    order = '<' if raw[1] & 1 else '>'
+    stamp = struct.pack(f'{order}iI', *divmod(time_ns, _SECOND))
+    return raw[:_STAMP_AT] + stamp + raw[_FRAME_AT:]
+
+
 class JointReader:
     """Brings values of JointState messages into the order of our joints, whatever the sender's."""
 

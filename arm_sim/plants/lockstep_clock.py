@@ -1,5 +1,6 @@
 """When the simulated arm takes a step in lock-step with its commander."""
 
+from collections.abc import Callable
 from typing import Any
 
 from arm_dynamics.checks import Array
@@ -8,6 +9,8 @@ from arm_sim.plants.patience import RESEND_PERIOD, Patience
 
 # Braking in lock-step is given up after so long [ns of simulated time].
 _LONGEST_BRAKING = 5_000_000_000
+# So many periods time runs at most ahead of a recorder: publishers keep 1000 messages.
+_AHEAD = 600
 # A clock asks for no tick sooner [s].
 _SOONEST = 1e-5
 
@@ -16,7 +19,11 @@ class LockstepClock(Clock):
     """Takes a step when the present state is answered: nothing depends on the wall clock.
 
     A state whose answer is late is shown again, since it or the answer may be lost. Without an
-    answer for long, the arm brakes to rest at once and waits there.
+    answer for long, the arm brakes to rest at once and waits there. While somebody records, time
+    never runs far ahead of the recording.
+
+    Attributes:
+        recorder_there: says whether somebody still records; whoever calls `recorded` sets it.
     """
 
     tick_period = 0.01
@@ -25,6 +32,8 @@ class LockstepClock(Clock):
         """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
         super().__init__(*args, **kwargs)
         self._patience, self._sent_at = Patience(), self._shown_at
+        self._recorded_ns: int | None = None
+        self.recorder_there: Callable[[], bool] = lambda: False
         self.set_timing(timeout)
 
     def set_timing(self, timeout: float) -> None:
@@ -34,6 +43,29 @@ class LockstepClock(Clock):
     def accepts(self, stamp_ns: int) -> bool:
         """Whether the command answers the present state."""
         return stamp_ns == self.simulation.time_ns
+
+    def recorded(self, time_ns: int) -> None:
+        """Note that a recorder has come to this state [ns]."""
+        self._recorded_ns = time_ns
+        self.go_on()
+
+    def reset(self) -> None:
+        """Go back to the initial state, and let a recorder do so as well."""
+        if self._recorded_ns is not None:
+            self._recorded_ns = 0
+        super().reset()
+
+    @property
+    def _may_step(self) -> bool:
+        return super()._may_step and not self._is_ahead
+
+    @property
+    def _is_ahead(self) -> bool:
+        """Whether a recorder has to be waited for."""
+        recorded, simulation = self._recorded_ns, self.simulation
+        if recorded is None:
+            return False
+        return simulation.time_ns - recorded >= _AHEAD * simulation.period_ns
 
     def take(self, stamp_ns: int, command: Array) -> None:
         """Step with the command; while time does not run, keep it."""
@@ -73,6 +105,9 @@ class LockstepClock(Clock):
     def tick(self) -> None:
         """Show a state again that is not answered in time; in the end, brake."""
         self._forgive_own_stop()
+        if self._is_ahead and not self.recorder_there():
+            self._recorded_ns = None  # it has gone
+            self.go_on()
         now, patience = self._wall(), self._patience
         commanded = self._may_step and not self.simulation.braking
         if commanded and now - self._shown_at > self._timeout:

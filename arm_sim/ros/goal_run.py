@@ -51,8 +51,25 @@ class GoalRun:
         wall_time: what the last run took [s].
     """
 
-    def __init__(self, node: Node, executor, joints: tuple[str, ...], server: str, timeout: float):
-        """Open clients; `server` takes goals, `timeout` [s] bounds the wait for other nodes."""
+    def __init__(
+        self,
+        node: Node,
+        executor,
+        joints: tuple[str, ...],
+        server: str,
+        timeout: float,
+        on_state: Callable[[bytes], None] = lambda data: None,
+    ):
+        """Open clients.
+
+        Args:
+            node, executor: whose they are, and what dispatches it.
+            joints: in the order of the arm.
+            server: the node that takes goals.
+            timeout: bounds the wait for other nodes [s].
+            on_state: is given every serialised state.
+        """
+        self._tell_state = on_state
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
         self._reader = JointStateReader(joints, FIELDS)
         self._server, self._timeout = server, timeout
@@ -187,6 +204,7 @@ class GoalRun:
             self._log.warning(f'state dropped: {error}')
             return
         self.states.append(data)
+        self._tell_state(data)
         self._latest_ns = self._reader.time_ns
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:

@@ -89,12 +89,19 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
     'model_error': ('{}', 'how the arm that the controller believes in differs, likewise', None),
     'passes': ('1', 'how often the motion is made; each pass learns from the one before', None),
     'learning_cutoff': ('0.0', 'of what is learnt, against noise [Hz]; 0: none', None),
+    'record': (
+        'true',
+        'write the messages as MCAP, bag: as a folder of rosbag2',
+        ['true', 'false', 'bag'],
+    ),
     'output_dir': ('task_output', 'folder for report and picture', None),
 }
 ARM = (
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot',
     'rviz', 'contacts', 'table', 'composed', 'actuator', 'reference_motion',
 )  # fmt: skip
+# What the argument `record` is for nodes.
+RECORD = {'true': 'mcap', 'bag': 'bag', 'false': 'none'}
 
 
 def argument(

@@ -11,6 +11,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import Array
 from arm_sim.plants.simulation import Simulation
@@ -36,7 +37,9 @@ class OwnGoals:
         rules = declare_parameters(node, FollowerParameters, joint_names=names)
         self._follower = TrajectoryFollower(model, rules)
         self._goals = GoalServer(node, self._follower, self._period_ns, _FEEDBACK_RATE, realtime)
-        publisher = node.create_publisher(JointTrajectoryControllerState, '~/controller_state', 10)
+        publisher = node.create_publisher(
+            JointTrajectoryControllerState, '~/controller_state', STATE_QOS
+        )
         self._report = StateReport(publisher, names, _REPORT_RATE)
         self._command = np.zeros((2, 3, len(names)))
         self._fresh = True

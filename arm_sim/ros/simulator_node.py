@@ -87,6 +87,10 @@ class SimulatorNode(Node):
         if p.mode == 'realtime':
             return RealtimeClock(*common, **timing(p))
         clock = LockstepClock(*common, **timing(p))
+        recorded = self.create_subscription(
+            Time, '~/recorded_until', lambda stamp: clock.recorded(to_ns(stamp)), CONTROL_QOS
+        )
+        clock.recorder_there = lambda: recorded.get_publisher_count() > 0
         if own is not None:
             let_time_go_on(self, lambda: own.in_charge and clock.go_on())
         return clock

@@ -12,7 +12,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, facts
 from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
-from arm_sim.ros.launch_arguments import argument
+from arm_sim.ros.launch_arguments import RECORD, argument
 from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import Task, make_task, task_class
 
@@ -31,7 +31,8 @@ def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchA
 
 def run_arm(given: Mapping[str, str], simulator: Iterable[str] = ()) -> list[Any]:
     """Return the arm's nodes alone; `simulator` as for `run_task`."""
-    return arm_nodes(given, _values(given, simulator), inverse_kinematics=False)
+    told = _values(given, simulator)
+    return arm_nodes(given, told, inverse_kinematics=False, recorder=False)
 
 
 def run_task(
@@ -93,6 +94,7 @@ def _nodes(
     told: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
         **{name: given[name] for name in names},
+        'record': RECORD[given['record']],
         **_values(given, repeated),
         'feedforward': controller.get('feedforward', design or feedforward_of(law, level, mode)),
         **{name: controller[name] for name in stepping if name in controller},
@@ -102,7 +104,13 @@ def _nodes(
         if value not in (None, []) and not isinstance(value, Mapping):
             told[field.name] = value
     return [
-        *arm_nodes(given, {**simulator, 'start_paused': True}, controller, made.asks_ik),
+        *arm_nodes(
+            given,
+            {**simulator, 'start_paused': True},
+            controller,
+            made.asks_ik,
+            recorder=False,
+        ),
         task_node(task, [config_file(given['robot'], given['config']), told]),
     ]
 

@@ -1,11 +1,11 @@
 """Any task over ROS 2 topics: prepare the arm, send the goal, record, measure, report."""
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
-from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
@@ -13,12 +13,12 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.parameter_values import parameter_fields
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
-from arm_controllers.ros.qos import RECORD_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
+from arm_sim.recording.ros.recorder import Recorder
 from arm_sim.ros.goal_run import GoalRun
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import RunningNodes
@@ -27,6 +27,7 @@ from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.learning import GoalLearner
 from arm_sim.runs.measures import error_facts, track
 from arm_sim.runs.record import RECORD, Record
+from arm_sim.runs.report import plain
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Run, Task, task_class
 
@@ -57,6 +58,9 @@ class TaskNodeParameters(ArmParameters, Stepping):
     )
     timeout: float = parameter(120.0, 'longest wait for another node [s]', min=0.1, max=1000)
     output_dir: str = parameter('', 'folder for what comes of it; empty: <task>_output')
+    record: str = parameter(
+        'mcap', 'what the messages are written as', one_of=('mcap', 'bag', 'none')
+    )
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')
 
     @property
@@ -92,15 +96,14 @@ class TaskNode(Node):
         self.robot = Robot(p.robot, model, model.neutral())
         self._task_class(self.robot, self._of_task)
         self.period_ns = p.period_ns
-        self._controller_states: list[bytes] = []
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
-        self.create_subscription(
-            JointTrajectoryControllerState,
-            f'/{p.server}/controller_state',
-            self._controller_states.append,
-            RECORD_QOS,
-            raw=True,
-        )
+        self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
+
+    def _make_recorder(self, bag: bool) -> Recorder:
+        """Return what records the run; of several passes, the last one."""
+        path = self.output_dir / ('recording' if bag else 'recording.mcap')
+        server = self.parameters.server
+        return Recorder(self, lambda number: path, bag, own_states=False, server=server)
 
     def _declare_of_task(self) -> Any:
         """Return the task's parameters. Raises ArmError for names that every task's node has."""
@@ -116,8 +119,12 @@ class TaskNode(Node):
         p, model = self.parameters, self.robot.model
         self._say(f'{p.robot} under {p.law}, {p.mode}')
         pin_to_core(p.core)
-        arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout)
+        recorder = self._recorder
+        record = (recorder.take_state,) if recorder else ()
+        arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, *record)
         q, v = arm.reset()
+        if recorder and p.law != 'none':
+            arm.wait_until(lambda: recorder.ready or recorder.failed, 'commands to record')
         robot = replace(self.robot, start=q)
         call_ik = partial(arm.call, of='inverse_kinematics')
         task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, call_ik))
@@ -143,11 +150,12 @@ class TaskNode(Node):
             while len(passes) < p.passes:
                 learnt = lesson.next_goal(states)
                 arm.reset()
-                self._controller_states.clear()
                 states = self._pass(arm, task, learnt, ends)
                 record = states.record(follow, *ends, self.period_ns)
                 passes.append(self._measured(record))
         facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
+        if recorder:
+            recorder.close({'task': self._told(facts, ends)})
         return self._report(task, Run(record, track(model, record), facts, expected), arm)
 
     def _pass(self, arm: GoalRun, task: Task, goal: Goal | None, ends: tuple[int, int]):
@@ -206,10 +214,15 @@ class TaskNode(Node):
                 facts[key.replace(' ', '_')] = int(arm.diagnostics.get(key, 0))
         return facts
 
+    def _told(self, facts: dict[str, Any], ends: tuple[int, int]) -> dict[str, str]:
+        """Return what a recording has to say of the run, beside its messages."""
+        own = {f.name: getattr(self._of_task, f.name) for f in fields(self._of_task)}
+        told = {'facts': facts, 'parameters': own, 'start_ns': ends[0], 'end_ns': ends[1]}
+        return {name: json.dumps(plain(value)) for name, value in told.items()}
+
     def _report(self, task: Task, run: Run, arm: GoalRun) -> int:
         # Plots and recordings bring libraries that would hold up the start of the arm.
         from arm_sim.pictures import save
-        from arm_sim.ros.recording import write_recording
         from arm_sim.runs.picture import PASSES, passes_figure
         from arm_sim.runs.report import all_held, print_report, title_of, write_json
 
@@ -231,13 +244,8 @@ class TaskNode(Node):
         save(task.draw(run, report), self.output_dir / task.picture_name)
         if learnt:
             save(passes_figure({title_of(report): report['passes_mm']}), self.output_dir / PASSES)
-        topic = f'/{self.parameters.server}/controller_state'
-        channels = (
-            ('/joint_states', 'sensor_msgs/msg/JointState', arm.states),
-            (topic, 'control_msgs/msg/JointTrajectoryControllerState', self._controller_states),
-        )
-        write_recording(self.output_dir / 'recording.mcap', channels)
-        names = f'report.json, {task.picture_name}, {RECORD}, recording.mcap'
+        recorded = f', {self._recorder.name}' if self._recorder else ''
+        names = f'report.json, {task.picture_name}, {RECORD}{recorded}'
         self._say(f'{names} are in {self.output_dir}')
         return 1 if report['limits_held'] is False else 0
 

@@ -1,4 +1,4 @@
-"""Joint states of any recording: MCAP, a rosbag2 folder, `record.npz`, CSV.
+"""Joint states of any recording: MCAP, also cut off, a rosbag2 folder, `record.npz`, CSV.
 
 A JointState in CDR (OMG DDS-XTypes, encoding version 1) is a header, then names, positions,
 velocities and efforts; each number stands at a multiple of its size, four bytes after the start.
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 from mcap.exceptions import McapError
-from mcap.reader import make_reader
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification import Samples
+from arm_sim.runs.mcap_messages import messages_of
 
 _TYPE = 'sensor_msgs/msg/JointState'
 _COMMANDS = 'joint_commands'  # topics that end so hold no states
@@ -86,10 +86,9 @@ def _messages(file: Path) -> Iterator[bytes]:
             )
             yield from (bytes(data) for data, name in rows if not name.endswith(_COMMANDS))
     elif file.suffix == '.mcap':
-        with file.open('rb') as stream:
-            for schema, channel, message in make_reader(stream).iter_messages():
-                if schema and schema.name == _TYPE and not channel.topic.endswith(_COMMANDS):
-                    yield message.data
+        for message in messages_of(file):
+            if message.kind == _TYPE and not message.topic.endswith(_COMMANDS):
+                yield message.data
     else:
         raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
 

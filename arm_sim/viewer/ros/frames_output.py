@@ -11,6 +11,7 @@ from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.link_tree import LinkTree
+from arm_dynamics.model import RobotModel
 from arm_sim.plants.simulation import Simulation
 
 try:
@@ -49,14 +50,11 @@ class FramesOutput:
             self._begin()
 
     def _begin(self) -> None:
-        node, self._tree = self._node, LinkTree(self._simulation.model)
-        self._message = _transforms(self._tree.moving)
+        node, self._frames = self._node, FrameMessages(self._simulation.model)
         self._publisher = node.create_publisher(TFMessage, '/tf', _QOS)
-        standing = _transforms(self._tree.standing)
-        _fill(standing, self._tree.standing_poses())
         # Kept: a publisher that is gone has no last message.
         self._static = node.create_publisher(TFMessage, '/tf_static', LATCHED_QOS)
-        self._static.publish(standing)
+        self._static.publish(self._frames.standing)
         node.create_timer(_LOOK, self._look)
 
     def show(self) -> None:
@@ -65,10 +63,8 @@ class FramesOutput:
             self._publish()
 
     def _publish(self) -> None:
-        _fill(self._message, self._tree.moving_poses(self._simulation.plant.q))
-        for each in self._message.transforms:
-            set_stamp(each.header.stamp, self._simulation.time_ns)
-        self._publisher.publish(self._message)
+        simulation = self._simulation
+        self._publisher.publish(self._frames.at(simulation.plant.q, simulation.time_ns))
 
     def _look(self) -> None:
         """Look for listeners, and show a new one the arm even where time stands still."""
@@ -83,6 +79,28 @@ class FramesOutput:
         self._wanted = not self._is_other
         if self._wanted and self._listeners > before:
             self._publish()
+
+
+class FrameMessages:
+    """The messages of /tf and /tf_static for an arm.
+
+    Attributes:
+        standing: of the links that no joint moves.
+    """
+
+    def __init__(self, model: RobotModel):
+        """Lay out the messages."""
+        self._tree = LinkTree(model)
+        self._moving = _transforms(self._tree.moving)
+        self.standing = _transforms(self._tree.standing)
+        _fill(self.standing, self._tree.standing_poses())
+
+    def at(self, q: Array, time_ns: int) -> Any:
+        """Return the message of the other links, at q (n,) and a stamp [ns], until the next."""
+        _fill(self._moving, self._tree.moving_poses(q))
+        for each in self._moving.transforms:
+            set_stamp(each.header.stamp, time_ns)
+        return self._moving
 
 
 def _transforms(links: list[tuple[str, str]]) -> Any:

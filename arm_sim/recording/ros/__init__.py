@@ -1,0 +1,1 @@
+"""What records the arm's topics."""

@@ -1,0 +1,231 @@
+"""Writes what an arm's nodes say into a recording, while they run."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.utilities import get_rmw_implementation_identifier
+from std_msgs.msg import String
+
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
+from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
+from arm_sim.recording.ros.recordings import Recordings
+from arm_sim.recording.ros.schemas import message_class
+from arm_sim.versions import versions
+from arm_sim.viewer.ros.frames_output import FrameMessages, TFMessage
+
+_JOINTS = 'sensor_msgs/msg/JointState'
+_TEXT = 'std_msgs/msg/String'
+_EVENT = 'rcl_interfaces/msg/ParameterEvent'
+_TF = 'tf2_msgs/msg/TFMessage'
+_REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
+# What a node that takes goals says of itself; the types are recorded whatever the topic's name.
+_OF_CONTROLLERS = {
+    'controller_state': _REPORT,
+    'goals': 'control_msgs/action/FollowJointTrajectory_Goal',
+    'results': 'control_msgs/action/FollowJointTrajectory_Result',
+}
+_DRAIN, _LOOK = 0.01, 0.5  # how often messages are fetched, and new topics are looked for [s]
+_TF_EVERY_NS = 20_000_000  # of simulated time
+
+
+class Recorder:
+    """A recording beside a node; what goes wrong with it is one line, and nobody else's trouble.
+
+    Its time is that of the states. /tf is what the simulator would show: made here, so that the
+    control loop need not. A message is fetched without the executor, which would take longer.
+
+    In lock-step it says on `simulator/recorded_until` how far it has come: the simulator never
+    runs further ahead than what publishers keep.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        path: Callable[[int], Path],
+        bag: bool = False,
+        own_states: bool = True,
+        server: str = '',
+    ):
+        """Listen beside a node.
+
+        Args:
+            node: its executor looks after the recorder.
+            path: of the recording, by its number from 0: one begins at the first state and after
+                each reset.
+            bag: whether they are folders of rosbag2.
+            own_states: whether states are fetched; else they are given to `take_state`.
+            server: the node whose goals are recorded from the beginning on, where it is known.
+        """
+        self._node, self._log = node, Log(node)
+        facts = versions() | {'rmw': get_rmw_implementation_identifier()}
+        self._files = Recordings(path, bag, facts, self._give_up)
+        self._last_state = self._last_command = b''
+        self._frames: FrameMessages | None = None
+        self._next_tf_ns = self._told_ns = -1
+        self._listener = rclpy.create_node(
+            f'{node.get_name()}_recorder',
+            context=node.context,
+            namespace=node.get_namespace(),
+            use_global_arguments=False,
+            start_parameter_services=False,
+        )
+        self._resolved = self._listener.resolve_topic_name
+        self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
+        self._inputs: dict[str, tuple[Any, Callable[[bytes], None]]] = {}
+        if own_states:
+            self._listen(self._states, _JOINTS, self.take_state)
+        self._listen(self._commands, _JOINTS, self._on_command)
+        self._listen('external_wrench', 'geometry_msgs/msg/WrenchStamped')
+        self._listen('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray')
+        self._listen('/parameter_events', _EVENT, self._on_parameters)
+        self._listen('robot_description', _TEXT, self._on_description, LATCHED_QOS)
+        if server:
+            for name, kind in _OF_CONTROLLERS.items():
+                self._listen(f'/{server}/{name}', kind)
+        self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
+        self._parameters = ParameterSnapshot(node, self._on_parameters)
+        self._look()
+        timers = (_DRAIN, self.drain), (_LOOK, self._look)
+        self._timers = [node.create_timer(period, do) for period, do in timers]
+
+    @property
+    def name(self) -> str:
+        """The last recording's file or folder; '' if there is none."""
+        return self._files.name
+
+    @property
+    def failed(self) -> bool:
+        """Whether something could not be written: then it has ended."""
+        return self._files.failed
+
+    @property
+    def ready(self) -> bool:
+        """Whether the publisher of commands is found."""
+        return self._inputs[self._commands][0].get_publisher_count() > 0
+
+    def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
+        """Write what has come, add facts by name, and end the recording."""
+        if not self.failed:
+            self.drain()
+            self._files.end(facts)
+        if not self.failed:
+            self._stop()
+
+    def _give_up(self, why: str) -> None:
+        self._log.error(why)
+        self._stop()
+
+    def _stop(self) -> None:
+        for timer in self._timers:
+            self._node.destroy_timer(timer)
+        self._timers = []
+        self._parameters.close()
+        self._inputs.clear()
+        self._node.destroy_publisher(self._progress)
+        self._listener.destroy_node()
+
+    # What comes in
+
+    def _listen(
+        self,
+        topic: str,
+        kind: str,
+        take: Callable[[bytes], None] | None = None,
+        qos: QoSProfile = RECORD_QOS,
+    ) -> None:
+        name = self._resolved(topic)
+        if name in self._inputs:
+            return
+        what = message_class(kind)
+        made = self._listener.create_subscription(what, name, lambda data: None, qos, raw=True)
+        if kind == _REPORT:
+            take = partial(self._write_at_its_stamp, name, kind)
+        self._inputs[name] = made, take or partial(self._files.write, name, kind)
+
+    def _look(self) -> None:
+        """Look for topics and nodes that are new."""
+        for topic, kinds in self._node.get_topic_names_and_types():
+            for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
+                self._listen(topic, kind)
+        self._parameters.look()
+
+    def drain(self) -> None:
+        """Write what has come since the last time, and say how far that is."""
+        for subscription, take in list(self._inputs.values()):
+            taken, handle = [], subscription.handle
+            with handle:
+                while message := handle.take_message(subscription.msg_type, True):
+                    taken.append(message[0])
+            for data in taken:
+                with suppress(ArmError):  # it is cut off
+                    take(data)
+                if self.failed:
+                    return
+        if self._files.begun and self._told_ns != self._files.now_ns:
+            stamp, self._told_ns = Time(), self._files.now_ns
+            set_stamp(stamp, self._told_ns)
+            self._progress.publish(stamp)
+
+    def take_state(self, data: bytes) -> None:
+        """Write a serialised state; one that was shown once more is left out.
+
+        Raises ArmError where it is cut off.
+        """
+        if self.failed or data == self._last_state:
+            return
+        self._last_state, time_ns = data, stamp_ns(data)
+        files = self._files
+        if time_ns < files.now_ns or not files.begun:
+            files.begin(time_ns)
+            self._next_tf_ns = time_ns
+        files.now_ns = time_ns
+        files.write(self._states, _JOINTS, data)
+        if not files.failed and self._frames is not None and time_ns >= self._next_tf_ns:
+            self._next_tf_ns = time_ns + _TF_EVERY_NS
+            self._write_frames(data)
+
+    def _on_command(self, data: bytes) -> None:
+        if data != self._last_command:  # else it answers a state that was shown once more
+            self._last_command = data
+            self._write_at_its_stamp(self._commands, _JOINTS, data)
+
+    def _write_at_its_stamp(self, topic: str, kind: str, data: bytes) -> None:
+        self._files.write(topic, kind, data, stamp_ns(data))
+
+    def _on_parameters(self, data: bytes) -> None:
+        self._files.keep('/parameter_events', _EVENT, data)
+
+    def _on_description(self, data: bytes) -> None:
+        """Keep the arm, and know from now on where its links are."""
+        self._files.keep(self._resolved('robot_description'), _TEXT, data)
+        if TFMessage is None:
+            return
+        try:
+            model = RobotModel.from_urdf(deserialize_message(data, String).data)
+        except ArmError as error:
+            self._log.warning(f'the recording has no /tf: robot_description: {error}')
+            return
+        self._frames = FrameMessages(model)
+        self._reader = JointStateReader(model.joint_names, ('position',))
+        self._files.keep('/tf_static', _TF, bytes(serialize_message(self._frames.standing)))
+
+    def _write_frames(self, state: bytes) -> None:
+        try:
+            self._reader.open(state)
+            message = self._frames.at(self._reader.values('position'), self._reader.time_ns)
+        except ArmError:  # states of another arm
+            return
+        self._files.write('/tf', _TF, bytes(serialize_message(message)))

@@ -1,0 +1,49 @@
+"""The recorder: writes what an arm's nodes say, beside any controller and task."""
+
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from rclpy.node import Node
+
+from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.running import run_node
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.recording.ros.recorder import Recorder
+
+
+@dataclass(frozen=True)
+class RecorderParameters(Parameters):
+    """Parameters of the recorder."""
+
+    record: str = parameter('mcap', 'what is written', one_of=('mcap', 'bag'))
+    output_dir: str = parameter('recordings', 'folder in which recordings get their names')
+
+
+class RecorderNode(Node):
+    """Listens only; what it cannot write is one line in its log, and the arm goes on."""
+
+    def __init__(self):
+        """Record from the first state on; each reset begins a new recording."""
+        super().__init__('recorder')
+        self.parameters = p = declare_parameters(self, RecorderParameters)
+        self._folder = Path(p.output_dir).expanduser().absolute()
+        self._start = f'{datetime.now():%Y-%m-%d_%H-%M-%S}'
+        self._recorder = Recorder(self, self._path, p.record == 'bag')
+
+    def _path(self, number: int) -> Path:
+        ending = '.mcap' if self.parameters.record == 'mcap' else ''
+        return self._folder / f'{self._start}_{number}{ending}'
+
+    def destroy_node(self) -> None:
+        """End the recording."""
+        self._recorder.close()
+        if self._recorder.name:
+            print(f'recorder: {self._recorder.name} is in {self._folder}', file=sys.stderr)
+        super().destroy_node()
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node('recorder', RecorderNode)

@@ -1,0 +1,94 @@
+"""The recordings of a recorder: one after another, each begun with what the arm is."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from arm_sim.recording.mcap_file import McapFile
+from arm_sim.recording.ros.schemas import schema_text
+
+
+class Recordings:
+    """Writes messages; where that fails, it says why, and does no more.
+
+    Attributes:
+        now_ns: the newest state's stamp [ns]; -1 before the first one.
+        failed: whether it could not be written.
+    """
+
+    def __init__(
+        self,
+        path: Callable[[int], Path],
+        bag: bool,
+        facts: Mapping[str, str],
+        fail: Callable[[str], None],
+    ):
+        """Take where they are, as for `Recorder`, what each says of itself, and who hears why."""
+        self._path, self._bag, self._facts, self._tell = path, bag, facts, fail
+        self._file: McapFile | None = None
+        self._kept: list[tuple[str, str, bytes]] = []
+        self._number = 0
+        self.now_ns, self.failed = -1, False
+
+    @property
+    def name(self) -> str:
+        """The last recording's file or folder; '' if there is none."""
+        return self._path(self._number - 1).name if self._number and not self.failed else ''
+
+    @property
+    def begun(self) -> bool:
+        """Whether a recording is being written."""
+        return self._file is not None
+
+    def begin(self, time_ns: int) -> None:
+        """Begin the next recording at this time [ns]."""
+        self.end()
+        if self.failed:
+            return
+        path = self._path(self._number)
+        self._number += 1
+        self.now_ns = time_ns
+        try:
+            self._file = McapFile(path, self._bag)
+            self._file.tell('arm_sim', self._facts)
+        except OSError as error:
+            self._fail(path, error)
+        for each in self._kept:
+            self.write(*each)
+
+    def keep(self, topic: str, kind: str, data: bytes) -> None:
+        """Write a message which the next recordings begin with as well."""
+        self._kept.append((topic, kind, data))
+        self.write(topic, kind, data)
+
+    def write(self, topic: str, kind: str, data: bytes, time_ns: int | None = None) -> None:
+        """Write a message, at the present time or at another one [ns], if there is a recording."""
+        file = self._file
+        if file is None:
+            return
+        try:
+            if not file.has(topic):
+                latched = kind == 'std_msgs/msg/String' or topic == '/tf_static'
+                file.open_channel(topic, kind, schema_text(kind), latched)
+            file.write(topic, data, self.now_ns if time_ns is None else time_ns)
+        except OSError as error:
+            self._fail(file.path, error)
+
+    def end(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
+        """End the recording, with facts by name."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        try:
+            for name, each in (facts or {}).items():
+                file.tell(name, each)
+            file.close()
+        except OSError as error:
+            self._fail(file.path, error)
+
+    def _fail(self, path: Path, error: OSError) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.abandon()
+        self.failed = True
+        why = error.strerror or str(error)
+        self._tell(f'recording {str(path)!r} ends here: {why}; the arm goes on')

@@ -1,0 +1,163 @@
+"""What recording costs the lock-step loop over topics: its rate with and without a recorder.
+
+    ./ws python benchmarks/recording.py [--seconds 5] [--rounds 3] [--json FILE]
+
+Simulator and servo controller run as with `cube.launch.py`; beside them runs `recorder`, as with
+`arm.launch.py record:=true`, or nothing. Both are measured in turn, and medians count. Beside the
+rate by the wall clock stands the CPU time of a cycle, of simulator and controller: it counts where
+others use the machine. The recorder's own CPU time per cycle must be less than a cycle takes,
+else the loop has to wait for it.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import rclpy
+from conditions import conditions, own_domain, print_conditions
+from lockstep import CORE, PERIOD, cpu_time, end
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS
+from arm_controllers.ros.running import make_executor
+from arm_controllers.ros.serialized_messages import stamp_ns
+from arm_sim.parameter_files import as_arguments, files_of
+from arm_sim.runs.mcap_messages import messages_of
+
+RUN = [sys.executable, '-m', 'arm_sim.executables']
+# A state is looked at so seldom that the watcher costs nothing [s].
+LOOK = 0.2
+
+
+def start(folder: str, recorded: bool) -> list[subprocess.Popen]:
+    """Start simulator and controller, and the recorder last."""
+    nodes = ['simulator', 'servo_controller']
+    arguments = ['--ros-args', *as_arguments(files_of('ur5e'))]
+    for told in (
+        *(f'{node}:core:={CORE}' for node in nodes),
+        'servo_controller:autostart:=true',
+        'servo_controller:feedforward:=discrete',
+    ):
+        arguments += ['-p', told]
+    processes = [subprocess.Popen([*RUN, node, *arguments]) for node in nodes]
+    if recorded:
+        command = [*RUN, 'recorder', '--ros-args', '-p', f'output_dir:={folder}']
+        processes.append(subprocess.Popen(command))
+    return processes
+
+
+def newest(node: Node) -> int:
+    """Return the stamp of a state that comes now [ns]; the subscription lasts so long only."""
+    seen: list[bytes] = []
+    qos: QoSProfile = CONTROL_INPUT_QOS
+    subscription = node.create_subscription(JointState, 'joint_states', seen.append, qos, raw=True)
+    while not seen:
+        rclpy.spin_once(node, executor=EXECUTOR[0], timeout_sec=0.05)
+    node.destroy_subscription(subscription)
+    return stamp_ns(seen[-1])
+
+
+EXECUTOR: list = []
+
+
+def look(node: Node, processes: list[subprocess.Popen]) -> tuple[float, ...]:
+    """Return simulated time [ns], wall clock, CPU time of the loop and of the recorder [s]."""
+    loop, recorder = processes[:2], processes[2:]
+    return newest(node), time.monotonic(), cpu_time(loop), cpu_time(recorder)
+
+
+def measure(recorded: bool, seconds: float) -> dict[str, float]:
+    """Return cycles per second, and CPU time per cycle [us] of the loop and of the recorder."""
+    rclpy.init()
+    node = Node('stopwatch')
+    EXECUTOR[:] = [make_executor()]
+    with tempfile.TemporaryDirectory() as folder:
+        processes = start(folder, recorded)
+        try:
+            while newest(node) * 1e-9 < 500 * PERIOD:
+                time.sleep(LOOK)
+            if recorded:
+                while not any(Path(folder).glob('*.mcap')):
+                    time.sleep(LOOK)
+            first = (
+                newest(node),
+                time.monotonic(),
+                cpu_time(processes[:2]),
+                cpu_time(processes[2:]),
+            )
+            time.sleep(seconds)
+            last = look(node, processes)
+        finally:
+            for process in processes[2:]:  # it ends its file
+                process.terminate()
+                process.wait()
+            end(processes)
+            node.destroy_node()
+            rclpy.shutdown()
+        lost = count_lost(folder) if recorded else 0
+    stamp, wall, loop, recorder = (b - a for a, b in zip(first, last, strict=True))
+    cycles = stamp * 1e-9 / PERIOD
+    return {
+        'rate': cycles / wall,
+        'loop_us': 1e6 * loop / cycles,
+        'recorder_us': 1e6 * recorder / cycles,
+        'lost': lost,
+    }
+
+
+def count_lost(folder: str) -> int:
+    """Return how many states or commands are missing between the first and the last one."""
+    (file,) = Path(folder).glob('*.mcap')
+    lost, period_ns = 0, round(PERIOD * 1e9)
+    stamps: dict[str, list[int]] = {'/joint_states': [], '/joint_commands': []}
+    for message in messages_of(file):
+        if message.topic in stamps:
+            stamps[message.topic].append(message.time_ns)
+    for found in stamps.values():
+        lost += (found[-1] - found[0]) // period_ns + 1 - len(found)
+    return lost
+
+
+def main() -> None:
+    """Measure in turn and print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--seconds', type=float, default=5.0, help='of each measurement')
+    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--json', type=Path, help='file for the numbers')
+    options = parser.parse_args()
+    own_domain()
+    print_conditions()
+    found: dict[bool, list[dict[str, float]]] = {False: [], True: []}
+    for _ in range(options.rounds):
+        for recorded, rows in found.items():
+            rows.append(measure(recorded, options.seconds))
+            print(f'recorded: {recorded}, {rows[-1]}', flush=True)
+    middle = {
+        recorded: {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+        for recorded, rows in found.items()
+    }
+    alone, beside = middle[False], middle[True]
+    print('\n                     rate [1/s]   loop CPU [us]   recorder CPU [us]   lost')
+    for name, row in (('not recorded', alone), ('recorded', beside)):
+        print(
+            f'{name:18s} {row["rate"]:12.0f} {row["loop_us"]:15.1f} '
+            f'{row["recorder_us"]:19.1f} {row["lost"]:6.0f}'
+        )
+    print(
+        f'share that is kept: {beside["rate"] / alone["rate"]:.2f} of the rate, '
+        f'{alone["loop_us"] / beside["loop_us"]:.2f} by the CPU time of a cycle'
+    )
+    if options.json:
+        text = json.dumps({'conditions': conditions(), 'not_recorded': alone, 'recorded': beside})
+        options.json.write_text(text)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,262 @@
+"""Recordings: what is in the files, also cut off; a full disk; a clock that waits for them."""
+
+import os
+import resource
+import signal
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import yaml
+
+rclpy = pytest.importorskip('rclpy')
+
+from control_msgs.action import FollowJointTrajectory  # noqa: E402
+from domains import fresh_domain  # noqa: E402
+from mcap.reader import make_reader  # noqa: E402
+from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
+from test_clocks import GRAVITY, PERIOD, lockstep, run  # noqa: E402
+
+from arm_controllers.follower.goal import GoalResult, ResultCode  # noqa: E402
+from arm_controllers.ros.goal_endpoints import GoalEndpoints  # noqa: E402
+from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
+from arm_controllers.ros.running import make_executor  # noqa: E402
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
+from arm_dynamics.robots import find_urdf  # noqa: E402
+from arm_sim.plants.lockstep_clock import _AHEAD  # noqa: E402
+from arm_sim.recording.mcap_file import McapFile  # noqa: E402
+from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
+from arm_sim.recording.ros.schemas import schema_text  # noqa: E402
+from arm_sim.runs.mcap_messages import messages_of  # noqa: E402
+
+JOINTS = 'sensor_msgs/msg/JointState'
+THREE = ('joint_1', 'joint_2', 'joint_3')
+
+
+def state(time_ns):
+    writer = JointStateWriter(THREE, FIELDS)
+    writer.position[:] = time_ns * 1e-9
+    return writer.serialized(time_ns)
+
+
+def written(path, count, bag=False, end=True):
+    file = McapFile(path, bag)
+    file.open_channel('/joint_states', JOINTS, schema_text(JOINTS))
+    file.open_channel('/robot_description', 'std_msgs/msg/String', 'string data\n', latched=True)
+    for k in range(count):
+        file.write('/joint_states', state(k * PERIOD), k * PERIOD)
+    (file.close if end else file.abandon)()
+    return path
+
+
+def test_a_recording_is_of_the_profile_ros2_with_definitions_as_schemas(tmp_path):
+    with written(tmp_path / 'x.mcap', 3).open('rb') as stream:
+        reader = make_reader(stream)
+        assert reader.get_header().profile == 'ros2'
+        found = list(reader.iter_messages())
+    assert [m.log_time for _, _, m in found] == [0, PERIOD, 2 * PERIOD]
+    assert [m.data for _, _, m in found] == [state(k * PERIOD) for k in range(3)]
+    schema, channel, _ = found[0]
+    assert (channel.topic, channel.message_encoding) == ('/joint_states', 'cdr')
+    assert (schema.name, schema.encoding) == (JOINTS, 'ros2msg')
+    text = schema.data.decode()
+    assert 'float64[] position' in text
+    assert text.count('MSG: std_msgs/Header') == text.count('MSG: builtin_interfaces/Time') == 1
+    (qos,) = yaml.safe_load(channel.metadata['offered_qos_profiles'])
+    assert (qos['durability'], qos['reliability']) == ('volatile', 'reliable')
+
+
+def test_the_definition_of_an_actions_goal_holds_what_it_uses_and_not_its_result():
+    text = schema_text('control_msgs/action/FollowJointTrajectory_Goal')
+    assert text.startswith('# The trajectory') or 'trajectory_msgs/JointTrajectory' in text
+    for used in ('trajectory_msgs/JointTrajectoryPoint', 'control_msgs/JointTolerance'):
+        assert f'MSG: {used}\n' in text
+    assert 'error_string' not in text
+    assert 'error_string' in schema_text('control_msgs/action/FollowJointTrajectory_Result')
+
+
+def test_a_bag_is_a_folder_whose_metadata_counts_what_is_in_it(tmp_path):
+    folder = written(tmp_path / 'bag', 5, bag=True)
+    told = yaml.safe_load((folder / 'metadata.yaml').read_text())['rosbag2_bagfile_information']
+    assert (told['version'], told['storage_identifier']) == (9, 'mcap')
+    assert told['relative_file_paths'] == ['bag_0.mcap']
+    assert told['message_count'] == len(list(messages_of(folder / 'bag_0.mcap'))) == 5
+    assert told['duration']['nanoseconds'] == 4 * PERIOD
+    names = {each['topic_metadata']['name']: each for each in told['topics_with_message_count']}
+    assert names['/joint_states']['message_count'] == 5
+    (qos,) = names['/robot_description']['topic_metadata']['offered_qos_profiles']
+    assert qos['durability'] == 'transient_local'
+
+
+def test_of_a_recording_that_a_crash_cut_off_all_but_the_last_chunk_is_read(tmp_path):
+    path = written(tmp_path / 'x.mcap', 5000, end=False)
+    found = [message.time_ns for message in messages_of(path)]
+    assert found == [k * PERIOD for k in range(len(found))]
+    assert 5000 - len(found) < 1000
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    half = [message.time_ns for message in messages_of(path)]
+    assert half == found[: len(half)]
+    assert len(half) > len(found) // 3
+
+
+# A recorder beside a node of this process
+
+
+class Graph:
+    """A node that shows an arm, its recorder, and their executor."""
+
+    def __init__(self, path, **options):
+        rclpy.init(domain_id=int(fresh_domain()))
+        self.node, self.executor = rclpy.create_node('arm'), make_executor()
+        self.node.declare_parameter('gain', 7.0)
+        self.executor.add_node(self.node)
+        self.states = self.node.create_publisher(JointState, 'joint_states', STATE_QOS)
+        text = String(data=find_urdf('planar_3r').read_text())
+        self.node.create_publisher(String, 'robot_description', LATCHED_QOS).publish(text)
+        self.recorder = Recorder(self.node, path, **options)
+
+    def until(self, condition):
+        for _ in range(6000):
+            if condition():
+                return
+            self.executor.spin_once(timeout_sec=0.01)
+        raise AssertionError('waited for 60 s')
+
+
+@pytest.fixture
+def graph(monkeypatch):
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    made = []
+
+    def make(path, **options):
+        made.append(Graph(path, **options))
+        return made[0]
+
+    yield make
+    for each in made:
+        each.node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def by_topic(path, facts=None):
+    found = {}
+    for message in messages_of(path, facts):
+        found.setdefault(message.topic, []).append(message)
+    return found
+
+
+def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versions(
+    graph, tmp_path
+):
+    path = tmp_path / 'x.mcap'
+    arm = graph(lambda number: path, own_states=False)
+    goals = GoalEndpoints(arm.node, False, lambda *_: None, lambda _: True)
+    arm.until(lambda: arm.recorder._frames is not None)
+    arm.until(lambda: goals._goals.get_subscription_count())
+    arm.until(lambda: goals._results.get_subscription_count())
+    for k in range(101):
+        for _ in range(1 + (k == 3)):  # one is shown again
+            arm.recorder.take_state(state(k * PERIOD))
+    asked = FollowJointTrajectory.Goal()
+    asked.trajectory.joint_names = list(THREE)
+    goals.tell(bytes(serialize_message(asked)), 'identifier', 5_000_000_007)
+    goals.tell(bytes(serialize_message(asked.trajectory)), None, 6 * PERIOD)
+    goals.resolve(GoalResult('gone', ResultCode.PATH_TOLERANCE_VIOLATED, 'too far'))
+    counts = arm.recorder._files._file.counts
+    arm.until(lambda: counts.get('/arm/goals') == 2 and counts.get('/arm/results'))
+    arm.recorder.close({'task': {'name': 'none'}})
+
+    facts = {}
+    found = by_topic(path, facts)
+    times = [message.time_ns for message in found['/joint_states']]
+    assert times == [k * PERIOD for k in range(101)]
+    assert [each.time_ns for each in found['/tf']] == [k * 10 * PERIOD for k in range(11)]
+    assert len(found['/tf_static']) == len(found['/robot_description']) == 1
+    kind = FollowJointTrajectory.Goal
+    stamps = [
+        deserialize_message(m.data, kind).trajectory.header.stamp for m in found['/arm/goals']
+    ]
+    assert [(stamp.sec, stamp.nanosec) for stamp in stamps] == [(5, 7), (0, 6 * PERIOD)]
+    (result,) = found['/arm/results']
+    assert deserialize_message(result.data, FollowJointTrajectory.Result).error_string == 'too far'
+    (event,) = [m.data for m in found['/parameter_events']]
+    assert b'/arm' in event
+    assert b'gain' in event
+    assert facts['arm_sim']['python'].startswith('3.')
+    assert facts['task'] == {'name': 'none'}
+
+
+def test_after_a_reset_a_new_recording_begins_with_the_arm_and_its_parameters(graph, tmp_path):
+    arm = graph(lambda number: tmp_path / f'{number}.mcap', own_states=False)
+    arm.until(lambda: arm.recorder._frames is not None)
+    for k in (0, 1, 2, 0, 1):
+        arm.recorder.take_state(state(k * PERIOD))
+    arm.recorder.close()
+    for number, count in ((0, 3), (1, 2)):
+        found = by_topic(tmp_path / f'{number}.mcap')
+        assert len(found['/joint_states']) == count
+        assert len(found['/robot_description']) == len(found['/parameter_events']) == 1
+
+
+@contextmanager
+def files_of_at_most(size):
+    """Let no file of this process grow beyond this [bytes], as on a disk without room."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+
+
+@pytest.mark.parametrize('where', ['full disk', 'no folder'])
+def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path, where, capfd):
+    folder = tmp_path
+    if where == 'no folder':
+        (tmp_path / 'file').write_text('')
+        folder = tmp_path / 'file' / 'folder'
+    arm = graph(lambda number: folder / 'x.mcap', own_states=False)
+    arm.until(lambda: arm.recorder._frames is not None)
+    with files_of_at_most(50_000):
+        for k in range(20_000):
+            arm.recorder.take_state(state(k * PERIOD))
+        arm.recorder.close()
+    assert arm.recorder.failed
+    told = [line for line in capfd.readouterr().err.splitlines() if 'ends here' in line]
+    assert len(told) == 1
+    why = os.strerror(27 if where == 'full disk' else 20)  # EFBIG, ENOTDIR
+    assert f"recording '{folder}/x.mcap' ends here: {why}; the arm goes on" in told[0]
+    # Nobody waits for it any more.
+    topic = '/simulator/recorded_until'
+    arm.until(lambda: not arm.node.get_publishers_info_by_topic(topic))
+
+
+# A clock that is recorded
+
+
+def test_lockstep_runs_no_further_ahead_of_a_recorder_than_publishers_keep():
+    clock, simulation, _, wall = lockstep()
+    clock.recorder_there = lambda: True
+
+    def go_on():
+        for _ in range(3 * _AHEAD):
+            clock.take(simulation.time_ns, GRAVITY)
+        return simulation.steps
+
+    clock.recorded(10 * PERIOD)
+    assert go_on() == 10 + _AHEAD
+    run(clock, wall, 20.0)
+    assert not simulation.braking  # the controller is not to blame
+    clock.recorded(30 * PERIOD)
+    assert go_on() == 30 + _AHEAD
+    clock.reset()
+    assert go_on() == _AHEAD
+    clock.recorder_there = lambda: False
+    run(clock, wall, 0.1)
+    assert go_on() > 3 * _AHEAD
+    np.testing.assert_array_equal(simulation.plant.v.shape, (6,))
