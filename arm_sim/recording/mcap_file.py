@@ -4,6 +4,7 @@ The file is one of the profile `ros2`: CDR messages, their definitions as schema
 stays readable up to the last chunk, however the process ends.
 """
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -92,7 +93,8 @@ class McapFile:
         try:
             self._writer.finish()
             if self._bag:
-                text = yaml.safe_dump(self._bag_facts(), sort_keys=False)
+                plain = json.loads(json.dumps(self._bag_facts()))  # shares no part: no anchors
+                text = yaml.safe_dump(plain, sort_keys=False)
                 (self.path / 'metadata.yaml').write_text(text)
         finally:
             self._stream.close()
