@@ -51,6 +51,7 @@ setup(
         'test': ['pytest'],  # what colcon test runs
         'dask': ['distributed>=2025.1'],  # --scheduler
         'parquet': ['pyarrow>=17'],  # --parquet
+        'robots': ['example-robot-data', 'robot_descriptions', 'xacro'],  # robot:=
     },
     zip_safe=True,
     maintainer='The arm_sim developers',

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import Array, finite, per_joint
 from arm_dynamics.frames import Frames
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import RobotWords, find_urdf
 from arm_dynamics.urdf import read_urdf
-from arm_dynamics.urdf_checks import notes, odd_inertias
+from arm_dynamics.urdf_checks import notes, odd_inertias, rotors
 
 # What a model is given beside its URDF: it comes before what the URDF says.
 BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
@@ -66,7 +66,7 @@ class RobotModel(Frames):
             tip_frame: link that is the tool frame; by default the last link of the longest chain.
             gravity: [m/s^2] in the base frame.
             armature, damping, friction: one number for all joints or one per joint, in place of
-                the URDF's <dynamics> (which has no armature: 0).
+                the URDF's <dynamics> (where `armature` is an attribute of ours; without it: 0).
 
         Raises:
             ArmError: no such file, not a URDF, a joint type that is not supported, no such tip
@@ -84,7 +84,7 @@ class RobotModel(Frames):
             values = values if np.size(values) else urdf
             return per_joint(name, values, self.joint_names, minimum=0.0)
 
-        self.armature = given('armature', armature, np.zeros(self.nv))
+        self.armature = given('armature', armature, rotors(tree, self.joint_names))
         self.damping = given('damping', damping, model.damping)
         self.friction = given('friction', friction, model.upperDryFrictionLimit)
         self._coulomb = bool(self.friction.any())
@@ -223,10 +223,12 @@ def _joint_forces(
 class ArmParameters(Parameters):
     """The arm; plant and controllers read the same."""
 
-    robot: str = parameter('ur5e', 'name of a shipped robot, or path of a URDF file')
+    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
     tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
     gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'in the base frame [m/s^2]')
-    armature: PerJoint = parameter((0.0,), 'rotor inertia seen at the joint [kg m^2 | kg]', min=0)
+    armature: PerJoint = parameter(
+        (), "rotor inertia seen at the joint [kg m^2 | kg]; empty: the URDF's", min=0
+    )
     damping: PerJoint = parameter(
         (), "viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's", min=0
     )
@@ -235,4 +237,5 @@ class ArmParameters(Parameters):
     def model(self) -> RobotModel:
         """Return the model. Refuses what `RobotModel` refuses."""
         joints = (self.armature, self.damping, self.friction)
-        return RobotModel(find_urdf(self.robot), self.tool_frame or None, self.gravity, *joints)
+        tip_frame = self.tool_frame or RobotWords.of(self.robot).tip_frame or None
+        return RobotModel(find_urdf(self.robot), tip_frame, self.gravity, *joints)

@@ -1,6 +1,9 @@
-"""Where the URDF files of the shipped robots are."""
+"""Robots by name: shipped ones, files of every kind, models of other packages; each as a URDF."""
 
+import re
+import shlex
 from pathlib import Path
+from typing import NamedTuple
 
 from arm_dynamics.checks import ArmError
 
@@ -23,15 +26,87 @@ def robot_names() -> list[str]:
     return sorted(path.stem for path in (share_folder() / 'urdf').glob('*.urdf'))
 
 
+class RobotWords(NamedTuple):
+    """A robot as it is named: `panda tip_frame:=panda_link8 joints:=chain`.
+
+    Attributes:
+        name: a shipped robot's name; the path or `package://` of a URDF, a xacro or an MJCF; or
+            the name of a model of example-robot-data or robot_descriptions, where installed.
+        joints: names of those that move, or 'chain': those between the base and the tip frame; the
+            others are held. None: all but those that a <mimic> couples.
+        tip_frame: the link that is the tool; '': the last one.
+        xacro_args: 'name:=value other:=value'.
+    """
+
+    name: str
+    joints: tuple[str, ...] = ()
+    tip_frame: str = ''
+    xacro_args: str = ''
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether it is a shipped robot, whole."""
+        return self.name in robot_names() and not (self.joints or self.xacro_args)
+
+    @classmethod
+    def of(cls, robot: str) -> 'RobotWords':
+        """Read a name; words of the form name:=value that are not ours are for xacro."""
+        if ':=' not in robot or Path(robot).expanduser().is_file():
+            return cls(robot.strip())
+        try:
+            name, *words = shlex.split(robot)
+        except ValueError as error:
+            raise ArmError(f'robot {robot!r}: {error}') from None
+        told = {'joints': '', 'tip_frame': ''}
+        for_xacro = []
+        for word in words:
+            key, is_one, value = word.partition(':=')
+            if not is_one or not key:
+                raise ArmError(f'robot {robot!r}: {word!r} is not name:=value')
+            if key in told:
+                told[key] = value
+            else:
+                for_xacro.append(word)
+        joints = tuple(filter(None, re.split(r'[,\s]+', told['joints'])))
+        return cls(name, joints, told['tip_frame'], shlex.join(for_xacro))
+
+
 def find_urdf(robot: str) -> Path:
-    """Return the URDF file of `robot`: a shipped robot's name or a path to a URDF file."""
+    """Return the URDF file of a robot, named as `RobotWords` says.
+
+    One that is made of another file lives as long as this process.
+
+    Raises:
+        ArmError: no such robot, or a file that cannot be used, with what to do.
+    """
+    from arm_dynamics.descriptions.described import urdf_file
+
+    words = RobotWords.of(robot)
+    file, told = _file_of(words.name)
+    return urdf_file(file, words.xacro_args or told, words.joints, words.tip_frame)
+
+
+def _file_of(robot: str) -> tuple[Path, str]:
+    """Return the file of a robot, and arguments for xacro."""
+    from arm_dynamics.descriptions.named_models import find_named
+    from arm_dynamics.shapes import candidates
+
     shipped = share_folder() / 'urdf' / f'{robot}.urdf'
     if shipped.is_file() and '/' not in robot:
-        return shipped
+        return shipped, ''
     path = Path(robot).expanduser()
     if path.is_file():
-        return path
+        return path, ''
+    if '://' in robot:
+        for found in candidates(robot, Path.cwd() / 'here'):
+            if found.is_file():
+                return found, ''
+        raise ArmError(f'robot {robot!r}: no such file in a package that is sourced')
+    named = find_named(robot) if '/' not in robot else None
+    if named:
+        return named
     raise ArmError(
         f'robot {robot!r} is neither a shipped robot ({", ".join(robot_names())}) '
-        'nor the path of a URDF file'
+        'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '
+        'robot_descriptions, where these are installed'
     )

@@ -66,13 +66,14 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
     def find(filename: str) -> Path | None:
         if filename not in known:
             read = partial(_is_read, loader)
-            known[filename] = next(filter(read, _candidates(filename, folder)), None)
+            known[filename] = next(filter(read, candidates(filename, folder)), None)
         return known[filename]
 
     return find
 
 
-def _candidates(filename: str, folder: Path) -> list[Path]:
+def candidates(filename: str, folder: Path) -> list[Path]:
+    """Return where the file of a `filename` may be that stands in a file in this folder."""
     scheme, _, rest = filename.rpartition('://')
     if scheme != 'package':
         return [folder / rest]  # which is `rest`, if that is absolute

@@ -1,6 +1,7 @@
 """What is refused in a URDF: each in one line that names joint or link, element and remedy."""
 
 from collections import Counter
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -19,7 +20,7 @@ JOINT = {
     'origin': ('xyz', 'rpy'),
     'axis': ('xyz',),
     'limit': ('lower', 'upper', 'effort', 'velocity'),
-    'dynamics': ('damping', 'friction'),
+    'dynamics': ('damping', 'friction', 'armature'),
 }
 _NEEDED = {'mass': ('value',), 'inertia': MOMENTS, 'limit': ('effort', 'velocity')}
 
@@ -57,6 +58,16 @@ def odd_inertias(tree: Element) -> dict[str, tuple[Array, Array]]:
                 rotation = pin.rpy.rpyToMatrix(*map(float, turn.split()))
                 odd[link.get('name', '')] = moments, rotation @ axes
     return odd
+
+
+def rotors(tree: Element, joint_names: Sequence[str]) -> Array:
+    """Return the rotor inertias (n,) [kg m^2 | kg] that joints have in <dynamics armature="">."""
+    found = dict.fromkeys(joint_names, 0.0)
+    for joint in tree.iterfind('joint'):
+        dynamics = joint.find('dynamics')
+        if dynamics is not None and joint.get('name') in found:
+            found[joint.get('name', '')] = float(dynamics.get('armature', '0'))
+    return np.array(list(found.values()))
 
 
 def notes(
@@ -165,7 +176,7 @@ def _check_joint(joint: Element, where: str) -> None:
             raise ArmError(f'{where}: <axis xyz="{axis.get("xyz")}"> must not be zero')
     limit = joint.find('limit')
     for element in (limit, joint.find('dynamics')):
-        for key in ('effort', 'velocity', 'damping', 'friction'):
+        for key in ('effort', 'velocity', 'damping', 'friction', 'armature'):
             if element is not None and float(element.get(key, '0')) < 0.0:
                 told = f'<{element.tag} {key}="{element.get(key)}">'
                 raise ArmError(f'{where}: {told} must not be negative; 0: none')

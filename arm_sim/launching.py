@@ -19,7 +19,7 @@ from launch_ros.utilities import evaluate_parameters, normalize_parameters
 from arm_controllers.laws import law_class
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import RobotWords, find_urdf
 from arm_sim.executables import LAUNCH
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged, parameters_of
@@ -164,8 +164,9 @@ def _composed(config: str, told: Mapping[str, dict[str, Any]]) -> list[Any]:
 
 
 def robot_parameter(robot: str) -> str:
-    """Return the parameter `robot` of nodes: a name, or the path of a URDF."""
-    return str(find_urdf(robot)) if '/' in robot else robot
+    """Return the parameter `robot` of nodes: a shipped robot's name, or the path of a URDF."""
+    words = RobotWords.of(robot)
+    return words.name if words.is_shipped else str(find_urdf(robot))
 
 
 def task_node(task: str, parameters: list[Any]) -> Node:

@@ -2,18 +2,26 @@
 
     config/default.yaml <- config/<robot>.yaml <- the user's own file
 
+A URDF `arm.urdf` that is not shipped may have `arm.arm_sim.yaml` beside it in place of the second.
+
 Each is a ROS parameter file, as `ros2 param dump` writes it too. What a later file says counts,
 even in its `/**` over an earlier file's section of a node; within a file the node's section does.
 """
 
 from collections import ChainMap
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file
 from arm_dynamics.checks import ArmError
-from arm_dynamics.robots import robot_names, share_folder
+from arm_dynamics.descriptions.described import parameter_file
+from arm_dynamics.robots import RobotWords, find_urdf, share_folder
+from arm_sim.output_folder import temporary_folder
 
 
 def files_of(robot: str, config: str | Path = '') -> list[Path]:
@@ -22,20 +30,33 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
     A robot called <robot>_<variant>, such as ur5e_menagerie, has <robot>.yaml beneath its own.
 
     Args:
-        robot: name of a shipped robot, which may have a file, or path of a URDF, which has none.
+        robot: name of a shipped robot, or another one, which may have a file beside its URDF.
         config: the user's own file, which must be there; '': none.
     """
-    names = ['default']
-    if robot in robot_names():
-        parts = robot.split('_')
+    names, words = ['default'], RobotWords.of(robot)
+    if words.is_shipped:
+        parts = words.name.split('_')
         names += ['_'.join(parts[: k + 1]) for k in range(len(parts))]
     files = [share_folder() / 'config' / f'{name}.yaml' for name in names]
+    if not words.is_shipped:
+        with suppress(ArmError):  # refused where its model is read
+            files.append(parameter_file(find_urdf(robot)))
     files = [file for file in files if file.is_file()]
     if config:
         if not Path(config).is_file():
             raise ArmError(f'config {str(config)!r} is not a file')
         files.append(Path(config))
+    if words.tip_frame:
+        files.append(_tool_file(words.tip_frame))
     return files
+
+
+@cache
+def _tool_file(tip_frame: str) -> Path:
+    """Return a file that makes a link the tool."""
+    file = temporary_folder() / 'tip_frame.yaml'
+    file.write_text(yaml.safe_dump({SHARED: {'ros__parameters': {'tool_frame': tip_frame}}}))
+    return file
 
 
 def as_arguments(files: Iterable[Path]) -> list[str]:

@@ -8,7 +8,7 @@ from arm_sim.tasks import task_names
 
 MANY = 'one or more, separated by commas'
 ARGUMENTS = (
-    argument('robots', 'planar_3r', f'robots, or paths of URDFs, {MANY}'),
+    argument('robots', 'planar_3r', f'robots, or paths of their files, {MANY}'),
     argument('tasks', 'sinusoid', f'{MANY}, or all: {", ".join(task_names())}'),
     argument('laws', 'all', f'{MANY}, or all: {", ".join(compared_laws())}'),
     argument('engine', 'mujoco', f'{MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'),

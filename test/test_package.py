@@ -16,7 +16,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to the left
 ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_dynamics': [
-        '', 'kinematics', 'inverse_kinematics', 'paths', 'identification', 'compiled', 'published',
+        '', 'descriptions', 'kinematics', 'inverse_kinematics', 'paths', 'identification',
+        'compiled', 'published',
     ],
     'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
     'arm_sim': [
@@ -26,7 +27,7 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
 }  # fmt: skip
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them
 # What starts things stands at the top and reaches down.
-STARTERS = {'arm_dynamics/__init__.py', 'arm_sim/launching.py'}
+STARTERS = {'arm_dynamics/__init__.py', 'arm_dynamics/robots.py', 'arm_sim/launching.py'}
 ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_msgs'}
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob('*.py'))
 

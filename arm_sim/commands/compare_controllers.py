@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     )
     many = 'one or more, separated by commas'
     add = result.add_argument
-    add('--robots', default='ur5e', help=f'names of shipped robots or URDF files, {many}')
+    add('--robots', default='ur5e', help=f'names of robots, or paths of their files, {many}')
     add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(task_names())}')
     add('--laws', default='all', help=f'{many}, or "all": {", ".join(compared_laws())}')
     add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(_ENGINES)}')

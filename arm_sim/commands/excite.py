@@ -81,7 +81,7 @@ def _table(model: RobotModel, found: Excitation) -> Table:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser('excite', description=__doc__)
     add = parser.add_argument
-    add('--robot', default='ur5e', help='name of a shipped robot or path of a URDF (ur5e)')
+    add('--robot', default='ur5e', help='name of a robot, or path of its file (ur5e)')
     add('--config', default='', metavar='FILE', help="parameter file over the robot's own")
     add('--cycles', type=int, default=6, help='periods in the goal (6)')
     add('--output', default='excitation.yaml', metavar='FILE', help='(excitation.yaml)')

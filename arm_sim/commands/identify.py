@@ -215,7 +215,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser('identify', description=__doc__)
     add = parser.add_argument
     add('recording', help='.mcap, rosbag2 folder, .npz or .csv')
-    add('--robot', default='ur5e', help='name of a shipped robot or path of a URDF (ur5e)')
+    add('--robot', default='ur5e', help='name of a robot, or path of its file (ur5e)')
     add('--config', default='', metavar='FILE', help="parameter file over the robot's own")
     add('--output-dir', default='identified', help='where the files go (identified)')
     for field in fields(IdentificationParameters):

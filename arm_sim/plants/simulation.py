@@ -77,7 +77,8 @@ class Simulation:
     def set_limits(self, limits: Limits) -> None:
         """Heed these limits from now on."""
         self.limits = limits
-        fastest = limits.speed_limit_factor * self.model.velocity_limit
+        known = np.where(np.isfinite(self.model.velocity_limit), self.model.velocity_limit, 0.0)
+        fastest = limits.speed_limit_factor * known
         bounded = (fastest > 0.0) & (fastest < _ABSURD_SPEED)
         self._per_speed = 1.0 / np.where(bounded, fastest, _ABSURD_SPEED)
 

@@ -29,7 +29,7 @@ from arm_dynamics.inverse_kinematics import (
 )
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import RobotWords, find_urdf
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 from arm_sim.ros.ik_client import pose_from_message, pose_to_message, poses_from_message
 
@@ -42,7 +42,7 @@ _LIVE = ('position_tolerance', 'orientation_tolerance', 'solver', 'restarts', 'r
 class InverseKinematicsParameters(Parameters):
     """Parameters of the node."""
 
-    robot: str = parameter('ur5e', 'name of a shipped robot, or path of a URDF file')
+    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
     tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
     tip_frame: str = parameter(
         '', "frame that requests without one are about; empty: the model's tool frame"
@@ -96,7 +96,8 @@ class InverseKinematicsNode(Node):
         kind = InverseKinematicsParameters
         self.parameters = p = declare_parameters(self, kind, live=_LIVE)
         refuse_unknown_parameters(self)  # before the compiler, which takes its time
-        self.model = RobotModel.from_urdf(find_urdf(p.robot), p.tip_frame or p.tool_frame or None)
+        tip_frame = p.tip_frame or p.tool_frame or RobotWords.of(p.robot).tip_frame or None
+        self.model = RobotModel.from_urdf(find_urdf(p.robot), tip_frame)
         self.requests = self.failures = 0
         self.last_failure = ''
         self._reader = JointReader(self.model.joint_names)

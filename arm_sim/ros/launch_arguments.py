@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -29,7 +30,10 @@ CONTROLLERS = ['none', 'external', *law_names()]
 
 # The arguments that launch files share: usual value, description, choices.
 _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
-    'robot': ('ur5e', 'name of a shipped robot, or path of a URDF', None),
+    'robot': ('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF', None),
+    'joints': ('', "that move, a,b,c, or chain: base to tip_frame; empty: the robot's", None),
+    'tip_frame': ('', 'the link that is the tool; empty: the last of the longest chain', None),
+    'xacro_args': ('', 'of a xacro, "name:=value other:=value"', None),
     'controller': (
         'servo',
         'control law; external: your own node; none: the engine motion_model takes goals itself',
@@ -97,8 +101,9 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
     'output_dir': ('task_output', 'folder for report and picture', None),
 }
 ARM = (
-    'robot', 'controller', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'plot',
-    'rviz', 'contacts', 'table', 'composed', 'actuator', 'reference_motion',
+    'robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'engine', 'mode', 'feedforward',
+    'config', 'viewer', 'plot', 'rviz', 'contacts', 'table', 'composed', 'actuator',
+    'reference_motion',
 )  # fmt: skip
 # What the argument `record` is for nodes.
 RECORD = {'true': 'mcap', 'bag': 'bag', 'false': 'none'}
@@ -132,6 +137,7 @@ def description(
     def start(context: LaunchContext) -> list[Any]:
         _refuse_unknown_arguments(context, [each.name for each in arguments])
         given = usual | dict(context.launch_configurations)
+        given['robot'] = _in_words(given)
         if not given['engine']:
             sections = merged(files_of(given['robot'], given['config']))
             given['engine'] = parameters_of(sections, 'simulator').get('engine', 'mujoco')
@@ -139,6 +145,16 @@ def description(
 
     actions = [*arguments, certain_end(), OpaqueFunction(function=start)]
     return lambda: LaunchDescription(actions)
+
+
+def _in_words(given: dict[str, str]) -> str:
+    """Return the robot with what other arguments say of it, as `RobotWords` reads it."""
+    words = [f'{name}:={given[name]}' for name in ('joints', 'tip_frame') if given[name]]
+    words += shlex.split(given['xacro_args'])
+    robot = given['robot']
+    if not words:
+        return robot
+    return f'{robot if ":=" in robot else shlex.quote(robot)} {shlex.join(words)}'
 
 
 def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> None:

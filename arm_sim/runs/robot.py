@@ -32,7 +32,7 @@ class Robot:
 
     @classmethod
     def load(cls, name: str, config: str | Path = '') -> 'Robot':
-        """Read a robot, shipped or the path of a URDF, and its parameter files, `config` on top.
+        """Read a robot, named as `RobotWords` says, and its parameter files, `config` on top.
 
         Raises:
             ArmError: no such robot, or a file that does not hold what it should.

@@ -1,0 +1,123 @@
+"""A robot's file, of whatever kind, as a URDF file; what a URDF cannot say stands beside it.
+
+`arm.urdf` may have `arm.arm_sim.yaml` beside it: its own parameter file.
+"""
+
+import atexit
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import yaml
+
+from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.descriptions.held_joints import hold_others
+from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
+from arm_dynamics.model import RobotModel
+from arm_dynamics.shapes import candidates
+
+_XACRO = 'wiki/xacro}'
+
+
+def urdf_file(file: Path, xacro_args: str, moving: Sequence[str], tip_frame: str) -> Path:
+    """Return a URDF of a robot's file: the file itself, or one that lives as long as this process.
+
+    Args:
+        file: URDF, xacro or MJCF.
+        xacro_args: arguments of a xacro, 'name:=value other:=value'.
+        moving, tip_frame: as for `hold_others`.
+
+    Raises:
+        ArmError: what cannot be, with what to do.
+    """
+    try:
+        stamp = file.stat().st_mtime_ns
+    except OSError as error:
+        raise ArmError(f'cannot read {str(file)!r}: {error.strerror}') from None
+    return _made(file.absolute(), stamp, xacro_args, tuple(moving), tip_frame)
+
+
+@cache
+def _made(
+    file: Path, stamp: int, xacro_args: str, moving: tuple[str, ...], tip_frame: str
+) -> Path:
+    try:
+        tree = ElementTree.fromstring(text_of(file))
+    except (OSError, ValueError, ElementTree.ParseError):
+        return file  # refused where it is read as a URDF
+    is_xacro = file.suffix == '.xacro' or any(_XACRO in each.tag for each in tree.iter())
+    if xacro_args and not is_xacro:
+        raise ArmError(f'xacro_args is {xacro_args!r}; {str(file)!r} is no xacro')
+    if is_xacro:
+        tree = ElementTree.fromstring(urdf_of_xacro(file, xacro_args))
+    is_mjcf = tree.tag == 'mujoco'
+    if not (is_xacro or is_mjcf or moving or tree.find('joint/mimic') is not None):
+        return file
+    try:
+        return (_of_mjcf if is_mjcf else _of_urdf)(file, tree, moving, tip_frame)
+    except ArmError as error:
+        where = f' (in {str(file)!r})'
+        raise ArmError(str(error).removesuffix(where) + where) from None
+
+
+def _of_urdf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str) -> Path:
+    held = hold_others(tree, moving, tip_frame)
+    for mesh in tree.iter('mesh'):
+        name = mesh.get('filename', '')
+        found = next((path for path in candidates(name, file.parent) if path.is_file()), None)
+        mesh.set('filename', name if found is None else str(found.resolve()))
+    return _written(file, tree, {}, _new_folder(), list(held))
+
+
+def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str) -> Path:
+    from arm_dynamics.descriptions import mjcf, mjcf_model  # they load MuJoCo
+
+    mjcf_file, folder = mjcf.Mjcf(file), _new_folder()
+    tree = mjcf_file.urdf(folder)
+    held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
+    model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
+    m = mjcf_file.mj_model
+    mjcf_model.check_springs(m, model)
+    parameters = mjcf_model.parameters_of(m, model)
+    gravity = parameters['/**'].get('gravity', model.gravity)
+    same = RobotModel(model.urdf, gravity=gravity)
+    mjcf_model.check_same(m, same, held)
+    if m.ngravcomp:
+        _say(file, 'gravcomp is not read: gravity acts on every link')
+    return _written(file, tree, parameters, folder, list(held))
+
+
+def _new_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix='arm_sim_'))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _written(
+    file: Path, tree: Element, parameters: dict[str, Any], folder: Path, held: list[str]
+) -> Path:
+    path = folder / f'{file.name.partition(".")[0]}.urdf'
+    ElementTree.indent(tree)
+    path.write_text(ElementTree.tostring(tree, encoding='unicode'))
+    if parameters:
+        told = {name: {'ros__parameters': values} for name, values in parameters.items()}
+        parameter_file(path).write_text(yaml.safe_dump(told))
+    if held:
+        names = ', '.join(held[:12]) + f' and {len(held) - 12} more' * (len(held) > 12)
+        _say(file, f'held still: {names}; joints:= chooses what moves')
+    return path
+
+
+def parameter_file(urdf: Path) -> Path:
+    """Return the parameter file that belongs to a URDF, where there is one."""
+    return urdf.with_name(f'{urdf.stem}.arm_sim.yaml')
+
+
+def _say(file: Path, what: str) -> None:
+    print(f'arm_sim: {file.name}: {what}', file=sys.stderr, flush=True)

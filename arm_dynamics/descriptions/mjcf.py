@@ -1,0 +1,227 @@
+"""MJCF to URDF: what MuJoCo compiles of it, body by body, and checked against MuJoCo.
+
+A link's frame is its body's; where the joint does not pass through the body's origin, the link's
+frame is at the joint, with the axes of the body.
+"""
+
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.descriptions.held_joints import text_of_numbers
+from arm_dynamics.descriptions.mjcf_shapes import add_shapes
+
+_HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
+_TYPES = {_HINGE: 'revolute', _SLIDE: 'prismatic'}
+_ENDLESS = 1e10  # a bound that is none [m]
+_LOOPS = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
+_COUPLING = int(mujoco.mjtEq.mjEQ_JOINT)
+_ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+_PLAIN = int(mujoco.mjtBias.mjBIAS_NONE)
+_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
+
+
+class Mjcf:
+    """An MJCF file as MuJoCo compiles it.
+
+    Attributes:
+        file: its path.
+        mj_model: MuJoCo's model.
+        coupled: names of the joints in loops, which cannot move alone.
+    """
+
+    def __init__(self, file: Path):
+        """Compile the file. Raises ArmError where MuJoCo does not, or where its base floats."""
+        self.file = file
+        try:
+            self.mj_model = m = mujoco.MjSpec.from_file(str(file)).compile()
+        except ValueError as error:
+            reason = ' '.join(str(error).split())
+            raise ArmError(f'MuJoCo does not compile {str(file)!r}: {reason}') from None
+        self._links = _unique_names(m)
+        for joint in range(m.njnt):
+            name, kind = m.joint(joint).name, int(m.jnt_type[joint])
+            if kind == int(mujoco.mjtJoint.mjJNT_FREE):
+                body = self._links[m.jnt_bodyid[joint]]
+                raise ArmError(
+                    f'body {body!r} floats (a free joint); an arm stands: remove <freejoint>, '
+                    f'and what is no part of the arm (in {str(file)!r})'
+                )
+            if kind not in _TYPES:
+                raise ArmError(f'joint {name!r} is a ball; write three hinges (in {str(file)!r})')
+            if not name:
+                link = self._links[m.jnt_bodyid[joint]]
+                raise ArmError(
+                    f'a joint of body {link!r} has no name: write one (in {str(file)!r})'
+                )
+        self.coupled = self._joints_in_loops()
+
+    def urdf(self, folder: Path) -> Element:
+        """Return the URDF; its meshes are written to a folder."""
+        m = self.mj_model
+        robot = Element('robot', name=self.file.stem)
+        ends: dict[int, tuple[str, Array]] = {}  # last link of each body, its origin in the body
+        for body in range(m.nbody):
+            name, origin = self._links[body], np.zeros(3)
+            if body == 0:
+                link = SubElement(robot, 'link', name=name)
+            else:
+                parent, at = ends[m.body_parentid[body]]
+                pose = pin.SE3(_rotation(m.body_quat[body]), m.body_pos[body] - at)
+                joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
+                for joint in joints or [-1]:
+                    last = joint < 0 or joint == joints[-1]
+                    own = name if last else f'{name}/{m.joint(joint).name}'
+                    if joint >= 0:
+                        pose = pose * pin.SE3(np.eye(3), m.jnt_pos[joint] - origin)
+                        pose, origin = pose * self._reference(joint), m.jnt_pos[joint]
+                    self._add_joint(robot, joint, pose, parent, own)
+                    link = SubElement(robot, 'link', name=own)
+                    parent, pose = own, pin.SE3.Identity()
+            ends[body] = name, origin
+            if body:
+                _add_inertial(link, m, body, origin)
+            add_shapes(link, m, body, origin, folder)
+        self._add_sites(robot, ends)
+        self._add_mimics(robot)
+        return robot
+
+    def _reference(self, joint: int) -> pin.SE3:
+        """Return the displacement by -ref, so that positions are MuJoCo's."""
+        m = self.mj_model
+        back, axis = -m.qpos0[m.jnt_qposadr[joint]], m.jnt_axis[joint]
+        if m.jnt_type[joint] == _SLIDE:
+            return pin.SE3(np.eye(3), axis * back)
+        return pin.SE3(pin.exp3(axis * back), np.zeros(3))
+
+    def _add_joint(
+        self, robot: Element, joint: int, pose: pin.SE3, parent: str, child: str
+    ) -> None:
+        m = self.mj_model
+        name = f'{child}_fixed' if joint < 0 else m.joint(joint).name
+        added = SubElement(robot, 'joint', name=name, type='fixed')
+        SubElement(added, 'parent', link=parent)
+        SubElement(added, 'child', link=child)
+        add_origin(added, pose)
+        if joint < 0:
+            return
+        kind, limited = _TYPES[int(m.jnt_type[joint])], bool(m.jnt_limited[joint])
+        added.set('type', kind if limited or kind == 'prismatic' else 'continuous')
+        SubElement(added, 'axis', xyz=text_of_numbers(m.jnt_axis[joint]))
+        bounds = m.jnt_range[joint].tolist() if limited else (-_ENDLESS, _ENDLESS)
+        limits = dict(zip(('lower', 'upper'), map(repr, bounds), strict=True))
+        SubElement(added, 'limit', limits, effort=repr(self._effort(joint)), velocity='0')
+        dof, drives = m.jnt_dofadr[joint], actuators_on(m, joint)
+        gears = m.actuator_gear[drives, 0] ** 2
+        told = {
+            'damping': m.dof_damping[dof] + gears @ m.actuator_damping[drives],
+            'friction': m.dof_frictionloss[dof],
+            'armature': m.dof_armature[dof] + gears @ m.actuator_armature[drives],
+        }
+        SubElement(added, 'dynamics', {key: repr(float(x)) for key, x in told.items()})
+
+    def _effort(self, joint: int) -> float:
+        """Return the largest effort of a joint's actuators [N.m | N]; 0: no limit is known."""
+        m, most = self.mj_model, 0.0
+        for k in actuators_on(m, joint):
+            force = m.actuator_forcerange[k]
+            if not m.actuator_forcelimited[k]:
+                is_motor = m.actuator_biastype[k] == _PLAIN
+                if not (is_motor and m.actuator_ctrllimited[k]):
+                    return 0.0
+                force = m.actuator_ctrlrange[k] * m.actuator_gainprm[k, 0]
+            most += float(np.abs(force).max() * abs(m.actuator_gear[k, 0]))
+        if m.jnt_actfrclimited[joint]:
+            bound = float(np.abs(m.jnt_actfrcrange[joint]).max())
+            most = min(most, bound) if most else bound
+        return most
+
+    def _add_sites(self, robot: Element, ends: dict[int, tuple[str, Array]]) -> None:
+        """Add a link for each site that has a name: where a tool is mounted, for example."""
+        m = self.mj_model
+        taken = {each.get('name') for each in robot}
+        for site in range(m.nsite):
+            name, (parent, at) = m.site(site).name, ends[m.site_bodyid[site]]
+            name = f'{name}_site' if name in taken else name
+            if name and name not in taken:
+                taken |= {name, f'{name}_fixed'}
+                pose = pin.SE3(_rotation(m.site_quat[site]), m.site_pos[site] - at)
+                self._add_joint(robot, -1, pose, parent, name)
+                SubElement(robot, 'link', name=name)
+
+    def _add_mimics(self, robot: Element) -> None:
+        """Say which joint follows which, where an equality does."""
+        m = self.mj_model
+        joints = {joint.get('name'): joint for joint in robot.iterfind('joint')}
+        for k in range(m.neq):
+            if m.eq_type[k] == _COUPLING and m.eq_active0[k]:
+                one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
+                own = joints[m.joint(one).name]
+                leader = m.joint(other).name if other >= 0 else m.joint(one).name
+                if own.find('mimic') is None and leader != own.get('name'):
+                    offset, multiplier = (repr(float(x)) for x in m.eq_data[k, :2])
+                    told = {'joint': leader, 'multiplier': multiplier, 'offset': offset}
+                    SubElement(own, 'mimic', told)
+
+    def _joints_in_loops(self) -> list[str]:
+        m, found = self.mj_model, set()
+        for k in range(m.neq):
+            if m.eq_type[k] in _LOOPS and m.eq_active0[k]:
+                sites = m.eq_objtype[k] == _SITE
+                ends = [int(m.eq_obj1id[k]), int(m.eq_obj2id[k])]
+                ends = [int(m.site_bodyid[end]) for end in ends] if sites else ends
+                one, other = (_above(m, end) for end in ends)
+                for body in one ^ other:
+                    first = m.body_jntadr[body]
+                    found |= set(range(first, first + m.body_jntnum[body]))
+        return [m.joint(joint).name for joint in sorted(found)]
+
+
+def actuators_on(m: mujoco.MjModel, joint: int) -> list[int]:
+    """Return the numbers of the actuators that drive a joint directly."""
+    return [
+        k
+        for k in range(m.nu)
+        if m.actuator_trntype[k] in _ON_JOINTS and m.actuator_trnid[k, 0] == joint
+    ]
+
+
+def add_origin(owner: Element, pose: pin.SE3) -> None:
+    """Write a pose as an <origin>."""
+    rpy = pin.rpy.matrixToRpy(pose.rotation)
+    xyz = text_of_numbers(pose.translation)
+    SubElement(owner, 'origin', xyz=xyz, rpy=text_of_numbers(rpy))
+
+
+def _unique_names(m: mujoco.MjModel) -> list[str]:
+    return [m.body(body).name or f'body_{body}' for body in range(m.nbody)]
+
+
+def _above(m: mujoco.MjModel, body: int) -> set[int]:
+    found = set()
+    while body > 0:
+        found.add(body)
+        body = int(m.body_parentid[body])
+    return found
+
+
+def _rotation(quaternion: Array) -> Array:
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
+
+
+def _add_inertial(link: Element, m: mujoco.MjModel, body: int, origin: Array) -> None:
+    turn = _rotation(m.body_iquat[body])
+    matrix = turn @ np.diag(m.body_inertia[body]) @ turn.T
+    inertial = SubElement(link, 'inertial')
+    SubElement(inertial, 'origin', xyz=text_of_numbers(m.body_ipos[body] - origin))
+    SubElement(inertial, 'mass', value=repr(float(m.body_mass[body])))
+    moments = {
+        f'i{"xyz"[i]}{"xyz"[k]}': repr(float(matrix[i, k])) for i in range(3) for k in range(i, 3)
+    }
+    SubElement(inertial, 'inertia', moments)

@@ -1,0 +1,92 @@
+"""What an MJCF says beside its URDF, and whether that URDF is the arm that MuJoCo compiles."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.mjcf import actuators_on
+from arm_dynamics.model import RobotModel
+
+_TOLERANCE = 1e-9  # of the largest entry, at least 1: two correct models differ by rounding alone
+
+
+def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, dict[str, Any]]:
+    """Return sections of a parameter file: rotors, gravity, position servos, the start.
+
+    The start is the key frame `home`, else the first one, where it is within the limits.
+    """
+    joints = [m.joint(name) for name in model.joint_names]
+    shared: dict[str, Any] = {'armature': model.armature.tolist()}
+    if not np.array_equal(m.opt.gravity, model.gravity):
+        shared['gravity'] = m.opt.gravity.tolist()
+    servos = [_servo(m, joint.id) for joint in joints]
+    if all(servos):
+        shared['servo_kp'], shared['servo_kd'] = map(list, zip(*servos, strict=True))
+    found = {'/**': shared}
+    if m.nkey:
+        names = [m.key(k).name for k in range(m.nkey)]
+        key = names.index('home') if 'home' in names else 0
+        start = np.array([m.key_qpos[key][joint.qposadr[0]] for joint in joints])
+        if ((model.position_lower <= start) & (start <= model.position_upper)).all():
+            found['simulator'] = {'initial_positions': start.tolist()}
+    return found
+
+
+def _servo(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
+    """Return kp and kd [N.m/rad | N/m, and times s] of a joint's position servo, if it has one."""
+    for k in actuators_on(m, joint):
+        gain, bias = m.actuator_gainprm[k], m.actuator_biasprm[k]
+        if gain[0] > 0.0 and bias[1] == -gain[0] and m.actuator_gear[k, 0] == 1.0:
+            return float(gain[0]), float(-bias[2])
+    return None
+
+
+def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
+    """Refuse moving joints with what our arms do not have: springs, damping beyond linear."""
+    for name in model.joint_names:
+        joint = m.joint(name)
+        dof = int(joint.dofadr[0])
+        if m.jnt_stiffness[joint.id] or m.jnt_stiffnesspoly[joint.id].any():
+            stiffness = f'stiffness {m.jnt_stiffness[joint.id]:g}'
+            raise ArmError(
+                f'joint {name!r}: a spring, {stiffness}, is not simulated: remove it, or hold '
+                'the joint (leave it out of joints:=)'
+            )
+        if m.dof_dampingpoly[dof].any():
+            raise ArmError(
+                f'joint {name!r}: damping beyond linear is not simulated: give one number'
+            )
+
+
+def check_same(m: mujoco.MjModel, model: RobotModel, held: Mapping[str, float]) -> None:
+    """Refuse a model that differs from MuJoCo's of the MJCF, with the joint and the size.
+
+    Compared are inertia and bias torque of the moving joints at random states.
+    """
+    data, rng = mujoco.MjData(m), np.random.default_rng(0)
+    for name, place in held.items():
+        data.qpos[m.joint(name).qposadr[0]] = place
+    rows = np.array([m.joint(name).qposadr[0] for name in model.joint_names])
+    dofs = np.array([m.joint(name).dofadr[0] for name in model.joint_names])
+    full = np.zeros((m.nv, m.nv))
+    for _ in range(10):
+        q, v = model.random_configuration(rng), rng.uniform(-1.0, 1.0, model.nv)
+        data.qpos[rows], data.qvel[dofs] = q, v
+        mujoco.mj_forward(m, data)
+        mujoco.mj_fullM(m, data, full)
+        pairs = (
+            ('mass matrix [kg m^2]', full[np.ix_(dofs, dofs)], model.mass_matrix(q)),
+            ('bias torque [N.m]', data.qfrc_bias[dofs], model.bias_torque(q, v)),
+        )
+        for quantity, theirs, ours in pairs:
+            error = np.abs(theirs - ours) / max(1.0, np.abs(theirs).max())
+            if not error.max() < _TOLERANCE:
+                index = np.unravel_index(error.argmax(), error.shape)
+                raise ArmError(
+                    f'joint {model.joint_names[index[0]]!r}: {quantity} of the MJCF is '
+                    f'{theirs[index]:.9g}, of its URDF {ours[index]:.9g}; they must agree to '
+                    f'{_TOLERANCE:g}'
+                )

@@ -1,0 +1,350 @@
+"""Robots as people name them: xacro, MJCF, models of packages; joints that move or are held."""
+
+import sys
+import warnings
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pytest
+from arms import chain, revolute
+from optional import optional
+
+from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.descriptions import mjcf_model, named_models
+from arm_dynamics.descriptions.described import parameter_file
+from arm_dynamics.robots import RobotWords, find_urdf
+from arm_sim.plants.limits import Limits
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters, check_model
+from arm_sim.plants.simulation import Simulation
+from arm_sim.runs.robot import Robot
+
+ARM = chain(
+    'arm',
+    [
+        revolute('a', 'xyz="0 0 0.3" rpy="0.2 0.1 0"', '0 0.6 0.8'),
+        revolute('b', 'xyz="0 0.2 0" rpy="0.4 -0.2 0.3"', '0.6 0 0.8', 'prismatic'),
+        revolute('c', 'xyz="0.1 0.2 0" rpy="0 0.3 0.6"', '1 0 0'),
+    ],
+)
+MJCF = """<mujoco model="arm">
+  <compiler angle="degree" autolimits="true"/>
+  <option gravity="0 1 -9.5"/>
+  <default><joint armature="0.02" damping="0.3" frictionloss="0.1"/></default>
+  <worldbody>
+    <body name="stand" pos="0.1 0.2 0.3" euler="10 20 30">
+      <geom type="box" size="0.1 0.1 0.1" mass="3"/>
+      <body name="upper" pos="0 0 0.2" quat="1 0 1 0">
+        <joint name="pan" axis="0 0 1" pos="0.01 0.02 0.03" range="-100 120" ref="25"/>
+        <joint name="lift" axis="0.6 0 0.8" pos="-0.03 0.02 0.01"/>
+        <geom type="capsule" fromto="0 0 0 0 0.3 0.1" size="0.05"/>
+        <body name="fore" pos="0 0.3 0.1" axisangle="1 1 0 40">
+          <joint name="reach" type="slide" axis="0 1 1" range="-0.1 0.3" ref="0.05"/>
+          <inertial pos="0.1 0 0.05" mass="0.7" fullinertia="0.01 0.02 0.015 0.001 -0.002 0.003"/>
+          <geom type="sphere" size="0.03"/>
+          <site name="flange" pos="0 0.1 0.2" euler="0 90 0"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="pan" joint="pan" kp="300" kv="30" forcerange="-40 50"/>
+    <position name="lift" joint="lift" kp="200" kv="20"/>
+    <position name="reach" joint="reach" kp="900" kv="60" forcerange="-70 70"/>
+  </actuator>
+  <keyframe><key name="other" qpos="0 0 0"/><key name="home" qpos="0.5 -2.1 0.2"/></keyframe>
+</mujoco>"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text, name='arm.xml'):
+        file = tmp_path / name
+        file.write_text(text)
+        return str(file)
+
+    return write
+
+
+def test_mjcf_is_the_arm_that_mujoco_compiles(written):
+    file = written(MJCF)
+    robot = Robot.load(file)
+    model, m = robot.model, mujoco.MjModel.from_xml_string(MJCF)
+    assert model.joint_names == ('pan', 'lift', 'reach')
+    assert model.tip_frame == 'flange'
+    data, rng = mujoco.MjData(m), np.random.default_rng(1)
+    for _ in range(5):
+        data.qpos[:] = q = model.random_configuration(rng)
+        data.qvel[:] = v = rng.uniform(-1.0, 1.0, 3)
+        mujoco.mj_forward(m, data)
+        pose = model.forward_kinematics(q, 'flange')
+        np.testing.assert_allclose(pose.translation, data.site('flange').xpos, atol=1e-12)
+        np.testing.assert_allclose(pose.rotation.ravel(), data.site('flange').xmat, atol=1e-12)
+        full = np.zeros((3, 3))
+        mujoco.mj_fullM(m, data, full)
+        np.testing.assert_allclose(model.mass_matrix(q), full, atol=1e-12)
+        np.testing.assert_allclose(model.bias_torque(q, v), data.qfrc_bias, atol=1e-11)
+    np.testing.assert_allclose(model.position_lower, [*np.deg2rad([-100]), -np.inf, -0.1])
+    np.testing.assert_allclose(model.effort_limit, [50.0, np.inf, 70.0])
+    assert model.damping.tolist() == [0.3] * 3
+    assert model.friction.tolist() == [0.1] * 3
+    check_model(MujocoPlant(model, PlantParameters()), model)
+
+
+def test_what_a_urdf_cannot_say_of_an_mjcf_stands_in_the_file_beside_it(written):
+    robot = Robot.load(written(MJCF))
+    assert robot.model.armature.tolist() == [0.02] * 3  # stronger than config/default.yaml
+    assert robot.model.gravity.tolist() == [0, 1, -9.5]
+    assert robot.start.tolist() == [0.5, -2.1, 0.2]
+    assert robot.parameters('simulator')['servo_kp'] == [300.0, 200.0, 900.0]
+    assert robot.parameters('simulator')['servo_kd'] == [30.0, 20.0, 60.0]
+    assert RobotModel(find_urdf(written(MJCF))).armature.tolist() == [0.02] * 3
+
+
+def test_a_urdf_that_is_not_the_mjcf_is_refused_with_joint_and_size(written):
+    m = mujoco.MjModel.from_xml_string(MJCF)
+    urdf = find_urdf(written(MJCF)).read_text()
+    wrong = RobotModel(urdf.replace('mass value="0.7"', 'mass value="0.71"'), gravity=(0, 1, -9.5))
+    with pytest.raises(
+        ArmError, match=r"joint '\w+': mass matrix .* of its URDF .* agree to 1e-09"
+    ):
+        mjcf_model.check_same(m, wrong, {})
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'says'),
+    [
+        ('<joint name="lift"', '<joint type="ball" name="lift"', "'lift' is a ball; write three"),
+        (
+            '<joint name="lift"',
+            '<joint stiffness="3" name="lift"',
+            "'lift': a spring, stiffness 3",
+        ),
+        ('<geom type="sphere"', '<geom type="spear"', 'MuJoCo does not compile .*arm.xml'),
+        ('<joint name="lift" axis="0.6 0 0.8"', '<joint axis="1 0 0"', 'a joint of body .upper'),
+        (
+            '</worldbody>',
+            '<body name="cup"><freejoint/><geom size="0.1"/></body></worldbody>',
+            "body 'cup' floats .* remove <freejoint>",
+        ),
+    ],
+)
+def test_mjcf_that_is_no_arm_is_refused_in_one_line(written, old, new, says):
+    text = MJCF.replace(old, new).replace(
+        '<position name="lift" joint="lift" kp="200" kv="20"/>', ''
+    )
+    text = text[: text.index('<keyframe>')] + '</mujoco>'
+    with pytest.raises(ArmError, match=says) as refusal:
+        find_urdf(written(text))
+    assert '\n' not in str(refusal.value)
+
+
+FINGERS = """
+  <body name="palm" pos="0 0 0.1">
+    <body name="left"><joint name="l" axis="1 0 0" range="10 50"/><geom size="0.02"/></body>
+    <body name="right"><joint name="r" axis="1 0 0" range="-90 0"/><geom size="0.02"/></body>
+    <body name="rod" pos="0.2 0 0"><joint name="s" axis="0 1 0"/><geom size="0.02"/></body>
+    <body name="end" pos="0.3 0 0"><joint name="t" axis="0 1 0"/><geom size="0.02"/></body>
+  </body>"""
+COUPLED = """<equality>
+    <joint joint1="r" joint2="l" polycoef="0.1 -2 0 0 0"/>
+    <connect body1="rod" body2="end" anchor="0 0 0.1"/>
+  </equality>"""
+GRIPPER = MJCF.replace('<site name="flange"', f'{FINGERS}<site name="flange"')
+GRIPPER = GRIPPER[: GRIPPER.index('<actuator>')] + COUPLED + '</mujoco>'
+
+
+def test_fingers_that_are_coupled_or_make_a_loop_are_held(written, capfd):
+    model = RobotModel(find_urdf(written(GRIPPER)))
+    assert model.joint_names == ('pan', 'lift', 'reach')
+    assert 'arm.xml: held still: l, r, s, t; joints:= chooses what moves' in capfd.readouterr().err
+    place = np.deg2rad(10.0)  # of l: nearest to zero within its limits
+    m = mujoco.MjModel.from_xml_string(GRIPPER)
+    data = mujoco.MjData(m)
+    data.qpos[:] = [0.3, 0.2, 0.1, place, 0.1 - 2.0 * place, 0.0, 0.0]
+    mujoco.mj_forward(m, data)
+    for body in ('left', 'right', 'end'):
+        pose = model.forward_kinematics([0.3, 0.2, 0.1], body)
+        np.testing.assert_allclose(pose.translation, data.body(body).xpos, atol=1e-12)
+        np.testing.assert_allclose(pose.rotation.ravel(), data.body(body).xmat, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('words', 'says'),
+    [
+        (
+            'joints:=pan,l',
+            "joint 'r' follows 'l' by <mimic>, which is not simulated: leave 'l' out",
+        ),
+        ('joints:=pan,r', "joint 'r' follows 'l' by <mimic>: leave it out"),
+        ('joints:=pan,s', "joint 's' is part of a loop"),
+        ('joints:=pam', "unknown joint in joints:= 'pam'; nearest known: 'pan'"),
+        ('joints:=stand_fixed', "'stand_fixed' in joints:= is of type 'fixed'"),
+        ('joints:=chain', 'give tip_frame:= as well'),
+        ('joints:=chain tip_frame:=plam', "unknown link in tip_frame:= 'plam'; .*'palm'"),
+        ('joints', "'joints' is not name:=value"),
+        ('side:=left', "xacro_args is 'side:=left'; .*arm.xml' is no xacro"),
+    ],
+)
+def test_a_choice_of_joints_that_cannot_be_is_refused(written, words, says):
+    with pytest.raises(ArmError, match=says):
+        find_urdf(
+            f'{written(GRIPPER)} {words} tool:='
+            if words == 'joints'
+            else f'{written(GRIPPER)} {words}'
+        )
+
+
+def test_joints_that_are_not_chosen_stand_where_they_were(written):
+    file = written(ARM, 'arm.urdf')
+    whole, part = RobotModel(file), Robot.load(f'{file} joints:=a,c tip_frame:=c_link').model
+    assert part.joint_names == ('a', 'c')
+    assert part.tip_frame == 'c_link'
+    q = np.array([0.4, -0.7])
+    pose = whole.forward_kinematics([q[0], 0.0, q[1]], 'c_link')
+    np.testing.assert_allclose(
+        part.forward_kinematics(q).homogeneous, pose.homogeneous, atol=1e-12
+    )
+    m = whole.mass_matrix([q[0], 0.0, q[1]])[np.ix_([0, 2], [0, 2])]
+    np.testing.assert_allclose(part.mass_matrix(q) - 0.1 * np.eye(2), m, atol=1e-12)
+
+
+def test_a_chain_is_what_lies_between_base_and_tip(written):
+    branch = revolute('d', 'xyz="0 0 0.1"', '0 1 0').format(parent='a_link')
+    file = written(ARM.replace('</robot>', f'{branch}</robot>'), 'arm.urdf')
+    assert RobotModel(find_urdf(f'{file} joints:=chain tip_frame:=d_link')).joint_names == (
+        'a',
+        'd',
+    )
+    assert RobotModel(find_urdf(file)).nv == 4
+
+
+def test_a_joint_that_mimics_is_held_with_the_one_it_follows(written):
+    limit = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
+    away = '<limit lower="0.2" upper="2.2" effort="50" velocity="3"/>'
+    follows = '<mimic joint="b" multiplier="-0.5" offset="0.3"/>'
+    one, two, three = (f'{limit}', f'{away}', f'{limit}{follows}')
+    parts = ARM.split(limit)
+    text = parts[0] + one + parts[1] + two + parts[2] + three + parts[3]
+    model = RobotModel(find_urdf(written(text, 'arm.urdf')))
+    assert model.joint_names == ('a',)
+    pose = RobotModel(ARM).forward_kinematics([0.4, 0.2, 0.3 - 0.5 * 0.2])
+    np.testing.assert_allclose(
+        model.forward_kinematics([0.4]).homogeneous, pose.homogeneous, atol=1e-12
+    )
+
+
+def test_meshes_of_a_file_that_was_changed_are_found_from_where_they_were(written, tmp_path):
+    (tmp_path / 'part.stl').write_bytes(bytes(84))
+    shape = '<visual><geometry><mesh filename="part.stl"/></geometry></visual>'
+    file = written(
+        ARM.replace('<link name="base"/>', f'<link name="base">{shape}</link>'), 'a.urdf'
+    )
+    urdf = find_urdf(f'{file} joints:=a')
+    (mesh,) = ElementTree.parse(urdf).iter('mesh')
+    assert mesh.get('filename') == str(tmp_path / 'part.stl')
+
+
+XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="length" default="0.5"/>
+  <xacro:include filename="$(find {package})/parts/rod.xacro"/>
+  <link name="base"/>
+  <xacro:rod name="one" parent="base" length="${{$(arg length) / 2}}"/>
+</robot>"""
+ROD = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:macro name="rod" params="name parent length">
+    <joint name="${name}" type="revolute">
+      <parent link="${parent}"/><child link="${name}_link"/><origin xyz="${length} 0 0"/>
+      <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="2"/>
+    </joint>
+    <link name="${name}_link"><inertial><mass value="1"/>
+      <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  </xacro:macro>
+</robot>"""
+
+
+def test_xacro_is_a_robot_with_its_arguments_and_packages_above_it(tmp_path):
+    optional('xacro', 'xacro')
+    package = tmp_path / 'my_arm'
+    (package / 'parts').mkdir(parents=True)
+    (package / 'parts' / 'rod.xacro').write_text(ROD)
+    file = package / 'arm.urdf.xacro'
+    file.write_text(XACRO.format(package='my_arm'))
+    assert find_urdf(str(file)).name == 'arm.urdf'
+    for words, x in ((str(file), 0.25), (f'{file} length:=0.8', 0.4)):
+        model = RobotModel(find_urdf(words))
+        assert model.forward_kinematics([0.0]).translation.tolist() == [x, 0.0, 0.0]
+    file.write_text(XACRO.format(package='nobody'))
+    with pytest.raises(ArmError, match=r'xacro: .*nobody.* \(in .*arm.urdf.xacro'):
+        find_urdf(str(file))
+
+
+def test_without_xacro_the_line_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'xacro', None)
+    file = tmp_path / 'arm.xacro'
+    file.write_text(XACRO.format(package='x'))
+    with pytest.raises(ArmError, match='xacro, which is not installed: ./ws pip install xacro'):
+        find_urdf(str(file))
+
+
+def test_models_of_example_robot_data_go_by_their_names():
+    assert RobotModel(find_urdf('panda')).nv == 7  # its fingers are held
+    assert find_urdf('ur5').name == 'ur5_robot.urdf'
+    with pytest.raises(ArmError, match="robot 'anymal' is several files: .*give the path of one"):
+        find_urdf('anymal')
+
+
+def test_models_of_robot_descriptions_go_by_the_names_of_their_modules(tmp_path, monkeypatch):
+    package = tmp_path / 'robot_descriptions'
+    package.mkdir()
+    (package / '__init__.py').touch()
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    (package / 'my_description.py').write_text(f'URDF_PATH = {str(tmp_path / "arm.urdf")!r}')
+    (package / 'far_description.py').write_text('raise OSError("no network")')
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.startswith('robot_descriptions')]:
+        monkeypatch.delitem(sys.modules, name)
+    assert find_urdf('my_description') == tmp_path / 'arm.urdf'
+    with pytest.raises(ArmError, match='robot_descriptions cannot fetch it: no network'):
+        find_urdf('far_description')
+    assert named_models.find_named('other_description') is None
+
+
+def test_package_paths_lead_through_sourced_packages(tmp_path, monkeypatch):
+    folder = tmp_path / 'share' / 'my_arm' / 'urdf'
+    folder.mkdir(parents=True)
+    (folder / 'arm.urdf').write_text(ARM)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    assert find_urdf('package://my_arm/urdf/arm.urdf') == folder / 'arm.urdf'
+    with pytest.raises(ArmError, match='no such file in a package that is sourced'):
+        find_urdf('package://my_arm/urdf/other.urdf')
+
+
+def test_a_parameter_file_beside_a_urdf_is_the_robots_own(written):
+    file = written(ARM, 'arm.urdf')
+    beside = '/**: {ros__parameters: {armature: [0.7]}}'
+    parameter_file(find_urdf(file)).write_text(beside)
+    assert Robot.load(file).model.armature.tolist() == [0.7] * 3
+
+
+def test_a_tip_frame_leaves_a_shipped_robot_its_own_parameters():
+    robot = Robot.load('ur5e tip_frame:=wrist_1_link')
+    assert robot.model.tip_frame == 'wrist_1_link'
+    assert robot.sections == {
+        **Robot.load('ur5e').sections,
+        '/**': {**Robot.load('ur5e').sections['/**'], 'tool_frame': 'wrist_1_link'},
+    }
+
+
+def test_an_arm_without_speed_limits_steps_without_a_warning(written):
+    model = RobotModel(written(ARM.replace('velocity="3"', 'velocity="0"'), 'arm.urdf'))
+    plant = MujocoPlant(model, PlantParameters('torque'))
+    with warnings.catch_warnings(action='error'):
+        Simulation(plant, model, model.neutral(), None, None, Limits(speed_limit_factor=0.0))
+
+
+def test_words_of_a_robot_are_read_once():
+    assert RobotWords.of('ur5e') == RobotWords('ur5e')
+    told = RobotWords.of("'my arm.xacro' joints:=a,b side:=left tip_frame:=t")
+    assert told == RobotWords('my arm.xacro', ('a', 'b'), 't', 'side:=left')
