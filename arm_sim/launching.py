@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from zlib import crc32
 
 import yaml
 from ament_index_python.packages import get_package_prefix
@@ -17,6 +18,7 @@ from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.laws import law_class
+from arm_controllers.parameter_file import SHARED
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotWords, find_urdf
@@ -30,6 +32,7 @@ from arm_sim.plants.plant import (
     check_law,
     plant_class,
 )
+from arm_sim.ros.launch_arguments import namespace_of
 from arm_sim.viewer.ros.tools import plot, rviz
 
 
@@ -43,17 +46,22 @@ def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
 
 
 @cache
-def config_file(robot: str, config: str) -> str:
-    """Return a file with what the robot's parameter files say together, written for its nodes."""
+def config_file(robot: str, config: str, namespace: str = '') -> str:
+    """Return a file with what the robot's parameter files say together, written for its nodes.
+
+    `namespace`: of these nodes, '' or '/left'.
+    """
     file = temporary_folder() / 'parameters.yaml'
     sections = merged(files_of(robot, config))
     if config:
         from arm_sim.ros.known_parameters import check_parameter_file  # imports all
 
         check_parameter_file(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
-    file.write_text(
-        yaml.safe_dump({name: {'ros__parameters': values} for name, values in sections.items()})
-    )
+    told = {
+        name if name == SHARED else f'{namespace}/{name}': {'ros__parameters': values}
+        for name, values in sections.items()
+    }
+    file.write_text(yaml.safe_dump(told))
     return str(file)
 
 
@@ -76,9 +84,10 @@ def arm_nodes(
     model = RobotModel.from_urdf(find_urdf(robot))
     common: dict[str, Any] = {'robot': robot_parameter(robot)}
     # Nodes that take turns are faster on one core than on two; which one, the domain says.
-    domain, cores = int(os.environ.get('ROS_DOMAIN_ID', '0')), os.cpu_count() or 1
-    core = {'core': domain % cores} if mode == 'lockstep' else {}
-    config = config_file(robot, given['config'])
+    space, cores = namespace_of(given), os.cpu_count() or 1
+    place = int(os.environ.get('ROS_DOMAIN_ID', '0')) + (crc32(space.encode()) if space else 0)
+    core = {'core': place % cores} if mode == 'lockstep' else {}
+    config = config_file(robot, given['config'], space)
     if law == 'none' and not plant_class(given['engine']).takes_goals:
         raise RuntimeError(
             f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"
@@ -96,7 +105,8 @@ def arm_nodes(
     }
     around = {'table': yaml.safe_load(given['table'])} if given['table'] else {}
     touching = {'contacts': True} if given['contacts'] == 'true' else {}
-    told = common | core | plant | dict(simulator) | around | touching
+    clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
+    told = common | core | plant | dict(simulator) | around | touching | clock
     nodes = {'simulator': told}
     if ours:
         check_law(robot, law, in_files | told)
@@ -104,17 +114,17 @@ def arm_nodes(
     if inverse_kinematics:
         nodes['inverse_kinematics'] = common
     arm = _composed if given['composed'] == 'true' else _separate
-    found = arm(config, nodes)
+    found = arm(config, nodes, space)
     if law == 'external':
         found.append(LogInfo(msg=_wanted(model, plant['actuator'])))
     if given['viewer'] == 'true':
-        found.append(_node('viewer', [config, around], may_end=True))
+        found.append(_node('viewer', [config, around], space, may_end=True))
     if recorder and given['record'] != 'false':
         kind = 'bag' if given['record'] == 'bag' else 'mcap'
-        found.append(_node('recorder', [{'record': kind}], may_end=True))
+        found.append(_node('recorder', [{'record': kind}], space, may_end=True))
     if given['rviz'] == 'true':
-        found.append(rviz(model.base_frame))
-    return [*found, *(plot(law) if given['plot'] == 'true' else ())]
+        found.append(rviz(model.base_frame, space))
+    return [*found, *(plot(law, space) if given['plot'] == 'true' else ())]
 
 
 def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> str:
@@ -140,27 +150,27 @@ def _wanted(model: RobotModel, actuator: str) -> str:
     )
 
 
-def _separate(config: str, told: Mapping[str, dict[str, Any]]) -> list[Any]:
+def _separate(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
     """Return a process for each node, with what it is told beside the file."""
     options: dict[str, dict[str, Any]] = {name: {} for name in told}
     for name in told:
         if not _installed(name):  # a plugin's law has no executable of its own
             law = name.removesuffix('_controller')
             options[name] = {'executable': 'controller', 'arguments': [law]}
-    return [_node(name, [config, each], **options[name]) for name, each in told.items()]
+    return [_node(name, [config, each], space, **options[name]) for name, each in told.items()]
 
 
-def _composed(config: str, told: Mapping[str, dict[str, Any]]) -> list[Any]:
+def _composed(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
     """Return one process for all nodes, with what each is told beside the file."""
     sections = {}
     for name, values in told.items():
         (given,) = evaluate_parameters(LaunchContext(), normalize_parameters([values]))
         plain = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
-        sections[f'/{name}'] = {'ros__parameters': plain}
+        sections[f'{space}/{name}'] = {'ros__parameters': plain}
     file = temporary_folder() / 'composed.yaml'
     file.write_text(yaml.safe_dump(sections))
     # Without a node's name: it would become the name of all.
-    return [_node('composed', [config, str(file)], node=None, arguments=list(told))]
+    return [_node('composed', [config, str(file)], space, node=None, arguments=list(told))]
 
 
 def robot_parameter(robot: str) -> str:
@@ -169,14 +179,14 @@ def robot_parameter(robot: str) -> str:
     return words.name if words.is_shipped else str(find_urdf(robot))
 
 
-def task_node(task: str, parameters: list[Any]) -> Node:
+def task_node(task: str, parameters: list[Any], space: str = '') -> Node:
     """Return a task: its end is the end of the launch, its exit code that of `ros2 launch`."""
     name = f'{task}_task'
     options: dict[str, Any] = {'output_format': '{line}', 'emulate_tty': sys.stdout.isatty()}
     if not _installed(name):  # a plugin
         options['executable'] = 'comparison_task'
         parameters = [*parameters, {'task': task}]
-    return _node(name, parameters, succeeds=True, **options)
+    return _node(name, parameters, space, succeeds=True, **options)
 
 
 def _installed(executable: str) -> bool:
@@ -201,16 +211,17 @@ def comparison(given: Mapping[str, str], **options: str) -> ExecuteProcess:
 def _node(
     name: str,
     parameters: list[Any],
+    space: str,
     succeeds: bool = False,
     may_end: bool = False,
     **options: Any,
 ) -> Node:
-    """Return a process; `node`: the name of its node, where that is not its own."""
+    """Return a process in a namespace; `node`: its node's name, where that is not its own."""
     return Node(
         package='arm_sim',
         name=options.pop('node', name),
         exec_name=name,
-        namespace='/',  # so that parameters given here are stronger than a file's section
+        namespace=space or '/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
         ros_arguments=['--enclave', f'/arm_sim/{name}'],  # where ROS 2 security is on
         **{'executable': name, **options},

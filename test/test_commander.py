@@ -28,8 +28,11 @@ class Graph:
     def count_publishers(self, *_):
         return int(time.monotonic() >= self.shown)
 
-    def get_node_names(self):
-        return self.nodes
+    def get_namespace(self):
+        return '/left'
+
+    def get_node_names_and_namespaces(self):
+        return [(name, '/left') for name in self.nodes] + [('of_another_arm', '/right')]
 
 
 def commander(*words, **of_graph):
@@ -54,6 +57,9 @@ def test_the_newest_word_counts_not_the_last_that_was_handled():
     asked = commander(NOBODY)
     asked.name = ''
     assert asked.other() == NOBODY
+    asked = commander('of_another_arm')
+    asked.name = ''
+    assert asked.other() == ''
     asked = commander('')
     asked.name = NOBODY
     assert asked.heeded() == asked.other() == ''

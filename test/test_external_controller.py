@@ -17,7 +17,10 @@ from arm_sim.ros import task_launch
 from arm_sim.ros.launch_arguments import _SHARED
 
 PAGE = Path(__file__).parent.parent / 'docs' / 'your_controller.md'
-USUAL = {name: value for name, (value, *_) in _SHARED.items()} | {'engine': 'mujoco'}
+USUAL = {name: value for name, (value, *_) in _SHARED.items()} | {
+    'engine': 'mujoco',
+    'record': 'false',
+}
 
 
 def started(**given):

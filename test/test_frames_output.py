@@ -37,8 +37,8 @@ class Graph:
         rclpy.init(args=['--ros-args', *arguments], domain_id=int(fresh_domain()))
         self.executor, self.nodes = SingleThreadedExecutor(), []
 
-    def node(self, name):
-        return self.add(rclpy.create_node(name, use_global_arguments=False))
+    def node(self, name, namespace=None):
+        return self.add(rclpy.create_node(name, namespace=namespace, use_global_arguments=False))
 
     def add(self, node):
         self.nodes.append(node)
@@ -189,6 +189,18 @@ def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
     other.destroy_publisher(publisher)
     other.destroy_node()
     domain.until(lambda: heard, frames.show)
+
+
+@needs_tf
+def test_frames_of_an_arm_in_a_namespace_have_it_before_their_names(graph):
+    domain = graph()
+    frames = FramesOutput(domain.node('speaker', '/left'), standing_still(), rate=1000.0)
+    domain.node('listener')
+    moving, standing = domain.listen(), domain.listen('/tf_static', LATCHED_QOS)
+    domain.until(lambda: moving and standing, frames.show)
+    for each in (*moving[0].transforms, *standing[0].transforms):
+        assert each.header.frame_id.startswith('left/')
+        assert each.child_frame_id.removeprefix('left/') in FIVE.frame_names
 
 
 def test_without_tf2_msgs_one_line_says_so_and_all_else_goes_on(graph, monkeypatch):

@@ -31,14 +31,16 @@ def told(monkeypatch):
         simulation=simulation, fault='', waits=False, skipped=0, late=0, oldest_command_ns=0
     )
     commands = SimpleNamespace(imitated='', rival='', commander='pd', stale=0)
+    shown = SimpleNamespace(clocks=0)
     node = SimpleNamespace(create_timer=lambda period, report: None)
-    return SimulatorDiagnostics(node, clock, commands, {}), clock, published, logged
+    diagnostics = SimulatorDiagnostics(node, clock, shown, commands, {})
+    return diagnostics, clock, published, logged, shown
 
 
 def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as_long_as_it_is_so(
     told,
 ):
-    diagnostics, clock, published, logged = told
+    diagnostics, clock, published, logged, _ = told
     words = []
     for taken, skipped in ((500, 0), (460, 40), (300, 200), (125, 375), (500, 0)):
         clock.simulation.steps += taken
@@ -58,9 +60,20 @@ def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as
 
 
 def test_what_is_missed_before_anybody_commands_is_nobodys_loss(told):
-    diagnostics, clock, published, logged = told
+    diagnostics, clock, published, logged, _ = told
     clock.simulation.braking = True
     clock.simulation.steps, clock.skipped = 10, 1000
     diagnostics._report()
     assert 'misses' not in published[-1][1]
     assert not logged
+
+
+def test_a_second_clock_in_the_graph_is_named_as_long_as_it_is_there(told):
+    diagnostics, clock, published, _, shown = told
+    words = []
+    for shown.clocks in (0, 1, 0):
+        clock.simulation.steps += 500
+        diagnostics._report()
+        words.append(published[-1][1])
+    second = 'running; another node publishes /clock: one arm has clock:=true'
+    assert words == ['running', second, 'running']

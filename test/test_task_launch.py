@@ -13,8 +13,8 @@ LIMITS = make_task('cube', Robot.load('ur5e')).parameters.tracking_limit
 @pytest.fixture
 def told(monkeypatch):
     """Return what a task is told by a way of running it under these arguments."""
-    monkeypatch.setattr(task_launch, 'arm_nodes', lambda *given: [])
-    monkeypatch.setattr(task_launch, 'task_node', lambda task, parameters: parameters[-1])
+    monkeypatch.setattr(task_launch, 'arm_nodes', lambda *given, recorder: [])
+    monkeypatch.setattr(task_launch, 'task_node', lambda task, told, space: told[-1])
     usual = {name: value for name, (value, *_) in _SHARED.items()}
     usual |= {'robot': 'ur5e', 'engine': 'mujoco', 'task': 'cube', 'parameters': '{}'}
     usual |= {'timestep': '0.001', 'natural_frequency': '20.0', 'frequency': '0.0'}

@@ -15,6 +15,12 @@ NOBODY = 'nobody, until one publisher is left'
 _PATIENCE = 0.8
 
 
+def neighbours(node: Node) -> list[str]:
+    """Return the names of all nodes in a node's namespace, which are those of its arm."""
+    own = node.get_namespace()
+    return [name for name, other in node.get_node_names_and_namespaces() if other == own]
+
+
 class Commander:
     """The name of the controller that the simulator heeds; '' where any may begin.
 
@@ -34,7 +40,7 @@ class Commander:
         Also '' where no simulator is seen: it may be started later.
         """
         return self._name_while(
-            lambda: self._seen() and self.name in (None, NOBODY, *self._node.get_node_names())
+            lambda: self._seen() and self.name in (None, NOBODY, *neighbours(self._node))
         )
 
     def heeded(self) -> str:

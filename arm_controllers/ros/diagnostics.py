@@ -9,6 +9,7 @@ from rclpy.node import Node
 
 from arm_controllers.ros.control_cycle import ControlCycle
 from arm_controllers.ros.log import Log, shortened
+from arm_controllers.ros.messages import prefix_of
 from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for so long [s].
@@ -22,9 +23,10 @@ _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatu
 def status_publisher(node: Node) -> Callable[[bytes, str, Mapping[str, Any]], None]:
     """Return what publishes a node's status: its level, words and values."""
     publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    name = prefix_of(node) + node.get_name()
 
     def publish(level: bytes, words: str, values: Mapping[str, Any]) -> None:
-        status = DiagnosticStatus(level=level, name=node.get_name(), message=words)
+        status = DiagnosticStatus(level=level, name=name, message=words)
         status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = node.get_clock().now().to_msg()

@@ -10,6 +10,7 @@ import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
 from numpy.typing import NDArray
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -30,6 +31,11 @@ def to_ns(stamp: Time | Duration) -> int:
 def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
     """Write nanoseconds into a stamp."""
     stamp.sec, stamp.nanosec = divmod(time_ns, 1_000_000_000)
+
+
+def prefix_of(node: Node) -> str:
+    """Return what stands before a node's frames and its name in messages: '', or 'left/'."""
+    return f'{node.get_namespace().strip("/")}/'.removeprefix('/')
 
 
 def set_numbers(message: Any, **fields: Array) -> None:

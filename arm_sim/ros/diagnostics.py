@@ -12,6 +12,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
 from arm_sim.ros.command_input import CommandInput
+from arm_sim.ros.state_output import StateOutput
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -19,9 +20,16 @@ _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatu
 class SimulatorDiagnostics:
     """Counts what is refused, and tells how things are in words that a person can act on."""
 
-    def __init__(self, node: Node, clock: Clock, commands: CommandInput, fixed: dict[str, str]):
+    def __init__(
+        self,
+        node: Node,
+        clock: Clock,
+        shown: StateOutput,
+        commands: CommandInput,
+        fixed: dict[str, str],
+    ):
         """Publish every second; `fixed` are values that stay."""
-        self._clock, self._commands, self._fixed = clock, commands, fixed
+        self._clock, self._shown, self._commands, self._fixed = clock, shown, commands, fixed
         self._log, self._publish = Log(node, 1.0), status_publisher(node)
         self._refused = self._seen_stale = self._seen_refused = self._seen_skipped = 0
         self._behind = ''
@@ -66,6 +74,8 @@ class SimulatorDiagnostics:
             return _WARN, f'running; {stale} commands came too late to be used'
         if self._behind:
             return _WARN, f'running; {self._behind}'
+        if self._shown.clocks:
+            return _WARN, 'running; another node publishes /clock: one arm has clock:=true'
         return _OK, 'running'
 
     def _look_behind(self) -> str:

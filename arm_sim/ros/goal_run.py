@@ -19,8 +19,9 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.commander import neighbours
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import set_stamp, trajectory_message
+from arm_controllers.ros.messages import prefix_of, set_stamp, trajectory_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
@@ -73,18 +74,19 @@ class GoalRun:
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
         self._reader = JointStateReader(joints, FIELDS)
         self._server, self._timeout = server, timeout
-        self._pause = node.create_client(SetBool, '/simulator/pause')
-        self._reset = node.create_client(Trigger, '/simulator/reset')
+        self._simulator = prefix_of(node) + 'simulator'
+        self._pause = node.create_client(SetBool, 'simulator/pause')
+        self._reset = node.create_client(Trigger, 'simulator/reset')
         self._follow = ActionClient(
-            node, FollowJointTrajectory, f'/{server}/follow_joint_trajectory'
+            node, FollowJointTrajectory, f'{server}/follow_joint_trajectory'
         )
         # Of an external controller no more is asked than a subscription to its goals.
         self._topic: Any = None
         if server == EXTERNAL:
             self._topic = node.create_publisher(
-                JointTrajectory, f'/{server}/joint_trajectory', CONTROL_QOS
+                JointTrajectory, f'{server}/joint_trajectory', CONTROL_QOS
             )
-        self._run_until = node.create_publisher(Time, '/simulator/run_until', CONTROL_QOS)
+        self._run_until = node.create_publisher(Time, 'simulator/run_until', CONTROL_QOS)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.states: list[bytes] = []
         self.diagnostics: dict[str, str] = {}
@@ -209,7 +211,7 @@ class GoalRun:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name == 'simulator':
+            if status.name == self._simulator:
                 self.diagnostics = values = {value.key: value.value for value in status.values}
                 self.fault = status.message if status.level == DiagnosticStatus.ERROR else ''
                 self._oldest_ms = max(self._oldest_ms, float(values['oldest command [ms]']))
@@ -241,7 +243,7 @@ class GoalRun:
         while True:
             with suppress(ArmError):
                 return wait_until(self._executor, condition, what, min(_TELL, self._timeout))
-            waited, starts = time.monotonic() - begin, of in self._node.get_node_names()
+            waited, starts = time.monotonic() - begin, of in neighbours(self._node)
             if waited >= self._timeout and not starts:
                 raise ArmError(f'no {what} within {self._timeout:g} s')
             why = f'; {of} starts, and may compile' if starts else ''

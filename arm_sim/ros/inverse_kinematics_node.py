@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
@@ -93,6 +94,7 @@ class InverseKinematicsNode(Node):
     def __init__(self):
         """Load the model and the solvers, compiled, then open the services."""
         super().__init__('inverse_kinematics')
+        self._prefix = prefix_of(self)
         kind = InverseKinematicsParameters
         self.parameters = p = declare_parameters(self, kind, live=_LIVE)
         refuse_unknown_parameters(self)  # before the compiler, which takes its time
@@ -151,8 +153,8 @@ class InverseKinematicsNode(Node):
         model = self.model
         names = list(request.joint_names) or list(model.joint_names)
         q = self._reader.read(names, request.position, 'position')
-        pose = model.forward_kinematics(q, request.frame or None)
-        response.pose = pose_to_message(pose, model.base_frame)
+        pose = model.forward_kinematics(q, request.frame.removeprefix(self._prefix) or None)
+        response.pose = pose_to_message(pose, self._prefix + model.base_frame)
         response.success = True
 
     @answered
@@ -183,7 +185,7 @@ class InverseKinematicsNode(Node):
 
     def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3:
         """Return a frame's pose in the base frame; a moving frame is where the seed has it."""
-        model = self.model
+        model, frame = self.model, frame.removeprefix(self._prefix)
         if frame in ('', model.base_frame):
             return pin.SE3.Identity()
         moves = model.pin_model.frames[model.frame_id(frame)].parentJoint > 0
@@ -201,7 +203,7 @@ class InverseKinematicsNode(Node):
         """Return what poses and paths are solved with; where a tolerance is 0, the node's own."""
         p = self.parameters
         options = {
-            'frame': request.tip_frame or None,
+            'frame': request.tip_frame.removeprefix(self._prefix) or None,
             'position_only': request.position_only,
             'axis_tolerances': request.axis_tolerances or None,
             'restarts': p.restarts,

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from launch.events import Shutdown
 from arm_controllers.follower.discrete_motion import MOTIONS
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
-from arm_dynamics.checks import unknown
+from arm_dynamics.checks import ArmError, unknown
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import COMMAND_INTERFACE, ENGINES
 
@@ -70,6 +70,12 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         'simulator, controller and inverse kinematics in one process: the same bits, faster',
         ['true', 'false'],
     ),
+    'namespace': ('', 'of everything of this arm, for several in one graph: left', None),
+    'clock': (
+        'true',
+        'whether this arm publishes /clock; of several arms in one graph one may',
+        ['true', 'false'],
+    ),
     'config': ('', "parameter file, over the robot's own", None),
     'viewer': (
         'false',
@@ -103,7 +109,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'engine', 'mode', 'feedforward',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'table', 'composed', 'actuator',
-    'reference_motion',
+    'namespace', 'clock', 'reference_motion',
 )  # fmt: skip
 # What the argument `record` is for nodes.
 RECORD = {'true': 'mcap', 'bag': 'bag', 'false': 'none'}
@@ -122,6 +128,17 @@ def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
     """Declare shared arguments: those of `names` with their usual value, others with another."""
     values = {name: _SHARED[name][0] for name in names} | others
     return [argument(name, value, *_SHARED[name][1:]) for name, value in values.items()]
+
+
+def namespace_of(given: Mapping[str, str]) -> str:
+    """Return the namespace of an arm's nodes, '' or '/left'. Refuses what no namespace can be."""
+    name = given['namespace'].strip('/')
+    if name and not re.fullmatch(r'[a-zA-Z_]\w*(/[a-zA-Z_]\w*)*', name, re.ASCII):
+        raise ArmError(
+            f'namespace is {given["namespace"]!r}; it must be of letters, digits and _, '
+            'such as left or cell_1/left'
+        )
+    return f'/{name}' if name else ''
 
 
 def description(

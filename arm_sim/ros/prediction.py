@@ -55,7 +55,7 @@ class RunningNodes:
         return self._read('simulator', plant_class(engine).Parameters)
 
     def _read[T](self, name: str, parameters: type[T], prefix: str = '') -> T:
-        client = self._node.create_client(GetParameters, f'/{name}/get_parameters')
+        client = self._node.create_client(GetParameters, f'{name}/get_parameters')
         names = [field.name for field in parameter_fields(parameters, prefix)]
         answer = self._call(client, GetParameters.Request(names=names))
         values = map(parameter_value_to_python, answer.values)

@@ -9,7 +9,7 @@ from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.messages import prefix_of, to_ns
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
@@ -41,7 +41,7 @@ class SimulatorNode(Node):
         """Build the plant, refuse to run if it differs from the model, and show state 0."""
         super().__init__('simulator')
         self._log = Log(self)
-        self._one = OneSimulator(self)
+        self._one, self._prefix = OneSimulator(self), prefix_of(self)
         self.parameters = p = declare_parameters(self, SimulatorParameters, live=LIVE)
         engine = plant_class(p.engine)
         of_plant = declare_parameters(self, engine.Parameters, live=LIVE)
@@ -57,7 +57,7 @@ class SimulatorNode(Node):
         self._arm_clock = clock = self._make_clock(shown, own)
         commands = CommandInput(self, clock, own, lambda error: self._diagnostics.refuse(error))
         fixed = {'mode': p.mode, 'engine': p.engine}
-        self._diagnostics = SimulatorDiagnostics(self, clock, commands, fixed)
+        self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
         self.create_subscription(
             Time, '~/run_until', lambda stamp: clock.allow_until(to_ns(stamp)), CONTROL_QOS
@@ -151,7 +151,8 @@ class SimulatorNode(Node):
         parts, header = (message.wrench.force, message.wrench.torque), message.header
         wrench = [getattr(part, axis) for part in parts for axis in 'xyz']
         try:
-            self._simulation.push(header.frame_id, wrench, to_ns(header.stamp))
+            frame = header.frame_id.removeprefix(self._prefix)
+            self._simulation.push(frame, wrench, to_ns(header.stamp))
         except ArmError as error:
             self._diagnostics.refuse(error)
 

@@ -35,7 +35,9 @@ class SimulatorParameters(ArmParameters, Limits):
     initial_velocities: PerJoint = parameter((), 'velocities at reset [rad/s | m/s]; empty: rest')
     payload: float = parameter(0.0, 'mass at the tool frame, not in robot_description [kg]')
     payload_end: float = parameter(0.0, 'time at which the payload falls off [s]; 0: never', min=0)
-    clock_rate: float = parameter(100.0, 'rate of /clock [Hz, simulated]', above=0, max=10_000.0)
+    clock_rate: float = parameter(
+        100.0, 'rate of /clock [Hz, simulated]; 0: none', min=0, max=10_000.0
+    )
     tf_rate: float = parameter(50.0, 'rate of /tf [Hz, simulated]; 0: none', min=0, max=10_000.0)
     command_timeout: float = parameter(
         0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0

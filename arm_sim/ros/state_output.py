@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 import rclpy
 from rclpy.node import Node
@@ -27,6 +28,7 @@ from arm_sim.executables import LAUNCH
 from arm_sim.plants.simulation import Simulation
 from arm_sim.viewer.ros.frames_output import FramesOutput
 
+_CLOCK = '/clock'  # one for the whole graph, be there several arms
 _LONGEST_WAIT = 2.0  # for one that is just ending, or that the graph still shows [s]
 
 
@@ -46,10 +48,10 @@ class StateOutput:
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
         self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
         self._shown = b''
-        self._clock = Clock()
+        self._clock, self._node = Clock(), node
+        self._clock_publisher: Any = None
         self.set_clock_rate(clock_rate)
         self._state_publisher = node.create_publisher(JointState, 'joint_states', STATE_QOS)
-        self._clock_publisher = node.create_publisher(Clock, '/clock', CONTROL_QOS)
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=simulation.model.urdf))
         self._frames = FramesOutput(node, simulation, tf_rate)
@@ -58,8 +60,19 @@ class StateOutput:
         self.warn, self.fail = log.warning, log.error
 
     def set_clock_rate(self, rate: float) -> None:
-        """Publish /clock so often [Hz of simulated time], and no more often than states."""
-        self._clock_every = max(1, round(1e9 / (rate * self._simulation.period_ns)))
+        """Publish /clock so often [Hz of simulated time], no more often than states; 0: never."""
+        node, publisher = self._node, self._clock_publisher
+        self._clock_every = max(1, round(1e9 / (rate * self._simulation.period_ns))) if rate else 0
+        if rate and publisher is None:
+            self._clock_publisher = node.create_publisher(Clock, _CLOCK, CONTROL_QOS)
+        elif not rate and publisher is not None:
+            node.destroy_publisher(publisher)
+            self._clock_publisher = None
+
+    @property
+    def clocks(self) -> int:
+        """Number of nodes that publish /clock beside this one, where it does."""
+        return self._node.count_publishers(_CLOCK) - 1 if self._clock_every else 0
 
     def show(self) -> None:
         """Publish the present state."""
@@ -68,8 +81,13 @@ class StateOutput:
         state.position[:], state.velocity[:], state.effort[:] = plant.q, plant.v, plant.effort
         self._shown = state.serialized(time_ns)
         self._state_publisher.publish(self._shown)
-        if simulation.steps % self._clock_every == 0 and (
-            self._clock_publisher.get_subscription_count()  # else nobody pays for it
+        every = self._clock_every
+        if (
+            every
+            and simulation.steps % every == 0
+            and (
+                self._clock_publisher.get_subscription_count()  # else nobody pays for it
+            )
         ):
             set_stamp(self._clock.clock, time_ns)
             self._clock_publisher.publish(self._clock)

@@ -11,8 +11,14 @@ from arm_controllers.parameter_values import as_ros_value, parameter_fields, rea
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, facts
-from arm_sim.launching import arm_nodes, config_file, feedforward_of, robot_parameter, task_node
-from arm_sim.ros.launch_arguments import RECORD, argument
+from arm_sim.launching import (
+    arm_nodes,
+    config_file,
+    feedforward_of,
+    robot_parameter,
+    task_node,
+)
+from arm_sim.ros.launch_arguments import RECORD, argument, namespace_of
 from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import Task, make_task, task_class
 
@@ -91,6 +97,7 @@ def _nodes(
     if law == 'external' and (made.asks_prediction or given['passes'] != '1'):
         why = 'is compared with its prediction' if made.asks_prediction else 'learns from passes'
         raise ArmError(f'task {task!r} {why}, by a law; controller {law!r} is not known as one')
+    space = namespace_of(given)
     told: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
         **{name: given[name] for name in names},
@@ -111,7 +118,7 @@ def _nodes(
             made.asks_ik,
             recorder=False,
         ),
-        task_node(task, [config_file(given['robot'], given['config']), told]),
+        task_node(task, [config_file(given['robot'], given['config'], space), told], space),
     ]
 
 

@@ -15,7 +15,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from std_msgs.msg import String
 
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError
@@ -94,7 +94,7 @@ class Recorder:
         self._listen('robot_description', _TEXT, self._on_description, LATCHED_QOS)
         if server:
             for name, kind in _OF_CONTROLLERS.items():
-                self._listen(f'/{server}/{name}', kind)
+                self._listen(f'{server}/{name}', kind)
         self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
         self._parameters = ParameterSnapshot(node, self._on_parameters)
         self._look()
@@ -156,8 +156,11 @@ class Recorder:
         self._inputs[name] = made, take or partial(self._files.write, name, kind)
 
     def _look(self) -> None:
-        """Look for topics and nodes that are new."""
+        """Look for topics of this namespace and nodes that are new."""
+        own = '/' + prefix_of(self._node)
         for topic, kinds in self._node.get_topic_names_and_types():
+            if not topic.startswith(own):  # another arm's
+                continue
             for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
                 self._listen(topic, kind)
         self._parameters.look()
@@ -218,7 +221,7 @@ class Recorder:
         except ArmError as error:
             self._log.warning(f'the recording has no /tf: robot_description: {error}')
             return
-        self._frames = FrameMessages(model)
+        self._frames = FrameMessages(model, prefix_of(self._node))
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._files.keep('/tf_static', _TF, bytes(serialize_message(self._frames.standing)))
 

@@ -7,7 +7,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.link_tree import LinkTree
@@ -28,7 +28,8 @@ class FramesOutput:
     """Publishes the frames of a simulated arm, at a rate, while somebody listens.
 
     A message is made for listeners only, so that the control loop pays for no others. While a
-    robot_state_publisher is on the graph, it has the word.
+    robot_state_publisher is on the graph, it has the word. In a namespace, frames have it before
+    their names: `left/tool0`.
     """
 
     def __init__(self, node: Node, simulation: Simulation, rate: float):
@@ -50,7 +51,8 @@ class FramesOutput:
             self._begin()
 
     def _begin(self) -> None:
-        node, self._frames = self._node, FrameMessages(self._simulation.model)
+        node = self._node
+        self._frames = FrameMessages(self._simulation.model, prefix_of(node))
         self._publisher = node.create_publisher(TFMessage, '/tf', _QOS)
         # Kept: a publisher that is gone has no last message.
         self._static = node.create_publisher(TFMessage, '/tf_static', LATCHED_QOS)
@@ -73,7 +75,10 @@ class FramesOutput:
         if not self._wanted:
             return
         was_other, others = self._is_other, self._node.get_publishers_info_by_topic('/tf')
-        self._is_other = any(_OTHER in other.node_name for other in others)
+        own = self._node.get_namespace()
+        self._is_other = any(
+            _OTHER in other.node_name and other.node_namespace == own for other in others
+        )
         if self._is_other and not was_other:
             self._log.info(f'a {_OTHER} shows the arm on /tf, so this node does not')
         self._wanted = not self._is_other
@@ -88,11 +93,11 @@ class FrameMessages:
         standing: of the links that no joint moves.
     """
 
-    def __init__(self, model: RobotModel):
-        """Lay out the messages."""
+    def __init__(self, model: RobotModel, prefix: str):
+        """Lay out the messages; `prefix`: of the links' names, as 'left/'."""
         self._tree = LinkTree(model)
-        self._moving = _transforms(self._tree.moving)
-        self.standing = _transforms(self._tree.standing)
+        self._moving = _transforms(self._tree.moving, prefix)
+        self.standing = _transforms(self._tree.standing, prefix)
         _fill(self.standing, self._tree.standing_poses())
 
     def at(self, q: Array, time_ns: int) -> Any:
@@ -103,12 +108,12 @@ class FrameMessages:
         return self._moving
 
 
-def _transforms(links: list[tuple[str, str]]) -> Any:
-    """Return a message for links on their carriers."""
+def _transforms(links: list[tuple[str, str]], prefix: str) -> Any:
+    """Return a message for links on their carriers; `prefix`: of their names."""
     message = TFMessage()
     for carrier, link in links:
-        each = TransformStamped(child_frame_id=link)
-        each.header.frame_id = carrier
+        each = TransformStamped(child_frame_id=prefix + link)
+        each.header.frame_id = prefix + carrier
         message.transforms.append(each)
     return message
 

@@ -14,17 +14,29 @@ from ament_index_python.packages import (
 from launch import LaunchContext
 from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, TimerAction
 
+from arm_sim.output_folder import temporary_folder
+
 _LOOK = 0.2  # how often rqt_plot's topic is looked for [s]
 
 
-def rviz(base_frame: str) -> Any:
-    """Return what starts RViz on an arm with this root link, or the line that it is not there."""
+def rviz(base_frame: str, space: str = '') -> Any:
+    """Return what starts RViz on an arm with this root link, or the line that it is not there.
+
+    `space`: the namespace of the arm, '' or '/left'.
+    """
     found = _tool('rviz2')
     if found is None:
         return _missing('rviz', 'rviz2', 'or see the arm with viewer:=true')
     display = Path(get_package_share_directory('arm_sim'), 'config', 'arm.rviz')
-    arguments = ['-d', str(display), '-f', base_frame]
     own = ['--ros-args', '-p', 'use_sim_time:=true']  # the stamps of /tf are simulated time
+    if space:
+        text = display.read_text()
+        display = temporary_folder() / 'arm.rviz'
+        named = text.replace('/robot_description', f'{space}/robot_description')
+        of_links = 'Name: RobotModel\n'
+        display.write_text(named.replace(of_links, f'{of_links}      TF Prefix: {space[1:]}\n'))
+        base_frame = f'{space[1:]}/{base_frame}'
+    arguments = ['-d', str(display), '-f', base_frame]
     return ExecuteProcess(cmd=[str(found), *arguments, *own], name='rviz2', output='screen')
 
 
@@ -43,16 +55,16 @@ def _missing(argument: str, package: str, else_: str) -> LogInfo:
     return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')
 
 
-def plot(controller: str) -> list[Any]:
+def plot(controller: str, space: str = '') -> list[Any]:
     """Return what starts rqt_plot on a joint, once the controller (none: the simulator) is there.
 
-    It drops topics that nobody publishes when it starts.
+    It drops topics that nobody publishes when it starts. `space`: see `rviz`.
     """
     found = _tool('rqt_plot')
     if found is None:
         return [_missing('plot', 'rqt_plot', 'or open the recording in PlotJuggler')]
     node = 'simulator' if controller == 'none' else f'{controller}_controller'
-    topic = f'/{node}/controller_state'
+    topic = f'{space}/{node}/controller_state'
     fields = [f'{topic}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]
     graph = rclpy.Context()
 
