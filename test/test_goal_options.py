@@ -65,6 +65,31 @@ def test_overshoot_is_between_points_points_themselves_keep_the_limits():
         make(limit_overshoot=1.0).set_goal(swing, 0)
 
 
+@pytest.mark.parametrize(('joint', 'jump'), [(0, 0.9), (0, 3.0), (2, -1.5)])
+def test_a_slider_at_full_speed_moves_the_arm_within_its_velocity_limit(joint, jump):
+    arm, target, rows = make(), HOME.copy(), []
+    target[joint] += jump
+    for k in range(25):  # each tenth of a second, as rqt_joint_trajectory_controller
+        now = arm.reference.q
+        time = max((np.abs(now - target) / MODEL.velocity_limit).max(), 0.5)
+        if np.abs(now - target).max() > 1e-4:
+            arm.set_goal(goal([time], [target]), k * SECOND // 10)
+        rows.append(run(arm, k * SECOND // 10, (k + 1) * SECOND // 10))
+    q, v, _ = (np.concatenate(column) for column in zip(*rows, strict=True))
+    assert_no_jump(q, v)
+    assert (np.abs(v) <= MODEL.velocity_limit + 1e-9).all()
+    np.testing.assert_allclose(q[-1], target, atol=1e-3)
+
+
+@pytest.mark.parametrize(('time', 'identifier'), [(0.5, 'of the action'), (0.3, None)])
+def test_a_lone_position_that_is_too_fast_is_refused_of_the_action_and_of_any_slider(
+    time, identifier
+):
+    target = HOME + np.array([1.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+    with pytest.raises(GoalError, match='is above its upper limit 3.14159 rad/s'):
+        make().set_goal(goal([time], [target], identifier=identifier), 0)
+
+
 def test_points_of_velocities_alone_are_integrated_where_that_is_allowed():
     t = np.array([0.5, 1.0, 2.0])
     v = np.array([[0.4], [0.4], [0.0]]) * np.ones(6)

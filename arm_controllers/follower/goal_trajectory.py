@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from arm_controllers.follower.braking import braking_time
 from arm_controllers.follower.goal import Goal, ResultCode
+from arm_controllers.follower.lone_point import at_full_speed, quickest
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
 
-_SHORTEST = 0.02  # motion to a single point at time zero [s]
 _PER_JOINT = ('positions', 'velocities', 'accelerations', 'effort')
 
 
@@ -29,6 +29,11 @@ class _Joints:
     a: Array
     effort: Array
     deceleration: Array
+
+    @property
+    def limit(self) -> Array:
+        """Of velocity (k,)."""
+        return self.model.velocity_limit[self.columns]
 
 
 def goal_trajectory(
@@ -77,7 +82,15 @@ def goal_trajectory(
         if goal.effort is not None:
             joints = replace(joints, effort=goal.effort[0])
         if len(goal.times) == 1:  # as soon as the limits allow
-            goal = replace(goal, times=np.array([_quickest(goal.positions[0], joints)]))
+            time = quickest(goal.positions[0] - joints.q, joints.limit, joints.deceleration)
+            goal = replace(goal, times=np.array([time]))
+    time = float(goal.times[0]) - late
+    bare = goal.velocities is None and goal.accelerations is None
+    slider = goal.identifier is None and len(goal.times) == 1 and bare
+    if slider and time > rules.stream_horizon:  # from the topic, which tells nobody of a refusal
+        way, over = goal.positions[0] - joints.q, rules.limit_overshoot
+        time = at_full_speed(way, joints.v, time, joints.limit, over)
+        goal = replace(goal, times=np.array([late + time]))
     motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
     others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
     if len(others):
@@ -138,17 +151,6 @@ def _check_start(goal: Goal, joints: _Joints, tolerances: Array) -> None:
         )
         lower, upper = now - tolerance, now + tolerance
         raise goal.error_at(0, text, joint=name, value=value, lower=lower, upper=upper)
-
-
-def _quickest(target: Array, joints: _Joints) -> float:
-    """Return the time T [s] of a rest-to-rest cubic within velocity limit and deceleration.
-
-    Over a distance d its peaks are velocity 1.5 d/T and acceleration 6 d/T^2.
-    """
-    distance = np.abs(target - joints.q)
-    by_velocity = (1.5 * distance / joints.model.velocity_limit[joints.columns]).max()
-    by_acceleration = np.sqrt(6.0 * distance / joints.deceleration).max()
-    return max(_SHORTEST, 1.01 * float(max(by_velocity, by_acceleration)))
 
 
 def _still_to_come(goal: Goal, late: float) -> Goal:
