@@ -33,6 +33,7 @@ from arm_sim.plants.plant import (
     plant_class,
 )
 from arm_sim.ros.launch_arguments import namespace_of
+from arm_sim.runs.robot import Robot
 from arm_sim.viewer.ros.tools import plot, rviz
 
 
@@ -46,13 +47,15 @@ def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
 
 
 @cache
-def config_file(robot: str, config: str, namespace: str = '') -> str:
-    """Return a file with what the robot's parameter files say together, written for its nodes.
+def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> str:
+    """Return a file with what the robot's files say, and gains where they say none.
 
-    `namespace`: of these nodes, '' or '/left'.
+    It is written for nodes in a namespace, '' or '/left'; `law`: one of them, '': none.
     """
     file = temporary_folder() / 'parameters.yaml'
     sections = merged(files_of(robot, config))
+    if not RobotWords.of(robot).is_shipped:
+        sections = Robot.load(robot, config).sections_for(law)
     if config:
         from arm_sim.ros.known_parameters import check_parameter_file  # imports all
 
@@ -87,7 +90,7 @@ def arm_nodes(
     space, cores = namespace_of(given), os.cpu_count() or 1
     place = int(os.environ.get('ROS_DOMAIN_ID', '0')) + (crc32(space.encode()) if space else 0)
     core = {'core': place % cores} if mode == 'lockstep' else {}
-    config = config_file(robot, given['config'], space)
+    config = config_file(robot, given['config'], space, law)
     if law == 'none' and not plant_class(given['engine']).takes_goals:
         raise RuntimeError(
             f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"

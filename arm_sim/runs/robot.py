@@ -4,12 +4,14 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from arm_controllers.laws import law_names
 from arm_controllers.parameter_file import Sections, yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import RobotWords, find_urdf
+from arm_sim.model_gains import with_law_gains, with_servo_gains
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 
@@ -22,7 +24,7 @@ class Robot:
         name: of the robot.
         model: from its URDF, with what the files say of gravity, rotors and friction.
         start: (n,) where the arm starts [rad | m].
-        sections: what the files say, by node.
+        sections: what the files say, by node; an arm without a file has servo gains by its model.
     """
 
     name: str
@@ -41,11 +43,19 @@ class Robot:
         model = read_fields(ArmParameters, {**sections[SHARED], 'robot': name}).model()
         start = parameters_of(sections, 'simulator').get('initial_positions', model.neutral())
         start = model.check_configuration(start, f'initial_positions of {name}')
+        if not RobotWords.of(name).is_shipped:
+            sections = with_servo_gains(sections, model)
         return cls(find_urdf(name).stem, model, start, sections)
 
     def parameters(self, *nodes: str) -> dict[str, Any]:
         """Return what the files say to nodes, the last one strongest."""
         return parameters_of(self.sections, *nodes)
+
+    def sections_for(self, law: str) -> Sections:
+        """Return the sections, with gains of a law by the arm's model where they say none."""
+        if law not in law_names():
+            return self.sections
+        return with_law_gains(self.sections, self.model, self.start, law)
 
     def with_error(self, error: ModelError) -> dict[str, Any]:
         """Return the simulator's parameters for the arm with an error; none where there is none.

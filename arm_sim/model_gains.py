@@ -1,0 +1,57 @@
+"""Gains for an arm that has no parameter file: from its model, by natural frequency and damping.
+
+    servo_kp = wn^2 m,   servo_kd = 2 zeta wn m,   m = mean of M_jj(q) over the joints' ranges
+
+Laws are designed as in a comparison, at the arm's start.
+"""
+
+from dataclasses import fields
+
+import numpy as np
+
+from arm_controllers.laws import law_class
+from arm_controllers.parameter_file import SHARED, Sections
+from arm_controllers.parameter_values import as_ros_value
+from arm_controllers.second_order_gains import second_order_gains
+from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
+
+# Of the plant's servos, and of laws [rad/s]; both are critically damped.
+SERVO_FREQUENCY = 50.0
+LAW_FREQUENCY = 20.0
+
+_SERVO = ('servo_kp', 'servo_kd')
+_POSES = 400
+
+
+def with_servo_gains(sections: Sections, model: RobotModel) -> Sections:
+    """Return the sections with the plant's servo gains, unless they have any."""
+    if any(name in values for values in sections.values() for name in _SERVO):
+        return sections
+    rng = np.random.default_rng(0)
+    poses = [model.random_configuration(rng) for _ in range(_POSES)]
+    inertia = np.mean([model.mass_matrix(q).diagonal() for q in poses], axis=0)
+    gains = second_order_gains(SERVO_FREQUENCY, 1.0, np.maximum(inertia, 1e-6))
+    told = {name: list(each) for name, each in zip(_SERVO, gains, strict=True)}
+    return {**sections, SHARED: {**sections.get(SHARED, {}), **told}}
+
+
+def with_law_gains(sections: Sections, model: RobotModel, start: Array, name: str) -> Sections:
+    """Return the sections with a law's gains, unless they have any of them.
+
+    A law that has no design, or commands voltages, keeps its own gains.
+    """
+    law = law_class(name)
+    if law.designed is None or law.command_interface == 'voltage':
+        return sections
+    usual, designed = law.Parameters(), law.designed(model, start, LAW_FREQUENCY, 1.0)
+    told = {
+        field.name: as_ros_value(getattr(designed, field.name))
+        for field in fields(designed)
+        if getattr(designed, field.name) != getattr(usual, field.name)
+    }
+    node = f'{name}_controller'
+    given = {**sections.get(SHARED, {}), **sections.get(node, {})}
+    if told.keys() & given.keys():
+        return sections
+    return {**sections, node: {**sections.get(node, {}), **told}}
