@@ -22,6 +22,8 @@ EXECUTABLES = [
     'learn',
     'excite',
     'identify',
+    'report',
+    'rerun',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

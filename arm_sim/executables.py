@@ -29,6 +29,8 @@ _MODULES = {
     'learn': 'arm_sim.commands.learn',
     'excite': 'arm_sim.commands.excite',
     'identify': 'arm_sim.commands.identify',
+    'report': 'arm_sim.replay.ros.report',
+    'rerun': 'arm_sim.replay.ros.rerun',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -40,6 +40,16 @@ _SOON = Duration(seconds=0.01)
 _TELL = 10.0
 # In real time no command is this old but on a machine that is too slow [ms].
 _TOO_OLD_MS = 50.0
+
+
+def joint_states(raw: Iterable[bytes], reader: JointStateReader) -> JointStates:
+    """Return serialised states as arrays, one row for each stamp."""
+    rows = {}
+    for data in raw:
+        reader.open(data)
+        rows[reader.time_ns] = [reader.values(field).copy() for field in FIELDS]
+    q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
+    return JointStates(np.array(list(rows)), q, v, effort)
 
 
 class GoalRun:
@@ -192,12 +202,7 @@ class GoalRun:
 
     def joint_states(self) -> JointStates:
         """Return the states that were received since the reset."""
-        reader, rows = self._reader, {}
-        for data in self.states:
-            reader.open(data)
-            rows[reader.time_ns] = [reader.values(field).copy() for field in FIELDS]
-        q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
-        return JointStates(np.array(list(rows)), q, v, effort)
+        return joint_states(self.states, self._reader)
 
     def _on_state(self, data: bytes) -> None:
         try:

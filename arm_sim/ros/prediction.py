@@ -1,6 +1,6 @@
 """What the running nodes should do: their parameters read, and their loop as it is believed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,54 +9,83 @@ from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 
 from arm_controllers.follower.discrete_motion import following
+from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.reference import ReferenceFunction
 from arm_controllers.ros.controller_parameters import ControllerParameters
-from arm_dynamics.model import ArmParameters
+from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.plants.plant import plant_class
+from arm_sim.plants.simulation import Simulation
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
 from arm_sim.runs.learning import Learner
 from arm_sim.runs.record import Record
 from arm_sim.tasks import Task
 
 
-class RunningNodes:
-    """What the nodes on the graph say of themselves."""
+class KnownNodes:
+    """Nodes whose parameters are known."""
 
-    def __init__(self, node: Node, law: str, call: Callable[[Any, Any], Any]):
-        """Ask from `node`; `call` answers a service client's request, or raises ArmError."""
-        self._node, self._law, self._call = node, law, call
+    def __init__(self, law: str, values: Callable[[str, list[str]], Mapping[str, Any]]):
+        """`values(node, names)` returns parameters of a node, at least those of these names."""
+        self._law, self._values = law, values
 
     def predicted(self, task: Task) -> Record:
         """Return the record of the same run without ROS."""
-        simulator = replace(self._read('simulator', SimulatorParameters), record_inputs='')
-        simulation, _ = set_up(simulator, self._drives(simulator.engine))
+        simulation = self.simulation()
         return task.run(self._law_of(simulation.model), simulation.plant)
 
     def learner(self, reference_function: ReferenceFunction, steps: int, cutoff: float) -> Learner:
         """Return who learns from passes, with what the controller believes of the arm."""
-        name, engine = (
-            f'{self._law}_controller',
-            self._read('simulator', SimulatorParameters).engine,
-        )
-        error = self._read(name, ModelError, ModelError.prefix)
-        model = with_error(self._read(name, ArmParameters).model(), error)
+        model, engine = self._believed(), self.read('simulator', SimulatorParameters).engine
         law, drives = self._law_of(model), self._drives(engine)
         return Learner(law, drives, reference_function, steps, cutoff)
 
+    def controller(self) -> tuple[Any, TrajectoryFollower]:
+        """Return the controller's law, and what that follows."""
+        model, name = self._believed(), f'{self._law}_controller'
+        rules = self.read(name, FollowerParameters, joints=model.joint_names)
+        return self._law_of(model), TrajectoryFollower(model, rules)
+
+    def _believed(self) -> RobotModel:
+        """Return what the controller takes the arm for."""
+        name = f'{self._law}_controller'
+        error = self.read(name, ModelError, ModelError.prefix)
+        return with_error(self.read(name, ArmParameters).model(), error)
+
+    def simulation(self) -> Simulation:
+        """Return what the simulator runs, from its start."""
+        simulator = replace(self.read('simulator', SimulatorParameters), record_inputs='')
+        return set_up(simulator, self._drives(simulator.engine))[0]
+
     def _law_of(self, model: Any) -> Any:
         made, name = law_class(self._law), f'{self._law}_controller'
-        motion = self._read(name, ControllerParameters).reference_motion
-        return following(made(model, self._read(name, made.Parameters)), motion)
+        motion = self.read(name, ControllerParameters).reference_motion
+        return following(made(model, self.read(name, made.Parameters)), motion)
 
     def _drives(self, engine: str) -> Any:
-        return self._read('simulator', plant_class(engine).Parameters)
+        return self.read('simulator', plant_class(engine).Parameters)
 
-    def _read[T](self, name: str, parameters: type[T], prefix: str = '') -> T:
-        client = self._node.create_client(GetParameters, f'{name}/get_parameters')
-        names = [field.name for field in parameter_fields(parameters, prefix)]
-        answer = self._call(client, GetParameters.Request(names=names))
-        values = map(parameter_value_to_python, answer.values)
-        return read_fields(parameters, dict(zip(names, values, strict=True)), prefix)
+    def read[T](
+        self, name: str, parameters: type[T], prefix: str = '', joints: Sequence[str] = ()
+    ) -> T:
+        """Return parameters of a node; `prefix` and `joints` are as for `read_fields`."""
+        names = [field.name for field in parameter_fields(parameters, prefix, joints)]
+        return read_fields(parameters, self._values(name, names), prefix, joints)
+
+
+class RunningNodes(KnownNodes):
+    """What the nodes on the graph say of themselves."""
+
+    def __init__(self, node: Node, law: str, call: Callable[[Any, Any], Any]):
+        """Ask from `node`; `call` answers a service client's request, or raises ArmError."""
+
+        def values(name: str, names: list[str]) -> dict[str, Any]:
+            client = node.create_client(GetParameters, f'{name}/get_parameters')
+            answer = call(client, GetParameters.Request(names=names))
+            told = map(parameter_value_to_python, answer.values)
+            return dict(zip(names, told, strict=True))
+
+        super().__init__(law, values)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from arm_controllers.parameter_values import parameter_fields
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_sim.output_folder import writable_folder
@@ -26,7 +26,8 @@ from arm_sim.runs.closed_loop import Push
 from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.learning import GoalLearner
 from arm_sim.runs.measures import error_facts, track
-from arm_sim.runs.record import RECORD, Record
+from arm_sim.runs.outcome import outcome, print_outcome, write_outcome
+from arm_sim.runs.record import Record
 from arm_sim.runs.report import plain
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Run, Task, task_class
@@ -81,6 +82,13 @@ class AnyTaskParameters(Parameters):
     task: str = parameter('sinusoid', 'by name')
 
 
+def asked(task: Task, parameters: TaskNodeParameters, q: Array) -> tuple[Goal | None, int]:
+    """Return the goal for an arm that stands at q (n,), and where what is measured begins [ns]."""
+    if parameters.start == 'rest':
+        return task.goal_from(q, parameters.period_ns)
+    return task.goal(), 0
+
+
 class TaskNode(Node):
     """Runs once, from the reset of the simulator to the report."""
 
@@ -132,9 +140,7 @@ class TaskNode(Node):
             self._say(note)
         nodes = RunningNodes(self, p.law, arm.call)
         expected = nodes.predicted(task) if task.asks_prediction else None
-        goal, start_ns = task.goal(), 0
-        if p.start == 'rest':
-            goal, start_ns = task.goal_from(q, self.period_ns)
+        goal, start_ns = asked(task, p, q)
         if task.push is not None:
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
         end_ns = start_ns + round(task.duration * 1e9 / self.period_ns) * self.period_ns
@@ -156,7 +162,7 @@ class TaskNode(Node):
         facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
         if recorder:
             recorder.close({'task': self._told(facts, ends)})
-        return self._report(task, Run(record, track(model, record), facts, expected), arm)
+        return self._report(task, Run(record, track(model, record), facts, expected))
 
     def _pass(self, arm: GoalRun, task: Task, goal: Goal | None, ends: tuple[int, int]):
         """Return the states of one motion from the reset to its end; `ends` [ns] are measured."""
@@ -216,37 +222,17 @@ class TaskNode(Node):
 
     def _told(self, facts: dict[str, Any], ends: tuple[int, int]) -> dict[str, str]:
         """Return what a recording has to say of the run, beside its messages."""
-        own = {f.name: getattr(self._of_task, f.name) for f in fields(self._of_task)}
-        told = {'facts': facts, 'parameters': own, 'start_ns': ends[0], 'end_ns': ends[1]}
+        told = {'node': self.get_fully_qualified_name(), 'facts': facts}
+        told |= {'start_ns': ends[0], 'end_ns': ends[1]}
         return {name: json.dumps(plain(value)) for name, value in told.items()}
 
-    def _report(self, task: Task, run: Run, arm: GoalRun) -> int:
-        # Plots and recordings bring libraries that would hold up the start of the arm.
-        from arm_sim.pictures import save
-        from arm_sim.runs.picture import PASSES, passes_figure
-        from arm_sim.runs.report import all_held, print_report, title_of, write_json
-
-        report = task.report(run)
-        checks = task.checks(report)
-        report['limits'] = [check._asdict() | {'held': check.held} for check in checks]
-        report['limits_held'] = all_held(checks)
-        rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
-        if report['mode'] == 'realtime':
-            late, skipped = report['late_ticks'], report['skipped_periods']
-            rate += f', {late} late ticks, {skipped} skipped periods'
-        passes = ', '.join(f'{each["rms"]:.3g}' for each in report['passes_mm'])
-        learnt = (f'tracking error by pass [mm RMS]: {passes}',) * (self.parameters.passes > 1)
-        notes = (*learnt, rate, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
-        title = f'{self.name}: {title_of(report)}, {report["duration_s"]:g} s'
-        print_report(title, task.columns, task.rows(report), notes, checks)
-        write_json(self.output_dir / 'report.json', report)
-        run.record.save(self.output_dir / RECORD)
-        save(task.draw(run, report), self.output_dir / task.picture_name)
-        if learnt:
-            save(passes_figure({title_of(report): report['passes_mm']}), self.output_dir / PASSES)
-        recorded = f', {self._recorder.name}' if self._recorder else ''
-        names = f'report.json, {task.picture_name}, {RECORD}{recorded}'
-        self._say(f'{names} are in {self.output_dir}')
+    def _report(self, task: Task, run: Run) -> int:
+        report, checks = outcome(task, run)
+        print_outcome(task, report, checks)
+        names = write_outcome(self.output_dir, task, run, report)
+        if self._recorder and self._recorder.name:
+            names.append(self._recorder.name)
+        self._say(f'{", ".join(names)} are in {self.output_dir}')
         return 1 if report['limits_held'] is False else 0
 
 

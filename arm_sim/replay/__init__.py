@@ -1,0 +1,1 @@
+"""What is made of recordings afterwards: reports, the same run again, pictures."""

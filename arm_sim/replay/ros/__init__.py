@@ -1,0 +1,1 @@
+"""Recordings read as ROS 2 messages."""

@@ -1,0 +1,94 @@
+"""A recording is a report and a bug report: the same numbers again, and the same bits."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+
+from domains import fresh_domain
+
+from arm_dynamics.checks import ArmError
+from arm_sim.replay.ros import report, rerun
+from arm_sim.replay.ros.recorded_run import RecordedRun
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Return what a task over topics left, with a way to its start."""
+    folder = tmp_path_factory.mktemp('task')
+    command = ['ros2', 'launch', 'arm_sim', 'sinusoid.launch.py', f'output_dir:={folder}']
+    done = subprocess.run(
+        [*command, 'start:=rest'],
+        env=os.environ | {'ROS_DOMAIN_ID': fresh_domain()},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    (folder / 'printed.txt').write_text(done.stdout)
+    return folder
+
+
+def test_the_report_of_a_recording_has_the_table_the_numbers_and_the_picture_of_the_run(
+    folder, tmp_path, capsys
+):
+    file = str(folder / 'recording.mcap')
+    assert report.main([file, '--output-dir', str(tmp_path)]) == 0
+    for name in ('report.json', 'tracking.png'):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
+    run, again = (np.load(each / 'record.npz') for each in (folder, tmp_path))
+    for name in run:
+        np.testing.assert_array_equal(again[name], run[name], err_msg=name)
+    printed = (folder / 'printed.txt').read_text()
+    table = [line.rstrip() for line in capsys.readouterr().out.splitlines()[:-1] if line.strip()]
+    assert len(table) > 10
+    assert [line for line in table if line not in map(str.rstrip, printed.splitlines())] == []
+    assert report.main([file, '--json']) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads((folder / 'report.json').read_text())
+
+
+def test_several_recordings_are_compared_a_row_each(folder, capsys):
+    assert report.main([str(folder), str(folder / 'recording.mcap')]) == 0
+    *_, last = capsys.readouterr().out.split('2 recordings')
+    assert last.count(' held ') == 2
+    assert f'{folder.name}: sinusoid, planar_3r, pd_feedforward' in last
+
+
+def test_the_recorded_goals_again_give_every_bit(folder, capsys):
+    assert rerun.main([str(folder / 'recording.mcap')]) == 0
+    printed = capsys.readouterr().out
+    assert '1 goals under pd_feedforward_controller' in printed
+    assert 'every bit is the same' in printed
+
+
+def test_a_rerun_with_another_arm_says_where_it_differs_first(folder):
+    recording = RecordedRun.load(folder)
+    recording.parameters['/simulator']['payload'] = 0.1
+    found = rerun.rerun(recording).difference()
+    assert found.startswith('t = 0.102')  # planar: nothing moves before the goal starts at 0.1 s
+    assert "joint 'joint_1': " in found
+
+
+def test_what_a_recording_lacks_is_one_line(folder, tmp_path, capsys):
+    whole = (folder / 'recording.mcap').read_bytes()
+    cut = tmp_path / 'cut.mcap'
+    cut.write_bytes(whole[: len(whole) // 2])
+    assert report.main([str(cut)]) == 1
+    told = capsys.readouterr().err
+    assert told.count('\n') == 1
+    assert 'has no task' in told
+    assert rerun.main([str(cut)]) == 0  # as far as it goes
+    recording = RecordedRun.load(folder)
+    del recording.states[7]
+    with pytest.raises(ArmError, match=r'has no state 7 \(t = 0.0070 s\)'):
+        rerun.rerun(recording)
+    recording.commands.clear()
+    with pytest.raises(ArmError, match='has no joint_commands'):
+        rerun.rerun(recording)
+    assert report.main([str(tmp_path / 'none.mcap')]) == 1
+    assert 'cannot be read' in capsys.readouterr().err
