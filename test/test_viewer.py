@@ -7,6 +7,7 @@ import time
 from types import SimpleNamespace
 from typing import ClassVar
 
+import mujoco
 import numpy as np
 import pytest
 import rclpy
@@ -162,3 +163,30 @@ def test_without_a_display_it_is_refused_in_one_line(monkeypatch):
     monkeypatch.setenv('DISPLAY', ':973')
     with pytest.raises(ArmError, match="needs a display: ':973' cannot be opened"):
         check_display()
+
+
+def test_meshes_are_shown_where_they_are_in_the_links_frame(tmp_path):
+    corners = '0 0 0', '0.1 0 0', '0 0.2 0', '0 0 0.3'
+    faces = ('1 3 2', '1 2 4', '1 4 3', '2 3 4')
+    lines = [f'v {corner}' for corner in corners] + [f'f {face}' for face in faces]
+    (tmp_path / 'wedge.obj').write_text('\n'.join(lines))
+    shape = (
+        f'<visual><origin xyz="0 0 0.5" rpy="0 0 1.5707963267948966"/><geometry>'
+        f'<mesh filename="file://{tmp_path}/wedge.obj" scale="2 1 1"/></geometry>'
+        '<material name="red"><color rgba="1 0 0 1"/></material></visual>'
+    )
+    there = find_urdf('planar_3r').read_text().replace('</link>', f'{shape}</link>')
+    gone = there.replace('wedge.obj', 'nowhere.obj')
+    model = RobotModel(there)
+    m = Scene(model, Surroundings()).mj_model
+    (geom, *others) = [k for k in range(m.ngeom) if m.geom_dataid[k] >= 0]
+    assert len(others) == len(model.urdf.split('</link>')) - 2
+    assert m.geom_rgba[geom].tolist() == [1, 0, 0, 1]
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, m.geom_quat[geom])
+    points = m.mesh_vert[: m.mesh_vertnum[0]] @ turn.reshape(3, 3).T + m.geom_pos[geom]
+    wanted = np.array([[0, 0, 0.5], [0, 0.2, 0.5], [-0.2, 0, 0.5], [0, 0, 0.8]])
+    for corner in wanted:  # scaled, then turned by 90 degrees, then lifted
+        assert np.linalg.norm(points - corner, axis=1).min() < 1e-6
+    without = Scene(RobotModel(gone), Surroundings()).mj_model
+    assert not (without.geom_dataid >= 0).any()

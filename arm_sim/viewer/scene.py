@@ -6,8 +6,10 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.shapes import mesh_finder
 from arm_sim.plants.mujoco_scene import scene_of
 from arm_sim.plants.plant import PlantParameters
+from arm_sim.viewer.meshes import add_meshes
 
 _PIECE = 0.004  # of the drawn path [m]
 
@@ -23,7 +25,9 @@ class Scene:
         """Build it; shapes that MuJoCo cannot read are left out, and masses do not matter."""
         parameters = PlantParameters(floor=surroundings.floor, table=surroundings.table)
         try:
-            self.mj_model = _compiled(scene_of(model, parameters))
+            spec = scene_of(model, parameters)
+            add_meshes(spec, model.urdf, mesh_finder(model.file))
+            self.mj_model = _compiled(spec)
         except ValueError:
             self.mj_model = _compiled(scene_of(model, parameters, shapes=False))
         self.mj_data = mujoco.MjData(self.mj_model)
