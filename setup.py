@@ -24,6 +24,7 @@ EXECUTABLES = [
     'identify',
     'report',
     'rerun',
+    'replay',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

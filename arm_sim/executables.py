@@ -31,6 +31,7 @@ _MODULES = {
     'identify': 'arm_sim.commands.identify',
     'report': 'arm_sim.replay.ros.report',
     'rerun': 'arm_sim.replay.ros.rerun',
+    'replay': 'arm_sim.replay.ros.replay_node',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

@@ -15,6 +15,7 @@ from launch import LaunchContext
 from launch.actions import ExecuteProcess, LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.laws import law_class
@@ -151,6 +152,18 @@ def _wanted(model: RobotModel, actuator: str) -> str:
         f"joint_commands, a JointState with the state's stamp and {field} of "
         f'{", ".join(model.joint_names)}; tasks send goals to external_controller/joint_trajectory'
     )
+
+
+def replay(given: Mapping[str, str]) -> list[Any]:
+    """Return what plays a recording, and the viewer where it is asked for."""
+    file = str(Path(given['file']).expanduser().absolute())
+    told = {
+        'file': ParameterValue(file, value_type=str),
+        'speed': float(given['speed']),
+        'seek': float(given['seek']),
+    }
+    found = [_node('replay', [told], '', succeeds=True)]
+    return found + ([_node('viewer', [], '', may_end=True)] if given['viewer'] == 'true' else [])
 
 
 def _separate(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:

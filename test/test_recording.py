@@ -29,6 +29,7 @@ from arm_sim.plants.lockstep_clock import _AHEAD  # noqa: E402
 from arm_sim.recording.mcap_file import McapFile  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
 from arm_sim.recording.ros.schemas import schema_text  # noqa: E402
+from arm_sim.replay.ros import replay_node  # noqa: E402
 from arm_sim.runs.mcap_messages import messages_of  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'
@@ -236,6 +237,56 @@ def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path
     # Nobody waits for it any more.
     topic = '/simulator/recorded_until'
     arm.until(lambda: not arm.node.get_publishers_info_by_topic(topic))
+
+
+@pytest.mark.parametrize(('speed', 'seek'), [(1000.0, 0.0), (50.0, 1.0)])
+def test_a_replay_publishes_from_the_sought_time_on_and_what_the_arm_is_and_ends(
+    tmp_path, monkeypatch, speed, seek
+):
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    path, count = tmp_path / 'x.mcap', 1000
+    file = McapFile(path)
+    for topic, kind in (('/joint_states', JOINTS), ('/robot_description', 'std_msgs/msg/String')):
+        file.open_channel(topic, kind, schema_text(kind))
+    file.write('/robot_description', bytes(serialize_message(String(data='an arm'))), 0)
+    for k in range(count):
+        file.write('/joint_states', state(k * PERIOD), k * PERIOD)
+    file.close()
+    ended = []
+    monkeypatch.setattr(replay_node, 'end_node', lambda: ended.append(True))
+    told = [f'file:={path}', 'speed:=0.0', f'seek:={seek}']
+    arguments = [word for each in told for word in ('-p', each)]
+    rclpy.init(args=['--ros-args', *arguments], domain_id=int(fresh_domain()))
+    try:
+        node, executor = replay_node.ReplayNode(), make_executor()
+        listener = rclpy.create_node('listener', use_global_arguments=False)
+        heard, arms = [], []
+        listener.create_subscription(JointState, 'joint_states', heard.append, STATE_QOS, raw=True)
+        listener.create_subscription(String, 'robot_description', arms.append, LATCHED_QOS)
+        executor.add_node(node)
+        executor.add_node(listener)
+
+        def until(condition):
+            for _ in range(6000):
+                if condition():
+                    return
+                executor.spin_once(timeout_sec=0.01)
+            raise AssertionError('waited for 60 s')
+
+        states = node._publishers_of['/joint_states']
+        until(lambda: arms and states.get_subscription_count())
+        assert not heard  # it stands
+        (done,) = node.set_parameters([rclpy.parameter.Parameter('speed', value=speed)])
+        assert done.successful
+        first = round(seek / (PERIOD * 1e-9))
+        until(lambda: len(heard) == count - first)
+        assert heard == [state(k * PERIOD) for k in range(first, count)]
+        assert arms[0].data == 'an arm'
+        until(lambda: ended)
+    finally:
+        node.destroy_node()
+        listener.destroy_node()
+        rclpy.try_shutdown()
 
 
 # A clock that is recorded
