@@ -48,11 +48,20 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def _runs(process: str) -> bool:
+    """Whether a process runs; one that has ended is there until somebody has asked for its end."""
+    try:
+        state = Path('/proc', process, 'stat').read_text().rpartition(')')[2].split()[0]
+    except OSError:
+        return False
+    return state not in 'ZX'
+
+
 def _run(start: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if LAUNCH in os.environ:
         end_with_parent()
-        if not Path('/proc', os.environ[LAUNCH]).exists():  # it has ended already
+        if not _runs(os.environ[LAUNCH]):  # it ended before this one asked
             return 1
     return start()
 

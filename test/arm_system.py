@@ -16,6 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from domains import fresh_domain
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from patience import PATIENCE
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.action import ActionClient
 from rclpy.experimental import EventsExecutor
@@ -29,7 +30,6 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import as_arguments, files_of
 
-TIMEOUT = 60.0
 LONGEST_LINE = 500  # characters a node may print in a line
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
@@ -114,6 +114,7 @@ class ArmSystem:
         """Start a controller and watch what it reports."""
         name = name or f'{law}_controller'
         own = [f'autostart:={str(autostart).lower()}', f'mode:={self.mode}']
+        own.append(f'state_timeout:={PATIENCE}')
         self.start(f'{law}_controller', *own, *overrides, name=name, remap=remap)
         self.node.create_subscription(
             JointTrajectoryControllerState, f'/{name}/controller_state', self._on_reference, 1000
@@ -129,10 +130,10 @@ class ArmSystem:
         process = self.processes.pop(name)
         process.send_signal(signal.SIGINT)
         try:
-            return process.wait(60)
+            return process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-            return process.wait(60)
+            return process.wait(PATIENCE)
 
     def alive(self, name):
         return self.processes[name].poll() is None
@@ -148,7 +149,7 @@ class ArmSystem:
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)
 
-    def wait(self, condition, what, timeout=TIMEOUT):
+    def wait(self, condition, what, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > end:
@@ -156,11 +157,11 @@ class ArmSystem:
                 raise AssertionError(f'no {what} within {timeout} s\n{self.diagnostics}\n{logs}')
             self.executor.spin_once(timeout_sec=0.02)
 
-    def result(self, future, what, timeout=TIMEOUT):
+    def result(self, future, what, timeout=PATIENCE):
         self.wait(future.done, what, timeout)
         return future.result()
 
-    def call(self, kind, name, request, timeout=TIMEOUT):
+    def call(self, kind, name, request, timeout=PATIENCE):
         client = self.node.create_client(kind, name)
         try:
             self.wait(client.service_is_ready, f'service {name}', timeout)
@@ -188,7 +189,7 @@ class ArmSystem:
             f'{controller} that holds',
         )
 
-    def words(self, name, expected, timeout=TIMEOUT):
+    def words(self, name, expected, timeout=PATIENCE):
         """Wait for words on /diagnostics; return them."""
         self.wait(
             lambda: expected in self.diagnostics.get(name, (0, ''))[1],
@@ -219,7 +220,7 @@ class ArmSystem:
         assert handle.accepted
         return handle, handle.get_result_async()
 
-    def follow(self, controller, goal, timeout=TIMEOUT):
+    def follow(self, controller, goal, timeout=PATIENCE):
         """Send an action goal and return (status, result)."""
         _, future = self.send(controller, goal)
         answer = self.result(future, 'end of the goal', timeout)

@@ -1,5 +1,6 @@
-"""How long hostile tests go on."""
+"""How long hostile tests go on, and the end of launches whose test has failed."""
 
+import psutil
 import pytest
 
 
@@ -11,6 +12,16 @@ def pytest_addoption(parser):
         metavar='N',
         help='hostile tests (test/hostile) try N times as much as in the suite',
     )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """End the launches that a test leaves behind where it fails: they would take the processor."""
+    yield
+    if call.when == 'call' and call.excinfo is not None:
+        for child in psutil.Process().children():
+            if 'launch' in child.cmdline():
+                child.terminate()
 
 
 @pytest.fixture(scope='session')

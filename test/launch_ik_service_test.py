@@ -16,6 +16,7 @@ import pytest
 import rclpy
 from geometry_msgs.msg import PoseArray
 from ikpy_solver import PLUGIN
+from patience import PATIENCE
 from plugins import write_plugins
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -28,7 +29,6 @@ from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 from arm_sim.ros.ik_client import pose_from_message, pose_to_message
 
 Q = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
-TIMEOUT = 60.0
 
 
 def path_of(positions, rotation):
@@ -57,7 +57,7 @@ class TestServices(unittest.TestCase):
         cls.fk = cls.node.create_client(ComputeFK, 'compute_fk')
         cls.path = cls.node.create_client(ComputeIKPath, 'compute_ik_path')
         for client in (cls.ik, cls.fk, cls.path):
-            assert client.wait_for_service(TIMEOUT), client.srv_name
+            assert client.wait_for_service(PATIENCE), client.srv_name
 
     @classmethod
     def tearDownClass(cls):
@@ -66,7 +66,7 @@ class TestServices(unittest.TestCase):
 
     def call(self, client, request):
         future = client.call_async(request)
-        rclpy.spin_until_future_complete(self.node, future, timeout_sec=TIMEOUT)
+        rclpy.spin_until_future_complete(self.node, future, timeout_sec=PATIENCE)
         assert future.done(), 'no answer'
         return future.result()
 
@@ -120,7 +120,7 @@ class TestServices(unittest.TestCase):
 
     def set(self, **values):
         client = self.node.create_client(SetParameters, 'inverse_kinematics/set_parameters')
-        assert client.wait_for_service(TIMEOUT)
+        assert client.wait_for_service(PATIENCE)
         given = [Parameter(pair[0], value=pair[1]).to_parameter_msg() for pair in values.items()]
         return self.call(client, SetParameters.Request(parameters=given)).results[0]
 
@@ -241,14 +241,14 @@ class TestServices(unittest.TestCase):
             for _ in range(20)
         ]
         for client in clients:
-            assert client.wait_for_service(TIMEOUT)
+            assert client.wait_for_service(PATIENCE)
         asked = []
         for k in range(200):
             q = self.model.random_configuration(rng)
             request = ComputeIK.Request(target=self.target(q), seed=q.tolist())
             asked.append((q, clients[k % 20].call_async(request)))
         for q, future in asked:
-            rclpy.spin_until_future_complete(self.node, future, timeout_sec=TIMEOUT)
+            rclpy.spin_until_future_complete(self.node, future, timeout_sec=PATIENCE)
             assert future.done(), 'no answer'
             np.testing.assert_allclose(future.result().position, q, atol=1e-5)
         for client in clients:

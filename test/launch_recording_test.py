@@ -9,6 +9,7 @@ import pytest
 from arm_system import HOME, ArmSystem, goal
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import WrenchStamped
+from patience import PATIENCE
 from rclpy.serialization import deserialize_message
 from std_srvs.srv import Trigger
 
@@ -96,7 +97,7 @@ def test_replay_from_the_file_alone_ends_in_the_simulators_state_to_the_last_bit
         ],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

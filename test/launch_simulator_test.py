@@ -12,6 +12,7 @@ import pytest
 import rclpy
 from domains import fresh_domain
 from launch_ros.actions import Node as NodeAction
+from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -73,7 +74,7 @@ class TestSimulator(unittest.TestCase):
     def stamp(self):
         return to_ns(self.states[-1].header.stamp) if self.states else None
 
-    def wait(self, condition, timeout=20.0):
+    def wait(self, condition, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, 'time is up'

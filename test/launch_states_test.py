@@ -167,15 +167,16 @@ def test_state_that_was_overtaken_on_its_way_is_dropped_and_the_goal_goes_on(pla
     _, end = system.send(CONTROLLER, goal([0.2], [HOME]))
     for _ in range(10):
         plant.show(plant.message())
-    plant.k -= 1 + periods
-    late = plant.message(HOME + 0.1)
-    late.header.stamp.sec, rest = divmod((plant.k + 1) * 2, 1000)
-    late.header.stamp.nanosec = rest * 1_000_000
-    before = len(plant.commands)
-    plant.states.publish(late)
+    newest, late = plant.message(), plant.message(HOME + 0.1)
+    plant.k += 1
+    for message, k in ((newest, plant.k), (late, plant.k - periods)):
+        message.header.stamp.sec, rest = divmod(k * 2, 1000)
+        message.header.stamp.nanosec = rest * 1_000_000
+        plant.states.publish(message)  # at once: after a silence it would be a reset
     system.spin(0.1)
-    assert all(command.header.stamp != late.header.stamp for command in plant.commands[before:])
-    plant.k += 1 + periods
+    efforts = [c.effort for c in plant.commands if c.header.stamp == late.header.stamp]
+    assert efforts
+    assert all(effort == efforts[0] for effort in efforts)  # those of the state before
     for _ in range(100):
         plant.show(plant.message())
     answer = system.result(end, 'end of the goal')

@@ -94,6 +94,7 @@ def test_refused_goal_and_a_goal_that_failed_are_told_with_their_reason(controll
     controller.node.trigger_activate()
     controller.show()
     controller.ask(goal([0.5], [HOME + 9.0]))
+    controller.show()
     assert controller.words.startswith("holding; goal refused: joint 'shoulder_pan_joint': ")
     controller.ask(goal([0.5], [HOME + 0.1]))
     controller.show(2.0)

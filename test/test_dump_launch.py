@@ -7,8 +7,7 @@ import time
 from contextlib import contextmanager
 
 from domains import fresh_domain
-
-TIMEOUT = 90.0
+from patience import PATIENCE
 
 
 @contextmanager
@@ -25,7 +24,7 @@ def running(folder, domain, *command):
         )
 
     def dump(node: str) -> str:
-        end = time.monotonic() + TIMEOUT
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             assert process.poll() is None, (folder / 'log.txt').read_text()
             answer = subprocess.run(
@@ -39,7 +38,7 @@ def running(folder, domain, *command):
         yield dump
     finally:
         os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
 
 
 def test_dumps_of_two_nodes_are_the_config_of_the_next_launch_and_change_nothing(tmp_path):

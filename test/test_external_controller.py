@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from domains import fresh_domain
 from launch.actions import LogInfo
+from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
 from arm_sim.launching import arm_nodes
@@ -76,7 +77,7 @@ def test_the_pages_controller_follows_a_task_in_lock_step(tmp_path):
     try:
         run = subprocess.run(
             [*command, f'output_dir:={tmp_path}'],
-            capture_output=True, text=True, timeout=240, env=environment,
+            capture_output=True, text=True, timeout=PATIENCE, env=environment,
         )  # fmt: skip
         assert run.returncode == 0, run.stdout + run.stderr
     finally:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -46,7 +47,7 @@ class Graph:
         return node
 
     def until(self, condition, step=lambda: None):
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end
             step()

@@ -3,6 +3,8 @@
 import signal
 import subprocess
 
+from patience import PATIENCE
+
 LAUNCH = """
 from launch import Action, LaunchDescription
 from launch.actions import ExecuteProcess
@@ -36,7 +38,7 @@ def interrupted(file):
         while '] started' not in printed:
             printed += launch.stdout.readline()
         launch.send_signal(signal.SIGINT)
-        printed += launch.communicate(timeout=60)[0]
+        printed += launch.communicate(timeout=PATIENCE)[0]
     return launch.returncode, printed
 
 

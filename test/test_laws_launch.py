@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from domains import fresh_domain
 from launch.actions import DeclareLaunchArgument
+from patience import PATIENCE
 
 from arm_dynamics.robots import share_folder
 from arm_sim.comparison.cases import Case, measure_case
@@ -18,7 +19,9 @@ def launch(folder, file, *arguments):
     """Run a launch file to its end; return exit code, what it printed, and its report."""
     environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
     command = ['ros2', 'launch', 'arm_sim', file, f'output_dir:={folder}', *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
+    run = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, env=environment
+    )
     report = folder / 'report.json'
     text = run.stdout + run.stderr
     return run.returncode, text, json.loads(report.read_text()) if report.exists() else {}

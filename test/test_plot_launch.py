@@ -12,6 +12,7 @@ import rclpy
 import yaml
 from control_msgs.msg import JointTrajectoryControllerState
 from domains import fresh_domain
+from patience import PATIENCE
 
 FIELDS = [
     f'/pd_controller/controller_state/{part}/positions[0]'
@@ -55,7 +56,7 @@ def launch(folder, *words):
 
 
 def wait(condition, folder):
-    end = time.monotonic() + 100
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, (folder / 'log.txt').read_text()
         time.sleep(0.05)
@@ -63,7 +64,7 @@ def wait(condition, folder):
 
 def end(process):
     process.send_signal(signal.SIGINT)
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
 def test_rqt_plot_and_rviz_are_started_by_the_arms_launch_with_what_they_are_to_show(
@@ -110,7 +111,7 @@ def test_a_launch_ends_while_rqt_plot_waits_for_its_topic(started, tmp_path):
         wait(lambda: 'Default logging verbosity' in (tmp_path / 'log.txt').read_text(), tmp_path)
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
-        process.wait(60)
+        process.wait(PATIENCE)
         assert not started.exists()
     finally:
         process.kill()

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from domains import fresh_domain
+from patience import PATIENCE
 from plugins import LAW, write_plugins
 
 from arm_sim.comparison.laws import compared_laws
@@ -40,7 +41,12 @@ def run(tmp_path):
             'ROS_DOMAIN_ID': fresh_domain(),
         }
         answer = subprocess.run(
-            command, capture_output=True, text=True, timeout=240, env=environment, cwd=tmp_path
+            command,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env=environment,
+            cwd=tmp_path,
         )
         return answer.returncode, answer.stdout + answer.stderr
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from domains import fresh_domain
+from patience import PATIENCE
 
 NODE = """
 import sys, time
@@ -46,7 +47,7 @@ def test_a_second_signal_does_not_break_off_the_end(again):
     while node.stdout.readline() == 'up\n':
         pass
     node.send_signal(again)
-    printed = node.communicate(timeout=60)[0]
+    printed = node.communicate(timeout=PATIENCE)[0]
     assert printed == 'ended\n'
     assert node.returncode == 0
 
@@ -91,7 +92,7 @@ def run_together(when, do=lambda nodes: None):
         env=environment,
     )
     do(nodes)
-    printed, said = nodes.communicate(timeout=60)
+    printed, said = nodes.communicate(timeout=PATIENCE)
     assert printed.splitlines()[-1:] == ['quiet has ended']
     return nodes.returncode, said
 

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import psutil
 import pytest
 import rclpy
 from domains import fresh_domain
+from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 
 from arm_dynamics.checks import ArmError
@@ -38,7 +40,7 @@ class Launch:
         return self._log.read_text()
 
     def wait_for(self, text: str) -> None:
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE
         while text not in self.printed():
             assert time.monotonic() < end, self.printed()
             assert self.process.poll() is None, self.printed()
@@ -57,7 +59,7 @@ class Launch:
         node.send_signal(signal.SIGCONT)
 
     def end(self) -> tuple[int, dict]:
-        code, report = self.process.wait(timeout=240), self._out / 'report.json'
+        code, report = self.process.wait(timeout=PATIENCE), self._out / 'report.json'
         return code, json.loads(report.read_text()) if report.exists() else {}
 
 
@@ -111,9 +113,19 @@ def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
     nodes = psutil.Process(launch.process.pid).children(recursive=True)
     assert len(nodes) == 3
     launch.process.send_signal(how)
-    launch.process.wait(timeout=60)
-    _, alive = psutil.wait_procs(nodes, timeout=60)
+    launch.process.wait(timeout=PATIENCE)
+    _, alive = psutil.wait_procs(nodes, timeout=PATIENCE)
     assert not alive
+
+
+def test_a_node_whose_launch_has_just_ended_does_not_start():
+    launch = psutil.Popen(['true'])  # which nobody has waited for
+    while launch.status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    node = [sys.executable, '-m', 'arm_sim.executables', 'simulator']
+    told = os.environ | {'ARM_SIM_LAUNCH': str(launch.pid), 'ROS_DOMAIN_ID': fresh_domain()}
+    assert subprocess.run(node, env=told, timeout=PATIENCE, check=False).returncode == 1
+    launch.wait()
 
 
 def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_path):
@@ -131,7 +143,7 @@ def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_pat
     assert first.process.poll() is None
     assert 'goal ended' not in first.printed()
     first.process.send_signal(signal.SIGINT)
-    first.process.wait(timeout=60)
+    first.process.wait(timeout=PATIENCE)
 
 
 def test_a_node_that_starts_is_waited_for_beyond_the_timeout_and_named(monkeypatch, capsys):

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from domains import fresh_domain
+from patience import PATIENCE
 from plugins import TASK, write_plugins
 
 from arm_dynamics.checks import ArmError
@@ -39,7 +40,9 @@ def outside(folder, *command):
     """Run a command as a user who has installed the folder; return code and what it printed."""
     path = os.pathsep.join([str(folder), os.environ.get('PYTHONPATH', '')])
     environment = os.environ | {'PYTHONPATH': path, 'ROS_DOMAIN_ID': fresh_domain()}
-    run = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
+    run = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, env=environment
+    )
     return run.returncode, run.stdout + run.stderr
 
 

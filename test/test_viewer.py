@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import rclpy
 from domains import fresh_domain
+from patience import PATIENCE
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -100,7 +101,7 @@ def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_wind
     description.publish(String(data=FIVE.urdf))
 
     def until(condition):
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end
             states.publish(message)
@@ -150,7 +151,9 @@ threading.Thread(target=time.sleep, args=(1000,)).start()
 viewer_node.run_node = lambda name, node: 7
 viewer_node.main()
 """
-    assert subprocess.run([sys.executable, '-c', code], timeout=60, check=False).returncode == 7
+    assert (
+        subprocess.run([sys.executable, '-c', code], timeout=PATIENCE, check=False).returncode == 7
+    )
 
 
 def test_without_a_display_it_is_refused_in_one_line(monkeypatch):
