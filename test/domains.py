@@ -3,6 +3,7 @@
 import fcntl
 import os
 import tempfile
+import time
 from collections import deque
 
 _NUMBERS, _MOST = range(1, 101), 15
@@ -11,13 +12,16 @@ _held: deque[str] = deque()
 
 def fresh_domain() -> str:
     """Return a ROS_DOMAIN_ID that only this process has, and has not used for long."""
-    for k in range(len(_NUMBERS)):
-        number = str(_NUMBERS[(os.getpid() + k) % len(_NUMBERS)])
-        if len(_held) < _MOST and number not in _held and _take(number):
-            _held.append(number)
-            return number
-    _held.rotate(-1)
-    return _held[-1]
+    while True:
+        for k in range(len(_NUMBERS)):
+            number = str(_NUMBERS[(os.getpid() + k) % len(_NUMBERS)])
+            if len(_held) < _MOST and number not in _held and _take(number):
+                _held.append(number)
+                return number
+        if _held:
+            _held.rotate(-1)
+            return _held[-1]
+        time.sleep(1.0)  # other runs hold all of them
 
 
 def _take(number: str) -> bool:
