@@ -25,6 +25,7 @@ EXECUTABLES = [
     'report',
     'rerun',
     'replay',
+    'margins',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

@@ -1,0 +1,1 @@
+"""Stability that is known beforehand: closed loops as matrices, along a task."""

@@ -1,0 +1,185 @@
+"""How far a loop is from instability, along a task: for what is believed, and for what may be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_controllers.follower.discrete_motion import MOTIONS, following
+from arm_controllers.laws import Law, law_class
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.parameters import parameter
+from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.comparison.monte_carlo import tabulated
+from arm_sim.margins.linear_law import WARM_UP, linear_law
+from arm_sim.margins.linear_loop import ClosedLoops, LinearArms, linear_arms
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+from arm_sim.tuning.trial import Trial
+
+_INSTANTS = 9  # of a task at which the loop is looked at
+_MORE = 8  # periods of delay on top that are tried
+FACTORS = np.geomspace(0.25, 4.0, 17)  # of all inertials, the middle one is 1
+
+
+@dataclass(frozen=True)
+class Loop(Trial):
+    """A law on an arm along a task, with what is between them."""
+
+    feedforward: str = ''  # level of a servo; empty: as in the files
+    natural_frequency: float = parameter(
+        0.0, "that the law is designed for [rad/s]; 0: the files' gains", min=0, max=1e4
+    )
+    reference_motion: str = parameter('continuous', 'see DiscreteMotion', one_of=MOTIONS)
+    delay: int = parameter(0, 'control periods by which commands are late', min=0, max=50)
+    position_noise: float = parameter(0.0, 'standard deviation [rad | m]', min=0)
+    velocity_noise: float = parameter(0.0, 'standard deviation [rad/s | m/s]', min=0)
+
+    def gains(self, robot: Robot) -> Any:
+        """Return the law's parameters."""
+        law = law_class(self.law)
+        level = {'feedforward': self.feedforward} if self.feedforward else {}
+        if not self.natural_frequency:
+            return replace(self.shipped(robot), **level)
+        if law.designed is None:
+            raise ArmError(f'law {self.law!r} has no design; leave natural_frequency out')
+        return replace(
+            law.designed(robot.model, robot.start, self.natural_frequency, 1.0), **level
+        )
+
+    def plant_of(self, robot: Robot) -> PlantParameters:
+        """Return the plant's parameters; a servo's gains are the law's."""
+        plant, gains = self.plant(robot), self.gains(robot)
+        if plant.actuator == 'servo':
+            plant = replace(plant, servo_kp=gains.servo_kp, servo_kd=gains.servo_kd)
+        return plant
+
+    def make(self, robot: Robot, model: Any) -> Law:
+        """Return the law with a model of one arm or of many."""
+        return following(law_class(self.law)(model, self.gains(robot)), self.reference_motion)
+
+
+class Course(NamedTuple):
+    """Loops of N arms at some instants of a task.
+
+    Attributes:
+        times: (k,) [s].
+        law: of each instant.
+        arms: the arms at each.
+        jacobians: (k, 3, n) of the tip's position.
+        period: of control [s].
+    """
+
+    times: Array
+    laws: list[Any]
+    arms: list[LinearArms]
+    jacobians: Array
+    period: float
+
+    def margins(self, delays: Sequence[int]) -> Array:
+        """Return (k, N) how fast errors die [1/s] where commands are so many periods late."""
+        late, found = np.asarray(delays), np.empty((len(self.times), len(delays)))
+        for delay in np.unique(late):
+            which = np.flatnonzero(late == delay)
+            for row, law, arms in zip(found, self.laws, self.arms, strict=True):
+                some = LinearArms(*(each[which] for each in arms))
+                row[which] = ClosedLoops.of(some, law, int(delay), self.period).margins()
+        return found
+
+
+def course_of(loop: Loop, models: Sequence[RobotModel]) -> Course:
+    """Return the loops of arms that are not quite the one that the law knows.
+
+    Raises:
+        ArmError: no such law, robot or task, or a task that is too short.
+    """
+    robot = loop.load()
+    task, model = make_task(loop.task, robot), robot.model
+    loaded = [with_error(each, ModelError(payload=task.payload)) for each in models]
+    plant = BatchPlant(loaded, loop.plant_of(robot), loop.engine)
+    period = plant.parameters.period_ns * 1e-9
+    law, follow = loop.make(robot, model), tabulated(task.reference)
+    last = round(task.duration / period) - 1
+    if last < WARM_UP + _INSTANTS:
+        raise ArmError(f'task {loop.task!r} lasts {task.duration:g} s: too short for margins')
+    instants = np.linspace(WARM_UP, last, _INSTANTS).astype(int)
+    laws, arms, jacobians, reference = [], [], [], Reference(model.nv)
+    for k in instants:
+        laws.append(linear_law(law, follow, int(k), period))
+        follow(round(k * period * 1e9) * 1e-9, reference)
+        arms.append(linear_arms(plant, reference.q, reference.v, laws[-1].command))
+        jacobians.append(model.jacobian(reference.q)[:3])
+    return Course(instants * period, laws, arms, np.array(jacobians), period)
+
+
+class Margins(NamedTuple):
+    """What is known of a loop beforehand.
+
+    Attributes:
+        loop: what was asked.
+        period: of control [s].
+        times, along: (k,) [s], (k, d) margin [1/s] by instant and delay, 0 periods and more.
+        over: (f, d) margin from end to end, over FACTORS and delay.
+        tip_mm, chatter_nm: what the noise makes of the tip's error and the torque's change.
+    """
+
+    loop: Loop
+    period: float
+    times: Array
+    along: Array
+    over: Array
+    tip_mm: float
+    chatter_nm: float
+
+    @property
+    def margin(self) -> float:
+        """How fast small errors die from end to end of the task [1/s]; negative: they grow."""
+        return float(self.along[:, self.loop.delay].mean())
+
+    @property
+    def worst(self) -> tuple[float, float]:
+        """Least margin on the way [1/s], and when [s]."""
+        now = self.along[:, self.loop.delay]
+        return float(now.min()), float(self.times[now.argmin()])
+
+    @property
+    def more_delay(self) -> int | None:
+        """Periods of delay on top with which it is stable; None: more than were tried."""
+        late = np.flatnonzero(self.along.mean(axis=0)[self.loop.delay :] < 0.0)
+        return int(late[0]) - 1 if len(late) else None
+
+    @property
+    def factors(self) -> tuple[float, float]:
+        """Least and largest factor on all inertials, of FACTORS, around 1 that is stable."""
+        stable, middle = self.over[:, self.loop.delay] >= 0.0, len(FACTORS) // 2
+        if not stable[middle]:
+            return 1.0, 1.0
+        unstable = np.flatnonzero(~stable)
+        least = max((i + 1 for i in unstable if i < middle), default=0)
+        most = min((i - 1 for i in unstable if i > middle), default=len(FACTORS) - 1)
+        return float(FACTORS[least]), float(FACTORS[most])
+
+
+def margins_of(loop: Loop) -> Margins:
+    """Return a loop's margins; see `course_of` for what is refused."""
+    robot = loop.load()
+    arms = [with_error(robot.model, ModelError(mass_scale=(x,))) for x in FACTORS.tolist()]
+    course, middle = course_of(loop, arms), len(arms) // 2
+    delays = range(loop.delay + _MORE + 1)
+    every = np.array([course.margins([delay] * len(arms)) for delay in delays])  # (d, k, f)
+    deviations = np.repeat([loop.position_noise, loop.velocity_noise], robot.model.nv)
+    tips, chatters = [], []
+    for law, arm, jacobian in zip(course.laws, course.arms, course.jacobians, strict=True):
+        one = LinearArms(*(each[middle : middle + 1] for each in arm))
+        loops = ClosedLoops.of(one, law, loop.delay, course.period)
+        spread, chatter = loops.noise(deviations)
+        tips.append(np.trace(jacobian @ spread[0] @ jacobian.T))
+        chatters.append(chatter[0] ** 2)
+    tip, shake = 1e3 * np.sqrt(np.mean(tips)), np.sqrt(np.mean(chatters))
+    along, over = every[:, :, middle].T, every.mean(axis=1).T
+    return Margins(loop, course.period, course.times, along, over, float(tip), float(shake))
