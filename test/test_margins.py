@@ -72,17 +72,18 @@ def test_the_gains_are_the_derivatives_of_the_command():
     np.testing.assert_allclose(found.d, expected, atol=1e-6)
 
 
-def test_an_integral_that_is_too_quick_has_a_negative_margin():
-    robot = LOOP.load()
+def test_an_integral_at_its_bound_stands_no_delay():
+    robot, ki = LOOP.load(), 15_900.0  # in continuous time stable below kp kd = 16 000
     law = law_class('computed_torque_pid')(
-        robot.model, law_class('computed_torque_pid').Parameters((400.0,), (15_900.0,), (40.0,))
-    )  # stable below 16 000 in continuous time, not in steps of a millisecond
+        robot.model, law_class('computed_torque_pid').Parameters((400.0,), (ki,), (40.0,))
+    )
     found = linear_law(law, make_task('sinusoid', robot).reference, WARM_UP, H)
-    assert found.a.shape == (3, 3)
-    loop = replace(LOOP, law='computed_torque_pid')
-    course = course_of(loop, [robot.model])
+    course = course_of(replace(LOOP, law='computed_torque_pid'), [robot.model])
     quick = course._replace(laws=[found] * len(course.laws), arms=[course.arms[0]] * 9)
-    assert quick.margins([0]).max() < 0.0 < course.margins([0]).min()
+    change = np.array([-400.0 * H, 1.0 - 40.0 * H, -H])  # of e, de and ki times the integral
+    theory = np.array([[1.0, 0.0, 0.0] + H * change, change, [ki * H, 0.0, 1.0]])
+    np.testing.assert_allclose(quick.margins([0]), decay(theory), atol=1e-3)
+    assert quick.margins([1]).max() < 0.0 < course.margins([1]).min()
 
 
 def test_a_heavier_arm_is_nearer_to_instability_with_delay():
