@@ -114,7 +114,6 @@ class ArmSystem:
         """Start a controller and watch what it reports."""
         name = name or f'{law}_controller'
         own = [f'autostart:={str(autostart).lower()}', f'mode:={self.mode}']
-        own.append(f'state_timeout:={PATIENCE}')
         self.start(f'{law}_controller', *own, *overrides, name=name, remap=remap)
         self.node.create_subscription(
             JointTrajectoryControllerState, f'/{name}/controller_state', self._on_reference, 1000
@@ -161,11 +160,22 @@ class ArmSystem:
         self.wait(future.done, what, timeout)
         return future.result()
 
-    def call(self, kind, name, request, timeout=PATIENCE):
+    def call(self, kind, name, request, timeout=PATIENCE, again=PATIENCE):
+        """Ask a service; where it may be, ask again: ROS can lose the first answer to a client."""
         client = self.node.create_client(kind, name)
+        answers, asked = [], -np.inf
+
+        def answered():
+            nonlocal asked
+            if time.monotonic() - asked > again:
+                asked = time.monotonic()
+                answers.append(client.call_async(request))
+            return [each for each in answers if each.done()]
+
         try:
             self.wait(client.service_is_ready, f'service {name}', timeout)
-            return self.result(client.call_async(request), f'answer of {name}', timeout)
+            self.wait(answered, f'answer of {name}', timeout)
+            return answered()[0].result()
         finally:
             self.node.destroy_client(client)
 
@@ -235,7 +245,8 @@ class ArmSystem:
         return self.call(ChangeState, f'/{controller}/change_state', request).success
 
     def lifecycle(self, controller):
-        return self.call(GetState, f'/{controller}/get_state', GetState.Request()).current_state.id
+        request, name = GetState.Request(), f'/{controller}/get_state'
+        return self.call(GetState, name, request, again=5.0).current_state.id
 
     def set_parameters(self, node, **values):
         parameters = [Parameter(k.replace('__', '.'), value=v) for k, v in values.items()]

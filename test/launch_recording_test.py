@@ -58,7 +58,7 @@ def stand_still_while_stopped(system, recorder, folder):
         before = system.states[-1][0]
         system.spin(0.5)
     system.processes[recorder].send_signal(signal.SIGCONT)
-    assert before <= stopped + 601 * PERIOD
+    assert before <= stopped + 201 * PERIOD
 
 
 def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded):

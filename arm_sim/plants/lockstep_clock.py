@@ -9,8 +9,9 @@ from arm_sim.plants.patience import RESEND_PERIOD, Patience
 
 # Braking in lock-step is given up after so long [ns of simulated time].
 _LONGEST_BRAKING = 5_000_000_000
-# So many periods time runs at most ahead of a recorder: publishers keep 1000 messages.
-_AHEAD = 600
+# So many periods time runs at most ahead of a recorder: of what a process is sent through shared
+# memory, Fast DDS keeps 512 messages, and each period has two.
+_AHEAD = 200
 # A clock asks for no tick sooner [s].
 _SOONEST = 1e-5
 

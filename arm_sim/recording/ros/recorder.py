@@ -1,5 +1,6 @@
 """Writes what an arm's nodes say into a recording, while they run."""
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -39,6 +40,7 @@ _OF_CONTROLLERS = {
 }
 _DRAIN, _LOOK = 0.01, 0.5  # how often messages are fetched, and new topics are looked for [s]
 _TF_EVERY_NS = 20_000_000  # of simulated time
+_LATE = 4.0  # how long commands are waited for that got lost [s]
 
 
 class Recorder:
@@ -74,7 +76,7 @@ class Recorder:
         self._files = Recordings(path, bag, facts, self._give_up)
         self._last_state = self._last_command = b''
         self._frames: FrameMessages | None = None
-        self._next_tf_ns = self._told_ns = -1
+        self._next_tf_ns = self._told_ns = self._before_ns = -1
         self._listener = rclpy.create_node(
             f'{node.get_name()}_recorder',
             context=node.context,
@@ -117,9 +119,19 @@ class Recorder:
         return self._inputs[self._commands][0].get_publisher_count() > 0
 
     def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        """Write what has come, add facts by name, and end the recording."""
-        if not self.failed:
+        """Write what has come, add facts by name, and end the recording.
+
+        Where commands got lost on their way, middleware sends them anew, 3 s later: they are
+        waited for.
+        """
+        end, answered_ns = time.monotonic() + _LATE, self._before_ns
+        while not self.failed:
             self.drain()
+            come = not self._last_command or stamp_ns(self._last_command) >= answered_ns
+            if come or not self.ready or time.monotonic() > end:
+                break
+            time.sleep(_DRAIN)
+        if not self.failed:
             self._files.end(facts)
         if not self.failed:
             self._stop()
@@ -194,7 +206,7 @@ class Recorder:
         if time_ns < files.now_ns or not files.begun:
             files.begin(time_ns)
             self._next_tf_ns = time_ns
-        files.now_ns = time_ns
+        self._before_ns, files.now_ns = files.now_ns, time_ns
         files.write(self._states, _JOINTS, data)
         if not files.failed and self._frames is not None and time_ns >= self._next_tf_ns:
             self._next_tf_ns = time_ns + _TF_EVERY_NS
