@@ -6,13 +6,15 @@ import sys
 
 import numpy as np
 import pytest
-from arm_system import HOME, ArmSystem, goal
+from arm_system import HOME, ArmSystem, goal, seconds
+from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import WrenchStamped
 from patience import PATIENCE
 from rclpy.serialization import deserialize_message
 from std_srvs.srv import Trigger
 
+from arm_controllers.ros.qos import CONTROL_QOS
 from arm_sim.commands import replay_inputs
 from arm_sim.plants.input_recording import InputRecording
 from arm_sim.runs.mcap_messages import messages_of
@@ -30,6 +32,8 @@ def recorded(tmp_path_factory):
         system.simulator('engine:=analytical', f'record_inputs:={file}')
         system.controller()
         system.start('recorder', f'output_dir:={folder}')
+        told = []
+        system.node.create_subscription(Time, 'simulator/recorded_until', told.append, CONTROL_QOS)
         system.wait_for_motion_control(CONTROLLER)
         stand_still_while_stopped(system, 'recorder', folder)
         pushes = system.node.create_publisher(WrenchStamped, 'external_wrench', 10)
@@ -40,7 +44,8 @@ def recorded(tmp_path_factory):
         pushes.publish(push)
         system.follow(CONTROLLER, goal([0.3], [HOME + 0.05]))
         assert system.pause()
-        system.spin(0.2)  # the last state may be on its way
+        system.spin(0.2)  # the last state may be on its way, or lost: sent anew 3 s later
+        system.wait(lambda: seconds(told[-1]) >= system.now - 1e-9, 'recorder')
         answer = system.call(Trigger, '/simulator/save_inputs', Trigger.Request())
         assert answer.success, answer.message
         assert answer.message == str(file)
