@@ -77,6 +77,8 @@ class ReplayNode(Node):
         wall = time.monotonic()
         self._now_ns += round((wall - self._wall) * 1e9 * self._parameters_now.speed)
         self._wall = wall
+        if not self._parameters_now.speed:
+            return
         while self._next < len(self._messages):
             message = self._messages[self._next]
             if message.time_ns > self._now_ns:
