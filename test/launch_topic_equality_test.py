@@ -1,12 +1,15 @@
 """The loop without ROS gives what the nodes give over topics, to the last bit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from domains import fresh_domain
 
-from arm_sim.comparison.cases import Case, make_plants, run_case
+from arm_sim.comparison.cases import Case, law_of, make_plants, run_case
 from arm_sim.comparison.laws import make_law
 from arm_sim.comparison.over_topics import run_over_topics
+from arm_sim.plants.drives import DriveParameters
 from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
@@ -33,3 +36,35 @@ def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(task, law, en
 
     # The comparison's own reference is a formula where the goal has quintics between samples.
     np.testing.assert_allclose(run_case(case).q, topics.q, atol=1e-9)
+
+
+_DRIVES = """
+/**:
+  ros__parameters:
+    effort_convention: gravity_compensated
+    friction_compensation: true
+simulator:
+  ros__parameters: {command_delay: 1, command_jitter: 1, effort_rate_limit: [300.0]}
+"""
+
+
+def test_drives_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(tmp_path, monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    (tmp_path / 'drives.yaml').write_text(_DRIVES)
+    case = Case('planar_3r', 'sinusoid', 'computed_torque', config=str(tmp_path / 'drives.yaml'))
+    topics = run_over_topics(case)
+
+    told = DriveParameters(
+        effort_convention='gravity_compensated',
+        friction_compensation=True,
+        command_delay=1,
+        command_jitter=1,
+        effort_rate_limit=(300.0,),
+    )
+    robot, driven = case.load(), replace(case, drives=told)
+    task = make_task('sinusoid', robot)
+    goal = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
+    loop = task.run(law_of(driven, robot), *make_plants(robot, task, driven), reference=goal)
+    assert np.array_equal(topics.q, loop.q)
+    assert np.array_equal(topics.effort, loop.effort)
+    assert not np.array_equal(run_case(case).q, topics.q)

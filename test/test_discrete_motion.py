@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arm_controllers.follower.discrete_motion import DiscreteMotion, following
+from arm_controllers.adapters.discrete_motion import DiscreteMotion, following
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference

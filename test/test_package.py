@@ -19,7 +19,7 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
         '', 'descriptions', 'kinematics', 'inverse_kinematics', 'paths', 'identification',
         'compiled', 'published',
     ],
-    'arm_controllers': ['', 'laws', 'published', 'follower', 'ros'],
+    'arm_controllers': ['', 'laws', 'adapters', 'published', 'follower', 'ros'],
     'arm_sim': [
         '', 'plants', 'viewer', 'runs', 'tasks', 'farm', 'batch', 'comparison', 'tuning',
         'recording', 'margins', 'commands', 'ros', 'replay',

@@ -10,7 +10,8 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args
 
-from arm_controllers.follower.discrete_motion import following
+from arm_controllers.adapters.discrete_motion import following
+from arm_controllers.adapters.drive_convention import over_drives
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
@@ -165,7 +166,7 @@ class ControllerNode(LifecycleNode):
             self.cycle.use(model, self._following(law), rules)
 
     def _following(self, law: Any) -> Any:
-        return following(law, self.parameters.reference_motion)
+        return over_drives(following(law, self.parameters.reference_motion), self.parameters)
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arm_controllers.follower.discrete_motion import MOTIONS
+from arm_controllers.adapters.discrete_motion import MOTIONS
+from arm_controllers.adapters.drive_convention import DriveConvention
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Stepping, parameter
 
 
 @dataclass(frozen=True)
-class ControllerParameters(ArmParameters, Stepping):
+class ControllerParameters(ArmParameters, Stepping, DriveConvention):
     """Parameters of every controller node, beside those of its law and its follower."""
 
     joints: tuple[str, ...] = parameter((), "of the arm, in any order; empty: the robot's")

@@ -70,6 +70,8 @@ class BatchPlant:
             soft = mujoco_friction(parameters.timestep)
         if parameters.contacts:
             raise ArmError('contacts is true; a batch has no contacts')
+        for name in chain.from_iterable(own.drives() for own in each):
+            raise ArmError(f'{name}: the arms of a batch have no such drives')
         one_of('actuator of a batch', parameters.actuator, ('servo', 'torque'))
         arms = iter(models)
         first = next(arms, None)
@@ -99,6 +101,11 @@ class BatchPlant:
         self._forward.reset()
         self.q[:], self.v[:] = q, v
         self.beyond[:] = False
+
+    def go_on_from(self, before: 'BatchPlant') -> None:
+        """Take over the states of another batch, and its wrenches."""
+        self.reset(before.q, before.v)
+        self._wrenches = before._wrenches
 
     def step(self, command: Array) -> None:
         """Hold commands (N, n) over one control period."""

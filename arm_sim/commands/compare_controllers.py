@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from arm_controllers.follower.discrete_motion import MOTIONS
+from arm_controllers.adapters.discrete_motion import MOTIONS
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
@@ -26,7 +26,7 @@ from arm_sim.comparison.report import (
     monte_carlo_report,
     sweep_report,
 )  # fmt: skip
-from arm_sim.comparison.sweeps import SWEEPS, run_sweep
+from arm_sim.comparison.sweeps import OF_EFFORT, SWEEPS, run_sweep
 from arm_sim.farm.farm import farm
 from arm_sim.farm.work import Work
 from arm_sim.output_folder import writable_folder
@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(options: argparse.Namespace, command: str, console: Console) -> None:
     """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
     over_topics = options.over == 'topics'
-    possible = laws_with(options.reference_motion)
+    possible = laws_with(options.reference_motion, options.sweep in OF_EFFORT)
     robots, laws = _names(options.robots), _names(options.laws, possible)
     engines = _names(options.engines, _ENGINES)
     tasks = compared_tasks() if options.tasks == 'all' else _names(options.tasks)
@@ -104,7 +104,8 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
         one_of('engine', engine, _ENGINES)
     for law in laws:
         compared_class(law)
-        one_of(f'law (reference_motion {options.reference_motion})', law, possible)
+        why = f'sweep {options.sweep}, ' if options.sweep else ''
+        one_of(f'law ({why}reference_motion {options.reference_motion})', law, possible)
     in_range('workers', options.workers, 1, 1024)
     if over_topics:
         options.workers = 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from arm_controllers.follower.discrete_motion import MOTIONS
+from arm_controllers.adapters.discrete_motion import MOTIONS
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.commands.refusals import exit_code

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from arm_controllers.follower.discrete_motion import following
+from arm_controllers.adapters.discrete_motion import following
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -35,7 +35,7 @@ def measure_batch(
     for name in laws:
         interface = compared_class(name).command_interface
         law = _law_of_many(replace(case, law=name), robot)
-        if law is None or type(task).run is not Task.run:
+        if law is None or case.drives.drives() or type(task).run is not Task.run:
             yield nothing
             continue
         if interface not in plants:

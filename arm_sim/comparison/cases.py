@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.follower.discrete_motion import MOTIONS
+from arm_controllers.adapters.discrete_motion import MOTIONS
+from arm_controllers.adapters.drive_convention import over_drives
 from arm_controllers.laws import Law
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
@@ -18,6 +19,7 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.comparison.laws import compared_class, make_law
 from arm_sim.farm.farm import farm
 from arm_sim.farm.work import Work, own_work
+from arm_sim.plants.drives import DriveParameters
 from arm_sim.plants.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import Measures, measure, track
@@ -35,6 +37,7 @@ class Case(Parameters):
         robot, task, law, engine: by name.
         config: parameter file over the robot's own, of which arm and task are heeded.
         error: how the arm differs from what the law knows.
+        drives: the arm's.
         imperfections: of the loop.
     """
 
@@ -49,9 +52,10 @@ class Case(Parameters):
     frequency: float = parameter(0.0, "of the sinusoid [Hz]; 0: the robot's own", min=0, max=100)
     config: str = ''
     reference_motion: str = parameter(
-        'continuous', 'that a law follows, see follower.discrete_motion', one_of=MOTIONS
+        'continuous', 'that a law follows, see adapters.discrete_motion', one_of=MOTIONS
     )
     error: ModelError = field(default_factory=ModelError)
+    drives: DriveParameters = field(default_factory=DriveParameters)
     imperfections: Imperfections = field(default_factory=Imperfections)
 
     def load(self) -> Robot:
@@ -80,7 +84,8 @@ def run_case(case: Case) -> Record:
 
 def law_of(case: Case, robot: Robot) -> Law:
     """Return the law of a case."""
-    return make_law(case.law, robot, case.natural_frequency, case.reference_motion)
+    law = make_law(case.law, robot, case.natural_frequency, case.reference_motion)
+    return over_drives(law, case.drives)
 
 
 def make_plants(robot: Robot, task: Task, case: Case) -> tuple[Plant, Plant | None]:
@@ -89,7 +94,9 @@ def make_plants(robot: Robot, task: Task, case: Case) -> tuple[Plant, Plant | No
     arm = with_error(robot.model, case.error)
     loaded = with_error(arm, ModelError(payload=task.payload))
     later = None if task.drop_at is None else engine(arm, parameters)
-    return engine(loaded, parameters), later
+    plant = engine(loaded, parameters)
+    plant.drives_know(arm)
+    return plant, later
 
 
 def plant_parameters(case: Case, robot: Robot) -> PlantParameters:
@@ -97,7 +104,7 @@ def plant_parameters(case: Case, robot: Robot) -> PlantParameters:
     drives = PD.designed(robot.model, robot.start, case.natural_frequency, 1.0)
     actuator = ACTUATOR_FOR[compared_class(case.law).command_interface]
     gains = {'servo_kp': drives.kp, 'servo_kd': drives.kd}
-    return PlantParameters(actuator=actuator, timestep=case.timestep, **gains)
+    return PlantParameters(actuator=actuator, timestep=case.timestep, **gains, **vars(case.drives))
 
 
 def measure_case(case: Case, run: Callable[[Case], Record] = run_case) -> Measures:

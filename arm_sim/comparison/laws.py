@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from arm_controllers.follower.discrete_motion import following
+from arm_controllers.adapters.discrete_motion import following
 from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.runs.robot import Robot
@@ -32,13 +32,17 @@ def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
     return {own: compared for _, laws in ranked for own, compared in laws.items()}
 
 
-def laws_with(motion: str) -> list[str]:
-    """Return the names of compared laws that can follow this motion of a reference."""
+def laws_with(motion: str, of_effort: bool = False) -> list[str]:
+    """Return the names of compared laws that can follow this motion of a reference.
+
+    `of_effort`: of those that command torques.
+    """
     names = list(compared_laws())
-    if motion == 'continuous':
+    if motion == 'continuous' and not of_effort:
         return names
     made = ((name, law_class(compared_laws()[name][0])) for name in names)
-    return [name for name, law in made if law.command_interface == 'effort' and not law.lookahead]
+    efforts = ((name, law) for name, law in made if law.command_interface == 'effort')
+    return [name for name, law in efforts if motion == 'continuous' or not law.lookahead]
 
 
 def compared_class(name: str) -> Any:
@@ -62,7 +66,7 @@ def make_law(
 ) -> Law:
     """Return a law whose errors are to decay critically damped at this frequency [rad/s].
 
-    `motion`: of its reference, see follower.discrete_motion.
+    `motion`: of its reference, see adapters.discrete_motion.
 
     Raises:
         ArmError: no such law, a frequency that is not positive, or a law without that motion.

@@ -15,6 +15,7 @@ from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, plant_parameters
 from arm_sim.comparison.laws import law_parameters
 from arm_sim.executables import end_with_parent
+from arm_sim.plants.drives import DriveParameters
 from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.record import RECORD, Record
 from arm_sim.runs.robot import Robot, model_error_of
@@ -29,8 +30,10 @@ def run_over_topics(case: Case) -> Record:
     Raises:
         ArmError: the launch failed (holds what it said last), or a case that nodes cannot run.
     """
-    if case.imperfections != Imperfections():
-        raise ArmError('delay and noise are not to be had over the nodes')
+    if case.imperfections != Imperfections() or case.drives.drives():
+        raise ArmError(
+            'delay, noise and drives are not told to nodes here; parameter files tell them drives'
+        )
     with TemporaryDirectory() as output:
         command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', f'output_dir:={output}']
         command += [f'{name}:={value}' for name, value in launch_arguments(case).items()]
@@ -89,8 +92,10 @@ def simulator_parameters(
     """Return what the simulator's node is told for a case; `moving`: see `Task.scene`."""
     plant = plant_parameters(case, robot)
     scene = task.scene(case.error, moving, plant.period_ns)
+    usual = {each.name for each in fields(DriveParameters)} - set(plant.drives())
+    told = {name: value for name, value in _ros(plant).items() if name not in usual}
     # The loop without ROS has no drive that brakes: laws are compared as they are.
-    return _ros(plant) | robot.model.beside_urdf() | scene | {'speed_limit_factor': 0.0}
+    return told | robot.model.beside_urdf() | scene | {'speed_limit_factor': 0.0}
 
 
 def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:

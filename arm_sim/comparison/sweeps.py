@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_dynamics.checks import Array, one_of
+from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model_error import ModelError
 from arm_sim.comparison.cases import Case, observe_cases, run_case
 from arm_sim.farm.work import Work
+from arm_sim.plants.drives import DriveParameters
 from arm_sim.runs.record import Record
 
 # What can be swept: its values where none are given, and its axis in the plot.
@@ -26,7 +27,21 @@ SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
     'friction': ((0.0, 0.25, 0.5, 1.0, 2.0), 'unknown Coulomb friction [N.m]'),
     'damping': ((0.0, 0.5, 1.0, 2.0, 5.0), 'unknown viscous friction [N.m.s/rad]'),
     'armature': ((0.0, 0.05, 0.1, 0.2), 'unknown rotor inertia [kg m$^2$]'),
+    'command_delay': (
+        (0, 1, 2, 4, 8),
+        'control periods from a state to the effect of its command',
+    ),
+    'compensation_scale': (
+        (0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2),
+        "gravity as the drives compensate it, over the arm's",
+    ),
+    'encoder_resolution': (
+        (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
+        'step of measured positions [rad], velocities by differences',
+    ),
 }
+
+OF_EFFORT = ('compensation_scale',)  # sweeps for laws that command torques
 
 
 class Sweep(NamedTuple):
@@ -42,6 +57,15 @@ def case_at(parameter: str, value: float, case: Case) -> Case:
     """Return the case at one value of a swept parameter."""
     if parameter == 'frequency':
         return replace(case, task='sinusoid', frequency=value)
+    if parameter == 'compensation_scale':
+        drives = DriveParameters(effort_convention='gravity_compensated', compensation_scale=value)
+        return replace(case, drives=drives)
+    if parameter == 'command_delay':
+        if value != round(value):
+            raise ArmError(f'command_delay is {value:g}; it must be a whole number of periods')
+        return replace(case, drives=DriveParameters(command_delay=round(value)))
+    if parameter == 'encoder_resolution':
+        return replace(case, drives=DriveParameters(encoder_resolution=(value,) if value else ()))
     told = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
     error: dict[str, Any] = {parameter: told.get(parameter, (value,))}
     return replace(case, error=ModelError(**error))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_controllers.follower.discrete_motion import MOTIONS, following
+from arm_controllers.adapters.discrete_motion import MOTIONS, following
 from arm_controllers.laws import Law, law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array

@@ -56,7 +56,7 @@ class AnalyticalPlant(Plant):
         super().reset(q, v)
         self.state[:] = self.forward_model.initial_state(q, v)
 
-    def step(self, command: Array) -> None:
+    def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
         p = self.parameters
         self.forward_model.advance(self.state, command, p.timestep, p.control_decimation)

@@ -40,10 +40,10 @@ class RecordedPlant(AnalyticalPlant):
         self._commands: list[Array] = []
         self._pushes: list[tuple[int, str, Array]] = []
 
-    def step(self, command: Array) -> None:
+    def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period, and note it."""
         self._commands.append(np.array(command, dtype=float))
-        super().step(command)
+        super().act(command)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, and note it."""
@@ -123,5 +123,5 @@ class InputRecording:
         for period, command in enumerate(self.commands):
             while waiting and waiting[0][0] <= period:
                 plant.apply_wrench(*waiting.popleft()[1:])
-            plant.step(command)
+            plant.act(command)  # what acted on the joints, whatever the drives had added
         return plant.state

@@ -117,7 +117,7 @@ class MotionModelPlant(Plant):
         self._command[:] = self.q - self.period * self.v
         self._reference[:] = np.concatenate([self.q, self.v, np.zeros_like(self.q)])
 
-    def step(self, command: Array) -> None:
+    def act(self, command: Array) -> None:
         """Follow `command`, (n,) or (2, 3, n), over one control period."""
         rows = command if command.ndim == 3 else self._evenly_to(command)
         points = self._weights @ rows.reshape(6, -1)

@@ -70,7 +70,7 @@ class MujocoPlant(Plant):
         mujoco.mj_forward(self.mj_model, self.mj_data)
         self.effort[:] = 0.0
 
-    def step(self, command: Array) -> None:
+    def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
         self._ctrl[:] = command
         if not self.wrenches:

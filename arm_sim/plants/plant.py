@@ -13,6 +13,7 @@ from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
+from arm_sim.plants.drives import DriveParameters, Drives
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
 COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
@@ -23,7 +24,7 @@ MODEL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class PlantParameters(Stepping, Surroundings):
+class PlantParameters(Stepping, Surroundings, DriveParameters):
     """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
 
     actuator: str = parameter(
@@ -55,6 +56,7 @@ class Plant:
 
     An engine is built as plant(model, plant.Parameters(...)); those of another engine, or of every
     plant, serve with its own defaults beside them. Its constructor sets q, v, effort and resets.
+    It steps by `act`.
 
     Attributes:
         joint_names: the moving joints.
@@ -66,6 +68,7 @@ class Plant:
         wrenches: what pushes on it now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
+        measured_q, measured_v: the state as its encoders read it; views as well.
         notes: what a user should know of it, a line each.
     """
 
@@ -75,6 +78,8 @@ class Plant:
     q: Array
     v: Array
     effort: Array
+    measured_q: Array
+    measured_v: Array
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
@@ -87,6 +92,10 @@ class Plant:
         self.notes = model.notes
         self._model = model
         self.wrenches: dict[str, Array] = {}
+        parameters.check_drives(self.command_interface, self.takes_goals)
+        self._drives: Drives | None = None
+        if parameters.drives():
+            self._drives = Drives(model, parameters, parameters.period_ns * 1e-9)
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
@@ -94,14 +103,52 @@ class Plant:
         self.q[:] = q
         self.v[:] = 0.0 if v is None else v
         self.effort[:] = 0.0
+        self.measured_q, self.measured_v = self.q, self.v
+        if self._drives is not None:
+            self._drives.reset()
+            self._measure(self._drives, moved=False)
+
+    def go_on_from(self, before: 'Plant') -> None:
+        """Take over the state of another plant of the arm: its wrenches, and its drives."""
+        self.reset(before.q, before.v)
+        for frame, wrench in before.wrenches.items():
+            self.apply_wrench(frame, wrench)
+        if before._drives is not None:
+            self._drives = before._drives
+            self.measured_q, self.measured_v = before.measured_q, before.measured_v
+
+    def drives_know(self, model: RobotModel) -> None:
+        """Tell the drives what they take the arm for: without a payload, say."""
+        if self._drives is not None:
+            self._drives.model = model
 
     def step(self, command: Array) -> None:
-        """Hold `command` (n,) over one control period (`control_decimation` integration steps).
+        """Send `command` (n,) to the drives, which hold what they make of it over one period.
 
-        One that `takes_goals` takes references (2, 3, n) as well: position, velocity and
-        acceleration at the start and the end of the period.
+        A control period has `control_decimation` integration steps. One that `takes_goals` takes
+        references (2, 3, n) as well: position, velocity and acceleration at the start and the end
+        of the period.
         """
+        drives = self._drives
+        if drives is None:
+            self.act(command)
+            return
+        self.act(drives.effect(command, self.q, self.v))
+        self._measure(drives)
+
+    def brake(self, command: Array) -> None:
+        """Hold `command` (n,) over one period without delay or addition: by the drives' own."""
+        self.act(command)
+        if self._drives is not None:
+            self._drives.release()
+            self._measure(self._drives)
+
+    def act(self, command: Array) -> None:
+        """Hold `command` (n,) on the joints over one control period."""
         raise NotImplementedError
+
+    def _measure(self, drives: Drives, moved: bool = True) -> None:
+        self.measured_q, self.measured_v = drives.read(self.q, self.v, moved)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame until told otherwise.

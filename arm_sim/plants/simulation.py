@@ -127,10 +127,8 @@ class Simulation:
         self._go_on_with(plant)
 
     def _go_on_with(self, plant: Plant) -> None:
-        before, self.plant = self.plant, plant
-        plant.reset(before.q, before.v)
-        for frame, wrench in before.wrenches.items():
-            plant.apply_wrench(frame, wrench)
+        plant.go_on_from(self.plant)
+        self.plant = plant
 
     def advance(self, command: Array | None) -> None:
         """Go on by one control period under a command as `Plant.step` takes it, or braked (None).
@@ -140,11 +138,11 @@ class Simulation:
         """
         while self._events and self._events[0][0] <= self.time_ns:
             self._events.pop(0)[1]()
-        plant = self.plant
+        plant, hold = self.plant, self.plant.step
         if command is None:
             if not self.braking:
                 self.brake()
-            command = self._brake.command(plant.q, plant.v)
+            command, hold = self._brake.command(plant.q, plant.v), plant.brake
         else:
             if command.ndim == 1 and not all_finite(command, self._zeros):
                 joint = int(np.flatnonzero(~np.isfinite(command))[0])
@@ -153,9 +151,9 @@ class Simulation:
                     f'{command[joint]} is not a finite number; the command is dropped'
                 )
             self.braking = False
-            if self._too_fast:
-                command = self._slow_down(command)
-        plant.step(command)
+            if self._too_fast and self._is_too_fast():
+                command, hold = self._slow_down(), plant.brake
+        hold(command)
         self.time_ns += self.period_ns
         self.steps += 1
         if np.count_nonzero(np.abs(plant.effort) >= self._effort_limit):
@@ -186,12 +184,14 @@ class Simulation:
                 'within, as whenever that happens again'
             )
 
-    def _slow_down(self, command: Array) -> Array:
-        """Return the brake's command as long as a joint is beyond its own speed limit."""
+    def _is_too_fast(self) -> bool:
+        """Whether a joint is still beyond its own speed limit."""
+        self._too_fast = bool((np.abs(self.plant.v) > self.model.velocity_limit).any())
+        return self._too_fast
+
+    def _slow_down(self) -> Array:
+        """Return the brake's command for an arm that is too fast."""
         plant = self.plant
-        if (np.abs(plant.v) <= self.model.velocity_limit).all():
-            self._too_fast = False
-            return command
         self.overspeed_samples += 1
         # A motion model is too fast for a reference beside it to move: it comes to rest there.
         return plant.q.copy() if plant.takes_goals else self._brake.command(plant.q, plant.v)

@@ -17,7 +17,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventH
 from launch.event_handlers import OnShutdown
 from launch.events import Shutdown
 
-from arm_controllers.follower.discrete_motion import MOTIONS
+from arm_controllers.adapters.discrete_motion import MOTIONS
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_dynamics.checks import ArmError, unknown

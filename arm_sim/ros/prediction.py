@@ -8,7 +8,8 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 
-from arm_controllers.follower.discrete_motion import following
+from arm_controllers.adapters.discrete_motion import following
+from arm_controllers.adapters.drive_convention import over_drives
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
@@ -62,8 +63,8 @@ class KnownNodes:
 
     def _law_of(self, model: Any) -> Any:
         made, name = law_class(self._law), f'{self._law}_controller'
-        motion = self.read(name, ControllerParameters).reference_motion
-        return following(made(model, self.read(name, made.Parameters)), motion)
+        told, own = self.read(name, ControllerParameters), self.read(name, made.Parameters)
+        return over_drives(following(made(model, own), told.reference_motion), told)
 
     def _drives(self, engine: str) -> Any:
         return self.read('simulator', plant_class(engine).Parameters)

@@ -81,6 +81,7 @@ def make_plant(
 
         engine = RecordedPlant
     plant = engine(loaded, plant_parameters)
+    plant.drives_know(model)
     return plant, check_model(plant, loaded)
 
 

@@ -78,7 +78,8 @@ class StateOutput:
         """Publish the present state."""
         simulation, state = self._simulation, self._state
         plant, time_ns = simulation.plant, simulation.time_ns
-        state.position[:], state.velocity[:], state.effort[:] = plant.q, plant.v, plant.effort
+        state.position[:], state.velocity[:] = plant.measured_q, plant.measured_v
+        state.effort[:] = plant.effort
         self._shown = state.serialized(time_ns)
         self._state_publisher.publish(self._shown)
         every = self._clock_every

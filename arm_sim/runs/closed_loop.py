@@ -63,7 +63,7 @@ def replacement(time: float, other: Plant) -> Event:
     """Return the event that another plant goes on from the state, as when a payload is dropped."""
 
     def replace(plant: Plant) -> Plant:
-        other.reset(plant.q, plant.v)
+        other.go_on_from(plant)
         return other
 
     return time, replace
@@ -98,14 +98,14 @@ def run_closed_loop(
     period = period_ns * 1e-9
     steps, ahead = round(duration / period), law.lookahead * period_ns
     states, efforts, references = (np.empty((steps, *s)) for s in ((2, n), (n,), (4 * n,)))
-    noise = _noise(imperfections, steps, n)
+    seen, noise = np.empty((2, n)), _noise(imperfections, steps, n)
     pending: deque[Array] = deque(maxlen=1 + (imperfections.delay if imperfections else 0))
     due = {round(time / period): event for time, event in events}
 
     reference = Reference(n)
     reference_function(0.0, reference)
     plant.reset(*((reference.q, reference.v) if start is None else (start,)))
-    law.reset(plant.q.copy(), plant.v.copy())
+    law.reset(plant.measured_q.copy(), plant.measured_v.copy())
     done = 0
     for i in range(steps):
         if i in due:
@@ -115,9 +115,10 @@ def run_closed_loop(
         references[i] = reference.row
         if ahead:
             reference_function((now + ahead) * 1e-9, reference)
-        state = states[i]
-        state[0], state[1] = plant.q, plant.v
-        q, v = state if noise is None else state + noise[i]
+        states[i] = plant.q, plant.v
+        q, v = seen[0], seen[1] = plant.measured_q, plant.measured_v
+        if noise is not None:
+            q, v = seen + noise[i]
         pending.append(law(q, v, reference, period).copy())
         command = pending[0]  # `delay` periods old, once there is one
         if not isfinite(command.dot(command)):  # nor was the state

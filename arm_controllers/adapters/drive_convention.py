@@ -1,0 +1,68 @@
+"""What a drive makes of an effort command: many add gravity and friction, from their model."""
+
+from dataclasses import dataclass
+
+from arm_controllers.laws import Law
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
+
+CONVENTIONS = ('full', 'gravity_compensated')
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveConvention(Parameters):
+    """What an effort command means; plant and controller are told the same."""
+
+    effort_convention: str = parameter(
+        'full',
+        "of effort commands; 'gravity_compensated': the drives add g(q), as Franka's and UR's do",
+        one_of=CONVENTIONS,
+    )
+    friction_compensation: bool = parameter(False, "the drives add the joints' friction as well")
+
+    @property
+    def compensates(self) -> bool:
+        """Whether the drives add anything."""
+        return self.friction_compensation or self.effort_convention != 'full'
+
+    def added(self, model: RobotModel, q: Array, v: Array) -> Array:
+        """Return the torque (n,) [N.m | N] that drives with this model add at a state (n,)."""
+        torque = model.friction_torque(v) if self.friction_compensation else 0.0 * v
+        return torque if self.effort_convention == 'full' else torque + model.gravity_torque(q)
+
+
+class OverDrives(Law):
+    """A torque law for drives that add part of the torque: it commands the rest.
+
+    command = tau - g(q) - friction(v), by the law's own model. With drives whose model is the same
+    the arm gets tau; where theirs is better than the law's, it gets theirs.
+    """
+
+    def __init__(self, law: Law, convention: DriveConvention):
+        """Raise ArmError for a law that does not command effort."""
+        if law.command_interface != 'effort':
+            raise ArmError(
+                'effort_convention and friction_compensation are of drives that take effort;'
+                f' this law commands {law.command_interface}'
+            )
+        self.law, self.model, self.lookahead = law, law.model, law.lookahead
+        self._convention = convention
+
+    def reset(self, q: Array, v: Array) -> None:
+        """Forget the past; the arm is at q, v (n,)."""
+        self.law.reset(q, v)
+
+    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+        """Return the command (n,) [N.m | N]."""
+        return self.law(q, v, reference, dt) - self._convention.added(self.model, q, v)
+
+
+def over_drives(law: Law, convention: DriveConvention) -> Law:
+    """Return the law for drives of this convention.
+
+    Raises:
+        ArmError: see OverDrives.
+    """
+    return OverDrives(law, convention) if convention.compensates else law

@@ -1,0 +1,213 @@
+"""Drives between command and joint: what they add, hold back and read, against closed forms."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arm_controllers.adapters.drive_convention import OverDrives, over_drives
+from arm_controllers.laws.pd import PD
+from arm_controllers.laws.servo import Servo, ServoParameters
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.comparison.cases import Case, make_plants, run_case
+from arm_sim.comparison.laws import compared_class, compared_laws
+from arm_sim.comparison.sweeps import case_at, run_sweep
+from arm_sim.plants.drives import DriveParameters, Drives
+from arm_sim.plants.input_recording import InputRecording, RecordedPlant
+from arm_sim.plants.motion_model_plant import MotionModelPlant
+from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
+from arm_sim.plants.simulation import Simulation
+from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+
+ROBOT = Robot.load('mr_three_link')
+MODEL, START = ROBOT.model, ROBOT.start
+RUBBING = RobotModel(MODEL.urdf, armature=0.1, damping=0.5, friction=0.4)
+COMPENSATED = DriveParameters(effort_convention='gravity_compensated')
+TORQUE_LAWS = [law for law in compared_laws() if compared_class(law).command_interface == 'effort']
+
+
+def case(**others):
+    return replace(Case('mr_three_link', 'step', 'pd_gravity'), **others)
+
+
+@pytest.mark.parametrize('law', TORQUE_LAWS)
+def test_drives_that_know_the_arm_give_every_torque_law_its_full_torque_run(law):
+    full = run_case(case(law=law))
+    compensated = run_case(case(law=law, drives=COMPENSATED))
+    np.testing.assert_allclose(compensated.q, full.q, atol=1e-9)
+    np.testing.assert_allclose(compensated.effort, full.effort, atol=1e-6)
+
+
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+def test_so_do_drives_that_compensate_friction_as_well(engine):
+    told = PlantParameters(actuator='torque', timestep=1e-3)
+    both = DriveParameters(effort_convention='gravity_compensated', friction_compensation=True)
+    task, runs = make_task('step', ROBOT), []
+    for drives in (DriveParameters(), both):
+        plant = plant_class(engine)(RUBBING, replace(told, **vars(drives)))
+        law = compared_class('computed_torque')
+        law = law(RUBBING, law.designed(RUBBING, START, 20.0, 1.0))
+        runs.append(run_closed_loop(plant, over_drives(law, drives), task.reference, 0.5))
+    np.testing.assert_allclose(runs[1].q, runs[0].q, atol=1e-9)
+
+
+def test_an_arm_droops_by_what_its_drives_do_not_know_of_gravity():
+    law = PD.designed(MODEL, START, 20.0, 1.0)
+    for scale in (0.95, 1.2):
+        drives = replace(COMPENSATED, compensation_scale=scale)
+        told = PlantParameters(actuator='torque', timestep=1e-3, **vars(drives))
+        plant = plant_class('mujoco')(MODEL, told)
+
+        def hold(t, reference):
+            reference.row[:] = 0.0
+            reference.q[:] = START
+
+        record = run_closed_loop(plant, over_drives(PD(MODEL, law), drives), hold, 4.0)
+        lacking = (scale - 1.0) * MODEL.gravity_torque(record.q[-1])
+        assert np.abs(lacking).max() > 0.1
+        np.testing.assert_allclose(law.kp * (record.q[-1] - START), lacking, atol=1e-6)
+
+
+def test_drives_do_not_know_a_payload():
+    task = make_task('payload_drop', ROBOT)
+    plant, later = make_plants(ROBOT, task, case(task='payload_drop', drives=COMPENSATED))
+    q = START + 0.1
+    for each in (plant, later):
+        each.reset(q)
+        each.step(np.zeros(3))
+        np.testing.assert_allclose(each.effort, MODEL.gravity_torque(q), rtol=1e-9)
+    loaded = with_error(MODEL, ModelError(payload=task.payload)).gravity_torque(q)
+    assert np.abs(loaded - MODEL.gravity_torque(q)).max() > 0.1
+
+
+@pytest.mark.parametrize('delay', [1, 3])
+def test_a_delay_in_the_drives_is_the_delay_of_the_loop(delay):
+    of_drives = run_case(case(drives=DriveParameters(command_delay=delay)))
+    of_loop = run_case(case(imperfections=Imperfections(delay)))
+    assert np.array_equal(of_drives.q, of_loop.q)
+    assert not np.array_equal(of_drives.q, run_case(case()).q)
+
+
+def sent_through(told, periods=200, forget_at=None):
+    drives, got = Drives(MODEL, told, 1e-3), []
+    for k in range(periods):
+        if k == forget_at:
+            drives.release()
+        got.append(drives.effect(np.full(3, float(k)), START, 0.0 * START)[0])
+    return np.array(got)
+
+
+def test_jitter_stays_within_its_bounds_never_overtakes_and_repeats():
+    told = DriveParameters(command_delay=2, command_jitter=3, jitter_seed=5)
+    got = sent_through(told)
+    age = np.arange(200) - got
+    assert set(age[10:]) == {2, 3, 4, 5}
+    assert (np.diff(got) >= 0).all()
+    assert np.array_equal(sent_through(told), got)
+    assert not np.array_equal(sent_through(replace(told, jitter_seed=6)), got)
+
+
+def test_the_first_command_acts_until_the_delay_has_passed_and_anew_after_a_brake():
+    got = sent_through(DriveParameters(command_delay=2), 8, forget_at=4)
+    assert got.tolist() == [0, 0, 0, 1, 4, 4, 4, 5]
+
+
+def test_a_command_changes_no_faster_than_the_drives_can():
+    told = DriveParameters(effort_rate_limit=(1000.0, 1000.0, 500.0))
+    drives = Drives(MODEL, told, 1e-3)
+    wanted = [np.array([0.0, 0.0, 0.0]), np.array([2.5, -2.5, 0.2]), np.array([2.5, -2.5, 0.2])]
+    got = [drives.effect(each, START, 0.0 * START) for each in wanted]
+    assert np.array_equal(got, [[0, 0, 0], [1, -1, 0.2], [2, -2, 0.2]])
+
+
+def test_encoders_round_positions_and_tell_their_differences_as_velocity():
+    told = PlantParameters(actuator='torque', timestep=1e-3, encoder_resolution=(1e-3,))
+    plant = plant_class('mujoco')(MODEL, told)
+    exact = plant_class('mujoco')(MODEL, replace(told, encoder_resolution=()))
+    for each in (plant, exact):
+        each.reset(START, np.full(3, 0.7))
+    assert np.array_equal(plant.measured_v, plant.v)
+    before = plant.measured_q
+    for _ in range(50):
+        for each in (plant, exact):
+            each.step(np.zeros(3))
+        steps = plant.measured_q / 1e-3
+        np.testing.assert_allclose(steps, np.rint(steps), atol=1e-9)
+        assert (np.abs(plant.measured_q - plant.q) <= 0.5e-3 + 1e-12).all()
+        assert np.array_equal(plant.measured_v, (plant.measured_q - before) / 1e-3)
+        before = plant.measured_q
+    assert np.array_equal(plant.q, exact.q)  # who reads does not move the arm
+    assert exact.measured_q is exact.q
+
+
+def test_a_brake_is_the_drives_own():
+    states = []
+    slow = replace(COMPENSATED, command_delay=20, effort_rate_limit=(1.0,))
+    for drives in (DriveParameters(), slow):
+        told = PlantParameters(actuator='torque', timestep=1e-3, **vars(drives))
+        simulation = Simulation(plant_class('mujoco')(MODEL, told), MODEL, START, np.full(3, 0.3))
+        for _ in range(300):
+            simulation.advance(None)
+        states.append(simulation.plant.q.copy())
+    assert np.array_equal(*states)
+
+
+def test_a_payload_that_falls_off_leaves_commands_under_way():
+    told = PlantParameters(actuator='torque', timestep=1e-3, command_delay=2)
+    first, second = (plant_class('mujoco')(MODEL, told) for _ in range(2))
+    for k in range(3):
+        first.step(np.full(3, float(k)))
+    second.go_on_from(first)
+    second.step(np.full(3, 3.0))
+    np.testing.assert_allclose(second.effort, 1.0)
+
+
+def test_a_recording_of_inputs_ends_in_the_same_bits(tmp_path):
+    told = DriveParameters(
+        effort_convention='gravity_compensated', command_delay=2, effort_rate_limit=(100.0,)
+    )
+    plant = RecordedPlant(MODEL, PlantParameters(actuator='torque', **vars(told)))
+    plant.reset(START)
+    for command in np.random.default_rng(0).normal(size=(40, 3)):
+        plant.step(command)
+    plant.save(tmp_path / 'inputs.npz')
+    replayed = InputRecording(tmp_path / 'inputs.npz').replay()
+    assert np.array_equal(replayed, plant.state)
+
+
+def test_sweeps_of_drives_order_what_they_cost():
+    laws = ('pd_gravity', 'computed_torque')
+    slow = case(task='sinusoid', frequency=0.2)
+    sweep = run_sweep('compensation_scale', slow, laws, (0.9, 0.95, 1.0))
+    assert (np.diff(sweep.rms_mm) < 0.0).all()
+    with pytest.raises(ArmError, match=r'command_delay is 1.5; it must be a whole number'):
+        case_at('command_delay', 1.5, case())
+
+
+def test_what_has_no_effect_is_refused():
+    servo = Servo(MODEL, ServoParameters())
+    with pytest.raises(ArmError, match='of drives that take effort; this law commands position'):
+        over_drives(servo, COMPENSATED)
+    assert over_drives(servo, DriveParameters()) is servo
+    assert isinstance(over_drives(PD(MODEL, PD.Parameters()), COMPENSATED), OverDrives)
+    make = plant_class('mujoco')
+    for told, said in (
+        ({'effort_convention': 'gravity_compensated'}, "effort_convention is 'gravity_comp"),
+        ({'effort_rate_limit': (1.0,)}, 'effort_rate_limit is'),
+        ({'compensation_scale': 0.9}, 'compensation_scale is 0.9; the drives compensate nothing'),
+        ({'command_delay': -1}, 'command_delay is -1'),
+        ({'encoder_resolution': (0.0,)}, 'encoder_resolution'),
+        ({'encoder_resolution': (1e-5,) * 2}, 'encoder_resolution'),
+        ({'effort_convention': 'none'}, 'effort_convention'),
+    ):
+        with pytest.raises(ArmError, match=said):
+            make(MODEL, PlantParameters(**told))
+    with pytest.raises(ArmError, match='a motion model has no drives'):
+        MotionModelPlant(MODEL, MotionModelPlant.Parameters(command_delay=1))
+    with pytest.raises(ArmError, match='command_delay: the arms of a batch have no such drives'):
+        BatchPlant([MODEL], PlantParameters(command_delay=1))
