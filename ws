@@ -13,7 +13,8 @@ usage() {
   cat <<'END'
 usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
        ./ws test [ARGS...]   run every check and test; ARGS go to pytest
-       ./ws clean            remove what ws made: .ros, build, install and log
+       ./ws docs [serve]     build the docs as a site in site/, or show them while you write
+       ./ws clean            remove what ws made: .ros, build, install, log and site
 
 A sourced ROS 2 is used; Python packages that it lacks go into a virtual environment
 over it, in .ros/over. Where no ROS 2 is sourced, one is made in .ros, once: 614 MB are
@@ -208,7 +209,7 @@ case ${1:-} in
   clean)
     [[ $# == 1 ]] || die 'clean takes no arguments' 2
     cd "$root"
-    exec rm -rf .ros build install log
+    exec rm -rf .ros build install log site
     ;;
   -*) die "unknown option '$1'; ./ws --help shows the usage" 2 ;;
 esac
@@ -226,8 +227,26 @@ export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
 [[ -z ${built:-} ]] || warm_up
 use_log_folder
 
+# MkDocs is no part of the environment until somebody wants it.
+make_docs() {
+  cd "$root"
+  if ! python3 -c 'import material, mkdocstrings_handlers.python' 2>/dev/null; then
+    say 'installing what requirements-docs.txt names'
+    python3 -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt ||
+      die 'pip could not install requirements-docs.txt'
+  fi
+  export NO_MKDOCS_2_WARNING=1
+  if [[ ${1:-build} == build ]]; then
+    python3 -m mkdocs build --quiet && say "open $root/site/index.html"
+  else
+    exec python3 -m mkdocs "$@"
+  fi
+}
+
 if [[ $1 == test ]]; then
   check_all "${@:2}"
+elif [[ $1 == docs ]]; then
+  make_docs "${@:2}"
 else
   type -P -- "$1" >/dev/null || die "command not found: $1" 127
   exec "$@"

@@ -4,16 +4,20 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md'), *ROOT.glob('docs/**/*.svg')])
+PACKAGES = ('arm_dynamics', 'arm_controllers', 'arm_sim')
 OURS = r'(?:arm_\w+|config|launch|urdf|test|tools|benchmarks|docs)'
+# Pages that tools/docs_pages.py makes.
+MADE = {'docs/interfaces.md', *(f'docs/api/{package}.md' for package in PACKAGES)}
 
 
 def exists(name):
     """Tell whether a file or folder is there; types of messages are named without their ending."""
     path = ROOT / name
-    return path.exists() or any(path.parent.glob(f'{path.name}.srv'))
+    return name in MADE or path.exists() or any(path.parent.glob(f'{path.name}.srv'))
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -28,9 +32,21 @@ def test_every_path_that_a_page_names_exists(page):
 
 def test_the_page_on_architecture_names_every_room():
     text = (ROOT / 'docs' / 'architecture.md').read_text()
-    packages = ('arm_dynamics', 'arm_controllers', 'arm_sim')
     rooms = {
-        path.parent for package in packages for path in (ROOT / package).glob('*/__init__.py')
+        path.parent for package in PACKAGES for path in (ROOT / package).glob('*/__init__.py')
     }
     named = {ROOT / name for name in re.findall(r'^\| `([\w/]+)/` \|', text, re.MULTILINE)}
     assert rooms <= named
+
+
+def test_the_site_has_every_page_and_no_other():
+    listed = yaml.safe_load((ROOT / 'mkdocs.yml').read_text())['nav']
+
+    def files(entry):
+        if isinstance(entry, str):
+            return [entry]
+        return [file for each in (entry.values() if isinstance(entry, dict) else entry)
+                for file in files(each)]  # fmt: skip
+
+    written = {str(page.relative_to(ROOT)) for page in ROOT.glob('docs/**/*.md')}
+    assert sorted(f'docs/{file}' for file in files(listed)) == sorted(written | MADE)

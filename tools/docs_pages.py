@@ -1,0 +1,124 @@
+"""Pages of the docs site that are made from the code: interfaces, and the Python API.
+
+A hook of MkDocs (mkdocs.yml); `./ws docs` builds the site.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from arm_controllers.follower.parameters import FollowerParameters  # noqa: E402
+from arm_controllers.laws import law_class, law_names  # noqa: E402
+from arm_controllers.parameter_values import (  # noqa: E402
+    ParameterField,
+    as_ros_value,
+    parameter_fields,
+)
+from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
+from arm_dynamics.model_error import ModelError  # noqa: E402
+from arm_sim.plants.plant import ENGINES, plant_class  # noqa: E402
+from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
+from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
+from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
+from arm_sim.tasks import task_class, task_names  # noqa: E402
+from arm_sim.viewer.ros.viewer_node import ViewerParameters  # noqa: E402
+
+PACKAGES = {
+    'arm_dynamics': 'What an arm is: model, kinematics, paths, identification.',
+    'arm_controllers': 'What makes it follow: laws, goals and trajectories.',
+    'arm_sim': 'What stands in for the real arm: plants, tasks, comparisons, recordings.',
+}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages that are made to those that are written."""
+    pages = {'interfaces.md': interfaces()}
+    pages |= {f'api/{name}.md': api(name) for name in PACKAGES}
+    for name, text in pages.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def interfaces() -> str:
+    """Return the page on topics, services, actions and parameters of each node."""
+    parts = [
+        '# Topics, services and parameters',
+        'Made from the code and from the profiles in `config/security`, which a test compares '
+        'with what each node really opens. `~/` stands for the name of the node. Every node '
+        'has the services of parameters and logs that each node of ROS 2 has.',
+    ]
+    joints = ('<joint>',)
+    follower = parameter_fields(FollowerParameters, joint_names=joints)
+    known: dict[str, Iterable[ParameterField]] = {
+        'simulator': [*parameter_fields(SimulatorParameters), *plants()],
+        'controller': [*parameter_fields(ControllerParameters), *follower],
+        'inverse_kinematics': parameter_fields(InverseKinematicsParameters),
+        'task': parameter_fields(TaskNodeParameters),
+        'viewer': parameter_fields(ViewerParameters),
+    }
+    for node, fields in known.items():
+        parts += [f'## {node}', endpoints(node), table(fields)]
+    parts += [
+        '## Errors of a model, `model_error.*`',
+        'Of every controller; the launch arguments `model_error` and `plant_error` have them too.',
+        table(parameter_fields(ModelError, 'model_error.')),
+    ]
+    for law in law_names():
+        parts += [f'## {law}_controller', table(parameter_fields(law_class(law).Parameters))]
+    for task in task_names():
+        parts += [f'## {task}_task', table(parameter_fields(task_class(task).Parameters))]
+    return '\n\n'.join(parts) + '\n'
+
+
+def plants() -> Iterator[ParameterField]:
+    """Yield the parameters of all engines, each once."""
+    seen = set()
+    for engine in ENGINES:
+        for field in parameter_fields(plant_class(engine).Parameters):
+            if field.name not in seen:
+                seen.add(field.name)
+                yield field
+
+
+def endpoints(node: str) -> str:
+    """Return the table of what a kind of node opens."""
+    rows = ['| | |', '| --- | --- |']
+    for group in ElementTree.parse(ROOT / 'config' / 'security' / f'{node}.xml').getroot():
+        what = next(iter(group.attrib))
+        names = [f'`{entry.text}`' for entry in group if '{' not in (entry.text or '')]
+        rows.append(f'| {group.tag}, {what} | {", ".join(names)} |')
+    return '\n'.join(rows)
+
+
+def table(fields: Iterable[ParameterField]) -> str:
+    """Return the table of parameters."""
+    rows = ['| parameter | default | allowed | what it is |', '| --- | --- | --- | --- |']
+    for field in fields:
+        for name in field.names or [field.name]:
+            value = as_ros_value(field.default)
+            shown = '' if isinstance(value, type) or field.names else f'`{value!r}`'
+            cells = (f'`{name}`', shown, field.allowed, field.description)
+            rows.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |')
+    return '\n'.join(rows) if len(rows) > 2 else 'No parameters of its own.'
+
+
+def api(package: str) -> str:
+    """Return the page on the modules of a package that know no ROS."""
+    parts = [f'# {package}', PACKAGES[package]]
+    for path in sorted((ROOT / package).rglob('*.py')):
+        inside = path.relative_to(ROOT)
+        text = path.read_text()
+        if path.parent.name == 'ros' or path.name == 'launching.py' or '\ndef ' + 'main' in text:
+            continue
+        names = inside.with_suffix('').parts
+        name = '.'.join(names[:-1] if names[-1] == '__init__' else names)
+        if '\nclass ' in text or '\ndef ' in text:
+            parts.append(f'::: {name}')
+    return '\n\n'.join(parts) + '\n'
