@@ -40,24 +40,34 @@ def end(joint: Element, which: str) -> str:
 def odd_inertias(tree: Element) -> dict[str, tuple[Array, Array]]:
     """Return the inertias, by link, that no body has: of principal moments A + B < C or A < 0.
 
-    They come as moments A <= B <= C [kg m^2] and axes (3, 3), one per column, in the link's frame.
-    That of the root link does not matter: it stands.
+    They come as `principal_moments` gives them. That of the root link does not matter: it stands.
     """
-    odd = {}
     moved = {end(joint, 'child') for joint in tree.iterfind('joint')}
+    odd = {}
+    for link, (moments, axes) in principal_moments(tree).items():
+        least = min(moments[0], moments[0] + moments[1] - moments[2])
+        if link in moved and least < -1e-15 - 1e-9 * abs(moments).max():
+            odd[link] = moments, axes
+    return odd
+
+
+def principal_moments(tree: Element) -> dict[str, tuple[Array, Array]]:
+    """Return of each link with inertia the moments A <= B <= C [kg m^2] and axes (3, 3).
+
+    The axes are columns in the link's frame.
+    """
+    found = {}
     for link in tree.iterfind('link'):
-        for inertial in link.iterfind('inertial') if link.get('name') in moved else ():
+        for inertial in link.iterfind('inertial'):
             (inertia,), origin = inertial.findall('inertia'), inertial.find('origin')
             xx, xy, xz, yy, yz, zz = (float(inertia.get(name, '')) for name in MOMENTS)
             matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             moments, axes = np.linalg.eigh(matrix)
-            least = min(moments[0], moments[0] + moments[1] - moments[2])
-            if least < -1e-15 - 1e-9 * abs(moments).max():
-                turn = '0 0 0' if origin is None else origin.get('rpy', '0 0 0')
-                axes *= np.linalg.det(axes)
-                rotation = pin.rpy.rpyToMatrix(*map(float, turn.split()))
-                odd[link.get('name', '')] = moments, rotation @ axes
-    return odd
+            turn = '0 0 0' if origin is None else origin.get('rpy', '0 0 0')
+            axes *= np.linalg.det(axes)
+            rotation = pin.rpy.rpyToMatrix(*map(float, turn.split()))
+            found[link.get('name', '')] = moments, rotation @ axes
+    return found
 
 
 def rotors(tree: Element, joint_names: Sequence[str]) -> Array:

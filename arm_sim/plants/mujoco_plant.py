@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes
+from arm_sim.plants.mujoco_inertias import refused_inertias
 from arm_sim.plants.mujoco_scene import scene_of
 from arm_sim.plants.plant import Plant, PlantParameters, check_inertia
 
@@ -110,8 +111,11 @@ class MujocoPlant(Plant):
         return self.mj_data.qfrc_bias.copy()
 
 
-def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:
-    """Return the MuJoCo model: the scene, with our options and actuators."""
+def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:
+    """Return the scene with our options and actuators, as `scene_of` does.
+
+    Inertias that MuJoCo refuses have place-holders.
+    """
     kp, kd = parameters.servo_gains(model)
     limit = parameters.effort_limit(model)
     spec = scene_of(model, parameters, shapes)
@@ -141,9 +145,12 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
         if np.isfinite(limit[i]):
             actuator.forcelimited = True
             actuator.forcerange = (-limit[i], limit[i])
+    return spec
 
-    mj_model = spec.compile()
-    for link, (moments, axes) in model.odd_inertias.items():
+
+def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:
+    mj_model = arm_spec(model, parameters, shapes).compile()
+    for link, (moments, axes) in refused_inertias(model).items():
         body = mj_model.body(link)
         body.inertia = moments
         mujoco.mju_mat2Quat(body.iquat, axes.ravel())

@@ -10,11 +10,10 @@ from arm_dynamics.clearance import level_joints
 from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_dynamics.urdf import bare
-from arm_dynamics.urdf_checks import MOMENTS, end
+from arm_sim.plants.mujoco_inertias import make_readable
 from arm_sim.plants.plant import PlantParameters
 
 _BODY = pin.FrameType.BODY
-_LEAST = '1e-14'  # mass and moments that MuJoCo asks of every link behind a joint [kg, kg m^2]
 
 # Bits that say which shapes touch: a link's contype, and the conaffinity of what it touches.
 _FLOOR, _TABLE = 1, 2
@@ -74,16 +73,11 @@ def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
     """Return the URDF as MuJoCo reads it, with the joints of branches in the model's order.
 
     Left out are collision shapes without `contacts`, and shapes that need mesh files. The
-    other visible shapes are kept, which MuJoCo's reader has to be told in the file. A place-holder
-    stands for inertias that it refuses.
+    other visible shapes are kept, which MuJoCo's reader has to be told in the file.
     """
     whole = ElementTree.fromstring(model.urdf)
     tree = with_shapes(model.urdf)[0] if contacts else bare(whole)
-    for link in tree.iterfind('link'):
-        if link.get('name') in model.odd_inertias:
-            for inertia in link.iterfind('inertial/inertia'):
-                inertia.attrib.update(ixx='1', ixy='0', ixz='0', iyy='1', iyz='0', izz='1')
-    _fill_massless(tree)
+    make_readable(tree, model)
     if shapes:
         tree.extend(whole.findall('material'))
         for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
@@ -95,18 +89,3 @@ def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
     told = ElementTree.SubElement(tree, 'mujoco')
     ElementTree.SubElement(told, 'compiler', discardvisual='false')
     return ElementTree.tostring(tree, encoding='unicode')
-
-
-def _fill_massless(tree: ElementTree.Element) -> None:
-    """Give links between two joints, that have no mass of their own, the least that there is."""
-    moving = [joint for joint in tree.iterfind('joint') if joint.get('type') != 'fixed']
-    behind = {end(joint, 'child') for joint in moving}
-    for link in tree.iterfind('link'):
-        masses = [float(mass.get('value', '0')) for mass in link.iterfind('inertial/mass')]
-        if link.get('name') in behind and not sum(masses):
-            for inertial in link.findall('inertial'):
-                link.remove(inertial)
-            inertial = ElementTree.SubElement(link, 'inertial')
-            ElementTree.SubElement(inertial, 'mass', value=_LEAST)
-            moments = dict.fromkeys(MOMENTS, '0') | dict.fromkeys(('ixx', 'iyy', 'izz'), _LEAST)
-            ElementTree.SubElement(inertial, 'inertia', moments)
