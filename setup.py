@@ -25,6 +25,7 @@ EXECUTABLES = [
     'report',
     'rerun',
     'replay',
+    'render',
     'margins',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
@@ -54,6 +55,7 @@ setup(
     extras_require={
         'test': ['pytest'],  # what colcon test runs
         'dask': ['distributed>=2025.1'],  # --scheduler
+        'film': ['imageio-ffmpeg'],  # render to MP4
         'parquet': ['pyarrow>=17'],  # --parquet
         'robots': ['example-robot-data', 'robot_descriptions', 'xacro'],  # robot:=
     },

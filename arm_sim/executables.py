@@ -32,6 +32,7 @@ _MODULES = {
     'report': 'arm_sim.replay.ros.report',
     'rerun': 'arm_sim.replay.ros.rerun',
     'replay': 'arm_sim.replay.ros.replay_node',
+    'render': 'arm_sim.replay.ros.render',
     'margins': 'arm_sim.commands.margins',
 }
 # The environment's variable that tells a process which launch has started it.

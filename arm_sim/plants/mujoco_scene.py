@@ -27,19 +27,25 @@ def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     """
     spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, parameters.contacts))
     spec.compiler.fusestatic = False
-    spec.worldbody.add_light(pos=(1.5, -1.5, 3.0), dir=(-0.4, 0.4, -1.0), castshadow=True)
+    spec.worldbody.add_light(  # as the sun, alike on an arm of any size
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=(1.5, -1.5, 3.0), dir=(-0.5, 0.35, -1.0),
+        diffuse=(0.62, 0.61, 0.59), specular=(0.25, 0.25, 0.25), castshadow=True,
+    )  # fmt: skip
     of, made = mujoco.mjtTexture, mujoco.mjtBuiltin
     for name, kind, pattern, rgb1, rgb2 in (
         ('sky', of.mjTEXTURE_SKYBOX, made.mjBUILTIN_GRADIENT, (0.75, 0.83, 0.92), (0.95, 0.97, 1)),
-        ('tiles', of.mjTEXTURE_2D, made.mjBUILTIN_CHECKER, (0.86, 0.88, 0.9), (0.8, 0.82, 0.85)),
+        ('tiles', of.mjTEXTURE_2D, made.mjBUILTIN_CHECKER, (0.9, 0.91, 0.92), (0.83, 0.845, 0.86)),
     ):
         spec.add_texture(
             name=name, type=kind, builtin=pattern, rgb1=rgb1, rgb2=rgb2, width=64, height=64
         )
-    tiles = spec.add_material(name='tiles', texrepeat=(2, 2), texuniform=True)
+    tiles = spec.add_material(name='tiles', texrepeat=(4, 4), texuniform=True)
     tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
     _add_surroundings(spec, model, parameters)
-    spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
+    spec.visual.headlight.ambient = (0.38, 0.39, 0.4)
+    spec.visual.headlight.diffuse = (0.22, 0.22, 0.22)
+    spec.visual.headlight.specular = (0.05, 0.05, 0.05)
+    spec.visual.quality.shadowsize = 4096
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
     return spec
 

@@ -1,1 +1,1 @@
-"""The viewer: an arm, its surroundings and the path of its tip, in a process of its own."""
+"""What shows an arm: the viewer, a process of its own, and films of a motion."""

@@ -11,6 +11,7 @@ from mcap.exceptions import McapError
 from rcl_interfaces.msg import ParameterEvent
 from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
 
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
@@ -19,6 +20,7 @@ from arm_sim.runs.mcap_messages import Recorded, messages_of
 from arm_sim.runs.record import JointStates
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
+_REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
 
 
 @dataclass
@@ -32,6 +34,8 @@ class RecordedRun:
         states, commands: serialised, in order.
         goals: time [ns] and serialised action goal of each that was accepted.
         wrenches: time [ns] and message of each.
+        reports: of controllers, serialised, in order.
+        urdf: text of the arm's last description; '': none was recorded.
     """
 
     path: Path
@@ -41,6 +45,8 @@ class RecordedRun:
     commands: list[bytes] = field(default_factory=list)
     goals: list[tuple[int, bytes]] = field(default_factory=list)
     wrenches: list[tuple[int, WrenchStamped]] = field(default_factory=list)
+    reports: list[bytes] = field(default_factory=list)
+    urdf: str = ''
 
     @classmethod
     def load(cls, path: Path | str) -> 'RecordedRun':
@@ -79,6 +85,10 @@ class RecordedRun:
             self.commands.append(data)
         elif kind == _GOAL:
             self.goals.append((time_ns, data))
+        elif kind == _REPORT:
+            self.reports.append(data)
+        elif topic.endswith('/robot_description'):
+            self.urdf = deserialize_message(data, String).data
         elif topic.endswith('/external_wrench'):
             self.wrenches.append((time_ns, deserialize_message(data, WrenchStamped)))
         elif topic == '/parameter_events':

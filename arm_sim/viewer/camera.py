@@ -1,0 +1,64 @@
+"""Where a camera stands that sees a whole motion."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from arm_dynamics.checks import Array
+
+FIELD_OF_VIEW = 30.0  # vertical [deg]; a narrow one distorts little
+_FILLED = 0.86  # part of the picture that what is seen may fill
+
+
+@dataclass(frozen=True)
+class View:
+    """A direction to look from, and how it turns.
+
+    Attributes:
+        azimuth, elevation: of the camera's look [deg], as MuJoCo has them: an azimuth of 90 looks
+            along y, an elevation of -90 down.
+        orbit: how fast the azimuth grows [deg per second of the film].
+    """
+
+    azimuth: float = 140.0
+    elevation: float = -18.0
+    orbit: float = 0.0
+
+
+def axes_of(azimuth: float, elevation: float) -> Array:
+    """Return the camera's right, up and forward (3, 3), a row each, in the base frame."""
+    a, e = np.radians([azimuth, elevation])
+    forward = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+    right = np.array([np.sin(a), -np.cos(a), 0.0])
+    return np.array([right, np.cross(right, forward), forward])
+
+
+def camera_for(points: Array, view: View, aspect: float, seconds: float) -> mujoco.MjvCamera:
+    """Return a camera that sees these points (k, 3) [m] for so long, whichever way it turns.
+
+    `aspect`: width by height of the picture.
+    """
+    camera = mujoco.MjvCamera()
+    camera.azimuth, camera.elevation = view.azimuth, view.elevation
+    turns = view.orbit * np.linspace(0.0, seconds, 37 if view.orbit else 1)
+    tangent = np.tan(np.radians(FIELD_OF_VIEW) / 2) * np.array([aspect, 1.0]) * _FILLED
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    for _ in range(20 if not view.orbit else 1):
+        seen = [_seen(points - middle, view.azimuth + turn, view.elevation) for turn in turns]
+        distance = max(
+            float((-each[:, 2:] + np.abs(each[:, :2]) / tangent).max()) for each in seen
+        )
+        (first, *_) = seen
+        shown = first[:, :2] / (first[:, 2:] + distance)
+        off = 0.5 * (shown.min(axis=0) + shown.max(axis=0)) * distance
+        if view.orbit:
+            break
+        middle = middle + off @ axes_of(view.azimuth, view.elevation)[:2]
+    camera.lookat[:], camera.distance = middle, distance
+    return camera
+
+
+def _seen(points: Array, azimuth: float, elevation: float) -> Array:
+    """Return points (k, 3) along the camera's right, up and forward."""
+    return points @ axes_of(azimuth, elevation).T

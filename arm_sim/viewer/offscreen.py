@@ -1,0 +1,127 @@
+"""Pictures of a MuJoCo scene without a window: OpenGL by EGL, else by OSMesa."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.checks import ArmError
+
+BACKENDS = ('egl', 'osmesa')
+HELP = 'install Mesa ("sudo apt install libegl1 libgl1-mesa-dri") or a graphics driver with EGL'
+# In a process of its own, because a library that fails to load cannot be asked a second time.
+_TRY = """
+import sys
+from importlib import import_module
+import mujoco
+context = import_module(f'mujoco.{sys.argv[1]}').GLContext(64, 64)
+context.make_current()
+model = mujoco.MjModel.from_xml_string('<mujoco/>')
+mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value).free()
+"""
+_PATIENCE = 120.0  # [s]
+
+Picture = NDArray[np.uint8]  # (height, width, 3)
+
+
+@cache
+def why_not(library: str) -> str:
+    """Return why a library of BACKENDS cannot draw here, in a few words; '' where it can."""
+    environment = {**os.environ, 'MUJOCO_GL': library}
+    environment.pop('PYOPENGL_PLATFORM', None)
+    try:
+        done = subprocess.run(
+            [sys.executable, '-c', _TRY, library],
+            env=environment, capture_output=True, text=True, timeout=_PATIENCE, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f'no answer within {_PATIENCE:g} s'
+    if not done.returncode:
+        return ''
+    return (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1][:200]
+
+
+def backend() -> str:
+    """Return which of BACKENDS draws here; MUJOCO_GL, where it names one of them, chooses.
+
+    Raises:
+        ArmError: none does.
+    """
+    wanted = os.environ.get('MUJOCO_GL', '').lower()
+    tried = (wanted,) if wanted in BACKENDS else BACKENDS
+    for library in tried:
+        if not why_not(library):
+            return library
+    told = '; '.join(f'{library}: {why_not(library)}' for library in tried)
+    raise ArmError(f'no OpenGL without a window here ({told}); {HELP}')
+
+
+@contextmanager
+def _environment(**told: str) -> Iterator[None]:
+    """Set variables of the environment for a while."""
+    before = {name: os.environ.get(name) for name in told}
+    os.environ.update(told)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+class Offscreen:
+    """Draws a model as pictures of one size; `close` it before the process ends."""
+
+    def __init__(self, model: mujoco.MjModel, width: int, height: int, shapes: int):
+        """Set up OpenGL; `shapes`: how many there are at most beside the model's.
+
+        Raises:
+            ArmError: no OpenGL.
+        """
+        library = backend()
+        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+        self._model, self._options = model, mujoco.MjvOption()
+        with _environment(
+            MUJOCO_GL=library, PYOPENGL_PLATFORM=library
+        ):  # MuJoCo's library reads it
+            self._gl: Any = import_module(f'mujoco.{library}').GLContext(width, height)
+            self._gl.make_current()
+            self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._scene = mujoco.MjvScene(model, model.ngeom + shapes + 100)
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
+        self._rect = mujoco.MjrRect(0, 0, width, height)
+        self._pixels = np.empty((height, width, 3), dtype=np.uint8)
+
+    def picture(
+        self,
+        data: mujoco.MjData,
+        camera: mujoco.MjvCamera,
+        add: Callable[[mujoco.MjvScene], None],
+    ) -> Picture:
+        """Return what the camera sees, with what `add` adds to the scene."""
+        everything = mujoco.mjtCatBit.mjCAT_ALL
+        self._gl.make_current()
+        mujoco.mjv_updateScene(
+            self._model, data, self._options, None, camera, everything, self._scene
+        )
+        add(self._scene)
+        mujoco.mjr_render(self._rect, self._scene, self._context)
+        mujoco.mjr_readPixels(self._pixels, None, self._rect, self._context)
+        return self._pixels[::-1].copy()
+
+    def close(self) -> None:
+        """Give OpenGL back."""
+        self._gl.make_current()
+        self._context.free()
+        self._gl.free()

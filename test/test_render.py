@@ -1,0 +1,277 @@
+"""Films of recordings: what the camera sees, the path in colours of its error, the files."""
+
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from optional import optional
+from PIL import Image
+
+pytest.importorskip('rclpy')
+
+from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.serialization import serialize_message
+from std_msgs.msg import String
+
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.recording.mcap_file import McapFile
+from arm_sim.recording.ros.schemas import schema_text
+from arm_sim.replay.ros import render
+from arm_sim.viewer import film_files, offscreen
+from arm_sim.viewer.camera import FIELD_OF_VIEW, View, axes_of, camera_for
+from arm_sim.viewer.caption import ErrorScale
+from arm_sim.viewer.film_files import check_file, write_gif, write_mp4
+from arm_sim.viewer.motion import Motion, pieces
+
+# In grey, so that what is coloured in a picture is the path.
+URDF = re.sub(r'rgba="[^"]*"', 'rgba="0.7 0.7 0.7 1"', find_urdf('planar_3r').read_text())
+ARM = RobotModel(URDF)
+PERIOD = 20_000_000
+COUNT = 51  # states, of one second
+
+
+@pytest.fixture(scope='module')
+def file(tmp_path_factory):
+    """Return a recording: a turn of 1.2 rad, in its first half 1e-9 rad off, then 0.01 rad."""
+    path = tmp_path_factory.mktemp('recording') / 'x.mcap'
+    file = McapFile(path)
+    topics = {
+        '/joint_states': 'sensor_msgs/msg/JointState',
+        '/robot_description': 'std_msgs/msg/String',
+        '/pd_controller/controller_state': 'control_msgs/msg/JointTrajectoryControllerState',
+    }
+    for topic, kind in topics.items():
+        file.open_channel(topic, kind, schema_text(kind))
+    file.write('/robot_description', bytes(serialize_message(String(data=URDF))), 0)
+    writer = JointStateWriter(ARM.joint_names, FIELDS)
+    for k in range(COUNT):
+        time_ns, off = k * PERIOD, 1e-9 if 2 * k < COUNT else 1e-2
+        q = np.array([1.2 * k / (COUNT - 1), 0.4, 0.4])
+        writer.position[:] = q
+        file.write('/joint_states', writer.serialized(time_ns), time_ns)
+        report = JointTrajectoryControllerState(joint_names=list(ARM.joint_names)[::-1])
+        report.header.stamp.nanosec, report.header.stamp.sec = time_ns % 10**9, time_ns // 10**9
+        report.feedback.positions = q[::-1].tolist()
+        report.reference.positions = (q + np.array([off, 0.0, 0.0]))[::-1].tolist()
+        file.write('/pd_controller/controller_state', bytes(serialize_message(report)), time_ns)
+    file.close()
+    return path
+
+
+def draws():
+    """Tell whether pictures can be drawn here; if not, pytest's summary says why."""
+    why = {library: offscreen.why_not(library) for library in offscreen.BACKENDS}
+    if all(why.values()):
+        warnings.warn(f'no picture was drawn and looked at here: {why}', stacklevel=2)
+    return not all(why.values())
+
+
+def rendered(*arguments):
+    return render.main(list(map(str, arguments)))
+
+
+def coloured(picture, main, others):
+    """Return where one channel is far above the others, captions apart."""
+    picture = np.asarray(picture.convert('RGB'), dtype=int)[:190]
+    return picture[..., main] - picture[..., others].max(axis=-1) > 60
+
+
+def test_the_pictures_show_the_arm_moving_and_the_path_in_colours_of_its_error(
+    file, tmp_path, capsys
+):
+    shots = [tmp_path / f'{k}.png' for k in range(3)]
+    for shot, end in zip(shots, (0.1, 0.46, 1.0), strict=True):
+        code = rendered(file, '--output', shot, '--size', '320x240', '--to', end)
+        if not draws():
+            assert code == 1
+            assert capsys.readouterr().err.count('no OpenGL without a window here') == 1
+            return
+        assert code == 0
+        assert f'{shot}: 1 picture' in capsys.readouterr().out
+    begin, middle, end = map(Image.open, shots)
+    assert begin.size == middle.size == end.size == (320, 240)
+    assert (np.asarray(begin) != np.asarray(middle)).any(axis=-1).mean() > 0.02
+    assert coloured(middle, 0, [1, 2]).sum() == 0
+    assert coloured(end, 0, [1, 2]).sum() > 30  # large errors are red
+    assert coloured(end, 2, [0]).sum() > 30  # small ones blue
+
+
+def test_a_film_has_as_many_pictures_as_its_time_and_speed_say(file, tmp_path, capsys):
+    if not draws():
+        return
+    film = tmp_path / 'film.gif'
+    assert rendered(file, '--output', film, '--size', '160x120', '--speed', 2, '--orbit', 90) == 0
+    told = capsys.readouterr().out
+    assert '7 of 7' in told  # half a second, 12.5 a second, and the first
+    assert 'film.gif: 7 pictures' in told
+    gif = Image.open(film)
+    assert (gif.n_frames, gif.size, gif.info['duration']) == (7, (160, 120), 80)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'line'),
+    [
+        (['--output', 'film.avi'], r"output 'film.avi' must end in .png, .gif, .mp4"),
+        (['--output', '/no/where/a.gif'], "output '/no/where/a.gif': no such folder '/no/where'"),
+        (['--size', 'big'], r"--size is 'big'; it must be WIDTHxHEIGHT"),
+        (['--size', '961x720'], r'width of --size is 961; it must be even'),
+        (['--size', '96x7'], r'height of --size is 7'),
+        (['--camera', '12'], r"--camera is '12'; it must be AZIMUTH,ELEVATION"),
+        (['--camera', '12,100'], r'elevation of --camera is 100'),
+        (['--speed', '0'], r'--speed is 0'),
+        (['--from', '3'], r'from 3 s to 1 s there is no state; there are states from 0 s to 1 s'),
+        (
+            ['--speed', '1e-4'],
+            r'would have 125001 pictures; a GIF has at most 1000: raise --speed',
+        ),
+    ],
+)
+def test_what_cannot_be_rendered_is_one_line(file, capsys, arguments, line):
+    assert rendered(file, *arguments) == 1
+    told = capsys.readouterr().err
+    assert told.count('\n') == 1
+    assert line in told
+
+
+def test_a_recording_without_an_arm_or_none_at_all_is_one_line(tmp_path, capsys):
+    path = tmp_path / 'states.mcap'
+    recording = McapFile(path)
+    kind = 'sensor_msgs/msg/JointState'
+    recording.open_channel('/joint_states', kind, schema_text(kind))
+    recording.write('/joint_states', JointStateWriter(('a',), FIELDS).serialized(0), 0)
+    recording.close()
+    assert rendered(path) == 1
+    assert 'has no robot_description' in capsys.readouterr().err
+    path.write_bytes(b'no recording')
+    assert rendered(path) == 1
+    assert 'cannot be read' in capsys.readouterr().err
+
+
+def test_without_opengl_one_line_says_why_and_what_to_do(monkeypatch):
+    reason = offscreen.why_not.__wrapped__('nothing')
+    assert reason == 'RuntimeError: invalid value for environment variable MUJOCO_GL: nothing'
+    monkeypatch.setattr(offscreen, 'why_not', lambda library: reason)
+    monkeypatch.delenv('MUJOCO_GL', raising=False)
+    with pytest.raises(ArmError, match=r'\(egl: RuntimeError.*; osmesa: .*install Mesa') as told:
+        offscreen.backend()
+    assert '\n' not in str(told.value)
+    monkeypatch.setenv('MUJOCO_GL', 'osmesa')
+    monkeypatch.setattr(offscreen, 'why_not', lambda library: '' if library == 'egl' else 'gone')
+    with pytest.raises(ArmError, match=r'\(osmesa: gone\)'):
+        offscreen.backend()
+    monkeypatch.delenv('MUJOCO_GL')
+    assert offscreen.backend() == 'egl'
+
+
+@pytest.mark.parametrize('aspect', [0.5, 1.0, 2.0])
+@pytest.mark.parametrize('view', [View(), View(30.0, -60.0), View(200.0, 10.0, 40.0)])
+def test_the_camera_sees_all_points_and_no_more_room_than_they_need(view, aspect):
+    rng = np.random.default_rng(4)
+    points = rng.uniform((-3.0, 0.0, 0.5), (1.0, 0.3, 2.0), (200, 3))
+    seconds = 5.0
+    camera = camera_for(points, view, aspect, seconds)
+    edge = np.tan(np.radians(FIELD_OF_VIEW) / 2) * np.array([aspect, 1.0])
+    largest = []
+    for azimuth in view.azimuth + view.orbit * np.linspace(0.0, seconds, 37):
+        seen = (points - camera.lookat) @ axes_of(azimuth, view.elevation).T
+        depth = seen[:, 2] + camera.distance
+        assert depth.min() > 0
+        largest.append((np.abs(seen[:, :2]) / depth[:, np.newaxis] / edge).max())
+    assert 0.8 < max(largest) < 0.9
+
+
+def test_a_path_is_drawn_in_few_pieces_near_it_and_not_over_a_reset():
+    side = np.linspace(0.0, 0.3, 301)
+    zero = np.zeros_like(side)
+    path = np.concatenate([
+        np.stack([side, zero, zero], axis=1), np.stack([zero + 0.3, side, zero], axis=1),
+        np.stack([zero + 5.0, side, zero], axis=1),
+    ])  # fmt: skip
+    t, level = np.arange(903.0), np.zeros(903, dtype=np.int64)
+    level[:150] = 3
+    drawn = pieces(t, path, level, 0.004)
+    lengths = np.linalg.norm(drawn.end - drawn.start, axis=1)
+    assert len(lengths) <= 8
+    np.testing.assert_allclose(lengths.sum(), 0.9, atol=0.02)
+    assert lengths[drawn.level == 3].sum() == pytest.approx(0.15, abs=0.01)
+    tip = path[200]
+    now = drawn.until(200.0, tip)
+    np.testing.assert_array_equal(now.end[-1], tip)
+    np.testing.assert_allclose(np.linalg.norm(now.end - now.start, axis=1).sum(), 0.2, atol=0.01)
+    np.testing.assert_array_equal(drawn.end[drawn.begun < 200.0][:-1], now.end[:-1])
+    turn = np.linspace(0.0, 6.0, 2000)
+    circle = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
+    drawn = pieces(turn, circle, np.zeros(2000, dtype=np.int64), 0.01)
+    middles = 0.5 * (drawn.start + drawn.end)
+    assert len(middles) > 10
+    assert 1.0 - np.linalg.norm(middles, axis=1).min() <= 0.25 * 0.01
+
+
+def test_colours_of_errors_span_at_most_four_decades_below_the_largest():
+    scale = ErrorScale(np.geomspace(1e-12, 5e-3, 50))  # [m]
+    assert (scale.low, scale.high) == (-3, 1)
+    levels = scale.levels(np.array([0.0, 1e-9, 1e-6, 1e-5, 1e-4, 1e-2, 1.0]))
+    last = len(scale.palette) - 1
+    np.testing.assert_array_equal(levels, [0, 0, 0, last // 4 + 1, last // 2 + 1, last, last])
+    for none in (np.zeros(5), np.array([])):
+        assert ErrorScale(none).low < ErrorScale(none).high
+    one = ErrorScale(np.full(3, 2e-6))
+    assert (one.low, one.high) == (-3, -2)
+
+
+def test_a_motion_knows_no_error_where_no_controller_told_of_one():
+    q = np.zeros((3, 3))
+    empty = np.empty((0, 3))
+    motion = Motion.of(ARM, np.arange(3.0), q, np.array([]), empty, empty)
+    assert np.isnan(motion.error_at(np.array([0.5]))).all()
+    assert len(motion.between(1.0, 2.0).t) == 2
+
+
+def pictures(count, size=(64, 48)):
+    for k in range(count):
+        picture = np.full((size[1], size[0], 3), 200, dtype=np.uint8)
+        picture[:, : 4 * k + 4] = (10, 200, 30)
+        yield picture
+
+
+def test_a_gif_keeps_the_colours_of_the_scale(tmp_path):
+    path = tmp_path / 'x.gif'
+    write_gif(path, pictures(5), list(pictures(2)), ErrorScale.palette)
+    gif = Image.open(path)
+    assert gif.n_frames == 5
+    assert gif.info['loop'] == 0
+    gif.seek(4)
+    last = np.asarray(gif.convert('RGB'), dtype=int)
+    assert np.abs(last - list(pictures(5))[-1]).max() < 8
+    own = np.round(255 * ErrorScale.palette[:, :3]).astype(np.uint8)
+    picture = np.tile(own, (30, 1, 1))
+    write_gif(path, iter([picture]), list(pictures(2)), ErrorScale.palette)
+    np.testing.assert_array_equal(np.asarray(Image.open(path).convert('RGB')), picture)
+
+
+def test_an_mp4_is_what_players_ask_for(tmp_path):
+    optional('imageio_ffmpeg', 'imageio-ffmpeg')
+    path = tmp_path / 'x.mp4'
+    check_file(path, 10)
+    write_mp4(path, pictures(10), (64, 48))
+    told = subprocess.run([film_files.ffmpeg(), '-i', path], capture_output=True, text=True).stderr
+    assert 'Video: h264' in told
+    assert 'yuv420p' in told
+    assert '64x48' in told
+    assert 'Duration: 00:00:00.40' in told
+    with pytest.raises(ArmError, match='cannot be written: ffmpeg: .+'):
+        write_mp4(path, pictures(10, (64, 32)), (63, 48))
+    assert path.stat().st_size > 500  # the one before is whole
+
+
+def test_without_ffmpeg_an_mp4_is_refused_with_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, 'imageio_ffmpeg', None)
+    monkeypatch.setenv('PATH', str(tmp_path))
+    with pytest.raises(ArmError, match=r"x.mp4' needs ffmpeg: .pip install imageio-ffmpeg."):
+        check_file(tmp_path / 'x.mp4', 1)
