@@ -30,8 +30,8 @@ class Pieces(NamedTuple):
         """Return what is drawn at a time [s], up to where the tip (3,) is then."""
         shown = self.begun < t
         end = np.where((self.ended > t)[:, np.newaxis], tip, self.end)
-        begun, ended, level = (part[shown] for part in (self.begun, self.ended, self.level))
-        return Pieces(self.start[shown], end[shown], begun, ended, level.astype(np.int64))
+        begun, ended = self.begun[shown], self.ended[shown]
+        return Pieces(self.start[shown], end[shown], begun, ended, self.level[shown])
 
 
 @dataclass(frozen=True)
