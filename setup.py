@@ -14,6 +14,7 @@ EXECUTABLES = [
     'composed',
     'recorder',
     'viewer',
+    'controller_manager',
     'comparison_task',
     'tune',
     'tune_pose_hold',

@@ -6,6 +6,7 @@ root=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 env=$root/.ros
 venv=$env/venv
 underlay=$env/underlay
+later=$env/later # interfaces of other tools, built in the background
 build_stamp=$root/install/.ws_sources
 over=$env/over # what a sourced ROS 2's Python lacks
 
@@ -107,17 +108,31 @@ make_environment() {
   unlock
 }
 
+# No launch file of ours waits for what only other tools ask for. Tests do: they try all.
+build_later() {
+  local tried=$env/later.tried output=$env/later.log
+  if [[ -d $later && -f $tried && $(<"$tried") == "$(recipe)" ]]; then
+    return
+  elif [[ $1 == test ]]; then
+    "$venv/bin/python" "$root/tools/ros_env" later || die "interfaces of others' tools cannot be built"
+    recipe >"$tried"
+  elif [[ ! -f $tried || $(<"$tried") != "$(recipe)" ]] && flock --nonblock "$env/later.lock" true; then
+    say "building controller_manager_msgs in the background, for controller_manager:=true; output: $output"
+    ( (nice -n 19 setsid "$venv/bin/python" "$root/tools/ros_env" later; recipe >"$tried") </dev/null >"$output" 2>&1 &)
+  fi
+}
+
 use_environment() {
   local site=lib/python3.12/site-packages libraries
   export ROS_DISTRO=jazzy ROS_VERSION=2 ROS_PYTHON_VERSION=3 VIRTUAL_ENV=$venv CMAKE_GENERATOR=Ninja
   unset PYTHONHOME PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH
-  prepend AMENT_PREFIX_PATH "$underlay:$venv"
+  prepend AMENT_PREFIX_PATH "$later:$underlay:$venv"
   prepend CMAKE_PREFIX_PATH "$underlay:$venv"
-  prepend PYTHONPATH "$underlay/$site"
+  prepend PYTHONPATH "$later/$site:$underlay/$site"
   prepend PATH "$venv/bin"
   # The wheels' own start-up hook sets this too, by starting Python a second time.
   export _ROS_WHEELS_BOOTSTRAP_COMPLETE=1
-  for libraries in "$venv/$site"/ros_*.libs "$venv/lib" "$underlay/lib"; do
+  for libraries in "$venv/$site"/ros_*.libs "$venv/lib" "$underlay/lib" "$later/lib"; do
     prepend LD_LIBRARY_PATH "$libraries"
   done
 }
@@ -219,6 +234,7 @@ if sourced_ros; then
 else
   make_environment
   use_environment
+  made=yes
 fi
 build
 use_workspace
@@ -226,6 +242,7 @@ use_workspace
 export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
 [[ -z ${built:-} ]] || warm_up
 use_log_folder
+[[ -z ${made:-} ]] || build_later "$1"
 
 # MkDocs is no part of the environment until somebody wants it.
 make_docs() {

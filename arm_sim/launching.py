@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -35,7 +36,7 @@ from arm_sim.plants.plant import (
 )
 from arm_sim.ros.launch_arguments import namespace_of
 from arm_sim.runs.robot import Robot
-from arm_sim.viewer.ros.tools import plot, rviz
+from arm_sim.viewer.ros.tools import missing, plot, rviz
 
 
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
@@ -126,6 +127,8 @@ def arm_nodes(
     if recorder and given['record'] != 'false':
         kind = 'bag' if given['record'] == 'bag' else 'mcap'
         found.append(_node('recorder', [{'record': kind}], space, may_end=True))
+    if given['controller_manager'] == 'true':
+        found.append(_manager(given['config'], space))
     if given['rviz'] == 'true':
         found.append(rviz(model.base_frame, space))
     return [*found, *(plot(law, space) if given['plot'] == 'true' else ())]
@@ -152,6 +155,14 @@ def _wanted(model: RobotModel, actuator: str) -> str:
         f"joint_commands, a JointState with the state's stamp and {field} of "
         f'{", ".join(model.joint_names)}; tasks send goals to external_controller/joint_trajectory'
     )
+
+
+def _manager(config: str, space: str) -> Any:
+    """Return the controller_manager, or the line that its services' package is not there."""
+    if find_spec('controller_manager_msgs') is None:
+        return missing('controller_manager', 'controller_manager_msgs', 'or wait for ./ws')
+    told = {'config': ParameterValue(config, value_type=str)}
+    return _node('controller_manager', [told], space)
 
 
 def replay(given: Mapping[str, str]) -> list[Any]:

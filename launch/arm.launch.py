@@ -3,4 +3,5 @@
 from arm_sim.launching import arm_nodes
 from arm_sim.ros.launch_arguments import ARM, description, shared
 
-generate_launch_description = description(shared(*ARM, record='false'), arm_nodes)
+ARGUMENTS = shared(*ARM, 'controller_manager', record='false')
+generate_launch_description = description(ARGUMENTS, arm_nodes)

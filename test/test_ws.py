@@ -216,3 +216,28 @@ def test_an_interrupted_setup_goes_on_at_the_step_it_was_in(setup, monkeypatch, 
     ]
     setup.main()
     assert len(done) == 6
+
+
+def test_what_is_built_in_the_background_is_built_once_and_seen_only_when_it_is_whole(
+    setup, monkeypatch, tmp_path
+):
+    steps, seen = sys.modules['steps'], []
+    for name in ('ENV', 'LATER_UNDERLAY'):
+        monkeypatch.setattr(steps, name, tmp_path / name)
+    monkeypatch.setattr(setup, 'ENV', tmp_path)
+    monkeypatch.setattr(setup, 'STAMPS', tmp_path)
+
+    def build(source, temporary, target):
+        target.mkdir(parents=True)
+        seen.append(steps.LATER_UNDERLAY.exists())
+        if len(seen) == 1:
+            raise setup.SetupError('a compiler that fails')
+
+    monkeypatch.setattr(steps, 'build', build)
+    with pytest.raises(setup.SetupError):
+        setup.later()
+    assert not steps.LATER_UNDERLAY.exists()
+    setup.later()
+    setup.later()
+    assert seen == [False, False]
+    assert steps.LATER_UNDERLAY.exists()

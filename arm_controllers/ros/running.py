@@ -58,14 +58,14 @@ _SLICE = 0.2
 def _dispatch(executor: Any, seconds: float, news: Future | None = None) -> None:
     """Dispatch callbacks for a while, or until there is news; notice Ctrl-C."""
     # A new one each time: the executor leaves a callback in it.
-    _Interrupt.stop = stop = Future()
+    outer, _Interrupt.stop = _Interrupt.stop, (stop := Future())
     if news is not None:
         news.add_done_callback(lambda _: stop.set_result(None))
     try:
         # EventsExecutor dispatches nothing in an untimed spin.
         executor.spin_until_future_complete(stop, timeout_sec=seconds)
     finally:
-        _Interrupt.stop = None
+        _Interrupt.stop = outer
     if _Interrupt.requested:
         raise KeyboardInterrupt
 

@@ -70,6 +70,11 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         'simulator, controller and inverse kinematics in one process: the same bits, faster',
         ['true', 'false'],
     ),
+    'controller_manager': (
+        'false',
+        "ros2_control's services beside the arm, for ros2 control, rqt and MoveIt",
+        ['true', 'false'],
+    ),
     'namespace': ('', 'of everything of this arm, for several in one graph: left', None),
     'clock': (
         'true',

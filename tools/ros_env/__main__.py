@@ -2,14 +2,17 @@
 
 `ws` runs it with a Python 3.12. Every step leaves a stamp in `.ros/stamps` when it is complete: an
 interrupted setup goes on where it stopped, and a step whose ingredients changed is done again.
+With the argument `later` it builds the interfaces that nothing here waits for.
 """
 
+import fcntl
 import hashlib
 import platform
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from recipe import (
@@ -17,6 +20,7 @@ from recipe import (
     ENV,
     INTERFACES,
     INTERFACES_CMAKE,
+    LATER,
     LOCK,
     ROOT,
     ROS2_COMMAND,
@@ -29,6 +33,7 @@ from recipe import (
 from running import Progress, SetupError, run
 from steps import (
     build_interfaces,
+    build_later,
     check,
     install_packages,
     install_tools,
@@ -67,7 +72,7 @@ def fingerprint(*ingredients: object) -> str:
 def main() -> None:
     """Do the steps that are not done yet, or not with the present ingredients."""
     tools = [LOCK, TOOLS_LOCK, TOOLS, ROS2_COMMAND, ROS2_LAUNCH]
-    interfaces = [LOCK, TOOLS_LOCK, INTERFACES, INTERFACES_CMAKE]
+    interfaces = [LOCK, TOOLS_LOCK, INTERFACES, LATER, INTERFACES_CMAKE]
     steps = [
         ('virtual environment', make_venv, [LOCK]),
         ('packages', install_packages, [LOCK]),
@@ -79,18 +84,31 @@ def main() -> None:
     STAMPS.mkdir(parents=True, exist_ok=True)
     check_machine()
     for number, (title, action, ingredients) in enumerate(steps, 1):
-        stamp = STAMPS / action.__name__
-        key = fingerprint(*ingredients)
-        if stamp.exists() and stamp.read_text() == key:
-            continue
-        stamp.unlink(missing_ok=True)
-        progress = Progress(f'ws: step {number} of {len(steps)}, {title}')
-        progress.done(action(progress))
-        stamp.write_text(key)
+        do_once(f'step {number} of {len(steps)}, {title}', action, ingredients)
     if wheel := tools_wheel():
         wheel.unlink()
     size = int(run('du', '-s', '-B1000000', ENV).split()[0])
     Progress.say(f'ws: .ros is ready: {size} MB, {time.monotonic() - start:.0f} s')
+
+
+def do_once(title: str, action: Callable[[Progress], str], ingredients: list) -> None:
+    """Do a step, unless it is done with these ingredients."""
+    stamp = STAMPS / action.__name__
+    key = fingerprint(*ingredients)
+    if stamp.exists() and stamp.read_text() == key:
+        return
+    stamp.unlink(missing_ok=True)
+    progress = Progress(f'ws: {title}')
+    progress.done(action(progress))
+    stamp.write_text(key)
+
+
+def later() -> None:
+    """Build what is not waited for, if nobody else does so; `main` has been here before."""
+    with (ENV / 'later.lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ingredients = [LOCK, TOOLS_LOCK, LATER, INTERFACES_CMAKE]
+        do_once("interfaces of others' tools", build_later, ingredients)
 
 
 def interrupt(*_) -> None:
@@ -101,7 +119,7 @@ def interrupt(*_) -> None:
 if __name__ == '__main__':
     signal.signal(signal.SIGTERM, interrupt)
     try:
-        main()
+        later() if sys.argv[1:] == ['later'] else main()
     except SetupError as error:
         Progress.say(f'ws: {error}')
         sys.exit(1)

@@ -8,6 +8,9 @@ VENV = ENV / 'venv'
 SITE = VENV / 'lib' / 'python3.12' / 'site-packages'
 PYTHON = VENV / 'bin' / 'python'
 UNDERLAY = ENV / 'underlay'
+SOURCES = ENV / 'src'
+LATER_UNDERLAY = ENV / 'later'
+LATER_SOURCES = ENV / 'later_src'
 STAMPS = ENV / 'stamps'
 BATCHES = ENV / 'batches'
 LOG = ENV / 'setup.log'
@@ -51,6 +54,26 @@ INTERFACES = {
         'srv/QueryTrajectoryState.srv',
     ],
     'tf2_msgs': ['msg/TFMessage.msg'],
+}
+# What only other people's tools ask for: built in the background, after the first set-up.
+LATER = {
+    'controller_manager_msgs': [
+        'msg/ChainConnection.msg',
+        'msg/ControllerState.msg',
+        'msg/HardwareComponentState.msg',
+        'msg/HardwareInterface.msg',
+        'srv/CleanupController.srv',
+        'srv/ConfigureController.srv',
+        'srv/ListControllerTypes.srv',
+        'srv/ListControllers.srv',
+        'srv/ListHardwareComponents.srv',
+        'srv/ListHardwareInterfaces.srv',
+        'srv/LoadController.srv',
+        'srv/ReloadControllerLibraries.srv',
+        'srv/SetHardwareComponentState.srv',
+        'srv/SwitchController.srv',
+        'srv/UnloadController.srv',
+    ],
 }
 # The CMake files in the wheels name these folders of the machine they were built on.
 BUILD_MACHINE_INCLUDE = '/opt/python/cp312-cp312/include/python3.12'

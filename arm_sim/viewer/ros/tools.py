@@ -26,7 +26,7 @@ def rviz(base_frame: str, space: str = '') -> Any:
     """
     found = _tool('rviz2')
     if found is None:
-        return _missing('rviz', 'rviz2', 'or see the arm with viewer:=true')
+        return missing('rviz', 'rviz2', 'or see the arm with viewer:=true')
     display = Path(get_package_share_directory('arm_sim'), 'config', 'arm.rviz')
     own = ['--ros-args', '-p', 'use_sim_time:=true']  # the stamps of /tf are simulated time
     if space:
@@ -49,7 +49,8 @@ def _tool(package: str) -> Path | None:
     return found if found.is_file() and os.access(found, os.X_OK) else None
 
 
-def _missing(argument: str, package: str, else_: str) -> LogInfo:
+def missing(argument: str, package: str, else_: str) -> LogInfo:
+    """Return the line that says of a launch argument which package it lacks, and what to do."""
     name = package.replace('_', '-')
     where = f'"sudo apt install ros-jazzy-{name}", {else_}'
     return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')
@@ -62,7 +63,7 @@ def plot(controller: str, space: str = '') -> list[Any]:
     """
     found = _tool('rqt_plot')
     if found is None:
-        return [_missing('plot', 'rqt_plot', 'or open the recording in PlotJuggler')]
+        return [missing('plot', 'rqt_plot', 'or open the recording in PlotJuggler')]
     node = 'simulator' if controller == 'none' else f'{controller}_controller'
     topic = f'{space}/{node}/controller_state'
     fields = [f'{topic}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]

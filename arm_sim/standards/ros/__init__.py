@@ -1,0 +1,1 @@
+"""The part of the standards that knows ROS."""

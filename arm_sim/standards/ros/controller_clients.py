@@ -1,0 +1,139 @@
+"""The controllers beside a node: their names, their states, their transitions."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from arm_controllers.ros.commander import TOPIC, neighbours
+from arm_controllers.ros.qos import LATCHED_QOS
+from arm_controllers.ros.running import wait_until
+from arm_dynamics.checks import ArmError
+
+_ENDING = '_controller'
+_AGAIN = 0.25  # an answer that has not come is asked for again: ROS can lose the first one [s]
+_ANSWER = 0.8  # MoveIt waits for a list of controllers for 1 s [s]
+UNKNOWN = 'unknown'  # the state of a controller that does not answer
+
+
+class ControllerClients:
+    """Asks the lifecycle nodes named *_controller in a node's namespace, and waits for answers.
+
+    It asks as a hidden node with an executor of its own: a service may so wait within its
+    callback, and the requests to the node come one after the other.
+
+    Attributes:
+        commander: whom the simulator heeds, by its last word that was taken.
+    """
+
+    def __init__(self, node: Node):
+        """Ask from beside `node`."""
+        self._node = rclpy.create_node(
+            f'_{node.get_name()}_clients',
+            namespace=node.get_namespace(),
+            context=node.context,
+            use_global_arguments=False,
+            start_parameter_services=False,
+        )
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(self._node)
+        self.commander = ''
+        self._node.create_subscription(String, TOPIC, self._on_word, LATCHED_QOS)
+        self._clients: dict[tuple[str, type], Any] = {}
+        self._controllers: list[str] = []
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._executor.shutdown()
+        self._node.destroy_node()
+
+    def names(self) -> list[str]:
+        """Return the controllers that the graph shows, sorted; prepare to ask them."""
+        offered = {name for name, _ in self._node.get_service_names_and_types()}
+        found = sorted(
+            name
+            for name in set(neighbours(self._node))
+            if name.endswith(_ENDING) and self._service(name, 'change_state') in offered
+        )
+        for key in [key for key in self._clients if key[0] in self._controllers]:
+            if key[0] not in found:
+                self._node.destroy_client(self._clients.pop(key))
+        for name in found:
+            self._client(name, GetState, 'get_state')
+            self._client(name, ChangeState, 'change_state')
+        self._controllers = found
+        return found
+
+    def states(self) -> dict[str, str]:
+        """Return the state of every controller in lifecycle's words, or UNKNOWN."""
+        names = self.names()
+        asked = [(name, GetState, 'get_state', GetState.Request()) for name in names]
+        answers = self.ask(asked, _ANSWER)
+        return {
+            name: answers[name].current_state.label if name in answers else UNKNOWN
+            for name in names
+        }
+
+    def change(self, name: str, transition: int, seconds: float) -> bool:
+        """Have a controller make a transition; return whether it says that it did so."""
+        request = ChangeState.Request(transition=Transition(id=transition))
+        again = seconds + 1.0  # never: the second one would be refused
+        asked = [(name, ChangeState, 'change_state', request)]
+        answers = self.ask(asked, seconds, again)
+        return name in answers and answers[name].success
+
+    def ask(
+        self, asked: list[tuple[str, type, str, Any]], seconds: float, again: float = _AGAIN
+    ) -> dict[str, Any]:
+        """Return the answers of nodes (node, kind, service, request) that come so soon."""
+        waiting = {
+            name: (self._client(name, kind, service), request)
+            for name, kind, service, request in asked
+        }
+        futures: dict[str, list[Any]] = {name: [] for name in waiting}
+        last = dict.fromkeys(waiting, -again)
+
+        def all_answered() -> bool:
+            now = time.monotonic()
+            for name, (client, request) in waiting.items():
+                if now - last[name] >= again and client.service_is_ready():
+                    last[name] = now
+                    futures[name].append(client.call_async(request))
+            return all(any(each.done() for each in several) for several in futures.values())
+
+        self.wait(all_answered, seconds)
+        found = {}
+        for name, several in futures.items():
+            done = [each for each in several if each.done()]
+            if done:
+                found[name] = done[0].result()
+            for each in several:
+                waiting[name][0].remove_pending_request(each)
+        return found
+
+    def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Take answers until a condition holds; return whether it does so in time."""
+        try:
+            wait_until(self._executor, condition, '', seconds)
+        except (ArmError, KeyboardInterrupt):  # the latter ends the node after its callback
+            return False
+        return True
+
+    def _on_word(self, word: String) -> None:
+        self.commander = word.data
+
+    def _service(self, name: str, service: str) -> str:
+        return f'{self._node.get_namespace().rstrip("/")}/{name}/{service}'
+
+    def _client(self, name: str, kind: type, service: str) -> Any:
+        key = (name, kind)
+        if key not in self._clients:
+            path = self._service(name, service)
+            self._clients[key] = self._node.create_client(kind, path)
+        return self._clients[key]

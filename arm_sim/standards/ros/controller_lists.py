@@ -1,0 +1,100 @@
+"""What controller_manager's lists say: controllers, their types, the arm as hardware."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from lifecycle_msgs.msg import State
+
+from arm_sim.standards.ros.controller_clients import ControllerClients
+from arm_sim.standards.ros.hardware import SIMULATOR, Hardware
+from arm_sim.standards.switching import ACTIVE, Controller
+
+try:
+    from controller_manager_msgs import msg
+except ImportError:
+    msg = None
+
+# The type of all: what rqt_joint_trajectory_controller and MoveIt know how to talk to.
+TYPE = 'joint_trajectory_controller/JointTrajectoryController'
+_BASE = 'controller_interface::ControllerInterface'
+_ACTIVE = State(id=State.PRIMARY_STATE_ACTIVE, label=ACTIVE)
+_MOST_RATE = 2**16 - 1  # of a uint16
+
+
+class ControllerLists:
+    """Fills the responses of the services list_*."""
+
+    def __init__(self, clients: ControllerClients, hardware: Hardware):
+        self._clients, self._hardware = clients, hardware
+
+    def found(self) -> dict[str, Controller]:
+        """Return the controllers that there are, by name."""
+        self._hardware.ask()
+        states, required = self._clients.states(), self._hardware.required_by
+        return {name: Controller(state, required(name)) for name, state in states.items()}
+
+    def controllers(self, request: Any, response: Any) -> None:
+        """Name the controllers, with state and interfaces."""
+        for name, each in self.found().items():
+            told = msg.ControllerState(
+                name=name,
+                state=each.state,
+                type=TYPE,
+                update_rate=self._rate,
+                required_command_interfaces=each.requires,
+                required_state_interfaces=self._hardware.states,
+            )
+            if each.state == ACTIVE:
+                told.claimed_interfaces = each.requires
+            response.controller.append(told)
+
+    def types(self, request: Any, response: Any) -> None:
+        """Name the one type."""
+        response.types, response.base_classes = [TYPE], [_BASE]
+
+    def interfaces(self, request: Any, response: Any) -> None:
+        """Name the arm's interfaces, and which of them a controller has."""
+        response.command_interfaces = self._commands()
+        response.state_interfaces = self._interfaces(self._hardware.states)
+
+    def components(self, request: Any, response: Any) -> None:
+        """Name the simulator as the one piece of hardware, where it is there."""
+        commands = self._commands()
+        if not self._hardware.is_there:
+            return
+        response.component = [
+            msg.HardwareComponentState(
+                name=SIMULATOR,
+                type='system',
+                plugin_name='arm_sim/simulator',
+                rw_rate=self._rate,
+                state=_ACTIVE,
+                command_interfaces=commands,
+                state_interfaces=self._interfaces(self._hardware.states),
+            )
+        ]
+
+    def set_component(self, request: Any, response: Any) -> None:
+        """Say that the simulator is active, which is all that can be asked of it."""
+        target, there = request.target_state, self._hardware.is_there
+        wanted = target.label == ACTIVE or target.id == State.PRIMARY_STATE_ACTIVE
+        response.ok = there and wanted and request.name == SIMULATOR
+        response.state = _ACTIVE if there else State(label='unknown')
+
+    @property
+    def _rate(self) -> int:
+        return min(self._hardware.rate, _MOST_RATE)
+
+    def _commands(self) -> list[Any]:
+        active = (each for each in self.found().values() if each.state == ACTIVE)
+        claimed = {name for each in active for name in each.requires}
+        return self._interfaces(self._hardware.offers, claimed)
+
+    def _interfaces(self, names: Iterable[str], claimed: Collection[str] = ()) -> list[Any]:
+        there = self._hardware.is_there
+        return [
+            msg.HardwareInterface(
+                name=name, data_type='double', is_available=there, is_claimed=name in claimed
+            )
+            for name in names
+        ]

@@ -1,0 +1,255 @@
+"""controller_manager's services over topics: lists, switches and loads, while the arm moves."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from arm_system import ACTIVE, HOME, INACTIVE, NAMES, ArmSystem, goal
+from builtin_interfaces.msg import Duration
+from lifecycle_msgs.msg import State, Transition
+from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+
+from arm_sim.standards.ros import controller_manager_node
+
+srv = controller_manager_node.srv
+needs_services = pytest.mark.skipif(
+    srv is None,
+    reason='no controller_manager_msgs: ./ws builds it, and a ROS 2 gets it by rosdep',
+)
+
+FIRST, SECOND, FRESH = (
+    f'{law}_controller' for law in ('computed_torque', 'pd', 'independent_joint')
+)
+STUBBORN = 'stubborn_controller'
+LOADED = 'momentum_observer_controller'
+FAR = HOME + np.array([0.6, 0.2, -0.3, 0.2, 0.2, 0.3])
+EFFORTS = [f'{name}/effort' for name in NAMES]
+# The services that rqt_joint_trajectory_controller looks for, and those of `ros2 control`.
+SERVICES = [
+    'list_controllers',
+    'list_controller_types',
+    'load_controller',
+    'unload_controller',
+    'switch_controller',
+    'reload_controller_libraries',
+    'configure_controller',
+    'cleanup_controller',
+    'list_hardware_components',
+    'list_hardware_interfaces',
+    'set_hardware_component_state',
+]
+
+
+def kind_of(service):
+    return getattr(srv, ''.join(word.title() for word in service.split('_')))
+
+
+class Stubborn(LifecycleNode):
+    """A controller that can be configured and does not become active."""
+
+    def on_activate(self, state):
+        return TransitionCallbackReturn.FAILURE
+
+
+class Managed:
+    """An arm under FIRST, with two other controllers, and calls of the manager's services."""
+
+    def __init__(self, system):
+        self.system = system
+        # Kept: ROS can lose the first answer to a client that has just come.
+        self.clients = {
+            name: system.node.create_client(kind_of(name), f'/controller_manager/{name}')
+            for name in SERVICES
+        }
+
+    def ask(self, service, **request):
+        client = self.clients[service]
+        self.system.wait(client.service_is_ready, service)
+        future = client.call_async(kind_of(service).Request(**request))
+        return self.system.result(future, f'answer of {service}')
+
+    def listed(self):
+        return {each.name: each for each in self.ask('list_controllers').controller}
+
+    def states(self):
+        return {name: each.state for name, each in self.listed().items()}
+
+    def switch(self, activate=(), deactivate=(), strictness=2):
+        wanted = {'activate_controllers': [*activate], 'deactivate_controllers': [*deactivate]}
+        timeout = Duration(sec=60)
+        return self.ask('switch_controller', strictness=strictness, timeout=timeout, **wanted)
+
+    def follow(self, controller, goal):
+        """Send a goal at once: who is switched to takes it."""
+        status, result = self.system.follow(controller, goal)
+        assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+
+    def until(self, **states):
+        self.system.wait(
+            lambda: (now := self.states()) == now | states, f'controllers that are {states}'
+        )
+
+
+@pytest.fixture(scope='module')
+def arm():
+    with ArmSystem('lockstep') as system:
+        system.simulator()
+        system.controller('computed_torque')
+        system.wait_for_motion_control(FIRST)
+        for law in ('pd', 'independent_joint'):
+            system.controller(law, autostart=False)
+        system.start('controller_manager')
+        assert system.change(SECOND, Transition.TRANSITION_CONFIGURE)
+        stubborn = Stubborn(STUBBORN, context=system.context)
+        system.executor.add_node(stubborn)
+        managed = Managed(system)
+        fresh = {FRESH: 'unconfigured', STUBBORN: 'unconfigured'}
+        managed.until(**fresh | {FIRST: 'active', SECOND: 'inactive'})
+        yield managed
+        system.assert_alive()
+        assert 'Exception' not in system.log('controller_manager')
+        stubborn.destroy_node()
+
+
+@needs_services
+def test_the_lists_say_what_rqt_and_moveit_look_for(arm):
+    offered = dict(arm.system.node.get_service_names_and_types())
+    for name in SERVICES:
+        wanted = [f'controller_manager_msgs/srv/{kind_of(name).__name__}']
+        assert offered[f'/controller_manager/{name}'] == wanted
+    arm.system.wait(lambda: arm.listed()[FIRST].claimed_interfaces, 'joints')
+    listed = arm.listed()
+    for name, each in listed.items():
+        assert each.type == 'joint_trajectory_controller/JointTrajectoryController'
+        assert each.required_command_interfaces == EFFORTS
+        assert each.claimed_interfaces == (EFFORTS if name == FIRST else [])
+        assert f'{NAMES[0]}/velocity' in each.required_state_interfaces
+        assert each.update_rate == 500
+    assert list(arm.ask('list_controller_types').types) == [listed[FIRST].type]
+
+
+@needs_services
+def test_the_simulator_is_the_hardware(arm):
+    (component,) = arm.ask('list_hardware_components').component
+    assert (component.name, component.type, component.rw_rate) == ('simulator', 'system', 500)
+    assert component.state.id == State.PRIMARY_STATE_ACTIVE
+    interfaces = arm.ask('list_hardware_interfaces')
+    assert component.command_interfaces == interfaces.command_interfaces
+    assert [each.name for each in interfaces.command_interfaces] == EFFORTS
+    assert all(each.is_available and each.is_claimed for each in interfaces.command_interfaces)
+    assert len(interfaces.state_interfaces) == 3 * len(NAMES)
+    target = State(label='active')
+    assert arm.ask('set_hardware_component_state', name='simulator', target_state=target).ok
+    target = State(label='inactive')
+    told = arm.ask('set_hardware_component_state', name='simulator', target_state=target)
+    assert (told.ok, told.state.label) == (False, 'active')
+
+
+@needs_services
+@pytest.mark.parametrize(
+    ('activate', 'deactivate', 'strictness', 'reason'),
+    [
+        (['pd'], [FIRST], 2, f"no controller 'pd'; there is: {FIRST}, {FRESH}, {SECOND}, "),
+        ([SECOND], ['nobody'], 2, "no controller 'nobody'"),
+        ([FRESH], [FIRST], 2, f"'{FRESH}' is unconfigured; only from inactive can it be activ"),
+        ([SECOND], [], 2, f"'{SECOND}' requires {EFFORTS[0]}, which '{FIRST}' has"),
+        ([SECOND], [FIRST], 9, 'strictness is 9; allowed: BEST_EFFORT (1), STRICT (2)'),
+        (['nobody'], [SECOND], 1, "no controller 'nobody'"),
+    ],
+)
+def test_what_is_refused_is_told_in_one_line_and_changes_nothing_while_the_arm_moves(
+    arm, activate, deactivate, strictness, reason
+):
+    _, end = arm.system.send(FIRST, goal([1.0], [FAR if len(activate[0]) % 2 else HOME]))
+    before = arm.states()
+    told = arm.switch(activate, deactivate, strictness)
+    assert not told.ok
+    assert told.message.startswith(reason)
+    assert '\n' not in told.message
+    assert arm.states() == before
+    assert arm.system.result(end, 'end of the goal').status == GoalStatus.STATUS_SUCCEEDED
+    assert told.message[:400] in arm.system.log('controller_manager')
+
+
+@needs_services
+def test_a_strict_switch_in_motion_ends_one_controllers_goal_and_the_other_moves_on(arm):
+    _, end = arm.system.send(FIRST, goal([4.0], [FAR if arm.system.q[0] < -1.4 else HOME]))
+    arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.05, 'motion')
+    told = arm.switch([SECOND], [FIRST])
+    assert (told.ok, told.message) == (True, 'switched')
+    answer = arm.system.result(end, 'end of the goal')
+    assert answer.status == GoalStatus.STATUS_ABORTED
+    assert 'the controller was deactivated' in answer.result.error_string
+    states = arm.states()
+    assert (states[FIRST], states[SECOND]) == ('inactive', 'active')
+    assert arm.listed()[SECOND].claimed_interfaces == EFFORTS
+    arm.follow(SECOND, goal([2.0], [HOME]))
+
+
+@needs_services
+def test_a_switch_whose_second_half_fails_is_taken_back(arm):
+    (active,) = (name for name, state in arm.states().items() if state == 'active')
+    assert arm.ask('configure_controller', name=STUBBORN).ok
+    told = arm.switch([STUBBORN], [active])
+    assert not told.ok
+    assert told.message == (
+        f'{STUBBORN!r} did not become active; its log says why; all are as they were before'
+    )
+    states = arm.states()
+    assert (states[active], states[STUBBORN]) == ('active', 'inactive')
+    arm.system.diagnostics.clear()
+    arm.system.words(active, 'holding')
+    arm.follow(active, goal([2.0], [FAR]))
+
+
+@needs_services
+def test_best_effort_does_its_part_and_force_auto_makes_room(arm):
+    (active,) = (name for name, state in arm.states().items() if state == 'active')
+    other = SECOND if active == FIRST else FIRST
+    told = arm.switch([other, 'nobody'], [active, FRESH], strictness=1)
+    assert told.ok
+    assert f"'{FRESH}' is unconfigured; " in told.message
+    assert "no controller 'nobody'; there is: " in told.message
+    states = arm.states()
+    assert (states[active], states[other]) == ('inactive', 'active')
+    assert arm.switch([active], strictness=4).ok
+    states = arm.states()
+    assert (states[active], states[other]) == ('active', 'inactive')
+
+
+@needs_services
+def test_a_controller_is_loaded_configured_activated_and_unloaded_by_name(arm):
+    assert arm.ask('load_controller', name=LOADED).ok
+    assert arm.states()[LOADED] == 'unconfigured'
+    assert not arm.ask('load_controller', name=LOADED).ok
+    assert arm.ask('configure_controller', name=LOADED).ok
+    assert arm.ask('cleanup_controller', name=LOADED).ok
+    assert arm.states()[LOADED] == 'unconfigured'
+    assert arm.ask('configure_controller', name=LOADED).ok
+    assert arm.switch([LOADED], strictness=4).ok
+    arm.follow(LOADED, goal([2.0], [HOME]))
+    assert not arm.ask('unload_controller', name=LOADED).ok
+    assert arm.switch([FIRST], [LOADED]).ok
+    assert arm.ask('unload_controller', name=LOADED).ok
+    assert LOADED not in arm.states()
+    for service, name, reason in (
+        ('load_controller', LOADED.replace('r', 'rr'), f"nearest known: '{LOADED}'"),
+        ('configure_controller', 'nobody', "no controller 'nobody'; there is: "),
+        ('unload_controller', FRESH, f"'{FRESH}' was not loaded by this node"),
+        ('unload_controller', FIRST, f"'{FIRST}' is active; it must be unconfigured or inactive"),
+        ('load_controller', FIRST, f"'{FIRST}' is there already"),
+    ):
+        assert not arm.ask(service, name=name).ok
+        assert f'{service}: ' in arm.system.log('controller_manager')
+        assert reason in arm.system.log('controller_manager')
+    assert not arm.ask('reload_controller_libraries').ok
+    assert arm.system.lifecycle(FIRST) == ACTIVE
+    assert arm.system.lifecycle(SECOND) == INACTIVE
+
+
+def test_the_environment_that_ws_makes_has_the_services():
+    """Where `.ros` of this checkout is in use, nothing of the above may be left out."""
+    own = Path(__file__).parent.parent / '.ros'
+    assert srv or not Path(sys.prefix).is_relative_to(own)
