@@ -1,5 +1,7 @@
 """How long hostile tests go on, and the end of launches whose test has failed."""
 
+from contextlib import suppress
+
 import psutil
 import pytest
 
@@ -20,8 +22,9 @@ def pytest_runtest_makereport(item, call):
     yield
     if call.when == 'call' and call.excinfo is not None:
         for child in psutil.Process().children():
-            if 'launch' in child.cmdline():
-                child.terminate()
+            with suppress(psutil.Error):  # it has just ended
+                if 'launch' in child.cmdline():
+                    child.terminate()
 
 
 @pytest.fixture(scope='session')

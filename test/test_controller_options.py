@@ -10,6 +10,8 @@ rclpy = pytest.importorskip('rclpy')
 from control_msgs.msg import JointTrajectoryControllerState, SpeedScalingFactor  # noqa: E402
 from domains import fresh_domain  # noqa: E402
 from following import HOME, NAMES, REST, goal  # noqa: E402
+from patience import spin_until  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
@@ -91,18 +93,12 @@ def test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal(start):
         JointTrajectoryControllerState, '~/controller_state', seen.append, 1000
     )
     speed = node.create_publisher(SpeedScalingFactor, '~/speed_scaling_input', 10)
-
-    def spin_until(condition):
-        for _ in range(1000):
-            if condition():
-                return
-            rclpy.spin_once(node, timeout_sec=0.01)
-        raise AssertionError('nothing came in ten seconds')
-
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
     scaling = node.cycle.follower.scaling
     for factor in (0.5, float('nan'), -0.1, 1.5):  # refused in a line, but for the first
         speed.publish(SpeedScalingFactor(factor=factor))
-    spin_until(lambda: scaling.wanted == 0.5)
+    spin_until(executor, lambda: scaling.wanted == 0.5)
     time_ns = 10_000_000_000
     show(node, time_ns)
     node.cycle.goals.take(goal([1.0], [HOME + 0.2], [REST], [REST]))
@@ -113,7 +109,7 @@ def test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal(start):
     words = node.diagnostics.words(node.cycle)[1]
     assert words.startswith('following a goal, 0.50 of 1.00 s')
     assert words.endswith('at 50% of its speed')
-    spin_until(lambda: seen and seen[-1].header.stamp.sec == 11)
+    spin_until(executor, lambda: seen and seen[-1].header.stamp.sec == 11)
     last = seen[-1]
     assert scaling.wanted == last.speed_scaling_factor == 0.5
     t = last.reference.time_from_start.sec + last.reference.time_from_start.nanosec * 1e-9

@@ -8,6 +8,7 @@ rclpy = pytest.importorskip('rclpy')
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from control_msgs.msg import JointTolerance  # noqa: E402
 from domains import fresh_domain  # noqa: E402
+from patience import PATIENCE, spin_until  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
@@ -55,12 +56,9 @@ def test_the_goal_that_was_sent_arrives(monkeypatch, action):
         asked.trajectory.points = [JointTrajectoryPoint(positions=[0.1, 0.2])] * 3
         client = ActionClient(node, FollowJointTrajectory, '/arm/follow_joint_trajectory')
         executor.add_node(node)
-        assert client.wait_for_server(60.0)
+        assert client.wait_for_server(PATIENCE)
         client.send_goal_async(asked)
-        for _ in range(6000):
-            if arrived:
-                break
-            executor.spin_once(timeout_sec=0.01)
+        spin_until(executor, lambda: arrived)
         # Padding may hold anything.
         assert [deserialize_message(raw, type(asked)) for raw in arrived] == [asked]
     finally:

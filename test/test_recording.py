@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ rclpy = pytest.importorskip('rclpy')
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from domains import fresh_domain  # noqa: E402
 from mcap.reader import make_reader  # noqa: E402
+from patience import spin_until  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
@@ -122,11 +124,7 @@ class Graph:
         self.recorder = Recorder(self.node, path, **options)
 
     def until(self, condition):
-        for _ in range(6000):
-            if condition():
-                return
-            self.executor.spin_once(timeout_sec=0.01)
-        raise AssertionError('waited for 60 s')
+        spin_until(self.executor, condition)
 
 
 @pytest.fixture
@@ -271,14 +269,7 @@ def test_a_replay_publishes_from_the_sought_time_on_and_what_the_arm_is_and_ends
         listener.create_subscription(String, 'robot_description', arms.append, LATCHED_QOS)
         executor.add_node(node)
         executor.add_node(listener)
-
-        def until(condition):
-            for _ in range(6000):
-                if condition():
-                    return
-                executor.spin_once(timeout_sec=0.01)
-            raise AssertionError('waited for 60 s')
-
+        until = partial(spin_until, executor)
         states = node._publishers_of['/joint_states']
         until(lambda: arms and states.get_subscription_count())
         assert not heard  # it stands

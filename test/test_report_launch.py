@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from domains import fresh_domain
+from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
 from arm_sim.replay.ros import report, rerun
@@ -26,7 +27,7 @@ def folder(tmp_path_factory):
         env=os.environ | {'ROS_DOMAIN_ID': fresh_domain()},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout

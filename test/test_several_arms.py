@@ -14,6 +14,7 @@ from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from domains import fresh_domain
 from launch_ros.actions import Node
+from patience import PATIENCE
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
@@ -99,7 +100,7 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
     executor.add_node(node)
 
     def until(condition):
-        end = time.monotonic() + 120.0
+        end = time.monotonic() + PATIENCE
         while not condition():
             alive = launch.poll() is None and time.monotonic() < end
             assert alive, (tmp_path / 'log.txt').read_text()
