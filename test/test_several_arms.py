@@ -138,4 +138,4 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
         launch.send_signal(signal.SIGINT)
         node.destroy_node()
         context.try_shutdown()
-        launch.wait(60)
+        launch.wait(PATIENCE)
