@@ -28,6 +28,7 @@ EXECUTABLES = [
     'replay',
     'render',
     'margins',
+    'doctor',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

@@ -15,6 +15,7 @@ usage() {
 usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
        ./ws test [ARGS...]   run every check and test; ARGS go to pytest
        ./ws docs [serve]     build the docs as a site in site/, or show them while you write
+       ./ws doctor [--json]  what is installed, what is missing, and what to do about it
        ./ws clean            remove what ws made: .ros, build, install, log and site
 
 A sourced ROS 2 is used; Python packages that it lacks go into a virtual environment
@@ -264,6 +265,8 @@ if [[ $1 == test ]]; then
   check_all "${@:2}"
 elif [[ $1 == docs ]]; then
   make_docs "${@:2}"
+elif [[ $1 == doctor ]]; then
+  exec python3 -m arm_sim.executables "$@"
 else
   type -P -- "$1" >/dev/null || die "command not found: $1" 127
   exec "$@"

@@ -35,6 +35,7 @@ _MODULES = {
     'replay': 'arm_sim.replay.ros.replay_node',
     'render': 'arm_sim.replay.ros.render',
     'margins': 'arm_sim.commands.margins',
+    'doctor': 'arm_sim.commands.doctor',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

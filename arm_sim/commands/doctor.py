@@ -1,0 +1,60 @@
+"""`ros2 run arm_sim doctor`: whether this machine has what is needed, and what to do if not."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+
+from arm_sim.commands import machine_checks, software_checks
+from arm_sim.commands.machine_checks import Finding, State
+from arm_sim.versions import versions
+
+CHECKS = (*software_checks.NEEDED, *machine_checks.ALL, software_checks.optional)
+_COLOURS = {State.GOOD: 'green', State.NOTE: 'yellow', State.ABSENT: 'dim', State.BROKEN: 'red'}
+
+
+def findings(checks: Sequence[Callable[[], list[Finding]]]) -> list[Finding]:
+    """Return what all checks found; one that fails is a finding."""
+    found = []
+    for check in checks:
+        try:
+            found += check()
+        except Exception as error:  # a broken machine may break a check in any way
+            name = check.__name__.replace('_', ' ')
+            told = f'{type(error).__name__}: {error}'
+            found.append(Finding(name, State.BROKEN, told, 'mend what this says'))
+    return found
+
+
+def show(found: Sequence[Finding]) -> None:
+    """Print findings as a table; as lines where what draws tables is missing too."""
+    try:
+        from rich.box import SIMPLE
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table
+    except ImportError:
+        for name, state, told, advice in found:
+            print(f'{state}: {name}: {told}{f"; {advice}" if advice else ""}')
+        return
+    table = Table('', 'check', 'found', 'what to do', box=SIMPLE)
+    for name, state, told, advice in found:
+        table.add_row(f'[{_COLOURS[state]}]{state}[/]', *map(escape, (name, told, advice)))
+    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 1 where something needed is missing."""
+    parser = argparse.ArgumentParser('doctor', description=__doc__)
+    parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
+    options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    found = findings(CHECKS)
+    broken = [each.name for each in found if each.state == State.BROKEN]
+    if options.json:
+        told = [each._asdict() for each in found]
+        print(json.dumps({'ok': not broken, 'checks': told, 'versions': versions()}, indent=2))
+    else:
+        show(found)
+        missing = f'needed and missing: {", ".join(broken)}'
+        print(f'doctor: {missing if broken else "all that is needed is there"}')
+    return 1 if broken else 0

@@ -1,0 +1,162 @@
+"""The doctor: what is broken is named, with what to do, and only what is needed ends with 1."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arm_sim.commands import doctor, machine_checks, software_checks
+from arm_sim.commands.machine_checks import Finding, State
+from arm_sim.viewer import offscreen
+
+ROOT = Path(__file__).parent.parent
+
+
+def examined(*arguments, python=(sys.executable,), **environment):
+    """Run the command in an environment with changes; None takes a variable away."""
+    wanted = os.environ | {name: value for name, value in environment.items() if value is not None}
+    for name, value in environment.items():
+        if value is None:
+            wanted.pop(name, None)
+    command = [*python, '-m', 'arm_sim.executables', 'doctor', *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=wanted, capture_output=True, text=True, check=False
+    )
+
+
+def found(done):
+    return {each['name']: each for each in json.loads(done.stdout)['checks']}
+
+
+def test_here_all_that_is_needed_is_there():
+    done = examined('--json')
+    told = json.loads(done.stdout)
+    assert [each for each in told['checks'] if each['state'] == State.BROKEN] == []
+    assert (done.returncode, told['ok']) == (0, True)
+    assert told['versions']['numpy']
+    names = [each['name'] for each in told['checks']]
+    assert len(names) == len(set(names)) > 15
+    assert {'pyarrow', 'distributed', 'imageio-ffmpeg', 'xacro', 'rviz2', 'OpenGL'} <= set(names)
+    for each in told['checks']:
+        assert each['advice'] or each['state'] in (State.GOOD, State.NOTE), each
+        assert '\n' not in each['told'] + each['advice'], each
+
+
+def test_a_broken_middleware_is_named_with_what_to_do():
+    pytest.importorskip('rclpy')
+    done = examined('--json', RMW_IMPLEMENTATION='rmw_nothing_cpp')
+    middleware = found(done)['middleware']
+    assert done.returncode == 1
+    assert (middleware['state'], middleware['advice']) == (
+        State.BROKEN,
+        'unset RMW_IMPLEMENTATION',
+    )
+    assert 'rmw_nothing_cpp' in middleware['told']
+
+
+def test_without_ros_and_without_any_package_it_still_says_what_is_missing():
+    bare = {'PYTHONPATH': str(ROOT), 'ROS_DISTRO': None}
+    done = examined(python=(sys.executable, '-S'), **bare)
+    assert done.returncode == 1
+    assert 'Traceback' not in done.stderr
+    lines = done.stdout.splitlines()
+    assert 'MISSING: ROS 2: none is sourced; ./ws COMMAND, or source' in done.stdout
+    assert 'MISSING: packages: ' in done.stdout
+    assert lines[-1].startswith('doctor: needed and missing: ')
+
+
+def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
+    file = tmp_path / 'requirements.txt'
+    file.write_text('numpy>=99  # of the future\nno-such-package\nscipy\n')
+    (told,) = software_checks.packages(file)
+    assert told.state == State.BROKEN
+    assert 'not >=99, no no-such-package' in told.told
+    assert told.advice == f'pip install -r {file}'
+    file.write_text('numpy\n')
+    broken = tmp_path / 'numpy'
+    broken.mkdir()
+    (broken / '__init__.py').write_text('raise ImportError("made for another Python")')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    (told,) = software_checks.packages(file)
+    assert (told.state, told.told) == (State.BROKEN, 'ImportError: made for another Python')
+
+
+@pytest.mark.parametrize(
+    ('domain', 'reach', 'state'),
+    [
+        ('500', 'LOCALHOST', State.BROKEN),
+        ('x', 'LOCALHOST', State.BROKEN),
+        ('150', 'LOCALHOST', State.NOTE),
+        ('3', 'SUBNET', State.NOTE),
+        ('', 'LOCALHOST', State.GOOD),
+    ],
+)
+def test_a_domain_that_cannot_be_is_named(monkeypatch, domain, reach, state):
+    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', reach)
+    (told,) = machine_checks.network()
+    assert told.state == state
+    assert bool(told.advice) == (state != State.GOOD)
+
+
+def test_folders_and_shared_memory_that_cannot_be_written_are_named(monkeypatch, tmp_path):
+    monkeypatch.setenv('XDG_CACHE_HOME', '/dev/null/cache')
+    monkeypatch.setenv('ROS_LOG_DIR', str(tmp_path))
+    code, logs = machine_checks.folders()
+    assert (code.state, logs.state) == (State.NOTE, State.GOOD)
+    assert code.advice == 'set XDG_CACHE_HOME to a folder that can be'
+    (gone,) = machine_checks.shared_memory(tmp_path / 'none')
+    assert '--ipc=host' in gone.advice
+    monkeypatch.setattr(machine_checks, '_SHARED', 1e12)
+    (small,) = machine_checks.shared_memory(tmp_path)
+    assert 'fastdds shm clean' in small.advice
+
+
+def test_a_busy_or_single_core_and_late_sleep_are_told_and_break_nothing(monkeypatch):
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda process: {0})
+    assert 'composed:=true' in machine_checks.cores()[0].advice
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda process: {0, 1})
+    monkeypatch.setattr(os, 'getloadavg', lambda: (9.0, 9.0, 9.0))
+    assert machine_checks.cores()[0].state == State.NOTE
+    ticks = iter(range(1000))
+    monkeypatch.setattr(machine_checks.time, 'monotonic', lambda: 0.01 * next(ticks))
+    monkeypatch.setattr(machine_checks.time, 'sleep', lambda seconds: None)
+    (late,) = machine_checks.clock()
+    assert (late.state, late.told) == (State.NOTE, 'wakes 9 ms late, at most 9 of 50 times')
+
+
+def test_without_opengl_and_without_what_is_optional_it_is_told_and_nothing_is_broken(
+    monkeypatch, capsys
+):
+    monkeypatch.setattr(offscreen, 'why_not', lambda library: f'no {library} here')
+    monkeypatch.setattr(software_checks, 'version', raises_not_found)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '')
+    monkeypatch.setenv('PATH', '')
+    monkeypatch.setattr(doctor, 'CHECKS', (machine_checks.graphics, software_checks.optional))
+    assert doctor.main([]) == 0
+    told = capsys.readouterr().out
+    for text in ('egl: no egl here; osmesa', 'xacro', 'for --scheduler: pip install "distributed'):
+        assert text in ' '.join(told.split()), text
+    assert told.count('not there') >= 9
+    assert told.splitlines()[-1] == 'doctor: all that is needed is there'
+
+
+def raises_not_found(name):
+    raise software_checks.PackageNotFoundError(name)
+
+
+def test_a_check_that_fails_itself_is_a_finding_and_the_others_go_on(monkeypatch, capsys):
+    def odd_part():
+        raise ZeroDivisionError('of a machine')
+
+    fine = Finding('fine', State.GOOD, '')
+    monkeypatch.setattr(doctor, 'CHECKS', (odd_part, lambda: [fine]))
+    assert doctor.main(['--json']) == 1
+    odd, other = json.loads(capsys.readouterr().out)['checks']
+    assert (odd['name'], odd['told']) == ('odd part', 'ZeroDivisionError: of a machine')
+    assert other['name'] == 'fine'
+    assert doctor.main([]) == 1
+    assert 'doctor: needed and missing: odd part' in capsys.readouterr().out
