@@ -29,6 +29,7 @@ EXECUTABLES = [
     'render',
     'margins',
     'doctor',
+    'try_robots',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

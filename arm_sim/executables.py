@@ -36,6 +36,7 @@ _MODULES = {
     'render': 'arm_sim.replay.ros.render',
     'margins': 'arm_sim.commands.margins',
     'doctor': 'arm_sim.commands.doctor',
+    'try_robots': 'arm_sim.commands.try_robots',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

@@ -25,6 +25,7 @@ from arm_sim.comparison.quantiles import ERROR, Quantiles, binned
 from arm_sim.farm.farm import farm
 from arm_sim.farm.journal import Journal
 from arm_sim.farm.work import Work
+from arm_sim.robot_trials.tried import try_robot
 from arm_sim.tuning.search import Effort, Margins, search
 from arm_sim.tuning.trial import Trial
 
@@ -68,7 +69,7 @@ def cluster(folder, workers=3):
     own = ('--nthreads', '1', '--no-nanny', '--memory-limit', '0')
     every += [begin('worker', *local, *own, '--scheduler-file', str(file)) for _ in range(workers)]
     try:
-        while not file.exists():
+        while not file.exists() or not file.read_text().endswith('}'):  # it is being written
             assert every[0].poll() is None, (folder / 'scheduler.log').read_text()
             time.sleep(0.05)
         yield json.loads(file.read_text())['address'], every[1:]
@@ -104,7 +105,11 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
         effort = Effort(arms=2, edge=1, generations=1, population=4, fresh=1)
         with farm(1) as near:
             gains = [search(trial, Margins(), effort, each) for each in (near, far)]
+            job, names = partial(try_robot, poses=5, pictures=False), ('planar_3r', 'no_arm')
+            arms = [dict(each.run(job, names)) for each in (near, far)]
         assert gains[0] == gains[1]
+        assert arms[0][0] == arms[1][0]
+        assert arms[0][1].own.reason == arms[1][1].own.reason != ''
         with pytest.raises(ArmError, match='job 0 cannot be done'):
             list(far.run(fail, range(1)))
     for other in (expected[1], on_three, on_two):

@@ -40,6 +40,7 @@ def progress(
             left = (total - done) / max(rate(done), 1e-9)
             print(
                 f'{what}: {done} of {total}, {rate(done):.3g} per second, {left:.0f} s left',
+                file=console.file,
                 flush=True,
             )
 

@@ -1,0 +1,1 @@
+"""Arms as they come, tried: what loads, agrees, holds, arrives and is reached."""

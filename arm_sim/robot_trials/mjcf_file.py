@@ -1,0 +1,32 @@
+"""An arm as an MJCF that MuJoCo writes: bodies, joints, servos, and where it starts."""
+
+from pathlib import Path
+
+import mujoco
+
+from arm_dynamics.checks import ArmError
+from arm_sim.plants.mujoco_inertias import refused_inertias
+from arm_sim.plants.mujoco_plant import arm_spec
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.runs.robot import Robot
+
+
+def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:
+    """Write an arm, without shapes, with its start as the key frame `home`.
+
+    Raises:
+        ArmError: no MJCF can say what the arm is.
+    """
+    model = robot.model
+    for link, (moments, _) in refused_inertias(model).items():
+        told = ', '.join(f'{moment:.3g}' for moment in moments)
+        raise ArmError(f'MuJoCo writes no inertia like that of link {link!r}: {told} kg m^2')
+    spec = arm_spec(model, drives, shapes=False)
+    spec.add_key(name='home', qpos=robot.start.tolist())
+    try:
+        spec.compile()
+        file.write_text(spec.to_xml())
+        mujoco.MjModel.from_xml_path(str(file))
+    except ValueError as error:
+        told = ' '.join(str(error).split()).removeprefix('Error: ').partition(' Element name')[0]
+        raise ArmError(f'MuJoCo writes none that it reads: {told}') from None

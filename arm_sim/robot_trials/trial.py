@@ -1,0 +1,171 @@
+"""What an arm does as it comes: agrees with MuJoCo, holds itself, arrives, is reached."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arm_controllers.laws.servo import Servo
+from arm_controllers.parameter_values import read_fields
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.inverse_kinematics import solve_ik
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters, check_model
+from arm_sim.runs.closed_loop import run_closed_loop
+from arm_sim.runs.robot import Robot
+
+END_ERROR = 1e-3  # of holding and of a goal [rad | m]
+REACHED = 0.99  # share of reachable poses that inverse kinematics must find
+
+_HELD = 1.0  # [s]
+_WAYS = (0.3, -0.3, 0.15, -0.15, 0.05, -0.05)  # of every joint to the goal [rad | m]
+_SHORTEST, _LONGEST, _REST = 1.0, 16.0, 0.5  # of a goal and after it [s]
+_SHARE = 0.9  # of the limits of speed and effort that a goal may ask for
+_POINTS = 101  # of a goal at which that is looked at
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One file of an arm, tried.
+
+    Attributes:
+        reason: why it is refused; '' where it is not, and then the others count.
+        joints: number of those that move.
+        tool: name of the frame.
+        parity: largest relative difference between MuJoCo's dynamics and the model's.
+        hold: largest error in a second in which it is to stand where it starts [rad | m].
+        goal: error at the end of a goal [rad | m].
+        reached: share of reachable poses that inverse kinematics finds.
+    """
+
+    reason: str = ''
+    joints: int = 0
+    tool: str = ''
+    parity: float = np.nan
+    hold: float = np.nan
+    goal: float = np.nan
+    reached: float = np.nan
+
+    @property
+    def faults(self) -> list[str]:
+        """What is not as it should be, in words."""
+        if self.reason:
+            return [self.reason]
+        ends = (('hold', self.hold), ('goal', self.goal))
+        found = [
+            f'{what}: error {1e3 * error:.3g} mrad, allowed {1e3 * END_ERROR:g}'
+            for what, error in ends
+            if not error < END_ERROR
+        ]
+        if not self.reached >= REACHED:
+            found.append(f'IK: {self.reached:.1%} of the poses, at least {REACHED:.0%} is asked')
+        return found
+
+
+def trial_of(robot: Robot, poses: int) -> Trial:
+    """Try an arm under the servo law in MuJoCo; inverse kinematics gets so many poses.
+
+    Raises:
+        ArmError: the arm is refused.
+    """
+    plant = MujocoPlant(robot.model, drives_of(robot))
+    parity = check_model(plant, robot.model)
+    errors = _held(robot, plant), _gone(robot, plant)
+    model = robot.model
+    return Trial('', model.nv, model.tip_frame, parity, *errors, reached(robot, poses))
+
+
+def drives_of(robot: Robot) -> PlantParameters:
+    """Return the arm's servo drives. Raises ArmError where it has others."""
+    drives = read_fields(PlantParameters, robot.parameters('simulator'))
+    if drives.actuator != 'servo':
+        raise ArmError(f'its drives take {drives.actuator}; arms are tried with servos only')
+    return drives
+
+
+def _law(robot: Robot) -> Servo:
+    gains = read_fields(Servo.Parameters, robot.parameters('servo_controller'))
+    return Servo(robot.model, gains)
+
+
+def _held(robot: Robot, plant: MujocoPlant) -> float:
+    """Return the largest error of the arm at rest where it starts."""
+
+    def rest(t: float, reference: Reference) -> None:
+        reference.row[:] = 0.0
+        reference.q[:] = robot.start
+
+    record = run_closed_loop(plant, _law(robot), rest, _HELD)
+    return _largest(record.q - robot.start) if record.completed else np.inf
+
+
+def _gone(robot: Robot, plant: MujocoPlant) -> float:
+    """Return the error at the end of a goal, half a second after it."""
+    way, duration = _goal(robot)
+
+    def goal(t: float, reference: Reference) -> None:
+        s = min(t / duration, 1.0)
+        shape = _quintic(np.array(s), duration)
+        reference.row[:] = 0.0
+        reference.q[:] = robot.start + shape[0] * way
+        reference.v[:], reference.a[:] = shape[1] * way, shape[2] * way
+
+    record = run_closed_loop(plant, _law(robot), goal, duration + _REST)
+    return _largest(record.q_end - robot.start - way) if record.completed else np.inf
+
+
+def _quintic(s: Array, duration: float) -> tuple[Array, Array, Array]:
+    """Return place, speed [1/s] and acceleration [1/s^2] of a rest-to-rest way of length 1."""
+    return (
+        10 * s**3 - 15 * s**4 + 6 * s**5,
+        30 * (s**2 - 2 * s**3 + s**4) / duration,
+        60 * (s - 3 * s**2 + 2 * s**3) / duration**2,
+    )
+
+
+def _goal(robot: Robot) -> tuple[Array, float]:
+    """Return a way (n,) from the start, and a duration [s], within the limits of the arm.
+
+    Raises:
+        ArmError: there is none, as the arm cannot carry itself.
+    """
+    model, start = robot.model, robot.start
+    asked = np.inf, 0
+    for length in _WAYS:
+        ahead = np.clip(start + length, model.position_lower, model.position_upper)
+        back = np.clip(start - length, model.position_lower, model.position_upper)
+        way = np.where(np.abs(ahead - start) >= np.abs(back - start), ahead, back) - start
+        duration = _SHORTEST
+        while duration <= _LONGEST:
+            share = _share(robot, way, duration)
+            if share.max() <= _SHARE:
+                return way, duration
+            asked = min(asked, (float(share.max()), int(share.argmax())))
+            duration *= 2.0
+    raise ArmError(
+        f'joint {model.joint_names[asked[1]]!r}: gravity near the start asks for {asked[0]:.0%} '
+        f'of its effort limit, a goal may ask for {_SHARE:.0%}: give it a larger limit, or the '
+        "arm's parameter file initial_positions that ask for less"
+    )
+
+
+def _share(robot: Robot, way: Array, duration: float) -> Array:
+    """Return the largest share (n,) of the limits of speed and effort along a way."""
+    model = robot.model
+    place, speed, acceleration = _quintic(np.linspace(0.0, 1.0, _POINTS), duration)
+    v, a = np.outer(speed, way), np.outer(acceleration, way)
+    q = robot.start + np.outer(place, way)
+    torque = [model.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)]
+    share = np.maximum(np.abs(torque) / model.effort_limit, np.abs(v) / model.velocity_limit)
+    return np.asarray(share.max(axis=0))
+
+
+def reached(robot: Robot, poses: int, seed: int = 0) -> float:
+    """Return the share of poses, those of random configurations, that IK finds from the start."""
+    model, rng = robot.model, np.random.default_rng(seed)
+    targets = (model.forward_kinematics(model.random_configuration(rng)) for _ in range(poses))
+    return float(np.mean([solve_ik(model, pose, robot.start).success for pose in targets]))
+
+
+def _largest(difference: Array) -> float:
+    return float(np.abs(difference).max())

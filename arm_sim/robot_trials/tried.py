@@ -1,0 +1,87 @@
+"""One arm by name, tried in every form: its own file, the MJCF that MuJoCo writes, a picture."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.robots import RobotWords
+from arm_sim.robot_trials.mjcf_file import write_mjcf
+from arm_sim.robot_trials.trial import Trial, drives_of, trial_of
+from arm_sim.runs.robot import Robot
+from arm_sim.viewer.offscreen import Picture
+from arm_sim.viewer.portrait import portrait
+
+SIZE = 168  # of a picture, each way [pixels]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One arm, tried.
+
+    Attributes:
+        name: as `robot:=` takes it.
+        own: its file, or how it is refused.
+        mjcf: the MJCF that MuJoCo writes of it; None: there is none.
+        no_mjcf: why.
+        picture: (SIZE, SIZE, 3) where it starts; None: there is none.
+        no_picture: why.
+    """
+
+    name: str
+    own: Trial
+    mjcf: Trial | None = None
+    no_mjcf: str = ''
+    picture: Picture | None = None
+    no_picture: str = ''
+
+    @property
+    def label(self) -> str:
+        """What the arm is called in a table."""
+        words = RobotWords.of(self.name)
+        return Path(words.name).stem + ' (chain)' * bool(words.joints)
+
+    @property
+    def faults(self) -> list[str]:
+        """What is not as it should be; a file that is refused is named by `own.reason`."""
+        of_mjcf = self.mjcf.faults if self.mjcf else []
+        return [] if self.own.reason else [*self.own.faults, *(f'as MJCF: {x}' for x in of_mjcf)]
+
+
+def try_robot(name: str, poses: int, pictures: bool) -> Tried:
+    """Try an arm; inverse kinematics gets so many poses of each file."""
+    try:
+        robot = Robot.load(name)
+    except ArmError as error:
+        return Tried(name, Trial(reason=_line(error)))
+    picture, no_picture = None, ''
+    if pictures:
+        try:
+            picture = portrait(robot.model, robot.start, SIZE, SIZE)
+        except ArmError as error:
+            no_picture = _line(error)
+    try:
+        own, (mjcf, no_mjcf) = trial_of(robot, poses), _through_mjcf(robot, poses)
+    except ArmError as error:
+        own, mjcf, no_mjcf = Trial(reason=_line(error)), None, ''
+    return Tried(name, own, mjcf, no_mjcf, picture, no_picture)
+
+
+def _line(error: ArmError) -> str:
+    return ' '.join(str(error).split())
+
+
+def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
+    """Return the trial of the MJCF that MuJoCo writes of an arm, or why there is none."""
+    with TemporaryDirectory(prefix='arm_sim_') as folder:
+        file = Path(folder, 'arm.xml')
+        try:
+            write_mjcf(robot, drives_of(robot), file)
+        except ArmError as error:
+            return None, _line(error)
+        words = shlex.join([str(file), f'tip_frame:={robot.model.tip_frame}'])
+        try:
+            return trial_of(Robot.load(words), poses), ''
+        except ArmError as error:
+            return Trial(reason=_line(error)), ''
