@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from arm_dynamics.checks import Array
-from arm_sim.pictures import BLUE, COLORS, TEXT, name_ends, new_figure, style
+from arm_sim.pictures import BLUE, COLORS, QUIET, TEXT, name_ends, new_figure, style
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import title_of
 
@@ -29,11 +29,13 @@ def pose_figure(record: Record, report: Mapping[str, Any], counted: Array) -> Fi
     name_ends(left)
     style(left, 'error until it has settled', 'time [s]', 'pose - position [$\\mu$rad]')
     growing = np.abs(error[:, counted]).sum(axis=1).cumsum() * 1e-6
-    right.plot(record.t, growing, color=BLUE, lw=1.6)
+    right.plot(record.t[:end], growing[:end], color=BLUE, lw=1.6)
+    right.axhline(growing[-1], color=QUIET, lw=0.8, ls='--')
     right.set_ylim(0.0, 1.15 * max(growing[-1], 1e-300))
-    style(right, 'sum of the errors so far', 'time [s]', 'J [rad]')
+    style(right, 'sum of the errors so far; dashed: at the end', 'time [s]', 'J [rad]')
+    told = f'J = {report["cost"]:.6g} at {record.t[-1]:.3g} s'
     right.annotate(
-        f'J = {report["cost"]:.6g}', (record.t[-1], growing[-1]), (0, 6), ha='right', color=BLUE,
+        told, (record.t[end - 1], growing[-1]), (0, 6), ha='right', color=BLUE,
         textcoords='offset points', fontsize=TEXT + 1, fontweight='bold',
     )  # fmt: skip
     return figure
