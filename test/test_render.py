@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,9 +24,10 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.recording.mcap_file import McapFile
 from arm_sim.recording.ros.schemas import schema_text
 from arm_sim.replay.ros import render
+from arm_sim.replay.ros.recorded_run import RecordedRun
 from arm_sim.viewer import film_files, offscreen
 from arm_sim.viewer.camera import FIELD_OF_VIEW, View, axes_of, camera_for
-from arm_sim.viewer.caption import ErrorScale
+from arm_sim.viewer.caption import Caption, ErrorScale
 from arm_sim.viewer.film_files import check_file, write_gif, write_mp4
 from arm_sim.viewer.motion import Motion, pieces
 
@@ -223,6 +225,25 @@ def test_colours_of_errors_span_at_most_four_decades_below_the_largest():
         assert ErrorScale(none).low < ErrorScale(none).high
     one = ErrorScale(np.full(3, 2e-6))
     assert (one.low, one.high) == (-3, -2)
+
+
+def test_meshes_are_looked_for_beside_the_recorded_robots_file_where_that_is_here():
+    files = []
+    for robot in ('planar_3r', '/on/another/machine.urdf'):
+        known = {'/simulator': {'robot': robot, 'floor': False, 'tool_frame': 'link_2'}}
+        recording = RecordedRun(Path('x.mcap'), parameters=known, urdf=URDF)
+        model, surroundings = render.recorded_arm(recording)
+        assert (model.tip_frame, surroundings.floor) == ('link_2', False)
+        files.append(model.file)
+    assert files == [str(find_urdf('planar_3r')), '']
+
+
+def test_a_long_title_is_cut_and_stays_within_the_picture():
+    short, long = (Caption(320, 240, title, None) for title in ('an arm', 'x' * 500))
+    grey = np.full((240, 320, 3), 120, dtype=np.uint8)
+    changed = [(each.on(grey, 0.0, np.nan)[:30] != 120).any(axis=(0, 2)) for each in (short, long)]
+    assert changed[0].sum() < changed[1].sum() < 320
+    assert not changed[1][-1]
 
 
 def test_a_motion_knows_no_error_where_no_controller_told_of_one():

@@ -1,5 +1,6 @@
 """The viewer shows what joint_states say, whatever steps the arm, and ends after its thread."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -193,3 +194,21 @@ def test_meshes_are_shown_where_they_are_in_the_links_frame(tmp_path):
         assert np.linalg.norm(points - corner, axis=1).min() < 1e-6
     without = Scene(RobotModel(gone), Surroundings()).mj_model
     assert not (without.geom_dataid >= 0).any()
+
+
+def test_an_arm_without_any_shape_is_shown_as_rods_from_joint_to_joint():
+    model = RobotModel(re.sub(r'<visual>.*?</visual>', '', FIVE.urdf, flags=re.DOTALL))
+    scene = Scene(model, Surroundings())
+    m, data = scene.mj_model, scene.mj_data
+    scene.show(model.neutral())
+    rods = np.flatnonzero(m.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE)
+    assert len(rods) >= 3
+    places = [
+        model.forward_kinematics(model.neutral(), name).translation for name in model.frame_names
+    ]
+    for rod in rods:
+        half = data.geom_xmat[rod].reshape(3, 3)[:, 2] * m.geom_size[rod, 1]
+        for end in (data.geom_xpos[rod] - half, data.geom_xpos[rod] + half):
+            assert min(np.linalg.norm(end - place) for place in places) < 1e-9
+    balls = m.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE
+    assert balls.sum() == m.nbody - 1

@@ -56,6 +56,8 @@ class Caption:
         bold = ImageFont.truetype(fonts / 'DejaVuSans-Bold.ttf', size)
         self._over = Image.new('RGBA', (width, height))
         draw, edge = ImageDraw.Draw(self._over), size
+        while draw.textlength(title, font=bold) > width - 2 * edge:
+            title = f'{title.removesuffix("…")[:-1]}…'
         box = draw.textbbox((edge, edge), title, font=bold)
         draw.rounded_rectangle(_around(box, 0.5 * size), 0.4 * size, fill=_PANEL)
         draw.text((edge, edge), title, font=bold, fill=_INK)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import RobotWords
+from arm_dynamics.robots import RobotWords, find_urdf
 from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
 from arm_sim.replay.ros.recorded_run import RecordedRun
@@ -39,6 +39,8 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
     known = recording.parameters_of('simulator') if simulated else {}
     tool = known.get('tool_frame') or RobotWords.of(known.get('robot', '')).tip_frame
     model = RobotModel.from_urdf(recording.urdf, tool or None)
+    with suppress(ArmError):  # its file, where it is here too, is where meshes are looked for
+        model.file = str(find_urdf(known.get('robot', '')))
     around = {name: known[name] for name in ('floor', 'table') if name in known}
     return model, read_fields(Surroundings, around)
 
@@ -78,8 +80,10 @@ def title_of(recording: RecordedRun, model: RobotModel) -> str:
     facts = recording.of_task()['facts'] if 'task' in recording.facts else {}
     if not facts:
         return model.name
-    law = facts['controller'] + (f' ({facts["feedforward"]})' if facts['feedforward'] else '')
-    return f'{facts["task"]}: {facts["robot"]}, {law}'
+    law, level = facts['controller'], facts['feedforward']
+    if level:
+        law = level if level.startswith(law) else f'{law} ({level})'
+    return f'{facts["task"]}: {Path(facts["robot"]).stem}, {law}'
 
 
 def span(recording: RecordedRun, motion: Motion, begin: float, end: float) -> tuple[float, float]:
