@@ -118,7 +118,7 @@ build_later() {
     "$venv/bin/python" "$root/tools/ros_env" later || die "interfaces of others' tools cannot be built"
     recipe >"$tried"
   elif [[ ! -f $tried || $(<"$tried") != "$(recipe)" ]] && flock --nonblock "$env/later.lock" true; then
-    say "building controller_manager_msgs in the background, for controller_manager:=true; output: $output"
+    say "building interfaces for other tools in the background (docs/environment.md); output: $output"
     ( (nice -n 19 setsid "$venv/bin/python" "$root/tools/ros_env" later; recipe >"$tried") </dev/null >"$output" 2>&1 &)
   fi
 }

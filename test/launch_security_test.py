@@ -50,6 +50,18 @@ def opened(watcher, name):
         return set()
 
 
+# Without simulation_interfaces.
+OF_THE_STANDARD = (
+    'get_entities',
+    'get_entities_states',
+    'get_entity_info',
+    'get_entity_state',
+    'get_simulation_state',
+    'get_simulator_features',
+    'reset_simulation',
+    'set_simulation_state',
+    'step_simulation',
+)
 # Not used by the nodes below, or too short to be seen: a motion model's goals, a simulated clock.
 NOT_SEEN = {
     ('topics', 'subscribe', '/clock'),
@@ -59,6 +71,7 @@ NOT_SEEN = {
     ('topics', 'subscribe', '/simulator/joint_trajectory'),
     ('topics', 'subscribe', '/simulator/controller_state'),
     ('topics', 'publish', '/simulator/controller_state'),
+    *(('services', 'reply', f'/simulator/{name}') for name in OF_THE_STANDARD),
     ('topics', 'publish', '/tf'),  # without tf2_msgs
     ('topics', 'publish', '/tf_static'),
     ('services', 'request', '/simulator/get_parameters'),

@@ -29,6 +29,7 @@ from arm_sim.ros.simulator_setup import (
     timing,
 )
 from arm_sim.ros.state_output import OneSimulator, StateOutput
+from arm_sim.standards.ros.simulation_services import SimulationServices
 
 # How often a clock ticks that expects messages to be lost [s].
 _OFTEN = 1e-4
@@ -72,6 +73,7 @@ class SimulatorNode(Node):
         self._often.cancel()
         clock.wake = self._wake
         LiveSimulator(self, p, of_plant, clock, shown)
+        SimulationServices(self, clock, self._payload)
         pin_to_core(p.core)
         clock.show()
         for note in self._simulation.plant.notes:
@@ -80,6 +82,12 @@ class SimulatorNode(Node):
             f'{p.robot}: {model.nv} joints, engine {p.engine}, {p.mode}, '
             f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'
         )
+
+    def _payload(self) -> float:
+        """Return what hangs on the tool frame now [kg]."""
+        falls, now = self.parameters.payload_end, self._simulation.time_ns
+        gone = falls > 0.0 and round(falls * 1e9) <= now
+        return 0.0 if gone else self.get_parameter('payload').value
 
     def _make_clock(self, shown: StateOutput, own: OwnGoals | None) -> Clock:
         p = self.parameters

@@ -74,6 +74,26 @@ LATER = {
         'srv/SwitchController.srv',
         'srv/UnloadController.srv',
     ],
+    'simulation_interfaces': [
+        'msg/Bounds.msg',
+        'msg/EntityCategory.msg',
+        'msg/EntityFilters.msg',
+        'msg/EntityInfo.msg',
+        'msg/EntityState.msg',
+        'msg/Result.msg',
+        'msg/SimulationState.msg',
+        'msg/SimulatorFeatures.msg',
+        'msg/TagsFilter.msg',
+        'srv/GetEntities.srv',
+        'srv/GetEntitiesStates.srv',
+        'srv/GetEntityInfo.srv',
+        'srv/GetEntityState.srv',
+        'srv/GetSimulationState.srv',
+        'srv/GetSimulatorFeatures.srv',
+        'srv/ResetSimulation.srv',
+        'srv/SetSimulationState.srv',
+        'srv/StepSimulation.srv',
+    ],
 }
 # The CMake files in the wheels name these folders of the machine they were built on.
 BUILD_MACHINE_INCLUDE = '/opt/python/cp312-cp312/include/python3.12'

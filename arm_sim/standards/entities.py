@@ -1,0 +1,87 @@
+"""What there is in a simulation, by name: the arm, its links, its tip, what hangs on it."""
+
+import re
+from collections.abc import Callable, Collection
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from arm_dynamics.checks import ArmError, Array
+from arm_sim.plants.simulation import Simulation
+
+_LONGEST = 200  # characters of a filter
+
+
+class Category(IntEnum):
+    """What an entity is, by the numbers of simulation_interfaces/EntityCategory."""
+
+    OBJECT = 0
+    ROBOT = 1
+    DYNAMIC_OBJECT = 4
+
+
+class Entity(NamedTuple):
+    """A thing that has a pose.
+
+    Attributes:
+        frame: of the model, where it is.
+        category: what it is.
+        description: the same in words.
+    """
+
+    frame: str
+    category: Category
+    description: str
+
+
+class Entities:
+    """The entities of a simulated arm: `arm`, `tip`, `payload` while it hangs there, the links.
+
+    A link that has one of these names is that entity.
+    """
+
+    def __init__(self, simulation: Simulation, payload: Callable[[], float], prefix: str = ''):
+        """`payload` tells what hangs on the tip [kg]; `prefix`: of names, as 'left/'."""
+        self._simulation, self._payload, self._prefix = simulation, payload, prefix
+        model = simulation.model
+        tip, base = model.tip_frame, model.base_frame
+        self._fixed = {
+            'arm': Entity(base, Category.ROBOT, f'{model.name}, at its root link'),
+            'tip': Entity(tip, Category.OBJECT, f'the tool frame, {tip}'),
+            **{n: Entity(n, Category.OBJECT, f'link of {model.name}') for n in model.frame_names},
+        }
+
+    def all(self) -> dict[str, Entity]:
+        """Return what there is now, by name."""
+        found, mass = self._fixed, self._payload()
+        if mass:
+            tip, words = self._simulation.model.tip_frame, f'{mass:g} kg at the tool frame'
+            found = {'payload': Entity(tip, Category.DYNAMIC_OBJECT, words)} | found
+        return {self._prefix + name: each for name, each in found.items()}
+
+    def names(self, pattern: str = '', categories: Collection[int] = ()) -> list[str]:
+        """Return the names in which a regular expression is found, of these categories (any).
+
+        Raises:
+            ArmError: it is no regular expression, or a long one.
+        """
+        if len(pattern) > _LONGEST:
+            raise ArmError(f'filter has {len(pattern)} characters; allowed: {_LONGEST}')
+        try:
+            wanted = re.compile(pattern)
+        except re.error as error:
+            raise ArmError(f'filter {pattern!r} is no regular expression: {error}') from None
+        return [
+            name
+            for name, each in self.all().items()
+            if wanted.search(name) and (not categories or each.category in categories)
+        ]
+
+    def motion(self, name: str) -> tuple[Any, Array]:
+        """Return the pose and the velocity (6,) of an entity in the base frame.
+
+        The velocity is the origin's [m/s] and the angular one [rad/s], in the base frame's axes.
+        """
+        model, plant = self._simulation.model, self._simulation.plant
+        frame = self.all()[name].frame
+        velocity = model.jacobian(plant.q, frame) @ plant.v
+        return model.forward_kinematics(plant.q, frame), velocity

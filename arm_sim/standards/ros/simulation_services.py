@@ -1,0 +1,196 @@
+"""The services of simulation_interfaces, ROS's standard for simulators, at the simulator."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pinocchio as pin
+from rclpy.node import Node
+
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.ros.qos import SERVICE_QOS
+from arm_controllers.ros.running import end_node
+from arm_dynamics.checks import ArmError
+from arm_sim.plants.clock import Clock
+from arm_sim.standards.entities import Entities
+from arm_sim.standards.ros.late_service import LateService
+
+try:
+    from simulation_interfaces import msg, srv
+except ImportError:
+    msg = srv = None
+
+_ABSENT = 'simulation_interfaces is not installed: its services are not offered, all others are'
+_INFO = 'time and state are reset together: SCOPE_TIME | SCOPE_STATE, or SCOPE_ALL'
+
+
+class SimulationServices:
+    """Offers what the standard asks of a clock and of what it moves; says so where it cannot."""
+
+    def __init__(self, node: Node, clock: Clock, payload: Callable[[], float]):
+        """`payload` tells what hangs on the arm's tip [kg]."""
+        if srv is None:
+            Log(node).info(_ABSENT)
+            return
+        self._clock, self._prefix = clock, prefix_of(node)
+        self._entities = Entities(clock.simulation, payload, self._prefix)
+        self._stopped = clock.paused
+        for kind, name, answer in (
+            (srv.GetSimulatorFeatures, 'get_simulator_features', self._tell_features),
+            (srv.GetSimulationState, 'get_simulation_state', self._tell_state),
+            (srv.SetSimulationState, 'set_simulation_state', self._set_state),
+            (srv.ResetSimulation, 'reset_simulation', self._reset),
+            (srv.GetEntities, 'get_entities', self._tell_entities),
+            (srv.GetEntityInfo, 'get_entity_info', self._tell_info),
+            (srv.GetEntityState, 'get_entity_state', self._tell_motion),
+            (srv.GetEntitiesStates, 'get_entities_states', self._tell_motions),
+        ):
+            self._serve(node, kind, name, answer)
+        self._late = LateService(node, srv.StepSimulation, '~/step_simulation', self._step)
+
+    def _serve(self, node: Node, kind: Any, name: str, answer: Callable[[Any, Any], None]) -> None:
+        def respond(request: Any, response: Any) -> Any:
+            if hasattr(response, 'result'):
+                _say(response, msg.Result.RESULT_OK)
+            answer(request, response)
+            return response
+
+        node.create_service(kind, f'~/{name}', respond, qos_profile=SERVICE_QOS)
+
+    def _tell_features(self, request: Any, response: Any) -> None:
+        has = msg.SimulatorFeatures
+        response.features.features = [
+            has.ENTITY_CATEGORIES, has.ENTITY_STATE_GETTING, has.ENTITY_INFO_GETTING,
+            has.SIMULATION_RESET, has.SIMULATION_RESET_SPAWNED,
+            has.SIMULATION_STATE_GETTING, has.SIMULATION_STATE_SETTING, has.SIMULATION_STATE_PAUSE,
+            has.STEP_SIMULATION_SINGLE, has.STEP_SIMULATION_MULTIPLE,
+        ]  # fmt: skip
+        response.features.custom_info = _INFO
+
+    # Time
+
+    @property
+    def _state(self) -> int:
+        state, clock = msg.SimulationState, self._clock
+        if not clock.paused:
+            return state.STATE_PLAYING
+        at_start = self._stopped and clock.simulation.steps == 0
+        return state.STATE_STOPPED if at_start else state.STATE_PAUSED
+
+    def _tell_state(self, request: Any, response: Any) -> None:
+        response.state.state = self._state
+
+    def _set_state(self, request: Any, response: Any) -> None:
+        state, clock, wanted = msg.SimulationState, self._clock, request.state.state
+        if wanted == self._state:
+            _say(response, response.ALREADY_IN_TARGET_STATE, 'it is in that state already')
+        elif wanted == state.STATE_PLAYING and clock.fault:
+            _say(response, response.STATE_TRANSITION_ERROR, clock.fault)
+        elif wanted in (state.STATE_PLAYING, state.STATE_PAUSED):
+            self._stopped = False
+            clock.pause(wanted == state.STATE_PAUSED)
+        elif wanted in (state.STATE_STOPPED, state.STATE_QUITTING):
+            self._stopped = True
+            clock.pause(True)
+            clock.reset()
+            if wanted == state.STATE_QUITTING:
+                end_node()
+        else:
+            words = (
+                f'state is {wanted}; allowed: STOPPED (0), PLAYING (1), PAUSED (2), QUITTING (3)'
+            )
+            _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
+
+    def _reset(self, request: Any, response: Any) -> None:
+        asked = request.scope or request.SCOPE_ALL
+        both = request.SCOPE_TIME | request.SCOPE_STATE
+        if asked & both == both:
+            self._clock.reset()
+        elif asked != request.SCOPE_SPAWNED:  # nothing can be spawned, so nothing is left
+            words = f'scope is {request.scope}: {_INFO}'
+            _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
+
+    def _step(self, request: Any, response: Any) -> Callable[[], bool]:
+        """Let time go on by so many control periods; tell when it has."""
+        clock, simulation = self._clock, self._clock.simulation
+        if clock.fault or not clock.paused or not clock.waits:
+            why = clock.fault or (
+                'steps are under way' if clock.paused else 'not paused: pause it'
+            )
+            _say(response, msg.Result.RESULT_OPERATION_FAILED, why)
+            return lambda: True
+        begin, target = simulation.steps, simulation.steps + request.steps
+        _say(response, msg.Result.RESULT_OK)
+        clock.allow_until(simulation.time_ns + request.steps * simulation.period_ns)
+
+        def is_done() -> bool:
+            if simulation.steps >= target:
+                return True
+            if clock.fault or clock.waits or not clock.paused or simulation.steps < begin:
+                done = f'{simulation.steps - begin} of {request.steps} steps were made'
+                words = clock.fault or f'stopped in between: {done}'
+                _say(response, msg.Result.RESULT_OPERATION_FAILED, words)
+                return True
+            return False
+
+        return is_done
+
+    # Entities
+
+    def _tell_entities(self, request: Any, response: Any) -> None:
+        filters = request.filters
+        if filters.bounds.type or filters.tags.tags:
+            words = 'filters by bounds and by tags are not supported'
+            _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
+            return
+        categories = [each.category for each in filters.categories]
+        try:
+            response.entities = self._entities.names(filters.filter, categories)
+        except ArmError as error:
+            _say(response, msg.Result.RESULT_OPERATION_FAILED, str(error))
+
+    def _tell_info(self, request: Any, response: Any) -> None:
+        if self._is_there(request, response):
+            found = self._entities.all()[request.entity]
+            response.info.category.category = int(found.category)
+            response.info.description = found.description
+
+    def _tell_motion(self, request: Any, response: Any) -> None:
+        if self._is_there(request, response):
+            response.state = self._motion(request.entity)
+
+    def _tell_motions(self, request: Any, response: Any) -> None:
+        self._tell_entities(request, response)
+        response.states = [self._motion(name) for name in response.entities]
+
+    def _is_there(self, request: Any, response: Any) -> bool:
+        there = self._entities.all()
+        if request.entity not in there:
+            words = f'no entity {request.entity[:100]!r}; there is: {", ".join(there)}'
+            _say(response, msg.Result.RESULT_NOT_FOUND, words)
+        return request.entity in there
+
+    def _motion(self, name: str) -> Any:
+        """Return an EntityState in the base frame; accelerations are not known: NaN."""
+        pose, velocity = self._entities.motion(name)
+        state, simulation = msg.EntityState(), self._clock.simulation
+        state.header.frame_id = self._prefix + simulation.model.base_frame
+        set_stamp(state.header.stamp, simulation.time_ns)
+        turn = pin.Quaternion(pose.rotation).coeffs()
+        _fill(state.pose.position, 'xyz', pose.translation)
+        _fill(state.pose.orientation, 'xyzw', turn)
+        _fill(state.twist.linear, 'xyz', velocity[:3])
+        _fill(state.twist.angular, 'xyz', velocity[3:])
+        for part in (state.acceleration.linear, state.acceleration.angular):
+            _fill(part, 'xyz', [math.nan] * 3)
+        return state
+
+
+def _fill(part: Any, names: str, values: Any) -> None:
+    for name, value in zip(names, values, strict=True):
+        setattr(part, name, float(value))
+
+
+def _say(response: Any, code: int, words: str = '') -> None:
+    response.result.result, response.result.error_message = code, words

@@ -1,0 +1,202 @@
+"""simulation_interfaces over topics: state, steps, resets and entities of an arm in lock-step."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_system import HOME, MODEL, ArmSystem, goal, seconds
+
+from arm_sim.standards.ros import simulation_services
+
+srv = simulation_services.srv
+needs_services = pytest.mark.skipif(
+    srv is None,
+    reason='no simulation_interfaces: ./ws builds it, and a ROS 2 gets it by rosdep',
+)
+
+CONTROLLER = 'computed_torque_controller'
+STOPPED, PLAYING, PAUSED = 0, 1, 2
+UNSUPPORTED, OK, NOT_FOUND, FAILED, ALREADY = 0, 1, 2, 4, 101
+PAYLOAD = 0.5
+SERVICES = (
+    'get_simulator_features get_simulation_state set_simulation_state reset_simulation '
+    'step_simulation get_entities get_entity_info get_entity_state get_entities_states'
+)
+
+
+class Simulated:
+    """An arm under a controller, and calls of its simulator's services."""
+
+    def __init__(self, system):
+        self.system = system
+        # Kept: ROS can lose the first answer to a client that has just come.
+        self.clients = {
+            name: system.node.create_client(self.kind(name), f'/simulator/{name}')
+            for name in SERVICES.split()
+        }
+
+    @staticmethod
+    def kind(name):
+        return getattr(srv, ''.join(word.title() for word in name.split('_')))
+
+    def request(self, name):
+        return self.kind(name).Request()
+
+    def ask(self, name, request=None, **fields):
+        client = self.clients[name]
+        self.system.wait(client.service_is_ready, name)
+        future = client.call_async(request or self.kind(name).Request(**fields))
+        return self.system.result(future, f'answer of {name}')
+
+    def state(self):
+        return self.ask('get_simulation_state').state.state
+
+    def set_state(self, state):
+        request = self.request('set_simulation_state')
+        request.state.state = state
+        return self.ask('set_simulation_state', request).result
+
+    def now(self):
+        """The simulated time."""
+        return seconds(self.ask('get_entity_state', entity='tip').state.header.stamp)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    with ArmSystem('lockstep') as system:
+        system.simulator('start_paused:=true', f'payload:={PAYLOAD}')
+        system.controller('computed_torque')
+        yield Simulated(system)
+        system.assert_alive()
+
+
+@needs_services
+def test_features_are_those_that_are_there(arm):
+    features = arm.ask('get_simulator_features').features
+    assert {10, 12, 20, 24, 25, 26, 31, 32} <= set(features.features)
+    assert not {0, 1, 4, 5, 11, 33} & set(features.features)
+
+
+@needs_services
+def test_states_follow_one_another_as_the_standard_says(arm):
+    assert arm.state() == STOPPED
+    assert arm.set_state(STOPPED).result == ALREADY
+    assert arm.set_state(PAUSED).result == OK
+    assert arm.state() == PAUSED
+    assert arm.now() == 0.0
+    assert arm.set_state(PLAYING).result == OK
+    assert arm.state() == PLAYING
+    arm.system.wait_for_motion_control(CONTROLLER)
+    assert arm.set_state(PAUSED).result == OK
+    at = arm.now()
+    assert at > 0.0
+    assert arm.now() == at
+    told = arm.set_state(4)
+    assert told.result == UNSUPPORTED
+    assert told.error_message.startswith('state is 4; allowed: STOPPED (0), PLAYING (1)')
+    assert arm.set_state(STOPPED).result == OK
+    assert (arm.state(), arm.now()) == (STOPPED, 0.0)
+
+
+@needs_services
+@pytest.mark.parametrize('steps', [1, 50, 0])
+def test_an_answer_to_a_step_comes_when_time_has_gone_on_so_far_and_stands_again(arm, steps):
+    if arm.state() == PLAYING:
+        assert arm.set_state(PAUSED).result == OK
+    before = arm.now()
+    assert arm.ask('step_simulation', steps=steps).result.result == OK
+    assert arm.now() == pytest.approx(before + steps * 0.002, abs=1e-9)
+    assert arm.state() == (STOPPED if before == steps == 0 else PAUSED)
+
+
+@needs_services
+def test_steps_are_refused_while_time_runs_and_end_where_time_is_reset(arm):
+    assert arm.set_state(PLAYING).result == OK
+    told = arm.ask('step_simulation', steps=1).result
+    assert (told.result, told.error_message) == (FAILED, 'not paused: pause it')
+    assert arm.set_state(PAUSED).result == OK
+    client = arm.clients['step_simulation']
+    endless = client.call_async(client.srv_type.Request(steps=10**12))
+    told = arm.ask('step_simulation', steps=1).result
+    assert (told.result, told.error_message) == (FAILED, 'steps are under way')
+    assert arm.set_state(STOPPED).result == OK
+    told = arm.system.result(endless, 'end of the steps').result
+    assert told.result == FAILED
+    assert told.error_message.startswith('stopped in between: ')
+
+
+@needs_services
+@pytest.mark.parametrize(
+    ('scope', 'result'), [(0, OK), (255, OK), (3, OK), (4, OK), (1, 0), (2, 0)]
+)
+def test_a_reset_takes_time_and_state_together(arm, scope, result):
+    if arm.state() == PLAYING:
+        assert arm.set_state(PAUSED).result == OK
+    assert arm.ask('step_simulation', steps=5).result.result == OK
+    before = arm.now()
+    told = arm.ask('reset_simulation', scope=scope).result
+    assert told.result == result
+    assert bool(told.error_message) == (result == UNSUPPORTED)
+    assert arm.now() == (before if result == UNSUPPORTED or scope == 4 else 0.0)
+
+
+@needs_services
+def test_entities_are_where_the_joints_put_them_and_as_fast(arm):
+    assert arm.set_state(PLAYING).result == OK
+    arm.system.wait_for_motion_control(CONTROLLER)
+    arm.system.send(CONTROLLER, goal([4.0], [HOME + 0.3]))
+    arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.05, 'motion')
+    assert arm.set_state(PAUSED).result == OK
+    told = arm.ask('get_entities_states')
+    names = list(told.entities)
+    assert set(names) == {'arm', 'tip', 'payload', *MODEL.frame_names}
+    stamp = seconds(told.states[0].header.stamp)
+    arm.system.wait(lambda: abs(arm.system.now - stamp) < 1e-9, 'the newest state')
+    _, q, v = arm.system.states[-1]
+    frames = {'arm': MODEL.base_frame, 'tip': MODEL.tip_frame, 'payload': MODEL.tip_frame}
+    for name, state in zip(names, told.states, strict=True):
+        pose, frame = state.pose, frames.get(name, name)
+        wanted = MODEL.forward_kinematics(q, frame)
+        place = [pose.position.x, pose.position.y, pose.position.z]
+        np.testing.assert_allclose(place, wanted.translation, atol=1e-12)
+        turn = wanted.rotation
+        x, y, z, w = (getattr(pose.orientation, axis) for axis in 'xyzw')
+        first = [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)]
+        np.testing.assert_allclose(first, turn[:, 0], atol=1e-12)
+        parts = (state.twist.linear, state.twist.angular)
+        velocity = [getattr(part, axis) for part in parts for axis in 'xyz']
+        np.testing.assert_allclose(velocity, MODEL.jacobian(q, frame) @ v, atol=1e-12)
+        assert state.header.frame_id == MODEL.base_frame
+        assert np.isnan(state.acceleration.linear.x)
+    assert np.abs(velocity).max() > 0.0 or names[-1] == MODEL.base_frame
+
+
+@needs_services
+def test_entities_are_found_by_name_and_category_and_others_are_refused(arm):
+    request = arm.request('get_entities')
+    request.filters.filter = '^(tip|pay.*)$'
+    assert set(arm.ask('get_entities', request).entities) == {'tip', 'payload'}
+    request.filters.filter = ''
+    kind = type(arm.ask('get_entity_info', entity='arm').info.category)
+    request.filters.categories = [kind(category=kind.CATEGORY_ROBOT)]
+    assert list(arm.ask('get_entities', request).entities) == ['arm']
+    request.filters.filter = '('
+    told = arm.ask('get_entities', request).result
+    assert told.result == FAILED
+    assert "filter '(' is no regular expression" in told.error_message
+    request.filters.filter, request.filters.tags.tags = '', ['blue']
+    assert arm.ask('get_entities', request).result.result == UNSUPPORTED
+    info = arm.ask('get_entity_info', entity='payload').info
+    assert info.category.category == kind.CATEGORY_DYNAMIC_OBJECT
+    assert info.description == f'{PAYLOAD:g} kg at the tool frame'
+    for service in ('get_entity_info', 'get_entity_state'):
+        told = arm.ask(service, entity='chair').result
+        assert told.result == NOT_FOUND
+        assert told.error_message.startswith("no entity 'chair'; there is: ")
+
+
+def test_the_environment_that_ws_makes_has_the_services():
+    """Where `.ros` of this checkout is in use, nothing of the above may be left out."""
+    own = Path(__file__).parent.parent / '.ros'
+    assert srv or not Path(sys.prefix).is_relative_to(own)

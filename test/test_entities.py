@@ -1,0 +1,66 @@
+"""Entities of a simulated arm by name, without ROS's graph; the simulator without the standard."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.standards.entities import Category, Entities
+
+MODEL = RobotModel(find_urdf('planar_3r'))
+
+
+def entities(mass=lambda: 0.0, prefix=''):
+    plant = SimpleNamespace(q=np.array([0.3, -0.5, 0.9]), v=np.array([0.2, 0.1, -0.4]))
+    return Entities(SimpleNamespace(model=MODEL, plant=plant), mass, prefix)
+
+
+def test_a_payload_is_there_while_it_hangs_at_the_tip():
+    hanging = [0.0]
+    found = entities(lambda: hanging[0])
+    assert set(found.all()) == {'arm', 'tip', *MODEL.frame_names}
+    hanging[0] = 1.5
+    payload = found.all()['payload']
+    assert payload == (MODEL.tip_frame, Category.DYNAMIC_OBJECT, '1.5 kg at the tool frame')
+    pose, velocity = found.motion('payload')
+    wanted, speed = found.motion('tip')
+    np.testing.assert_array_equal(pose.homogeneous, wanted.homogeneous)
+    np.testing.assert_array_equal(velocity, speed)
+
+
+def test_a_velocity_is_what_the_pose_does_next():
+    found, step = entities(), 1e-7
+    pose, velocity = found.motion('tip')
+    before = pose.translation.copy()
+    found._simulation.plant.q = found._simulation.plant.q + found._simulation.plant.v * step
+    after, _ = found.motion('tip')
+    np.testing.assert_allclose((after.translation - before) / step, velocity[:3], atol=1e-6)
+
+
+def test_names_of_an_arm_in_a_namespace_have_it_before_them():
+    found = entities(prefix='left/')
+    assert found.names('^left/t') == [name for name in found.all() if name.startswith('left/t')]
+    assert all(name.startswith('left/') for name in found.all())
+    assert found.names('', [Category.ROBOT]) == ['left/arm']
+
+
+def test_a_filter_that_is_none_is_refused():
+    for pattern, says in (('(', 'is no regular expression'), ('a' * 201, 'has 201 characters')):
+        with pytest.raises(ArmError, match=says):
+            entities().names(pattern)
+
+
+def test_without_the_package_one_line_says_so_and_no_service_is_there(monkeypatch):
+    pytest.importorskip('rclpy')
+    from arm_sim.standards.ros import simulation_services
+
+    told = []
+    monkeypatch.setattr(simulation_services, 'srv', None)
+    monkeypatch.setattr(simulation_services, 'Log', lambda node: SimpleNamespace(info=told.append))
+    simulation_services.SimulationServices(None, None, None)  # asks nothing of the node
+    assert told == [
+        'simulation_interfaces is not installed: its services are not offered, all others are'
+    ]
