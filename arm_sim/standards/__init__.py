@@ -1,1 +1,1 @@
-"""What tools of others ask for by their own standards: controller_manager's services, simulation_interfaces."""
+"""What tools of others ask for by standards: controller_manager's, simulation_interfaces'."""

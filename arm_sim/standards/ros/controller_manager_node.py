@@ -24,7 +24,7 @@ try:
 except ImportError:
     srv = None
 
-_STARTS = 60.0  # what a controller may take to start, on a busy machine [s]
+_STARTS = 120.0  # what a controller may take to start, on a busy machine [s]
 _LOOK = 0.5  # how often the graph is looked at for new controllers [s]
 
 
@@ -104,7 +104,7 @@ class ControllerManagerNode(Node):
         """Start a controller of this package for the arm that is there."""
         if name in self._beside.names():
             raise ArmError(f'{name!r} is there already')
-        self._hardware.ask()
+        self._hardware.ask(PATIENCE)
         if not self._hardware.told:
             raise ArmError(f'no simulator to load {name!r} for')
         self._processes.start(name, self._hardware.told)

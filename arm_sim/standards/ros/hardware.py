@@ -44,13 +44,13 @@ class Hardware:
         """Whether the graph shows a simulator that has shown its arm."""
         return bool(self.joint_names) and SIMULATOR in neighbours(self._node)
 
-    def ask(self) -> None:
-        """Have the simulator tell its parameters, where it has not yet."""
+    def ask(self, seconds: float = _ANSWER) -> None:
+        """Have the simulator tell its parameters, where it has not yet, so soon [s]."""
         if self.told or not self.is_there:
             return
         request = GetParameters.Request(names=list(_ASKED))
         asked = [(SIMULATOR, GetParameters, 'get_parameters', request)]
-        answer = self._clients.ask(asked, _ANSWER).get(SIMULATOR)
+        answer = self._clients.ask(asked, seconds).get(SIMULATOR)
         if answer is not None and len(answer.values) == len(_ASKED):
             values = map(parameter_value_to_python, answer.values)
             self.told = dict(zip(_ASKED, values, strict=True))

@@ -45,6 +45,8 @@ class Transitions:
             for name in switch.deactivate:
                 undo.append((name, _ACTIVATE))
                 self._change(name, _DEACTIVATE, limit)
+                # Nobody else may begin before the simulator has heard of it.
+                self._clients.wait(partial(self._left, name), limit)
             for name in switch.activate:
                 undo.append((name, _DEACTIVATE))
                 self._change(name, _ACTIVATE, limit)
@@ -54,6 +56,9 @@ class Transitions:
             raise ArmError(f'{error}; {how}') from None
         for name in switch.activate:
             self._clients.wait(partial(self._heeded, name), seconds or _TAKES_OVER)
+
+    def _left(self, name: str) -> bool:
+        return self._clients.commander != name
 
     def _heeded(self, name: str) -> bool:
         return self._clients.commander == name
