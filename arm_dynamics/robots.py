@@ -48,6 +48,11 @@ class RobotWords(NamedTuple):
         """Whether it is a shipped robot, whole."""
         return self.name in robot_names() and not (self.joints or self.xacro_args)
 
+    @property
+    def label(self) -> str:
+        """What to call it in a title: the name, that of a file without its folder and ending."""
+        return re.sub(r'(\.(urdf|xacro|xml|mjcf))+$', '', Path(self.name).name)
+
     @classmethod
     def of(cls, robot: str) -> 'RobotWords':
         """Read a name; words of the form name:=value that are not ours are for xacro."""

@@ -348,3 +348,17 @@ def test_words_of_a_robot_are_read_once():
     assert RobotWords.of('ur5e') == RobotWords('ur5e')
     told = RobotWords.of("'my arm.xacro' joints:=a,b side:=left tip_frame:=t")
     assert told == RobotWords('my arm.xacro', ('a', 'b'), 't', 'side:=left')
+
+
+@pytest.mark.parametrize(
+    ('robot', 'label'),
+    [
+        ('ur5e', 'ur5e'),
+        ('/tmp/my.arm.urdf', 'my.arm'),
+        ('package://arms/urdf/left.urdf.xacro', 'left'),
+        ('panda tip_frame:=panda_link8', 'panda'),
+        ('scenes/ur5e.xml joints:=a,b', 'ur5e'),
+    ],
+)
+def test_a_robot_is_called_by_its_name_without_folder_and_ending(robot, label):
+    assert RobotWords.of(robot).label == label

@@ -1,0 +1,60 @@
+"""The lessons in docs/tutorial: what they compute by hand is what the commands give."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from arm_dynamics.model_error import ModelError
+from arm_sim.comparison.cases import Case, run_case
+from arm_sim.comparison.sweeps import run_sweep
+from arm_sim.runs.robot import Robot
+
+LESSONS = Path(__file__).parent.parent / 'docs' / 'tutorial'
+PENDULUM, CONFIG = str(LESSONS / 'pendulum.urdf'), str(LESSONS / 'pendulum.yaml')
+WEIGHT, TARGET = 9.81 * 0.5, 1.3  # [N.m], [rad]
+INERTIA = 0.25 + 0.0004  # [kg m^2]
+
+
+def end_of_step(law, frequency=20.0, **others):
+    case = Case(PENDULUM, 'step', law, config=CONFIG, natural_frequency=frequency, **others)
+    return run_case(case).q[-1, 0]
+
+
+@pytest.mark.parametrize('frequency', [20.0, 28.284])
+def test_a_pendulum_stops_where_its_spring_carries_the_weight(frequency):
+    kp = INERTIA * frequency**2
+    droop = brentq(lambda e: kp * e - WEIGHT * np.sin(TARGET - e), 0.0, 0.2)
+    assert end_of_step('pd', frequency) == pytest.approx(TARGET - droop, abs=1e-6)
+    assert f'{1e3 * 0.5 * droop:.3g} mm' in (LESSONS / '1_pendulum.md').read_text()
+
+
+def test_what_is_known_of_gravity_is_carried_and_what_is_wrong_is_not():
+    kp = INERTIA * 20.0**2
+    assert end_of_step('pd_gravity') == pytest.approx(TARGET, abs=1e-6)
+    # An arm 5 % lighter than believed is as far off as one whose model is 5 % too heavy.
+    light = end_of_step('pd_gravity', error=ModelError(mass_scale=(1.0 / 1.05,)))
+    off = brentq(lambda e: kp * e - WEIGHT * np.sin(TARGET + e) * (1 - 1 / 1.05), 0.0, 0.1)
+    assert light - TARGET == pytest.approx(off, abs=1e-6)
+
+
+def test_computed_torque_stands_the_delay_that_its_phase_margin_says():
+    kp, kd = 400.0, 40.0
+    crossing = np.sqrt((kd**2 + np.sqrt(kd**4 + 4 * kp**2)) / 2)
+    longest = np.arctan(kd * crossing / kp) / crossing
+    assert round(1e3 * longest, 1) == 32.4
+    assert '32.4 ms' in (LESSONS / '4_late.md').read_text()
+    at = run_sweep('command_delay', Case('ur5e', 'sinusoid', 'pd'), ['computed_torque'], (31, 36))
+    assert at.rms_mm[0, 0] < 1.0 < 10.0 < at.rms_mm[0, 1]
+
+
+def test_a_push_moves_the_elbow_by_itself_over_the_stiffness():
+    robot = Robot.load('ur5e')
+    push = 0.05 * robot.model.gravity_torque(robot.start)[2]
+    inertia = robot.model.mass_matrix(robot.start)[2, 2]
+    (told,) = re.findall(
+        r'([\d.]+)/\(([\d.]+) \* 400\)', (LESSONS / '5_wrong_model.md').read_text()
+    )
+    assert [float(each) for each in told] == [round(abs(push), 2), round(inertia, 3)]
