@@ -220,6 +220,11 @@ class JointStateReader:
             return values
         return self._ordered.read(self._opened.names, values, field)
 
+    def is_nan(self, field: str) -> bool:
+        """Whether the opened message has values of a field, and none is a number."""
+        values = self._numbers[field]
+        return len(values) > 0 and bool(np.isnan(values).all())
+
     def _fits(self, raw: bytes) -> bool:
         """Whether the bytes differ from the last whole message in stamp and numbers only."""
         if self._expected is None or len(raw) != len(self._memory):

@@ -31,6 +31,10 @@ class CommandInput:
     that commands under the same name: the arm brakes, and nobody is heeded until one of them has
     gone or `confirm` is called.
 
+    Where commands count by their arrival, as those of hardware interfaces of ros2_control, their
+    stamps are not read, and one that is NaN throughout, as before a controller is active, is none.
+    Who commands may then be silent; the arm brakes when no publisher is left.
+
     Attributes:
         commander: the controller that is heeded.
         rival: one that commands beside it; the reader empties it.
@@ -39,10 +43,16 @@ class CommandInput:
     """
 
     def __init__(
-        self, node: Node, clock: Clock, own: OwnGoals | None, refuse: Callable[[ArmError], None]
+        self,
+        node: Node,
+        clock: Clock,
+        own: OwnGoals | None,
+        refuse: Callable[[ArmError], None],
+        by_arrival: bool = False,
     ):
         """Listen; `refuse` is told why a command is dropped."""
         self._clock, self._own, self._refuse = clock, own, refuse
+        self._by_arrival = by_arrival
         self._node, self._log = node, Log(node)
         plant = clock.simulation.plant
         self._field = 'position' if plant.command_interface == 'position' else 'effort'
@@ -75,7 +85,10 @@ class CommandInput:
         """Do what a command asks for; raise ArmError where it is refused."""
         clock, command = self._clock, self._command
         command.open(raw)
+        if self._by_arrival and command.is_nan(self._field):
+            return
         sender = command.sender
+        time_ns = clock.simulation.time_ns if self._by_arrival else command.time_ns
         if self._own is not None and self._own.in_charge:
             self._own.give_up(sender)
             clock.forget()
@@ -95,13 +108,13 @@ class CommandInput:
             self._log.info(f'{sender!r} has released the arm: braking, then holding')
             clock.release()
             self._tell('')
-        elif clock.accepts(command.time_ns):
+        elif clock.accepts(time_ns):
             values = command.values(self._field)
-            self.commander, self._used_ns, self._number = sender, command.time_ns, number
+            self.commander, self._used_ns, self._number = sender, time_ns, number
             if sender != self._told:
                 self._tell(sender)
-            clock.take(command.time_ns, values)
-        elif command.time_ns == self._used_ns:
+            clock.take(time_ns, values)
+        elif time_ns == self._used_ns:
             clock.answered_again()
         else:
             self.stale += 1
@@ -127,6 +140,8 @@ class CommandInput:
         if not self.imitated:
             if self._told and self._clock.abandoned:
                 self._tell('')
+            if self._by_arrival and not self._clock.simulation.braking:
+                self._release_if_gone()
             return
         publishers = self._publishers()
         if not self._suspects:
@@ -136,6 +151,13 @@ class CommandInput:
         elif len(self._suspects.keys() & publishers) <= 1:
             self._log.info(f'one publisher that commands as {self.commander!r} is left')
             self.confirm()
+
+    def _release_if_gone(self) -> None:
+        """Brake where nobody is left who could command; silence says nothing of that."""
+        if not self._node.count_publishers(self._input.topic_name):
+            self._log.warning('nobody publishes commands any more: braking, then holding')
+            self._clock.release()
+            self._tell('')
 
     def _publishers(self) -> dict[bytes, str]:
         """Return the node of each publisher of commands, by the publisher's identifier."""

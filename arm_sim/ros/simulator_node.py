@@ -56,7 +56,10 @@ class SimulatorNode(Node):
         refuse_unknown_parameters(self)
         shown = StateOutput(self, self._simulation, p.clock_rate, p.tf_rate)
         self._arm_clock = clock = self._make_clock(shown, own)
-        commands = CommandInput(self, clock, own, lambda error: self._diagnostics.refuse(error))
+        by_arrival = p.command_stamp == 'arrival'
+        commands = CommandInput(
+            self, clock, own, lambda error: self._diagnostics.refuse(error), by_arrival
+        )
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)

@@ -1,6 +1,7 @@
 """What the simulator node runs, by its parameters, and what of it may change while it runs."""
 
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Any
 
 from rclpy.node import Node
@@ -42,6 +43,12 @@ class SimulatorParameters(ArmParameters, Limits):
     command_timeout: float = parameter(
         0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0
     )
+    command_stamp: str = parameter(
+        'state',
+        "what a command's stamp is: 'state' (that of the state it answers) or 'arrival' (not read:"
+        ' a command counts from when it comes until the next one; realtime)',
+        one_of=('state', 'arrival'),
+    )
     lockstep_timeout: float = parameter(
         30.0, 'wall-clock time without the awaited command before it brakes [s]', above=0
     )
@@ -59,6 +66,9 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
     controllers have too.
     """
     p, model = parameters, parameters.model()
+    if p.command_stamp == 'arrival' and p.mode != 'realtime':
+        told = "command_stamp is 'arrival'; a lock-step waits for the answer to each state"
+        raise ArmError(f"{told}: take mode 'realtime'")
     plant, agreement = make_plant(p, plant_parameters, model)
     swap = None
     if p.payload and p.payload_end:
@@ -96,7 +106,8 @@ def timing(parameters: SimulatorParameters) -> dict[str, float]:
     p = parameters
     if p.mode == 'lockstep':
         return {'timeout': p.lockstep_timeout}
-    return {'factor': p.real_time_factor, 'timeout': p.command_timeout}
+    timeout = p.command_timeout if p.command_stamp == 'state' else inf
+    return {'factor': p.real_time_factor, 'timeout': timeout}
 
 
 class LiveSimulator:
@@ -131,6 +142,8 @@ class LiveSimulator:
         idle = _OF_REAL_TIME if p.mode == 'lockstep' else _OF_LOCKSTEP
         for name in sorted(changed & idle):
             raise ArmError(f'{name} has no effect in mode {p.mode!r}')
+        if 'command_timeout' in changed and p.command_stamp == 'arrival':
+            raise ArmError("command_timeout has no effect with command_stamp 'arrival'")
         if not changed & _OF_PLANT:
             return wanted, None
         names = ' and '.join(sorted(changed & _OF_PLANT))

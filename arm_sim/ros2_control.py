@@ -1,0 +1,67 @@
+"""A simulated arm as hardware of ros2_control: its URDF with the tag, its controllers' file."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import SubElement
+
+import yaml
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+
+# What a hardware interface by topics is called, by the package that has it.
+PLUGINS = {
+    'joint_state_topic_hardware_interface': 'JointStateTopicSystem',
+    'topic_based_ros2_control': 'TopicBasedSystem',
+}
+STATES, COMMANDS = 'robot_joint_states', 'robot_joint_commands'
+# The interface of joint commands, by what drives the arm.
+INTERFACE = {'servo': 'position', 'torque': 'effort'}
+_READ = ('position', 'velocity', 'effort')
+
+
+def with_hardware(model: RobotModel, package: str, interface: str) -> str:
+    """Return an arm's URDF with a <ros2_control> tag, in place of those that it has.
+
+    Args:
+        model: the arm.
+        package: a name of PLUGINS.
+        interface: what its joints take: 'position' or 'effort'.
+    """
+    robot = ElementTree.fromstring(model.urdf)
+    for tag in robot.findall('ros2_control'):
+        robot.remove(tag)
+    tag = SubElement(robot, 'ros2_control', name='arm_sim', type='system')
+    hardware = SubElement(tag, 'hardware')
+    SubElement(hardware, 'plugin').text = f'{package}/{PLUGINS[package]}'
+    for name, topic in (('joint_commands_topic', COMMANDS), ('joint_states_topic', STATES)):
+        SubElement(hardware, 'param', name=name).text = f'/{topic}'
+    for name in model.joint_names:
+        joint = SubElement(tag, 'joint', name=name)
+        SubElement(joint, 'command_interface', name=interface)
+        for each in _READ:
+            SubElement(joint, 'state_interface', name=each)
+    ElementTree.indent(robot)
+    return ElementTree.tostring(robot, encoding='unicode')
+
+
+def controllers_of(file: Path, joints: Sequence[str], interface: str) -> Mapping[str, Any]:
+    """Return what a controllers' file says, for these joints.
+
+    Raises:
+        ArmError: there is no update_rate of a controller_manager in the file.
+    """
+    text = file.read_text()
+    text = text.replace('JOINTS', str(list(joints))).replace('INTERFACE', f'[{interface}]')
+    found = yaml.safe_load(text)
+    try:
+        rate = found['controller_manager']['ros__parameters']['update_rate']
+    except (KeyError, TypeError):
+        raise ArmError(f'{str(file)!r} has no update_rate of a controller_manager') from None
+    if not isinstance(rate, int) or rate <= 0:
+        raise ArmError(
+            f'{str(file)!r}: update_rate is {rate!r}; it must be a whole number above 0'
+        )
+    return dict(found)

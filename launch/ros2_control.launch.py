@@ -1,0 +1,87 @@
+"""A simulated arm as hardware under a ros2_control of one's own: controller_manager and all.
+
+The simulator runs in real time and takes commands as they arrive. Where controller_manager is
+installed it is started as well, with a joint_state_broadcaster and a joint_trajectory_controller.
+"""
+
+from pathlib import Path
+
+import yaml
+from ament_index_python.packages import get_packages_with_prefixes
+from launch.actions import GroupAction, LogInfo
+from launch_ros.actions import Node, SetRemap
+
+from arm_dynamics.checks import one_of
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf, share_folder
+from arm_sim.launching import arm_nodes
+from arm_sim.output_folder import temporary_folder
+from arm_sim.ros.launch_arguments import argument, description, shared
+from arm_sim.ros2_control import (
+    COMMANDS,
+    INTERFACE,
+    PLUGINS,
+    STATES,
+    controllers_of,
+    with_hardware,
+)
+
+ARGUMENTS = (
+    *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'engine', 'config', 'viewer'),
+    *shared(actuator='servo'),
+    argument('controllers', '', 'their file; empty: config/ros2_control/controllers.yaml'),
+    argument('hardware', next(iter(PLUGINS)), 'package of the hardware interface', [*PLUGINS]),
+)
+# What ros2_control publishes itself, of the same names.
+MOVED = {
+    'joint_states': STATES,
+    'joint_commands': COMMANDS,
+    'robot_description': 'arm_sim/robot_description',
+}
+BROADCASTER, CONTROLLER = 'joint_state_broadcaster', 'joint_trajectory_controller'
+
+
+def hardware(given: dict[str, str]) -> list:
+    """Return the simulator, out of the way, and the controller_manager where there is one."""
+    one_of('actuator (ros2_control)', given['actuator'], INTERFACE)
+    interface, own = INTERFACE[given['actuator']], 'config/ros2_control/controllers.yaml'
+    model = RobotModel.from_urdf(find_urdf(given['robot']))
+    file = Path(given['controllers'] or share_folder() / own)
+    controllers = controllers_of(file, model.joint_names, interface)
+    rate = controllers['controller_manager']['ros__parameters']['update_rate']
+    arm = given | {'controller': 'external', 'mode': 'realtime', 'record': 'false'}
+    told = {'command_stamp': 'arrival', 'clock_rate': float(rate), 'tf_rate': 0.0}
+    nodes = [each for each in arm_nodes(arm, told) if not isinstance(each, LogInfo)]
+    moved = [SetRemap(src=name, dst=other) for name, other in MOVED.items()]
+    described = temporary_folder() / 'ros2_control.urdf'
+    described.write_text(with_hardware(model, given['hardware'], interface))
+    told_file = described.with_name('controllers.yaml')
+    told_file.write_text(yaml.safe_dump(dict(controllers)))
+    return [GroupAction([*moved, *nodes]), *manager(str(described), str(told_file))]
+
+
+def manager(described: str, controllers: str) -> list:
+    """Return controller_manager with its controllers, or the line that it is not there."""
+    if 'controller_manager' not in get_packages_with_prefixes():
+        line = (
+            'ros2_control: controller_manager is not installed here (sudo apt install '
+            'ros-$ROS_DISTRO-ros2-control ros-$ROS_DISTRO-ros2-controllers); the arm is on '
+            f'/{STATES} and /{COMMANDS} for one that runs elsewhere, its URDF is {described}'
+        )
+        return [LogInfo(msg=line)]
+    text = {'robot_description': Path(described).read_text(), 'use_sim_time': True}
+    publisher = 'robot_state_publisher'
+    spawned = ['--param-file', controllers]
+    return [
+        Node(package=publisher, executable=publisher, parameters=[text]),
+        Node(
+            package='controller_manager', executable='ros2_control_node', parameters=[controllers]
+        ),
+        Node(
+            package='controller_manager', executable='spawner',
+            arguments=[BROADCASTER, CONTROLLER, *spawned],
+        ),
+    ]  # fmt: skip
+
+
+generate_launch_description = description(ARGUMENTS, hardware)

@@ -1,0 +1,176 @@
+"""An arm as hardware under ros2_control: a stand-in moves it, and nothing is refused."""
+
+import os
+import re
+import runpy
+import signal
+import subprocess
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import rclpy
+from arm_system import NAMES, ArmSystem
+from domains import fresh_domain
+from launch_ros.actions import SetRemap
+from patience import PATIENCE
+from rclpy.executors import SingleThreadedExecutor
+from ros2_control_stand_in import StandIn
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.ros.launch_arguments import _SHARED
+from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
+from arm_sim.ros2_control import COMMANDS, PLUGINS, STATES, controllers_of, with_hardware
+
+ROOT = Path(__file__).parent.parent
+FACTOR = 5.0  # simulated seconds per second at most
+START, STOP, END = 20.0, 40.0, 60.0  # of the motion, and of all [s]
+
+
+@pytest.mark.parametrize('stamps', ['wall', 'sim', 'zero'])
+def test_a_minute_under_a_topic_based_hardware_has_no_brake_and_no_refusal(stamps):
+    with ArmSystem('realtime', actuator='servo') as system:
+        options = ('command_stamp:=arrival', f'real_time_factor:={FACTOR}')
+        at_rest = ('gravity:=[0.0, 0.0, 0.0]', 'control_decimation:=5')  # where it is told to be
+        system.simulator(*options, *at_rest)
+        hardware = StandIn(system.context, NAMES, stamps)
+        system.executor.add_node(hardware)
+        system.wait(lambda: hardware.unset > 5, 'a manager whose controller is not active')
+        system.wait(lambda: hardware.t > 1.0, 'time that runs before the first command')
+        there = hardware.q[::-1].copy()
+
+        def motion(t):
+            s = 0.5 * (1.0 - np.cos(np.pi * (np.clip(t, START, STOP) - START) / 5.0))
+            return there + 0.2 * s
+
+        hardware.motion = motion
+        system.words('simulator', 'running')
+        told, moved = set(), []
+
+        def ended():
+            told.add(system.diagnostics['simulator'][1])
+            moved.append(np.abs(hardware.q[::-1] - there).max())
+            return hardware.t > END
+
+        system.wait(ended, 'a simulated minute')
+        assert [words for words in told if not words.startswith('running')] == []
+        assert max(moved) > 0.19
+        assert moved[-1] < 1e-3
+        assert 0 < hardware.unset < hardware.sent < 0.9 * hardware.cycles
+        assert system.values['simulator']['refused inputs'] == '0'
+        assert system.values['simulator']['stale commands'] == '0'
+        assert not re.search('refus|brak|not finite', system.log('simulator'))
+        hardware.destroy_node()
+        system.wait(lambda: 'nobody publishes commands' in system.log('simulator'), 'its end')
+
+
+def test_arrival_needs_real_time():
+    p = SimulatorParameters(robot='planar_3r', command_stamp='arrival')
+    with pytest.raises(ArmError, match="^command_stamp is 'arrival'; .*: take mode 'realtime'$"):
+        set_up(p, PlantParameters())
+
+
+def test_a_silent_hardware_is_never_lost_a_silent_controller_is():
+    p = SimulatorParameters(robot='planar_3r', mode='realtime')
+    assert timing(p)['timeout'] == p.command_timeout
+    silent = SimulatorParameters(robot='planar_3r', mode='realtime', command_stamp='arrival')
+    assert timing(silent)['timeout'] == np.inf
+
+
+@pytest.mark.parametrize('package', PLUGINS)
+def test_the_urdf_names_the_hardware_its_topics_and_interfaces(package):
+    model = RobotModel.from_urdf(find_urdf('planar_3r'))
+    text = with_hardware(model, package, 'effort')
+    same = RobotModel(with_hardware(RobotModel(text), package, 'effort'))
+    assert same.joint_names == model.joint_names
+    (tag,) = ElementTree.fromstring(same.urdf).findall('ros2_control')
+    assert tag.findtext('hardware/plugin') == f'{package}/{PLUGINS[package]}'
+    topics = {param.get('name'): param.text for param in tag.iter('param')}
+    wanted = {'joint_states_topic': f'/{STATES}', 'joint_commands_topic': f'/{COMMANDS}'}
+    assert topics == wanted
+    for joint, name in zip(tag.findall('joint'), model.joint_names, strict=True):
+        assert joint.get('name') == name
+        assert [each.get('name') for each in joint.findall('command_interface')] == ['effort']
+
+
+def test_the_controllers_file_is_filled_in_and_must_have_a_rate(tmp_path):
+    file = ROOT / 'config' / 'ros2_control' / 'controllers.yaml'
+    told = controllers_of(file, ['a', 'b'], 'effort')
+    of_ours = told['joint_trajectory_controller']['ros__parameters']
+    assert (of_ours['joints'], of_ours['command_interfaces']) == (['a', 'b'], ['effort'])
+    for text, why in (
+        ('{}', 'has no update_rate of a controller_manager'),
+        ('controller_manager: {ros__parameters: {update_rate: fast}}', "update_rate is 'fast'"),
+    ):
+        (tmp_path / 'mine.yaml').write_text(text)
+        with pytest.raises(ArmError, match=why):
+            controllers_of(tmp_path / 'mine.yaml', [], 'position')
+
+
+def launched(monkeypatch, packages=(), **given):
+    """The actions of the launch file, where these packages are installed."""
+    file = runpy.run_path(str(ROOT / 'launch' / 'ros2_control.launch.py'))
+    monkeypatch.setitem(
+        file['manager'].__globals__, 'get_packages_with_prefixes', lambda: packages
+    )
+    usual = {name: value for name, (value, *_) in _SHARED.items()} | {'engine': 'mujoco'}
+    own = {'actuator': 'servo', 'controllers': '', 'hardware': next(iter(PLUGINS))}
+    return file['hardware'](usual | own | {'robot': 'planar_3r'} | given)
+
+
+def test_the_launch_file_moves_our_topics_and_says_what_is_missing(monkeypatch):
+    group, line = launched(monkeypatch)
+    remaps = [each for each in group.get_sub_entities() if isinstance(each, SetRemap)]
+    assert len(remaps) == 3
+    assert f'the arm is on /{STATES} and /{COMMANDS}' in ''.join(part.text for part in line.msg)
+    with pytest.raises(ArmError, match=r"^actuator \(ros2_control\) is 'voltage'; allowed: servo"):
+        launched(monkeypatch, actuator='voltage')
+
+
+def test_where_there_is_a_manager_it_is_started_with_its_controllers(monkeypatch):
+    _, *nodes = launched(monkeypatch, packages=('controller_manager',))
+    names = [node.node_executable for node in nodes]
+    assert names == ['robot_state_publisher', 'ros2_control_node', 'spawner']
+
+
+def test_the_launched_arm_moves_under_the_stand_in():
+    """As `ros2 launch` starts it: other topics, the manager's clock, its URDF elsewhere."""
+    domain = fresh_domain()
+    environment = os.environ | {
+        'ROS_DOMAIN_ID': domain,
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+    }
+    command = ['ros2', 'launch', 'arm_sim', 'ros2_control.launch.py', 'robot:=planar_3r']
+    launch = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(domain))
+    names = RobotModel.from_urdf(find_urdf('planar_3r')).joint_names
+    hardware = StandIn(context, names, 'wall', states=STATES, commands=COMMANDS)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(hardware)
+
+    def until(condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end
+            assert launch.poll() is None
+            executor.spin_once(timeout_sec=0.05)
+
+    try:
+        until(lambda: hardware.t > 0.5)
+        there, begin = hardware.q[::-1].copy(), hardware.t
+        hardware.motion = lambda t: there + min(0.3, 0.3 * (t - begin))
+        until(lambda: np.abs(hardware.q[::-1] - there - 0.3).max() < 1e-3)
+        topics = dict(hardware.get_topic_names_and_types())
+        assert '/joint_states' not in topics
+        assert '/robot_description' not in topics
+        assert '/arm_sim/robot_description' in topics
+    finally:
+        launch.send_signal(signal.SIGINT)
+        launch.communicate(timeout=PATIENCE)
+        context.try_shutdown()
