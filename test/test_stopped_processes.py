@@ -70,7 +70,7 @@ def test_in_lockstep_a_process_that_stops_for_seconds_changes_no_bit(tmp_path):
     launch = Launch(tmp_path, 'task.launch.py', *arguments)
     launch.wait_for('measuring')
     for name in ('sinusoid_task', 'computed_torque_controller', 'simulator'):
-        launch.stop(name, 2.0)
+        launch.stop(name, 1.0)
     code, report = launch.end()
     assert code == 0, launch.printed()
 
