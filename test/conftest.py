@@ -1,9 +1,16 @@
 """How long hostile tests go on, and the end of launches whose test has failed."""
 
+import os
 from contextlib import suppress
 
 import psutil
 import pytest
+from domains import own_domain
+
+
+def pytest_configure(config):
+    """Let nodes in this process be alone: other runs on this machine choose domains too."""
+    os.environ['ROS_DOMAIN_ID'] = own_domain()
 
 
 def pytest_addoption(parser):

@@ -24,6 +24,15 @@ def fresh_domain() -> str:
         time.sleep(1.0)  # other runs hold all of them
 
 
+def own_domain() -> str:
+    """Return one that `fresh_domain` never returns in this process: for what it does itself."""
+    while True:
+        for number in map(str, _NUMBERS):
+            if number not in _held and _take(number):
+                return number
+        time.sleep(1.0)
+
+
 def _take(number: str) -> bool:
     """Lock a domain until this process ends; return False where another one has it."""
     path = f'{tempfile.gettempdir()}/arm_sim_test_domain_{number}.lock'

@@ -26,13 +26,16 @@ from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import make_task
 
+OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
+TOLD = [name for name in SWEEPS if name not in OF_DRIVES]  # by launch arguments
+
 
 @pytest.fixture(scope='module')
 def planar():
     return Robot.load('planar_3r')
 
 
-@pytest.mark.parametrize('sweep', SWEEPS)
+@pytest.mark.parametrize('sweep', TOLD)
 def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
     case = Case('planar_3r', 'push', 'pd', 'analytical', natural_frequency=9, config='/my.yaml')
     case = case_at(sweep, 1.25, case)
@@ -50,7 +53,7 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
     assert all(value != [] for value in told.values())  # ROS has no type for an empty list
 
 
-@pytest.mark.parametrize('sweep', [name for name in SWEEPS if name != 'frequency'])
+@pytest.mark.parametrize('sweep', [name for name in TOLD if name != 'frequency'])
 def test_the_simulator_is_told_every_error(sweep, planar):
     exact = Case('planar_3r', 'payload_drop', 'pd')
     case = case_at(sweep, 1.25, exact)
@@ -128,7 +131,10 @@ def test_a_comparison_heeds_the_arm_and_the_task_in_a_parameter_file(tmp_path):
 
 
 def test_what_nodes_cannot_do_is_refused(capsys):
-    with pytest.raises(ArmError, match='delay and noise'):
-        run_over_topics(Case('planar_3r', 'sinusoid', 'pd', imperfections=Imperfections(delay=1)))
+    case = Case('planar_3r', 'sinusoid', 'pd')
+    late = replace(case, imperfections=Imperfections(delay=1))
+    for each in (late, *(case_at(sweep, 2, case) for sweep in OF_DRIVES)):
+        with pytest.raises(ArmError, match='delay, noise and drives are not told to nodes here'):
+            run_over_topics(each)
     assert main(['--over', 'topics', '--samples', '3', '--output-dir', '/tmp']) == 1
     assert "a Monte Carlo runs over 'loop' only" in capsys.readouterr().err
