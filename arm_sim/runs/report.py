@@ -33,11 +33,15 @@ def all_held(checks: Iterable[Check]) -> bool | None:
     return all(held) if held else None
 
 
+def law_of(facts: Mapping[str, Any]) -> str:
+    """Return the law that was run, with its feedforward or its design."""
+    law, level = facts['controller'], facts['feedforward']
+    return f'{law} ({level.removeprefix(f"{law}, ")})' if level else law
+
+
 def title_of(facts: Mapping[str, Any]) -> str:
     """Return what was run: robot, law, engine, mode."""
-    level = f' ({facts["feedforward"]})' if facts['feedforward'] else ''
-    law = f'{facts["controller"]}{level}'
-    return f'{facts["robot"]}, {law}, engine {facts["engine"]}, {facts["mode"]}'
+    return f'{facts["robot"]}, {law_of(facts)}, engine {facts["engine"]}, {facts["mode"]}'
 
 
 def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:

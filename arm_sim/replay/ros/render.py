@@ -19,6 +19,7 @@ from arm_dynamics.robots import RobotWords, find_urdf
 from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
 from arm_sim.replay.ros.recorded_run import RecordedRun
+from arm_sim.runs.report import law_of
 from arm_sim.viewer.camera import View
 from arm_sim.viewer.caption import ErrorScale
 from arm_sim.viewer.film import Film
@@ -80,10 +81,7 @@ def title_of(recording: RecordedRun, model: RobotModel) -> str:
     facts = recording.of_task()['facts'] if 'task' in recording.facts else {}
     if not facts:
         return model.name
-    law, level = facts['controller'], facts['feedforward']
-    if level:
-        law = level if level.startswith(law) else f'{law} ({level})'
-    return f'{facts["task"]}: {Path(facts["robot"]).stem}, {law}'
+    return f'{facts["task"]}: {RobotWords.of(facts["robot"]).label}, {law_of(facts)}'
 
 
 def span(recording: RecordedRun, motion: Motion, begin: float, end: float) -> tuple[float, float]:
