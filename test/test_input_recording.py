@@ -83,13 +83,21 @@ def test_a_recording_that_is_cut_off_is_refused(model, tmp_path, kept):
         InputRecording(tmp_path / 'cut.npz')
 
 
-def test_a_damaged_recording_is_refused(model, tmp_path):
-    record(model, tmp_path / 'run.npz')
-    data = bytearray((tmp_path / 'run.npz').read_bytes())
-    data[len(data) // 2] ^= 1
-    (tmp_path / 'bad.npz').write_bytes(data)
-    with pytest.raises(ArmError, match='cut off or damaged'):
-        InputRecording(tmp_path / 'bad.npz')
+def test_a_damaged_recording_is_refused_or_nothing_of_it_is_lost(model, tmp_path):
+    recorder = record(model, tmp_path / 'run.npz')
+    good, refused = (tmp_path / 'run.npz').read_bytes(), 0
+    places = range(0, len(good), len(good) // 40)
+    for place in places:
+        data = bytearray(good)
+        data[place] ^= 1
+        (tmp_path / 'bad.npz').write_bytes(data)
+        try:
+            recording = InputRecording(tmp_path / 'bad.npz')
+        except ArmError:
+            refused += 1
+        else:  # what no part's checksum covers: dates of the archive's directory
+            np.testing.assert_array_equal(recording.replay(), recorder.state)
+    assert refused > 0.8 * len(places)
 
 
 def test_other_files_are_refused(tmp_path):
