@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -135,7 +134,7 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
             name for name in names - shared if not name.startswith(('/left/', '/right/'))
         ] == []
     finally:
-        launch.send_signal(signal.SIGINT)
+        launch.terminate()  # its nodes end with it
         node.destroy_node()
         context.try_shutdown()
         launch.wait(PATIENCE)
