@@ -60,7 +60,8 @@ def test_a_recording_is_of_the_profile_ros2_with_definitions_as_schemas(tmp_path
         assert reader.get_header().profile == 'ros2'
         found = list(reader.iter_messages())
     assert [m.log_time for _, _, m in found] == [0, PERIOD, 2 * PERIOD]
-    assert [m.data for _, _, m in found] == [state(k * PERIOD) for k in range(3)]
+    told = [deserialize_message(m.data, JointState) for _, _, m in found]
+    assert told == [deserialize_message(state(k * PERIOD), JointState) for k in range(3)]
     schema, channel, _ = found[0]
     assert (channel.topic, channel.message_encoding) == ('/joint_states', 'cdr')
     assert (schema.name, schema.encoding) == (JOINTS, 'ros2msg')
@@ -277,7 +278,11 @@ def test_a_replay_publishes_from_the_sought_time_on_and_what_the_arm_is_and_ends
         assert done.successful
         first = round(seek / (PERIOD * 1e-9))
         until(lambda: len(heard) == count - first)
-        assert heard == [state(k * PERIOD) for k in range(first, count)]
+        sent = [state(k * PERIOD) for k in range(first, count)]
+        # Padding may hold anything.
+        for some in (heard, sent):
+            some[:] = [deserialize_message(raw, JointState) for raw in some]
+        assert heard == sent
         assert arms[0].data == 'an arm'
         until(lambda: ended)
     finally:
