@@ -9,6 +9,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.standards.entities import Category, Entities
+from arm_sim.standards.name_filter import name_filter
 
 MODEL = RobotModel(find_urdf('planar_3r'))
 
@@ -47,10 +48,44 @@ def test_names_of_an_arm_in_a_namespace_have_it_before_them():
     assert found.names('', [Category.ROBOT]) == ['left/arm']
 
 
-def test_a_filter_that_is_none_is_refused():
-    for pattern, says in (('(', 'is no regular expression'), ('a' * 201, 'has 201 characters')):
-        with pytest.raises(ArmError, match=says):
-            entities().names(pattern)
+@pytest.mark.parametrize(
+    ('pattern', 'says'),
+    [
+        ('[', 'is no regular expression'),
+        ('a{99999999999}', 'is no regular expression'),
+        ('a' * 201, 'has 201 characters'),
+        ('(a+)+b', 'has a quantifier after a group'),
+        ('(.|..){9}x', 'has a quantifier after a group'),
+        ('(?=.*a)b', r'has a group that begins with \(\?'),
+        (r'(a*)\1', 'has a back reference'),
+        ('a*a*a*a*b', 'has 4 quantifiers'),
+        ('(a)(b)(c)(d)', 'has 4 groups'),
+        ('a|b|c|d|e|f|g|h|i', 'has 9 alternatives'),
+    ],
+)
+def test_a_filter_that_is_none_or_may_take_long_is_refused(pattern, says):
+    with pytest.raises(ArmError, match=says) as told:
+        entities().names(pattern)
+    assert '\n' not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'name'),
+    [
+        ('^(left|right)/(arm|tip)$', 'right/tip'),
+        (r'a\(b\)+[(*)|+]', 'a(b)*'),
+        ('[]*?)(]+x', ')*x'),
+        (r'\w+_\d{1,2}$', 'link_12'),
+    ],
+)
+def test_what_filters_are_for_is_found(pattern, name):
+    assert name_filter(pattern).search(name)
+    assert not name_filter(pattern).search('else')
+
+
+def test_the_slowest_filters_that_are_allowed_end():
+    for pattern in ('.*.*.*b', '(|||)(|)(|||).*.*.*b', 'a{0,60}a{0,60}a{0,60}b'):
+        assert not name_filter(pattern).search('a' * 60)
 
 
 def test_without_the_package_one_line_says_so_and_no_service_is_there(monkeypatch):

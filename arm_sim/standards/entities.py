@@ -1,14 +1,12 @@
 """What there is in a simulation, by name: the arm, its links, its tip, what hangs on it."""
 
-import re
 from collections.abc import Callable, Collection
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_sim.plants.simulation import Simulation
-
-_LONGEST = 200  # characters of a filter
+from arm_sim.standards.name_filter import name_filter
 
 
 class Category(IntEnum):
@@ -62,14 +60,9 @@ class Entities:
         """Return the names in which a regular expression is found, of these categories (any).
 
         Raises:
-            ArmError: it is no regular expression, or a long one.
+            ArmError: it is no regular expression, or one that `name_filter` refuses.
         """
-        if len(pattern) > _LONGEST:
-            raise ArmError(f'filter has {len(pattern)} characters; allowed: {_LONGEST}')
-        try:
-            wanted = re.compile(pattern)
-        except re.error as error:
-            raise ArmError(f'filter {pattern!r} is no regular expression: {error}') from None
+        wanted = name_filter(pattern)
         return [
             name
             for name, each in self.all().items()
