@@ -1,0 +1,76 @@
+"""The samples in the pages: commands name what there is, code compiles, data can be read."""
+
+import ast
+import tomllib
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+pytest.importorskip('rclpy')
+
+from scripts import load_script
+
+samples = load_script('tools/samples.py')
+check = load_script('tools/sample_check.py')
+
+READERS = {
+    'python': ast.parse,
+    'toml': tomllib.loads,
+    'xml': ElementTree.fromstring,
+    'yaml': yaml.safe_load,
+}
+EVERY = samples.pages()
+
+
+def test_every_command_names_files_executables_and_arguments_that_there_are():
+    found = [each for page in EVERY for each in samples.commands(page)]
+    assert len(found) > 150
+    faults = {str(each): check.fault(each) for each in found}
+    assert {each: told for each, told in faults.items() if told} == {}
+
+
+def test_every_block_of_code_can_be_read():
+    known = [each for page in EVERY for each in samples.blocks(page) if each.kind in READERS]
+    assert {each.kind for each in known} == set(READERS)
+    for each in known:
+        READERS[each.kind](each.text)
+
+
+@pytest.mark.parametrize(
+    ('command', 'told'),
+    [
+        ('./ws ros2 launch arm_sim cubes.launch.py', "no launch file 'cubes.launch.py'"),
+        ('ros2 launch arm_sim cube.launch.py robots:=ur5e', "has no argument 'robots'"),
+        ('ros2 launch arm_sim cube.launch.py mode:=quick', "mode cannot be 'quick'"),
+        ('./ws ros2 run arm_sim tunes --law pd', "no executable 'tunes'"),
+        ('./ws ros2 run arm_sim tune --laws pd', 'unrecognized arguments: --laws pd'),
+        ('./ws ros2 run arm_sim render film.mcap --speed fast', 'invalid float value'),
+        ('./ws ros2 run arm_sim simulator --ros-args -p motor:=ac', "has no parameter 'motor'"),
+        ('./ws python benchmarks/cubes.py', "no file 'benchmarks/cubes.py'"),
+        ('./ws python benchmarks/soak.py --weeks 1', 'has no option --weeks'),
+        ('./ws test test/test_cubes.py', "no file 'test/test_cubes.py'"),
+        ('./ws tests', "./ws has no 'tests'"),
+        ('ros2 topics echo /clock', "ros2 has no 'topics'"),
+        ("./ws ros2 topic pub '/a", 'No closing quotation'),
+    ],
+)
+def test_a_command_with_something_that_there_is_not_is_found(command, told):
+    assert told in check.fault(samples.Sample('a.md', 1, 'sh', command))
+
+
+def test_commands_are_found_in_blocks_of_each_kind_and_joined_over_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(samples, 'ROOT', tmp_path)
+    page = tmp_path / 'page.md'
+    page.write_text(
+        'Text, `ros2 topic list` in it.\n\n    ./ws ros2 launch arm_sim a.launch.py \\\n'
+        '        robot:=b  # why\n    not a command\n\n```sh\ncd somewhere\n'
+        './ws ros2 topic pub /a b "{\n  c: 1}"\n```\n'
+    )
+    found = samples.commands(page)
+    assert [each.line for each in found] == [1, 3, 9]
+    assert [samples.words(each) for each in found] == [
+        ['ros2', 'topic', 'list'],
+        ['ros2', 'launch', 'arm_sim', 'a.launch.py', 'robot:=b'],
+        ['ros2', 'topic', 'pub', '/a', 'b', '{\n  c: 1}'],
+    ]

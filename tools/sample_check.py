@@ -1,0 +1,141 @@
+"""Whether a command in the pages is one that there is: its file or executable, its arguments."""
+
+import argparse
+import contextlib
+import io
+import re
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any
+from unittest.mock import patch
+
+from samples import ROOT, Sample, words
+
+from arm_sim import executables
+from arm_sim.ros.known_parameters import known_nodes, known_parameters
+
+# Verbs of `ros2` that pages name, and of `./ws`; what follows them is not looked at.
+VERBS = (
+    'action', 'bag', 'control', 'doctor', 'interface', 'lifecycle', 'node', 'param', 'pkg',
+    'security', 'service', 'topic', 'daemon',
+)  # fmt: skip
+WS = (
+    'bash', 'clean', 'cp', 'sed', 'COMMAND...', 'dask', 'docs', 'doctor', 'pip', 'ruff', '--help',
+)  # fmt: skip
+# Words that stand for what a user has.
+OF_A_USER = re.compile(r'\bmy_|/path/to|[A-Z]{4}|<|^\.\.\.$|host:|\.\.\.')
+_NODES = ('simulator', 'inverse_kinematics', 'recorder', 'viewer', 'replay', 'controller_manager')
+
+
+def fault(command: Sample) -> str:
+    """Return what is wrong with a command; '' where all that it names is there."""
+    try:
+        first, *rest = words(command)
+    except ValueError as error:
+        return str(error)
+    if first == 'ros2':
+        return _of_ros2(rest)
+    if first == 'test':
+        return _missing(word for word in rest if word.startswith('test'))
+    if first == 'python':
+        return _of_python(rest)
+    return '' if first in WS else f'./ws has no {first!r}'
+
+
+def _of_ros2(told: list[str]) -> str:
+    if told[:1] not in (['launch'], ['run']):
+        return '' if told and told[0] in VERBS else f'ros2 has no {" ".join(told[:1])!r}'
+    if told[1:2] != ['arm_sim'] or len(told) == 2:
+        return ''  # of another package, or of none: the verb itself is told of
+    _, _, name, *rest = told
+    return _of_launch(name, rest) if told[0] == 'launch' else _of_executable(name, rest)
+
+
+@cache
+def launch_arguments(name: str) -> dict[str, list[str]]:
+    """Return the arguments of a launch file by name, each with its choices (empty: any)."""
+    spec = spec_from_file_location(name.partition('.')[0], ROOT / 'launch' / name)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {each.name: list(each.choices or ()) for each in module.ARGUMENTS}
+
+
+def _of_launch(name: str, told: list[str]) -> str:
+    if not (ROOT / 'launch' / name).is_file():
+        return f'no launch file {name!r}'
+    known = launch_arguments(name)
+    for word in told:
+        argument, given, value = word.partition(':=')
+        if word == '--show-args':
+            continue
+        if not given or argument not in known:
+            return f'{name} has no argument {argument!r}'
+        choices = known[argument]
+        if choices and not OF_A_USER.search(value) and not {*value.split(' | ')} <= {*choices}:
+            return f'{name}: {argument} cannot be {value!r}'
+    return ''
+
+
+class _Found(BaseException):
+    """Carries a parser out of the command that made it."""
+
+
+@cache
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Return the parser of a command."""
+
+    def found(parser: argparse.ArgumentParser, *_: Any) -> None:
+        raise _Found(parser)
+
+    module = import_module(executables._MODULES[name])
+    with patch.object(argparse.ArgumentParser, 'parse_args', found):
+        try:
+            module.main([])
+        except _Found as reached:
+            return reached.args[0]
+    raise AssertionError(f'{name} reads no arguments')
+
+
+def _of_executable(name: str, told: list[str]) -> str:
+    if name == 'composed':
+        return next((f'{each!r} is no node' for each in told if each not in known_nodes()), '')
+    if name in _NODES or name in known_nodes():
+        return _of_node(name, told)
+    if name not in executables._MODULES:
+        return f'no executable {name!r}'
+    if not told:
+        return ''  # a line of text names it
+    said = io.StringIO()
+    parser = parser_of(name)
+    with contextlib.redirect_stderr(said), contextlib.suppress(SystemExit):
+        parser.parse_args([re.sub(r'^-(?=\d)', '0', word) for word in told])
+    return said.getvalue().strip().rpartition('\n')[2]
+
+
+def _of_node(name: str, told: list[str]) -> str:
+    given = [
+        word.partition(':=')[0] for word in told if ':=' in word and not OF_A_USER.search(word)
+    ]
+    if name not in known_nodes():
+        return ''
+    known = known_parameters(name, ())
+    return next((f'{name} has no parameter {each!r}' for each in given if each not in known), '')
+
+
+def _of_python(told: list[str]) -> str:
+    file, *rest = told
+    if file == '-m' or OF_A_USER.search(file):
+        return ''
+    if not (ROOT / file).is_file():
+        return f'no file {file!r}'
+    text = (ROOT / file).read_text()
+    options = (word.partition('=')[0] for word in rest if word.startswith('--'))
+    return next((f'{file} has no option {each}' for each in options if each not in text), '')
+
+
+def _missing(paths: Iterable[str]) -> str:
+    return next((f'no file {each!r}' for each in paths if not (ROOT / each).exists()), '')
