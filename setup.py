@@ -30,6 +30,7 @@ EXECUTABLES = [
     'margins',
     'doctor',
     'try_robots',
+    'judge',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]

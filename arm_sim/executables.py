@@ -37,6 +37,7 @@ _MODULES = {
     'margins': 'arm_sim.commands.margins',
     'doctor': 'arm_sim.commands.doctor',
     'try_robots': 'arm_sim.commands.try_robots',
+    'judge': 'arm_sim.judging.judge',
 }
 # The environment's variable that tells a process which launch has started it.
 LAUNCH = 'ARM_SIM_LAUNCH'

@@ -1,15 +1,13 @@
 """What a benchmark's numbers depend on, printed with them; and a ROS domain of its own."""
 
-import fcntl
 import os
 import platform
-import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from arm_sim.own_domain import own_domain as own_domain_of_process
+
 PACKAGES = ('numpy', 'numba', 'mujoco', 'pin', 'rclpy')
-# Linux leaves these to DDS, beside 0 to 101; the default one and the tests' are not among them.
-_DOMAINS = range(216, 232)
 
 
 def conditions() -> dict[str, str]:
@@ -29,17 +27,8 @@ def own_domain() -> str:
     Else an arm that somebody runs on the default one would answer. It is held until the process
     ends.
     """
-    for number in _DOMAINS:
-        path = Path(tempfile.gettempdir(), f'arm_sim_benchmark_domain_{number}.lock')
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            continue
-        os.environ['ROS_DOMAIN_ID'] = str(number)
-        return str(number)
-    raise SystemExit(f'{len(_DOMAINS)} benchmarks run already on this machine: wait for one')
+    os.environ['ROS_DOMAIN_ID'] = number = own_domain_of_process()
+    return number
 
 
 def _machine() -> str:

@@ -22,12 +22,15 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_controllers': ['', 'laws', 'adapters', 'published', 'follower', 'ros'],
     'arm_sim': [
         '', 'plants', 'viewer', 'standards', 'runs', 'tasks', 'farm', 'batch', 'comparison',
-        'tuning', 'recording', 'margins', 'robot_trials', 'commands', 'ros', 'replay',
+        'tuning', 'recording', 'margins', 'robot_trials', 'commands', 'judging', 'ros', 'replay',
     ],
 }  # fmt: skip
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them
 # What starts things stands at the top and reaches down.
-STARTERS = {'arm_dynamics/__init__.py', 'arm_dynamics/robots.py', 'arm_sim/launching.py'}
+STARTERS = {
+    'arm_dynamics/__init__.py', 'arm_dynamics/robots.py', 'arm_sim/launching.py',
+    'arm_sim/testing.py',
+}  # fmt: skip
 ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_msgs'}
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob('*.py'))
 

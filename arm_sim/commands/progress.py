@@ -48,15 +48,20 @@ def progress(
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt, in the main thread; executables begin without."""
-    before = signal.getsignal(signal.SIGINT)
+def interruptible(*more: signal.Signals) -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt, in the main thread; executables begin without.
+
+    `more`: signals that do so as well.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *more)}
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in before:
+            signal.signal(number, signal.default_int_handler)
     except ValueError:  # another thread's
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

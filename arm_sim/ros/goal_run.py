@@ -36,6 +36,8 @@ _AHEAD = 600
 # The node that takes goals where the controller is not one of this package.
 EXTERNAL = 'external_controller'
 _SOON = Duration(seconds=0.01)
+# So many answers after its receipt a goal is known: one may be under way, one before it in line.
+_KNOWN = 3
 # How often a long wait is told of [s].
 _TELL = 10.0
 # In real time no command is this old but on a machine that is too slow [ms].
@@ -127,13 +129,14 @@ class GoalRun:
         states = self.joint_states()
         return states.q[-1], states.v[-1]
 
-    def _wait_for_command(self) -> None:
-        """Wait until the controller answers states: before that it refuses goals."""
+    def _wait_for_command(self, count: int = 1) -> None:
+        """Wait for so many answers of the controller: before the first it refuses goals."""
         commands: list[bytes] = []
         subscription = self._node.create_subscription(
             JointState, 'joint_commands', commands.append, CONTROL_INPUT_QOS, raw=True
         )
-        self.wait_until(lambda: bool(commands), f'command of {self._server}')
+        what = f'command of {self._server} on {subscription.topic_name}'
+        self.wait_until(lambda: len(commands) >= count, what)
         self._node.destroy_subscription(subscription)
 
     def follow(
@@ -168,7 +171,7 @@ class GoalRun:
             return self._latest_ns >= end_ns or failed() or bool(self.fault)
 
         while not ended():
-            what = f'state after t = {self._latest_ns * 1e-9:g} s'
+            what = f'state after t = {self._latest_ns * 1e-9:g} s{self._waits_for}'
             self.wait_until(
                 lambda so_far=self._latest_ns: ended() or self._latest_ns > so_far, what
             )
@@ -179,6 +182,11 @@ class GoalRun:
         if failed():
             reason = result.result().result.error_string
             raise ArmError(f'{self._server}: {reason}{"" if ahead_ns else self.too_slow()}')
+
+    @property
+    def _waits_for(self) -> str:
+        """What a lock-step waits for, where it may be long."""
+        return '' if self._topic is None else f': no answer of {EXTERNAL} to it on joint_commands'
 
     def _send(self, goal: Goal):
         """Return the future of a goal's result; None where it goes to the topic.
@@ -191,6 +199,8 @@ class GoalRun:
             self.wait_until(heard, f'subscription to {self._topic.topic_name}')
             self._topic.publish(trajectory_message(goal))
             self.wait_until(lambda: self._topic.wait_for_all_acked(_SOON), 'receipt of the goal')
+            if not goal.start_ns:  # it holds for the state that is shown already, again and again
+                self._wait_for_command(_KNOWN)
             return None
         self.wait_until(self._follow.server_is_ready, self._server)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))

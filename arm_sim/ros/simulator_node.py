@@ -25,6 +25,7 @@ from arm_sim.ros.simulator_setup import (
     LIVE,
     LiveSimulator,
     SimulatorParameters,
+    description_of,
     set_up,
     timing,
 )
@@ -54,7 +55,8 @@ class SimulatorNode(Node):
         if engine.takes_goals:
             own = OwnGoals(self, self._simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
-        shown = StateOutput(self, self._simulation, p.clock_rate, p.tf_rate)
+        urdf = description_of(p, model)
+        shown = StateOutput(self, self._simulation, urdf, p.clock_rate, p.tf_rate)
         self._arm_clock = clock = self._make_clock(shown, own)
         by_arrival = p.command_stamp == 'arrival'
         commands = CommandInput(

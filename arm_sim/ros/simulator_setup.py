@@ -11,6 +11,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
+from arm_dynamics.robots import find_urdf
 from arm_sim.plants.limits import Limits
 from arm_sim.plants.plant import Plant, check_model, plant_class
 from arm_sim.plants.simulation import Simulation
@@ -36,6 +37,9 @@ class SimulatorParameters(ArmParameters, Limits):
     initial_velocities: PerJoint = parameter((), 'velocities at reset [rad/s | m/s]; empty: rest')
     payload: float = parameter(0.0, 'mass at the tool frame, not in robot_description [kg]')
     payload_end: float = parameter(0.0, 'time at which the payload falls off [s]; 0: never', min=0)
+    described: str = parameter(
+        '', "robot whose URDF stands on robot_description; empty: the simulated one's"
+    )
     clock_rate: float = parameter(
         100.0, 'rate of /clock [Hz, simulated]; 0: none', min=0, max=10_000.0
     )
@@ -57,6 +61,20 @@ class SimulatorParameters(ArmParameters, Limits):
     record_inputs: str = parameter(
         '', 'file of start state and inputs, for `replay_inputs` (engine analytical)'
     )
+
+
+def description_of(parameters: SimulatorParameters, model: RobotModel) -> str:
+    """Return the URDF that is shown; raise ArmError where it is one of other joints."""
+    name = parameters.described
+    if not name:
+        return model.urdf
+    shown = RobotModel.from_urdf(find_urdf(name))
+    if shown.joint_names != model.joint_names:
+        raise ArmError(
+            f'described is {name!r}, with joints {", ".join(shown.joint_names)}; the simulated '
+            f'arm has {", ".join(model.joint_names)}'
+        )
+    return shown.urdf
 
 
 def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simulation, float]:

@@ -41,8 +41,10 @@ def whereabouts(process: int, environment: Mapping[str, str]) -> str:
 class StateOutput:
     """Publishes the states of a simulation: the audience of its clock."""
 
-    def __init__(self, node: Node, simulation: Simulation, clock_rate: float, tf_rate: float):
-        """`clock_rate`, `tf_rate`: of /clock and /tf [Hz of simulated time]."""
+    def __init__(
+        self, node: Node, simulation: Simulation, urdf: str, clock_rate: float, tf_rate: float
+    ):
+        """`urdf` is shown as it is; `clock_rate`, `tf_rate`: [Hz of simulated time]."""
         self._simulation = simulation
         # Each start of a simulator has a name of its own, which its states bear.
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
@@ -53,7 +55,7 @@ class StateOutput:
         self.set_clock_rate(clock_rate)
         self._state_publisher = node.create_publisher(JointState, 'joint_states', STATE_QOS)
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
-        description.publish(String(data=simulation.model.urdf))
+        description.publish(String(data=urdf))
         self._frames = FramesOutput(node, simulation, tf_rate)
         self.set_tf_rate = self._frames.set_rate
         log = Log(node)

@@ -60,6 +60,8 @@ def run_task(
     moving = given['start'] == 'moving'
     error = model_error_of(given['plant_error'], 'plant_error', robot.model)
     scene = made.scene(error, moving, period_ns) | _values(given, simulator)
+    if given['controller'] == 'external' and error != ModelError():
+        scene['described'] = robot_parameter(given['robot'])  # not to tell it of the error
     return _nodes(given, task, made, scene, _believed(given, robot))
 
 
@@ -94,9 +96,10 @@ def _nodes(
     repeated = ('passes', 'learning_cutoff')
     stepping = ('timestep', 'control_decimation')
     law, level, mode = (given[name] for name in ('controller', 'feedforward', 'mode'))
-    if law == 'external' and (made.asks_prediction or given['passes'] != '1'):
-        why = 'is compared with its prediction' if made.asks_prediction else 'learns from passes'
-        raise ArmError(f'task {task!r} {why}, by a law; controller {law!r} is not known as one')
+    if law == 'external' and given['passes'] != '1':
+        raise ArmError(
+            f'task {task!r} learns from passes, by a law; controller {law!r} is not known as one'
+        )
     space = namespace_of(given)
     told: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),

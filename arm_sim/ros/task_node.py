@@ -140,7 +140,7 @@ class TaskNode(Node):
         for note in task.notes:
             self._say(note)
         nodes = RunningNodes(self, p.law, arm.call)
-        expected = nodes.predicted(task) if task.asks_prediction else None
+        expected = nodes.predicted(task) if task.asks_prediction and p.law != 'external' else None
         goal, start_ns = asked(task, p, q)
         if task.push is not None:
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')

@@ -1,0 +1,83 @@
+"""Commands as groups of processes: whatever they started ends with them."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from arm_dynamics.checks import ArmError
+from arm_sim.executables import end_with_parent
+
+# How a group is asked to end, and how long it is then waited for [s].
+_ASKED = ((signal.SIGINT, 10.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
+_LOOK = 0.02
+_LONGEST = 300  # characters of what a process said
+
+
+class Group:
+    """A command that runs, with all that it starts, until the end of a `with`.
+
+    Attributes:
+        log: file with what it says.
+    """
+
+    def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str]):
+        """Start it. Raises ArmError where it cannot be started."""
+        self.log = log
+        with log.open('wb') as output:
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=dict(environment),
+                    start_new_session=True,
+                    preexec_fn=end_with_parent,
+                )
+            except OSError as error:
+                raise ArmError(f'{command[0]!r} cannot be run: {error.strerror}') from None
+
+    def __enter__(self) -> 'Group':
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    @property
+    def code(self) -> int | None:
+        """The exit code; None while it runs."""
+        return self._process.poll()
+
+    def end(self) -> None:
+        """End the whole group: as by Ctrl-C first, and by force in the end."""
+        for number, patience in _ASKED:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+            end = time.monotonic() + patience
+            while time.monotonic() < end:
+                if self.code is not None and not self._others():
+                    return
+                time.sleep(_LOOK)
+
+    def _others(self) -> bool:
+        """Whether processes of the group are left."""
+        try:
+            os.killpg(self._process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def lines(self) -> list[str]:
+        """Return what it has said."""
+        text = self.log.read_text(errors='replace')
+        return [line.strip()[:_LONGEST] for line in text.splitlines() if line.strip()]

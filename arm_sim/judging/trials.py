@@ -1,0 +1,174 @@
+"""The trials of a plan: the controller, the arm and a task as processes."""
+
+import json
+import os
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_sim.judging.plan import MEASURES, Plan, Trial
+from arm_sim.judging.processes import Group
+from arm_sim.judging.verdict import Judgement, Verdict
+from arm_sim.output_folder import writable_folder
+from arm_sim.own_domain import own_domain
+from arm_sim.parameter_files import merged
+from arm_sim.runs.measures import measure, track
+from arm_sim.runs.record import RECORD, Record
+from arm_sim.runs.report import Check
+from arm_sim.runs.robot import Robot
+
+_LAUNCH_FILES = ('.launch.py', '.launch.xml', '.launch.yaml', '.launch.yml')
+_LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']
+_LOOK = 0.05  # how often it is looked at who has ended [s]
+_POINTS = 500  # of a course
+
+
+def controller_command(words: Sequence[str]) -> list[str]:
+    """Return the command that starts a controller: a launch file, alone or in a package, or as is.
+
+    One word with spaces is split as a shell does.
+    """
+    given = shlex.split(words[0]) if len(words) == 1 else list(words)
+    if any(word.endswith(_LAUNCH_FILES) for word in given[:2]):
+        return ['ros2', 'launch', *given]
+    return given
+
+
+@cache
+def _domain() -> str:
+    return own_domain()
+
+
+def _environment(words: Sequence[str]) -> dict[str, str]:
+    """Return what processes are told: a ROS domain of their own, unless the user has chosen one.
+
+    A controller that runs already is where this process's nodes would be.
+    """
+    if words and not os.environ.get('ROS_DOMAIN_ID'):
+        return os.environ | {'ROS_DOMAIN_ID': _domain()}
+    return dict(os.environ)
+
+
+def judge_all(
+    plan: Plan,
+    words: Sequence[str],
+    folder: Path,
+    advance: Callable[[int], None] = lambda done: None,
+) -> Judgement:
+    """Return the judgement of a controller; `advance` is told how many trials are done.
+
+    Args:
+        plan: what it is tried on.
+        words: the command that starts it; empty: it runs already.
+        folder: gets a folder for each trial.
+    """
+    model = Robot.load(plan.robot, plan.config).model
+    found: list[Verdict] = []
+    for trial in plan.trials:
+        begin = time.monotonic()
+        own = writable_folder(str(folder / trial.name.replace(', ', '_').replace('/', '_')))
+        try:
+            record, limits = _run(plan, trial, words, own)
+        except ArmError as error:
+            found.append(Verdict(trial, time.monotonic() - begin, reason=str(error)))
+            if len(found) == 1:  # nothing else would do better
+                break
+        else:
+            seconds = time.monotonic() - begin
+            found.append(_verdict(trial, seconds, model, record, limits))
+        advance(len(found))
+    return Judgement(plan, shlex.join(words), tuple(found))
+
+
+def _verdict(
+    trial: Trial, seconds: float, model: RobotModel, record: Record, of_task: Sequence[Check]
+) -> Verdict:
+    tracking = track(model, record)
+    measures = vars(measure(record, tracking, trial.event))
+    numbers = {name: measures[name] for name in MEASURES}
+    of_plan = (Check(name, numbers[name], most, '') for name, most in trial.limits.items())
+    course = np.vstack([record.t, 1e3 * tracking.error])[:, :: max(1, len(record.t) // _POINTS)]
+    checks = (*of_plan, *of_task)
+    return Verdict(trial, seconds, numbers, checks, record.checksum(), '', course)
+
+
+def _run(
+    plan: Plan, trial: Trial, words: Sequence[str], folder: Path
+) -> tuple[Record, list[Check]]:
+    """Return the record of a trial, and the task's own limits.
+
+    Raises:
+        ArmError: it did not come to its end; says what the task, or the controller, said last.
+    """
+    (folder / RECORD).unlink(missing_ok=True)
+    environment = _environment(words)
+    with ExitStack() as ends:
+        own = None
+        if words:
+            command = controller_command(words)
+            own = ends.enter_context(Group(command, folder / 'controller.log', environment))
+        told = [f'{k}:={v}' for k, v in _arguments(plan, trial, folder).items()]
+        arm = ends.enter_context(Group([*_LAUNCH, *told], folder / 'launch.log', environment))
+        while arm.code is None and (own is None or own.code is None):
+            time.sleep(_LOOK)
+        if arm.code is None and own is not None:
+            raise ArmError(f'the controller ended with exit code {own.code}{_last(own)}')
+    if not (folder / RECORD).is_file():
+        lines = arm.lines()
+        reasons = [line for line in lines if '_task: ' in line or 'refused' in line]
+        reason = (reasons or lines or ['the launch said nothing'])[-1]
+        raise ArmError(reason + (_last(own) if own is not None else ''))
+    report = json.loads((folder / 'report.json').read_text())
+    limits = [
+        Check(each['name'], _finite(each['value']), each['limit'], each['unit'])
+        for each in report['limits']
+        if each['limit'] is not None
+    ]
+    return Record.load(folder / RECORD), limits
+
+
+def _last(group: Group) -> str:
+    lines = group.lines()
+    return f'; the controller said last: {lines[-1]}' if lines else '; the controller said nothing'
+
+
+def _finite(value: Any) -> float:
+    return float('nan') if value is None else float(value)
+
+
+def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
+    """Return the arguments of `task.launch.py`; writes the parameter file that they name."""
+    sections = merged([Path(plan.config)] if plan.config else [])
+    # Who is late is waited for: an arm that brakes on a busy machine would be another run.
+    simulator = {'lockstep_timeout': 2.0 * plan.timeout, **trial.drives}
+    for node, values in (
+        ('simulator', simulator),
+        (f'{trial.task}_task', {'timeout': plan.timeout}),
+    ):
+        sections.setdefault(node, {}).update(values)
+    told = {node: {'ros__parameters': said} for node, said in sections.items() if said}
+    file = folder / 'parameters.yaml'
+    file.write_text(yaml.safe_dump(told))
+    parameters = yaml.safe_dump(dict(trial.parameters), default_flow_style=True, width=10_000)
+    return {
+        'controller': 'external',
+        'robot': plan.robot,
+        'actuator': plan.actuator,
+        'task': trial.task,
+        'engine': trial.engine,
+        'plant_error': trial.plant_error,
+        'parameters': parameters.strip(),
+        'start': trial.start,
+        'record': 'false',
+        'config': str(file),
+        'output_dir': str(folder),
+    }

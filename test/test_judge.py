@@ -1,0 +1,206 @@
+"""Judging a controller: what the file says, what is refused, what is told; and one over topics."""
+
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import psutil
+import pytest
+
+from arm_dynamics.checks import ArmError
+from arm_sim.judging import report, trials
+from arm_sim.judging.judge import main
+from arm_sim.judging.plan import read_plan
+from arm_sim.judging.processes import Group
+from arm_sim.judging.verdict import Judgement, Verdict
+from arm_sim.runs.report import Check
+
+ROOT = Path(__file__).parent.parent
+SHIPPED = ROOT / 'config' / 'judge' / 'planar_3r.yaml'
+PAGE = ROOT / 'docs' / 'your_controller.md'
+PLAN = """
+robot: planar_3r
+engines: [mujoco, analytical]
+tasks: {sinusoid: {frequency: 1.0}, push: {}}
+wrongness: {exact: {}, heavy: {plant_error: {payload: 0.5}, drives: {command_delay: 1}}}
+limits:
+  all: {tracking_max_mm: 5.0, recovery_s: 2.0}
+  push: {tracking_max_mm: 4.0}
+  heavy: {tracking_max_mm: 3.0}
+  push/heavy: {tracking_max_mm: 2.0}
+"""
+
+
+def plan_of(folder, text=PLAN):
+    file = folder / 'limits.yaml'
+    file.write_text(text)
+    return read_plan(file)
+
+
+def test_every_task_is_tried_on_every_engine_with_every_wrongness(tmp_path):
+    plan = plan_of(tmp_path)
+    assert len(plan.trials) == len({trial.name for trial in plan.trials}) == 8
+    first, last = plan.trials[0], plan.trials[-1]
+    assert (first.name, dict(first.parameters)) == ('sinusoid, mujoco, exact', {'frequency': 1.0})
+    assert (first.plant_error, last.plant_error) == ('{}', '{payload: 0.5}')
+    assert (dict(last.drives), last.start) == ({'command_delay': 1}, 'rest')
+
+
+def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_path):
+    found = {(t.task, t.wrongness): t.limits for t in plan_of(tmp_path).trials}
+    assert found['sinusoid', 'exact'] == {'tracking_max_mm': 5.0}
+    assert found['sinusoid', 'heavy'] == {'tracking_max_mm': 3.0}
+    assert found['push', 'exact'] == {'tracking_max_mm': 4.0, 'recovery_s': 2.0}
+    assert found['push', 'heavy'] == {'tracking_max_mm': 2.0, 'recovery_s': 2.0}
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'says'),
+    [
+        ('push: {}', 'pusch: {}', "unknown task 'pusch'; nearest known: 'push'"),
+        ('frequency: 1.0', 'frequenzy: 1.0', "parameter of task 'sinusoid': 'frequenzy'"),
+        ('frequency: 1.0', 'frequency: fast', "'fast'; it must be a number"),
+        ('analytical]', 'bullet]', "engine is 'bullet'; allowed: mujoco, analytical"),
+        ('planar_3r', 'planar_4r', "'planar_4r'"),
+        ('payload: 0.5', 'paylod: 0.5', "nearest known: 'payload'"),
+        ('command_delay: 1', 'command_delay: -1', 'command_delay is -1; it must be'),
+        ('drives: {', 'driven: {', "name in wrongness 'heavy': 'driven'"),
+        ('  heavy: {tr', '  heavi: {tr', "name in limits: 'heavi'; nearest known: 'heavy'"),
+        ('all: {tracking_max_mm', 'all: {tracking_mm', "'tracking_mm'; nearest known: 'tracking"),
+        ('5.0', '-5.0', "limit tracking_max_mm of 'all' is -5; it must be finite, >= 0"),
+        ('5.0', 'small', "tracking_max_mm is 'small'; it must be a number"),
+        ('push: {track', 'sinusoid: {recovery_s: 1, track', "'sinusoid': no task of it measures"),
+        ('exact: {}', 'all: {}', "wrongness has the name 'all', which limits use otherwise"),
+        ('robot: ', 'robots: ', "unknown name in the file: 'robots'; nearest known: 'robot'"),
+        ('robot: planar_3r', 'actuator: torque', 'robot is missing'),
+        ('robot: ', 'actuator: muscle\nrobot: ', "actuator is 'muscle'; allowed: servo, torque"),
+        ('robot: ', 'timeout: 0\nrobot: ', 'timeout is 0; it must be finite, >= 0.1'),
+        ('robot: ', 'robot: {', 'not YAML'),
+    ],
+)
+def test_what_cannot_be_tried_or_measured_is_refused_in_a_line_with_the_file(
+    old, new, says, tmp_path
+):
+    assert old in PLAN
+    with pytest.raises(ArmError, match=re.escape(says)) as told:
+        plan_of(tmp_path, PLAN.replace(old, new, 1))
+    assert str(told.value).startswith(f'{tmp_path / "limits.yaml"}: ')
+    assert '\n' not in str(told.value)
+
+
+def test_the_shipped_file_is_one(tmp_path):
+    assert {trial.task for trial in read_plan(SHIPPED).trials} == {'sinusoid', 'push'}
+    with pytest.raises(ArmError, match='cannot be read'):
+        read_plan(tmp_path / 'none.yaml')
+
+
+def verdicts_of(plan):
+    """One that held, one with a broken limit, one that failed; the others were not run."""
+    numbers = {'tracking_rms_mm': 1.0, 'tracking_max_mm': 6.0, 'recovery_s': float('nan')}
+    held, broken = Check('tracking_max_mm', 4.0, 5.0, ''), Check('recovery_s', np.nan, 2.0, '')
+    course = np.array([[0.0, 1.0], [1.0, 2.0]])
+    return (
+        Verdict(plan.trials[0], 1.0, numbers, (held,), 'aa', '', course),
+        Verdict(plan.trials[1], 2.0, numbers, (held, broken), 'bb', '', course),
+        Verdict(plan.trials[2], 3.0, reason='no <answer>'),
+    )
+
+
+def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_failed(tmp_path):
+    plan = plan_of(tmp_path)
+    judgement = Judgement(plan, 'my_controller', verdicts_of(plan))
+    assert not judgement.held
+    assert judgement.summary.startswith('1 of 8 trials held, 5 not run; SHA-256 of all: ')
+    report.write(judgement, tmp_path)
+    assert all((tmp_path / name).stat().st_size > 0 for name in report.FILES)
+    suite = ElementTree.parse(tmp_path / 'judgement.xml').getroot()
+    counts = {name: suite.get(name) for name in ('tests', 'failures', 'errors', 'skipped')}
+    assert counts == {'tests': '8', 'failures': '1', 'errors': '1', 'skipped': '5'}
+    found = [[(part.tag, part.get('message')) for part in case] for case in suite]
+    assert found[:3] == [
+        [],
+        [('failure', 'recovery_s is never, limit 2')],
+        [('error', 'no <answer>')],
+    ]
+    assert found[3] == [('skipped', 'the first trial failed')]
+    assert 'recovery_s is never, limit 2 |' in (tmp_path / 'judgement.md').read_text()
+
+
+def test_the_checksum_tells_judgements_apart_that_differ_in_a_bit_of_a_trial(tmp_path):
+    plan = plan_of(tmp_path)
+    first, second, third = verdicts_of(plan)
+    sums = {
+        Judgement(plan, '', each).checksum
+        for each in ((first, second, third), (first, second), (second, first, third))
+    }
+    assert len(sums) == 3
+
+
+@pytest.mark.parametrize(
+    ('words', 'command'),
+    [
+        (['my.launch.py', 'a:=b'], ['ros2', 'launch', 'my.launch.py', 'a:=b']),
+        (['my_package', 'my.launch.xml'], ['ros2', 'launch', 'my_package', 'my.launch.xml']),
+        (['python3 my.py --gain "1 2"'], ['python3', 'my.py', '--gain', '1 2']),
+        (['./my', 'a b', 'x.launch.py'], ['./my', 'a b', 'x.launch.py']),
+    ],
+)
+def test_a_controller_is_a_launch_file_or_any_command(words, command):
+    assert trials.controller_command(words) == command
+
+
+def test_what_a_command_has_started_ends_with_it_also_where_it_ignores_ctrl_c(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        'arm_sim.judging.processes._ASKED', ((signal.SIGINT, 0.1), (signal.SIGKILL, 30.0))
+    )
+    child = 'import signal, time; signal.signal(2, signal.SIG_IGN); print("up"); time.sleep(999)'
+    code = f'import subprocess, sys; subprocess.run([sys.executable, "-uc", {child!r}])'
+    with Group([sys.executable, '-c', code], tmp_path / 'log', {}) as group:
+        while group.lines() != ['up']:
+            assert group.code is None
+            time.sleep(0.01)
+        (inner,) = psutil.Process(group._process.pid).children()
+    assert group.code is not None
+    assert not inner.is_running() or inner.status() == psutil.STATUS_ZOMBIE
+    with pytest.raises(ArmError, match="'no_such_program' cannot be run: No such file"):
+        Group(['no_such_program'], tmp_path / 'log', {})
+
+
+def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(trials, '_LAUNCH', [sys.executable, '-c', 'import time; time.sleep(999)'])
+    (tmp_path / 'limits.yaml').write_text(PLAN)
+    given = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path), '--']
+    assert main([*given, sys.executable, '-c', 'print("no gains"); raise SystemExit(3)']) == 1
+    said = ' '.join(re.sub('[│|]', ' ', capsys.readouterr().out).split())
+    assert 'exit code 3' in said
+    assert '0 of 8 trials held, 7 not run' in said
+    failed = ElementTree.parse(tmp_path / 'judgement.xml').getroot()[0][0].get('message')
+    assert failed == 'the controller ended with exit code 3; the controller said last: no gains'
+
+
+@pytest.fixture
+def judge_of_testing():
+    from arm_sim.testing import judged
+
+    return judged
+
+
+def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge_of_testing):
+    code = re.search(r'```python\n(.*?)```', PAGE.read_text(), re.DOTALL)[1]
+    controller = tmp_path / 'my_controller.py'
+    controller.write_text(code)
+    (tmp_path / 'limits.yaml').write_text(
+        'robot: planar_3r\ntasks: {sinusoid: {cycles: 1}}\n'
+        'wrongness: {heavy: {plant_error: {payload: 0.5}}}\nlimits: {all: {tracking_max_mm: 2.0}}'
+    )
+    found = judge_of_testing([sys.executable, str(controller)], tmp_path / 'limits.yaml', tmp_path)
+    (verdict,) = found.verdicts
+    assert not verdict.reason, found
+    assert verdict.measures['tracking_max_mm'] > 2.0  # it knows nothing of the payload
+    assert not found.held
