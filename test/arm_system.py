@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import contextmanager
 
 import numpy as np
 import rclpy
@@ -296,6 +297,23 @@ class ArmSystem:
         for status in message.status:
             self.diagnostics[status.name] = (status.level, status.message)
             self.values[status.name] = {pair.key: pair.value for pair in status.values}
+
+
+@contextmanager
+def lockstep_arm(*waiting):
+    """Give a torque-driven UR5e in lock-step that computed torque holds; nothing may have died.
+
+    `waiting`: laws whose controllers are configured, and wait for their turn.
+    """
+    with ArmSystem('lockstep') as system:
+        system.simulator()
+        system.controller('computed_torque')
+        system.wait_for_motion_control('computed_torque_controller')
+        for law in waiting:
+            system.controller(law, autostart=False)
+            assert system.change(f'{law}_controller', Transition.TRANSITION_CONFIGURE)
+        yield system
+        system.assert_alive()
 
 
 ACTIVE, INACTIVE = State.PRIMARY_STATE_ACTIVE, State.PRIMARY_STATE_INACTIVE

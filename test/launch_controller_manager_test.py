@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from arm_system import ACTIVE, HOME, INACTIVE, NAMES, ArmSystem, goal
+from arm_system import ACTIVE, HOME, INACTIVE, NAMES, goal, lockstep_arm
 from builtin_interfaces.msg import Duration
-from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.msg import State
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 
 from arm_sim.standards.ros import controller_manager_node
@@ -94,21 +94,15 @@ class Managed:
 
 @pytest.fixture(scope='module')
 def arm():
-    with ArmSystem('lockstep') as system:
-        system.simulator()
-        system.controller('computed_torque')
-        system.wait_for_motion_control(FIRST)
-        for law in ('pd', 'independent_joint'):
-            system.controller(law, autostart=False)
+    with lockstep_arm('pd') as system:
+        system.controller('independent_joint', autostart=False)
         system.start('controller_manager')
-        assert system.change(SECOND, Transition.TRANSITION_CONFIGURE)
         stubborn = Stubborn(STUBBORN, context=system.context)
         system.executor.add_node(stubborn)
         managed = Managed(system)
         fresh = {FRESH: 'unconfigured', STUBBORN: 'unconfigured'}
         managed.until(**fresh | {FIRST: 'active', SECOND: 'inactive'})
         yield managed
-        system.assert_alive()
         assert 'Exception' not in system.log('controller_manager')
         stubborn.destroy_node()
 

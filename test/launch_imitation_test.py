@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
-from arm_system import HOME, INACTIVE, NAMES, ArmSystem, goal
+from arm_system import HOME, INACTIVE, NAMES, goal, lockstep_arm
 from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
@@ -20,14 +20,8 @@ ODD = 3.125  # [N.m], a torque that no law commands here
 @pytest.fixture(scope='module')
 def arm():
     """A torque-driven UR5e, one controller that commands and one that waits for its turn."""
-    with ArmSystem('lockstep') as system:
-        system.simulator()
-        system.controller('computed_torque')
-        system.wait_for_motion_control(ACTIVE)
-        system.controller('pd', autostart=False)
-        assert system.change(WAITING, Transition.TRANSITION_CONFIGURE)
+    with lockstep_arm('pd') as system:
         yield system
-        system.assert_alive()
 
 
 class Imitator:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
-from arm_system import ACTIVE, HOME, INACTIVE, ArmSystem, goal
+from arm_system import ACTIVE, HOME, INACTIVE, ArmSystem, goal, lockstep_arm
 from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import JointState
 
@@ -22,10 +22,7 @@ ACCELERATION = 3.0
 @pytest.fixture(scope='module')
 def arm():
     """A torque-driven UR5e with three controllers: the first commands, the others wait."""
-    with ArmSystem('lockstep') as system:
-        system.simulator()
-        system.controller('computed_torque')
-        system.wait_for_motion_control(FIRST)
+    with lockstep_arm('independent_joint') as system:
         system.farewells = []
 
         def on_command(message):
@@ -35,10 +32,7 @@ def arm():
 
         system.node.create_subscription(JointState, 'joint_commands', on_command, CONTROL_QOS)
         system.controller('pd')
-        system.controller('independent_joint', autostart=False)
-        assert system.change(THIRD, Transition.TRANSITION_CONFIGURE)
         yield system
-        system.assert_alive()
 
 
 def switch(system, old, new):
