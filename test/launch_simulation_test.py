@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem, goal, seconds
+from rclpy.action import ActionClient
 
 from arm_sim.standards.ros import simulation_services
 
@@ -74,8 +76,8 @@ def arm():
 @needs_services
 def test_features_are_those_that_are_there(arm):
     features = arm.ask('get_simulator_features').features
-    assert {10, 12, 20, 24, 25, 26, 31, 32} <= set(features.features)
-    assert not {0, 1, 4, 5, 11, 33} & set(features.features)
+    assert {10, 12, 20, 24, 25, 26, 31, 32, 33} <= set(features.features)
+    assert not {0, 1, 4, 5, 11} & set(features.features)
 
 
 @needs_services
@@ -124,6 +126,57 @@ def test_steps_are_refused_while_time_runs_and_end_where_time_is_reset(arm):
     told = arm.system.result(endless, 'end of the steps').result
     assert told.result == FAILED
     assert told.error_message.startswith('stopped in between: ')
+
+
+def stepped(arm, count, cancel_after=None):
+    """Send a goal of so many steps; return its status, result and feedback."""
+    kind, told = simulation_services.action.SimulateSteps, []
+    if not hasattr(arm, 'action'):
+        arm.action = ActionClient(arm.system.node, kind, '/simulator/simulate_steps')
+    arm.system.wait(arm.action.server_is_ready, 'action server')
+
+    def on_feedback(message):
+        told.append((message.feedback.completed_steps, message.feedback.remaining_steps))
+
+    sent = arm.action.send_goal_async(kind.Goal(steps=count), feedback_callback=on_feedback)
+    handle = arm.system.result(sent, 'answer to the goal')
+    end = handle.get_result_async()
+    if cancel_after is not None:
+        arm.system.wait(lambda: len(told) >= cancel_after, 'steps')
+        arm.system.result(handle.cancel_goal_async(), 'answer to the cancel')
+    answer = arm.system.result(end, 'end of the steps')
+    if answer.status == GoalStatus.STATUS_SUCCEEDED:
+        arm.system.wait(lambda: len(told) >= count, 'feedback of all steps')
+    return answer.status, answer.result.result, told
+
+
+@needs_services
+def test_the_action_makes_the_steps_and_tells_of_each(arm):
+    if arm.state() == PLAYING:
+        assert arm.set_state(PAUSED).result == OK
+    before = arm.now()
+    status, result, told = stepped(arm, 50)
+    assert (status, result.result) == (GoalStatus.STATUS_SUCCEEDED, OK)
+    assert told == [(k, 50 - k) for k in range(1, 51)]
+    assert arm.now() == pytest.approx(before + 50 * 0.002, abs=1e-9)
+    assert arm.set_state(PLAYING).result == OK
+    status, result, _ = stepped(arm, 1)
+    assert (status, result.result) == (GoalStatus.STATUS_ABORTED, FAILED)
+    assert result.error_message == 'not paused: pause it'
+
+
+@needs_services
+def test_a_cancel_of_the_action_lets_time_stand_at_the_step_that_it_tells(arm):
+    if arm.state() == PLAYING:
+        assert arm.set_state(PAUSED).result == OK
+    before = arm.now()
+    status, result, _ = stepped(arm, 10**12, cancel_after=5)
+    assert (status, result.result) == (GoalStatus.STATUS_CANCELED, FAILED)
+    made = round((arm.now() - before) / 0.002)
+    assert result.error_message == f'stopped in between: {made} of {10**12} steps were made'
+    assert made >= 5
+    assert arm.now() == pytest.approx(before + made * 0.002, abs=1e-9)
+    assert stepped(arm, 1)[0] == GoalStatus.STATUS_SUCCEEDED
 
 
 @needs_services

@@ -7,6 +7,7 @@ from following import goal as a_goal
 from following import make as make_follower
 
 from arm_controllers.laws import law_class
+from arm_dynamics.checks import ArmError
 from arm_sim.plants.limits import Limits
 from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.mujoco_plant import MujocoPlant
@@ -14,6 +15,7 @@ from arm_sim.plants.patience import RESEND_PERIOD
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.plants.realtime_clock import RealtimeClock
 from arm_sim.plants.simulation import Simulation
+from arm_sim.standards.steps import Steps
 
 PERIOD = 2_000_000
 GRAVITY = MODEL.gravity_torque(HOME)
@@ -75,6 +77,48 @@ def run(clock, wall, seconds):
     for _ in range(round(seconds / clock.tick_period)):
         wall.now += clock.tick_period + 1e-9  # no rounding short of a period
         clock.tick()
+
+
+# Steps of a paused clock
+
+
+def test_steps_end_when_they_are_made_and_time_stands_again():
+    clock, simulation, _, _ = lockstep()
+    clock.pause(True)
+    steps = Steps(clock, 3)
+    for k in range(3):
+        assert (steps.made, steps.ended) == (k, False)
+        clock.take(k * PERIOD, GRAVITY)
+    assert (steps.made, steps.ended, steps.failure) == (3, True, '')
+    clock.take(3 * PERIOD, GRAVITY)
+    assert simulation.steps == 3
+    assert Steps(clock, 0).ended
+
+
+@pytest.mark.parametrize('end', ['stop', 'reset', 'play'])
+def test_steps_that_are_ended_before_say_how_many_were_made(end):
+    clock, _, _, _ = lockstep()
+    clock.pause(True)
+    clock.allow_step()
+    clock.take(0, GRAVITY)
+    steps = Steps(clock, 3)
+    with pytest.raises(ArmError, match='steps are under way'):
+        Steps(clock, 1)
+    clock.take(PERIOD, GRAVITY)
+    {'stop': steps.stop, 'reset': clock.reset, 'play': lambda: clock.pause(False)}[end]()
+    assert steps.ended
+    why = 'time was reset' if end == 'reset' else '1 of 3 steps were made'
+    assert steps.failure == f'stopped in between: {why}'
+
+
+def test_no_steps_are_made_of_a_clock_that_runs_or_whose_physics_has_stopped():
+    clock, _, _, _ = lockstep()
+    with pytest.raises(ArmError, match='not paused: pause it'):
+        Steps(clock, 1)
+    clock.pause(True)
+    clock.fault = 'joint 1 flew away'
+    with pytest.raises(ArmError, match='joint 1 flew away'):
+        Steps(clock, 1)
 
 
 # Lock-step

@@ -112,7 +112,7 @@ def _action() -> Any:
 _ACTION = _action()
 
 
-class _ActionServer(ActionServer):
+class EventActionServer(ActionServer):
     """An action server without a coroutine per goal: EventsExecutor would poll them for ever."""
 
     async def execute(self, taken_data: Any) -> None:
@@ -126,7 +126,7 @@ class _ActionServer(ActionServer):
         """Start a goal: the callback only takes it."""
         self._execute_callback(goal_handle)
 
-    def finish(self, handle: ServerGoalHandle, result: FollowJointTrajectory.Result) -> None:
+    def finish(self, handle: ServerGoalHandle, result: Any) -> None:
         """Send a goal's result, once its state is terminal."""
         answer = self.action_type.Impl.GetResultService.Response(
             status=handle.status, result=result
@@ -168,7 +168,7 @@ class GoalEndpoints:
         self._front.create_subscription(
             JointTrajectory, f'{prefix}/joint_trajectory', self._on_message, 10, raw=True
         )
-        self._action = _ActionServer(
+        self._action = EventActionServer(
             self._front,
             _ACTION,
             f'{prefix}/follow_joint_trajectory',

@@ -15,11 +15,13 @@ from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.standards.entities import Entities
 from arm_sim.standards.ros.late_service import LateService
+from arm_sim.standards.ros.steps_action import StepsAction
+from arm_sim.standards.steps import Steps
 
 try:
-    from simulation_interfaces import msg, srv
+    from simulation_interfaces import action, msg, srv
 except ImportError:
-    msg = srv = None
+    action = msg = srv = None
 
 _ABSENT = 'simulation_interfaces is not installed: its services are not offered, all others are'
 _INFO = 'time and state are reset together: SCOPE_TIME | SCOPE_STATE, or SCOPE_ALL'
@@ -48,6 +50,7 @@ class SimulationServices:
         ):
             self._serve(node, kind, name, answer)
         self._late = LateService(node, srv.StepSimulation, '~/step_simulation', self._step)
+        self._action = StepsAction(node, action.SimulateSteps, msg.Result, clock)
 
     def _serve(self, node: Node, kind: Any, name: str, answer: Callable[[Any, Any], None]) -> None:
         def respond(request: Any, response: Any) -> Any:
@@ -65,6 +68,7 @@ class SimulationServices:
             has.SIMULATION_RESET, has.SIMULATION_RESET_SPAWNED,
             has.SIMULATION_STATE_GETTING, has.SIMULATION_STATE_SETTING, has.SIMULATION_STATE_PAUSE,
             has.STEP_SIMULATION_SINGLE, has.STEP_SIMULATION_MULTIPLE,
+            has.STEP_SIMULATION_ACTION,
         ]  # fmt: skip
         response.features.custom_info = _INFO
 
@@ -113,26 +117,17 @@ class SimulationServices:
 
     def _step(self, request: Any, response: Any) -> Callable[[], bool]:
         """Let time go on by so many control periods; tell when it has."""
-        clock, simulation = self._clock, self._clock.simulation
-        if clock.fault or not clock.paused or not clock.waits:
-            why = clock.fault or (
-                'steps are under way' if clock.paused else 'not paused: pause it'
-            )
-            _say(response, msg.Result.RESULT_OPERATION_FAILED, why)
+        try:
+            steps = Steps(self._clock, request.steps)
+        except ArmError as error:
+            _say(response, msg.Result.RESULT_OPERATION_FAILED, str(error))
             return lambda: True
-        begin, target = simulation.steps, simulation.steps + request.steps
         _say(response, msg.Result.RESULT_OK)
-        clock.allow_until(simulation.time_ns + request.steps * simulation.period_ns)
 
         def is_done() -> bool:
-            if simulation.steps >= target:
-                return True
-            if clock.fault or clock.waits or not clock.paused or simulation.steps < begin:
-                done = f'{simulation.steps - begin} of {request.steps} steps were made'
-                words = clock.fault or f'stopped in between: {done}'
-                _say(response, msg.Result.RESULT_OPERATION_FAILED, words)
-                return True
-            return False
+            if steps.ended and steps.failure:
+                _say(response, msg.Result.RESULT_OPERATION_FAILED, steps.failure)
+            return steps.ended
 
         return is_done
 

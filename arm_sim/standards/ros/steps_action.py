@@ -1,0 +1,80 @@
+"""The action SimulateSteps of simulation_interfaces: control periods with feedback after each."""
+
+from typing import Any
+
+from rclpy.action import CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+
+from arm_controllers.ros.goal_endpoints import EventActionServer
+from arm_controllers.ros.qos import ACTION_QOS
+from arm_dynamics.checks import ArmError
+from arm_sim.plants.clock import Clock
+from arm_sim.standards.steps import Steps
+
+_LOOK = 0.002  # how often it is looked at how many steps were made [s]
+
+
+class StepsAction:
+    """Lets a paused clock make the steps of one goal at a time; a cancel ends them."""
+
+    def __init__(self, node: Node, kind: Any, code: Any, clock: Clock):
+        """Open ~/simulate_steps; `kind`: SimulateSteps, `code`: simulation_interfaces/Result."""
+        self._kind, self._code, self._clock = kind, code, clock
+        self._handle: ServerGoalHandle | None = None
+        self._steps: Steps | None = None
+        self._told = 0
+        self._action = EventActionServer(
+            node,
+            kind,
+            '~/simulate_steps',
+            execute_callback=self._begin,
+            cancel_callback=lambda handle: CancelResponse.ACCEPT,
+            goal_service_qos_profile=ACTION_QOS,
+            result_service_qos_profile=ACTION_QOS,
+            cancel_service_qos_profile=ACTION_QOS,
+        )
+        self._timer = node.create_timer(_LOOK, self._look)
+        self._timer.cancel()
+
+    def _begin(self, handle: ServerGoalHandle) -> None:
+        try:
+            steps = Steps(self._clock, handle.request.steps)
+        except ArmError as error:
+            handle.abort()
+            self._finish(handle, str(error))
+            return
+        self._handle, self._steps, self._told = handle, steps, 0
+        self._timer.reset()
+
+    def _look(self) -> None:
+        """Tell of each step that was made, and of the end."""
+        handle, steps = self._handle, self._steps
+        if handle is None or steps is None:
+            return
+        if handle.is_cancel_requested and not steps.ended:
+            steps.stop()
+        ended = steps.ended  # first: what is made after it belongs to nobody
+        for number in range(self._told + 1, min(steps.made, steps.count) + 1):
+            left = steps.count - number
+            told = self._kind.Feedback(completed_steps=number, remaining_steps=left)
+            handle.publish_feedback(told)
+            self._told = number
+        if not ended:
+            return
+        self._timer.cancel()
+        self._handle = self._steps = None
+        if not steps.failure:
+            handle.succeed()
+        elif handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        self._finish(handle, steps.failure)
+
+    def _finish(self, handle: ServerGoalHandle, failure: str) -> None:
+        """Send the result, once the goal's state is terminal."""
+        result = self._kind.Result()
+        code = self._code.RESULT_OPERATION_FAILED if failure else self._code.RESULT_OK
+        result.result.result, result.result.error_message = code, failure
+        self._action.finish(handle, result)
