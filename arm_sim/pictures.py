@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from scipy.optimize import isotonic_regression
 
 from arm_sim.output_folder import whole_file
@@ -22,6 +24,7 @@ COLORS = (
 
 TITLE, TEXT, SMALL = 12, 9, 8  # font sizes [pt]
 _LINE_HEIGHT = 1.35  # of a curve's name, in font sizes
+_SHORT = 300.0  # a logarithmic axis from 1 to less than this is short
 
 
 def new_figure(width: float, height: float, title: str = '') -> Figure:
@@ -53,6 +56,15 @@ def style(axis: Axes, title: str = '', x: str = '', y: str = '', grid: str = 'y'
     axis.set_axisbelow(True)
     if grid:
         axis.grid(axis=grid, color='0.9')  # type: ignore[arg-type]
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Write 0.1, 1, 10 beside a logarithmic axis, and 2, 5 between where it is short."""
+    low, high = sorted(axis.get_view_interval())
+    short = high / low < _SHORT
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f'{value:g}'.replace('e-0', 'e-')))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def legend(owner: Axes | Figure | SubFigure, **options: Any) -> None:

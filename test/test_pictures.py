@@ -6,9 +6,12 @@ from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
+import pytest
 from matplotlib.text import Text
 
 from arm_sim import pictures
+from arm_sim.runs.picture import draw_errors, draw_torques
+from arm_sim.runs.record import Record
 
 
 def test_names_beside_curves_keep_the_order_of_the_ends_and_do_not_overlap():
@@ -48,3 +51,54 @@ def test_a_picture_is_saved_with_no_window_and_no_global_setting_touched(tmp_pat
     assert dict(mpl.rcParams) == before
     code = 'import sys, arm_sim.pictures; sys.exit("matplotlib.pyplot" in sys.modules)'
     subprocess.run([sys.executable, '-c', code], check=True)
+
+
+@pytest.mark.parametrize(
+    ('limits', 'labels'),
+    [
+        ((0.8, 5.5), ['1', '2', '5']),
+        ((9e-6, 2e1), ['1e-5', '0.0001', '0.001', '0.01', '0.1', '1', '10']),
+    ],
+)
+def test_numbers_beside_a_logarithmic_axis_are_plain_and_never_a_lone_one(limits, labels):
+    figure = pictures.new_figure(5.0, 2.0)
+    (axis,) = pictures.panels(figure, 1)
+    axis.set_xscale('log')
+    axis.set_xlim(*limits)
+    pictures.plain_numbers(axis.xaxis)
+    figure.draw_without_rendering()
+    low, high = limits
+    shown = [
+        label.get_text()
+        for label in axis.xaxis.get_majorticklabels()
+        if low <= label.get_position()[0] <= high
+    ]
+    assert shown == labels
+    assert not any(each.get_text() for each in axis.xaxis.get_minorticklabels())
+
+
+def test_every_torque_can_be_seen_however_small_beside_the_others():
+    t = np.linspace(0.0, 1.0, 101)
+    effort = np.sin(2 * np.pi * t)[:, np.newaxis] * [100.0, 1e-3, 0.0]
+    zeros = np.zeros((101, 3))
+    record = Record(t, zeros, zeros, zeros, zeros, effort, np.zeros(3))
+    (axis,) = pictures.panels(pictures.new_figure(6.0, 3.0), 1)
+    draw_torques(axis, record, np.abs(effort) / 100.0, ['a_joint', 'b', 'c'])
+    courses = [line.get_ydata() for line in axis.get_lines() if len(line.get_ydata()) == 101]
+    assert [round(float(np.ptp(each)), 3) for each in courses] == [0.84, 0.84, 0.0]
+    assert [each.get_text() for each in axis.get_yticklabels()] == ['a', 'b', 'c']
+    told = {each.get_text(): each.get_color() for each in axis.texts}
+    assert list(told) == ['100\n100 %', '0.001\n< 0.1 %', '0\n< 0.1 %']
+    assert [color == 'red' for color in told.values()] == [True, False, False]
+
+
+def test_an_error_of_rounding_has_no_gaps_where_it_is_zero_and_is_told_to_be_rounding():
+    t, error = np.linspace(0.0, 1.0, 6001), np.zeros(6001)
+    error[::50] = 1e-16  # [m]
+    (axis,) = pictures.panels(pictures.new_figure(6.0, 3.0), 1)
+    draw_errors(axis, t, [(error, 'error', 'k')])
+    assert np.isfinite(axis.get_lines()[0].get_ydata()).all()
+    assert 'rounding' in axis.texts[0].get_text()
+    (large,) = pictures.panels(pictures.new_figure(6.0, 3.0), 1)
+    draw_errors(large, t, [(1e-3 * (1.0 + t), 'error', 'k')])
+    assert list(large.texts) == []

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
 from arm_dynamics.checks import Array
 from arm_sim import pictures
@@ -35,8 +34,8 @@ def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Fi
     for axis, group in zip(pictures.panels(figure, len(groups), sharey=True), groups, strict=True):
         found = [value for key, value in runs.items() if key[:2] == group] or [1.0]
         axis.set_xscale('log')
-        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.set_xlim(min(found) / 2.0, max(found) * (max(found) / min(found)) ** 0.3 * 2.0)
+        pictures.plain_numbers(axis.xaxis)
         lines = [(law, engine) for law in laws for engine in engines]
         for place, (law, engine) in enumerate(lines):
             value = runs.get((*group, law, engine), math.nan)
@@ -74,6 +73,7 @@ def law_figure(law: str, cases: Sequence[Case], courses: Sequence[Array]) -> Fig
                 lw=1.8 if own else 0.8, color=pictures.BLUE if own else pictures.QUIET,
             )  # fmt: skip
         axis.set_yscale('log')
+        pictures.plain_numbers(axis.yaxis)
         pictures.style(axis, f'{group[0]}: {group[1]}')
     figure.supxlabel('time [s]', fontsize=pictures.TEXT)
     figure.supylabel('tracking error of the tip [mm]', fontsize=pictures.TEXT)
@@ -91,6 +91,8 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
     axis.set_yscale('log')
     if sweep.parameter == 'frequency':
         axis.set_xscale('log')
+        pictures.plain_numbers(axis.xaxis)
+    pictures.plain_numbers(axis.yaxis)
     pictures.style(axis, '', SWEEPS[sweep.parameter][1], _RMS)
     pictures.name_ends(axis)
     return figure
@@ -102,17 +104,18 @@ def monte_carlo_figure(spreads: Sequence[Spread | CountedSpread], title: str) ->
     (axis,) = pictures.panels(figure, 1)
     ordered = sorted(spreads, key=lambda spread: spread.median, reverse=True)
     for place, spread in enumerate(ordered):
+        color = pictures.BLUE if place == len(ordered) - 1 else '0.4'
         if shown := spread.shown():
             low, five, median, most, high = shown
-            axis.plot([low, high], [place, place], color=pictures.BLUE, lw=1.2)
+            axis.plot([low, high], [place, place], color=color, lw=1.2)
             axis.plot(
-                [five, most], [place, place], color=pictures.BLUE, lw=7, alpha=0.45,
+                [five, most], [place, place], color=color, lw=7, alpha=0.45,
                 solid_capstyle='butt',
             )  # fmt: skip
-            axis.plot(median, place, 'o', color=pictures.BLUE, ms=6)
+            axis.plot(median, place, 'o', color=color, ms=6)
             axis.annotate(
                 f'{median:.3g}', (high, place), (6, 0), textcoords='offset points', va='center',
-                color=pictures.BLUE, fontsize=pictures.SMALL,
+                color=color, fontsize=pictures.SMALL,
             )  # fmt: skip
         if spread.unstable:
             axis.text(
@@ -122,5 +125,6 @@ def monte_carlo_figure(spreads: Sequence[Spread | CountedSpread], title: str) ->
             )  # fmt: skip
     axis.set_yticks(range(len(ordered)), [spread.law for spread in ordered])
     axis.set_xscale('log')
+    pictures.plain_numbers(axis.xaxis)
     pictures.style(axis, '', f'{_RMS}: median (dot), 5 to 95 % (bar), all (line)', grid='x')
     return figure

@@ -20,7 +20,6 @@ from arm_sim.pictures import (
     SMALL,
     TEXT,
     legend,
-    name_ends,
     new_figure,
     style,
 )
@@ -28,52 +27,73 @@ from arm_sim.runs.measures import RECOVERED, Tracking, rms
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import title_of
 
-# Errors below this are rounding and not drawn [mm].
-ROUNDING_MM = 1e-14
+# Errors below this are rounding and not drawn; below the other all is rounding [mm].
+ROUNDING_MM, _ALL_ROUNDING_MM = 1e-14, 1e-9
+_FULL = 99.9  # [%] of a torque's limit
 PASSES = 'learning.png'  # the file of `passes_figure`
 _POINTS = 1500  # more than these a plot cannot show
 
 
-def envelope(t: Array, values: Array) -> tuple[Array, Array]:
+def envelope(t: Array, values: Array, points: int = _POINTS) -> tuple[Array, Array]:
     """Return times and the largest value near each of them: what a plot can show."""
     every = max(1, len(t) // _POINTS)
-    return t[::every], maximum_filter1d(values, 3 * every)[::every]
+    return t[::every], maximum_filter1d(values, max(3 * every, len(t) // points))[::every]
 
 
 def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) -> None:
     """Draw errors (k,) [m] on a log axis in mm, each with its name and colour."""
     for values, name, color in errors:
         label = f'{name}: {rms(values) * 1e3:.2g} mm RMS'
-        at, largest = envelope(t, values * 1e3)
+        tiny = values.max() * 1e3 < _ALL_ROUNDING_MM  # has many zeros, which a log axis lacks
+        at, largest = envelope(t, values * 1e3, 60 if tiny else _POINTS)
         shown = np.where(largest > ROUNDING_MM, largest, np.nan)
         axis.semilogy(at, shown, lw=1.1, color=color, label=label)
-    if axis.get_ylim()[1] < 1e-9:
-        axis.set_ylim(ROUNDING_MM, 1e-9)
+    low, high = axis.get_ylim()
+    if high < _ALL_ROUNDING_MM:
+        axis.set_ylim(ROUNDING_MM, high := _ALL_ROUNDING_MM)
+    if low < _ALL_ROUNDING_MM:
+        axis.axhspan(
+            axis.get_ylim()[0], min(high, _ALL_ROUNDING_MM), color='0.965', zorder=-1, lw=0
+        )
+        axis.text(
+            0.01, 0.03, 'grey: rounding of double precision', fontsize=SMALL, color='0.45',
+            transform=axis.transAxes,
+        )  # fmt: skip
     legend(axis, loc='best', frameon=True, framealpha=0.9, edgecolor='none')
 
 
 def draw_torques(axis: Axes, record: Record, share: Array, names: Sequence[str]) -> None:
-    """Draw torques as shares (k, n) of their limits, the names beside the curves."""
-    signed = np.sign(record.effort) * share * 100
-    for joint, name in enumerate(names):
-        peak = np.abs(record.effort[:, joint]).max()
-        label = f'{name.removesuffix("_joint")} (peak {peak:.3g})'
-        color = COLORS[joint % len(COLORS)]
-        axis.plot(record.t, signed[:, joint], lw=1.0, color=color, label=label)
-    largest = min(110.0, max(12.0, float(np.abs(signed).max()) * 1.15))
-    axis.set_ylim(-largest, largest)
-    if largest >= 100:
-        axis.axhline(100, color='red', lw=0.8, label='_limit')
-        axis.axhline(-100, color='red', lw=0.8, label='_limit')
-    style(axis, 'torque as a share of its limit (peak in N.m)', 'time [s]', 'torque [% of limit]')
+    """Draw torques, a lane for each joint on its own scale; `share` (k, n): of their limits.
+
+    Beside a lane stand the joint's largest torque and its share; one at its limit is red.
+    """
+    places = np.arange(len(names))[::-1]
+    for joint, place in enumerate(places):
+        course, color = record.effort[:, joint], COLORS[joint % len(COLORS)]
+        peak, most = float(np.abs(course).max()), 100.0 * float(share[:, joint].max())
+        told = f'{most:.3g} %' if most >= 0.1 else '< 0.1 %'
+        lane = place + 0.42 * course / (peak or 1.0)
+        axis.axhline(place, color='0.8', lw=0.7, zorder=1)
+        axis.fill_between(record.t, place, lane, color=color, alpha=0.18, lw=0)
+        axis.plot(record.t, lane, lw=1.2, color=color)
+        axis.text(
+            1.01, place, f'{peak:.3g}\n{told}', va='center', fontsize=SMALL,
+            color='red' if most >= _FULL else color, transform=axis.get_yaxis_transform(),
+        )  # fmt: skip
+    axis.set_yticks(places, [name.removesuffix('_joint') for name in names])
+    axis.set_ylim(-0.6, len(names) - 0.4)
+    title = 'torque, each on its own scale; its peak [N.m | N] and share of the limit'
+    style(axis, title, 'time [s]', grid='')
+    axis.tick_params(axis='y', length=0)
 
 
 def tracking_figure(
     record: Record, tracking: Tracking, report: Mapping[str, Any], event: float | None = None
 ) -> Figure:
     """Return the picture of a run: the tip's error over time, its event [s], and the torques."""
-    figure = new_figure(10.0, 6.5, f'{report["task"]}: {title_of(report)}')
-    errors, torques = figure.subplots(2, 1, sharex=True)
+    height = 3.4 + 0.45 * len(report['joint_names'])
+    figure = new_figure(10.0, height, f'{report["task"]}: {title_of(report)}')
+    errors, torques = figure.subplots(2, 1, sharex=True, height_ratios=(1.0, (height - 3.0) / 3.0))
     error = tracking.error * 1e3
     errors.plot(record.t, error, lw=1.4, color=BLUE)
     title = f'tracking error of the tip: {rms(error):.3g} mm RMS, at most {error.max():.3g} mm'
@@ -85,7 +105,6 @@ def tracking_figure(
         title += f'; below {RECOVERED:g} mm after {recovery:.3g} s (shaded)'
     style(errors, title, '', 'error [mm]')
     draw_torques(torques, record, tracking.effort_share, report['joint_names'])
-    name_ends(torques)
     return figure
 
 

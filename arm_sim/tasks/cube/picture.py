@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from arm_dynamics.checks import Array
-from arm_sim.pictures import BLUE, ORANGE, SMALL, TEXT, legend, new_figure, style
+from arm_sim.pictures import BLUE, ORANGE, SMALL, TEXT, new_figure, style
 from arm_sim.runs.measures import Tracking
 from arm_sim.runs.picture import ROUNDING_MM, draw_errors, draw_torques, envelope
 from arm_sim.runs.record import Record
@@ -33,7 +33,7 @@ def cube_figure(
     )
     parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.25))
     _draw_cube(parts[0].add_subplot(projection='3d'), record.t, tracking, cube)
-    errors, torques = parts[1].subplots(2, 1, sharex=True, height_ratios=(1.2, 1.0))
+    errors, torques = parts[1].subplots(2, 1, sharex=True, height_ratios=(1.0, 1.1))
     _shade_strokes(errors, cube)
     both = (
         (path_error, 'path error (reference from the straight edge)', ORANGE),
@@ -44,7 +44,6 @@ def cube_figure(
     errors.set_xlim(0, cube.duration)
     errors.set_title('error along the strokes (corner to corner)', pad=16, fontsize=TEXT + 1)
     draw_torques(torques, record, tracking.effort_share, report['joint_names'])
-    legend(torques, ncols=3, loc='upper center', bbox_to_anchor=(0.5, -0.2))
     return figure
 
 
