@@ -10,6 +10,7 @@ import yaml
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_sim.plants.plant import COMMAND_INTERFACE
 
 # What a hardware interface by topics is called, by the package that has it.
 PLUGINS = {
@@ -18,7 +19,7 @@ PLUGINS = {
 }
 STATES, COMMANDS = 'robot_joint_states', 'robot_joint_commands'
 # The interface of joint commands, by what drives the arm.
-INTERFACE = {'servo': 'position', 'torque': 'effort'}
+INTERFACE = {drive: COMMAND_INTERFACE[drive] for drive in ('servo', 'torque')}
 _READ = ('position', 'velocity', 'effort')
 
 

@@ -48,12 +48,14 @@ def test_controller_that_activates_itself_beside_an_active_one_is_refused_and_to
     arm.wait(lambda: f"'{FIRST}' commands this arm" in arm.log(SECOND), 'refusal')
     assert arm.lifecycle(SECOND) == INACTIVE
     arm.pause()  # the first is silent now, and active still
-    arm.spin(1.0)
-    for other in (SECOND, THIRD):
-        assert not arm.change(other, Transition.TRANSITION_ACTIVATE)
-        assert arm.lifecycle(other) == INACTIVE
-        assert f"'{FIRST}' commands this arm; deactivate it before '{other}'" in arm.log(other)
-    arm.pause(False)
+    try:
+        arm.spin(1.0)
+        for other in (SECOND, THIRD):
+            assert not arm.change(other, Transition.TRANSITION_ACTIVATE)
+            assert arm.lifecycle(other) == INACTIVE
+            assert f"'{FIRST}' commands this arm; deactivate it before '{other}'" in arm.log(other)
+    finally:
+        arm.pause(False)
     assert arm.lifecycle(FIRST) == ACTIVE
 
 

@@ -65,6 +65,25 @@ def test_the_newest_word_counts_not_the_last_that_was_handled():
     assert asked.heeded() == asked.other() == ''
 
 
+def test_a_name_whose_node_the_graph_shows_late_hinders():
+    asked = commander('pd_controller')
+    shown = time.monotonic() + 0.3
+    late = lambda: ['pd_controller'] if time.monotonic() > shown else []  # noqa: E731
+    asked._node.get_node_names_and_namespaces = lambda: [(name, '/left') for name in late()]
+    assert asked.other() == 'pd_controller'
+
+
+def test_the_first_word_of_a_simulator_that_is_seen_is_waited_for():
+    asked = commander(nodes=['pd_controller'])
+    said = time.monotonic() + 1.2
+    asked._node.take_message = lambda *_: (
+        (String(data='pd_controller'), None)
+        if time.monotonic() > said and asked.name is None
+        else None
+    )
+    assert asked.other() == 'pd_controller'
+
+
 def test_a_name_whose_node_is_gone_or_a_simulator_that_is_not_seen_hinders_no_activation():
     assert commander('pd_controller').other() == ''
     assert commander('pd_controller', nodes=['pd_controller']).other() == 'pd_controller'

@@ -11,8 +11,10 @@ from arm_controllers.ros.qos import LATCHED_QOS
 TOPIC = 'commander'
 # The word while two publishers command under one name; no node can have this name.
 NOBODY = 'nobody, until one publisher is left'
-# The word comes within this, and a controller that has just ended is out of it [s].
+# A simulator takes back the name of a controller that has ended within this, and the graph shows
+# one that has just started [s].
 _PATIENCE = 0.8
+_FIRST_WORD = 3.0  # in which the first word of a simulator comes that is seen [s]
 
 
 def neighbours(node: Node) -> list[str]:
@@ -37,18 +39,18 @@ class Commander:
     def other(self) -> str:
         """Return who commands the arm, so that nobody else may begin; '' if no living node.
 
-        Also '' where no simulator is seen: it may be started later.
+        Also '' where no simulator is seen: it may be started later. A name that the graph does
+        not show is waited for: its node has ended, or is new to this one.
         """
-        return self._name_while(
-            lambda: self._seen() and self.name in (None, NOBODY, *neighbours(self._node))
-        )
+        name = self._name_while(self._seen)
+        return name if name in (NOBODY, *neighbours(self._node)) else ''
 
     def heeded(self) -> str:
         """Return whom the simulator heeds, be it a node that the graph does not show yet.
 
         To be asked after a state has come: a simulator is there then, seen or not.
         """
-        return self._name_while(lambda: self.name is None or (self.name != '' and self._seen()))
+        return self._name_while(lambda: self.name is None or self._seen())
 
     def _seen(self) -> bool:
         """Whether the graph shows a simulator."""
@@ -56,14 +58,16 @@ class Commander:
 
     def _name_while(self, counts: Callable[[], bool]) -> str:
         """Return the name if it counts for longer than a simulator needs to take it back."""
-        end = time.monotonic() + _PATIENCE
-        while time.monotonic() < end:
+        start = time.monotonic()
+        while True:
             while taken := self._words.handle.take_message(String, False):
                 self.name = taken[0].data
-            if not counts():
+            if self.name == '' or not counts():
                 return ''
+            patience = _FIRST_WORD if self.name is None and self._seen() else _PATIENCE
+            if time.monotonic() - start > patience:
+                return self.name or ''
             time.sleep(0.005)
-        return self.name or ''
 
     def _on_word(self, word: String) -> None:
         self.name = word.data

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.laws.servo import Servo
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
+from arm_dynamics.model import RobotModel
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters, check_model
 from arm_sim.runs.closed_loop import run_closed_loop
@@ -101,30 +103,21 @@ def _held(robot: Robot, plant: MujocoPlant) -> float:
 
 def _gone(robot: Robot, plant: MujocoPlant) -> float:
     """Return the error at the end of a goal, half a second after it."""
-    way, duration = _goal(robot)
-
-    def goal(t: float, reference: Reference) -> None:
-        s = min(t / duration, 1.0)
-        shape = _quintic(np.array(s), duration)
-        reference.row[:] = 0.0
-        reference.q[:] = robot.start + shape[0] * way
-        reference.v[:], reference.a[:] = shape[1] * way, shape[2] * way
-
-    record = run_closed_loop(plant, _law(robot), goal, duration + _REST)
-    return _largest(record.q_end - robot.start - way) if record.completed else np.inf
+    goal = _goal(robot)
+    record = run_closed_loop(plant, _law(robot), goal.evaluate, goal.end + _REST)
+    return _largest(record.q_end - goal.last) if record.completed else np.inf
 
 
-def _quintic(s: Array, duration: float) -> tuple[Array, Array, Array]:
-    """Return place, speed [1/s] and acceleration [1/s^2] of a rest-to-rest way of length 1."""
-    return (
-        10 * s**3 - 15 * s**4 + 6 * s**5,
-        30 * (s**2 - 2 * s**3 + s**4) / duration,
-        60 * (s - 3 * s**2 + 2 * s**3) / duration**2,
-    )
+def _rest_to_rest(q: Array, end: Array, duration: float) -> Trajectory:
+    """Return the quintic from rest to rest, from q (n,) to end (n,)."""
+    rest = np.zeros((1, len(q)))
+    ends = (np.array([each]) for each in (q, end))
+    curve = hermite(np.array([duration]), *((each, rest, rest) for each in ends))
+    return Trajectory(np.array([0.0, duration]), curve, last=end)
 
 
-def _goal(robot: Robot) -> tuple[Array, float]:
-    """Return a way (n,) from the start, and a duration [s], within the limits of the arm.
+def _goal(robot: Robot) -> Trajectory:
+    """Return a goal from the start within the limits of the arm.
 
     Raises:
         ArmError: there is none, as the arm cannot carry itself.
@@ -134,12 +127,13 @@ def _goal(robot: Robot) -> tuple[Array, float]:
     for length in _WAYS:
         ahead = np.clip(start + length, model.position_lower, model.position_upper)
         back = np.clip(start - length, model.position_lower, model.position_upper)
-        way = np.where(np.abs(ahead - start) >= np.abs(back - start), ahead, back) - start
+        end = np.where(np.abs(ahead - start) >= np.abs(back - start), ahead, back)
         duration = _SHORTEST
         while duration <= _LONGEST:
-            share = _share(robot, way, duration)
+            goal = _rest_to_rest(start, end, duration)
+            share = _share(model, goal)
             if share.max() <= _SHARE:
-                return way, duration
+                return goal
             asked = min(asked, (float(share.max()), int(share.argmax())))
             duration *= 2.0
     raise ArmError(
@@ -149,12 +143,9 @@ def _goal(robot: Robot) -> tuple[Array, float]:
     )
 
 
-def _share(robot: Robot, way: Array, duration: float) -> Array:
-    """Return the largest share (n,) of the limits of speed and effort along a way."""
-    model = robot.model
-    place, speed, acceleration = _quintic(np.linspace(0.0, 1.0, _POINTS), duration)
-    v, a = np.outer(speed, way), np.outer(acceleration, way)
-    q = robot.start + np.outer(place, way)
+def _share(model: RobotModel, goal: Trajectory) -> Array:
+    """Return the largest share (n,) of the limits of speed and effort along a goal."""
+    q, v, a = goal.states_in(np.zeros(_POINTS, int), np.linspace(0.0, goal.end, _POINTS))
     torque = [model.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)]
     share = np.maximum(np.abs(torque) / model.effort_limit, np.abs(v) / model.velocity_limit)
     return np.asarray(share.max(axis=0))

@@ -40,7 +40,7 @@ class Tried:
     def label(self) -> str:
         """What the arm is called in a table."""
         words = RobotWords.of(self.name)
-        return Path(words.name).stem + ' (chain)' * bool(words.joints)
+        return words.label + ' (chain)' * bool(words.joints)
 
     @property
     def faults(self) -> list[str]:
