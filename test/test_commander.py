@@ -10,6 +10,11 @@ String = pytest.importorskip('std_msgs.msg').String
 from arm_controllers.ros.commander import NOBODY, Commander  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    monkeypatch.setattr('arm_controllers.ros.commander.LATE', 1.6)
+
+
 class Graph:
     """A node whose graph shows the simulator's publisher, and its words, some time from now."""
 
@@ -67,7 +72,7 @@ def test_the_newest_word_counts_not_the_last_that_was_handled():
 
 def test_a_name_whose_node_the_graph_shows_late_hinders():
     asked = commander('pd_controller')
-    shown = time.monotonic() + 0.3
+    shown = time.monotonic() + 1.2
     late = lambda: ['pd_controller'] if time.monotonic() > shown else []  # noqa: E731
     asked._node.get_node_names_and_namespaces = lambda: [(name, '/left') for name in late()]
     assert asked.other() == 'pd_controller'

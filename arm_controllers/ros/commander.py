@@ -11,10 +11,10 @@ from arm_controllers.ros.qos import LATCHED_QOS
 TOPIC = 'commander'
 # The word while two publishers command under one name; no node can have this name.
 NOBODY = 'nobody, until one publisher is left'
-# A simulator takes back the name of a controller that has ended within this, and the graph shows
-# one that has just started [s].
+# A simulator takes back the name of a controller that has ended within this [s].
 _PATIENCE = 0.8
-_FIRST_WORD = 3.0  # in which the first word of a simulator comes that is seen [s]
+# The graph of a busy machine shows a node, or a simulator that is seen speaks, within this [s].
+LATE = 5.0
 
 
 def neighbours(node: Node) -> list[str]:
@@ -42,32 +42,39 @@ class Commander:
         Also '' where no simulator is seen: it may be started later. A name that the graph does
         not show is waited for: its node has ended, or is new to this one.
         """
-        name = self._name_while(self._seen)
-        return name if name in (NOBODY, *neighbours(self._node)) else ''
+
+        def is_there() -> bool:
+            return self.name in (NOBODY, *neighbours(self._node))
+
+        name = self._name_while(self._seen, lambda: _PATIENCE if is_there() else LATE)
+        return name if is_there() else ''
 
     def heeded(self) -> str:
         """Return whom the simulator heeds, be it a node that the graph does not show yet.
 
         To be asked after a state has come: a simulator is there then, seen or not.
         """
-        return self._name_while(lambda: self.name is None or self._seen())
+
+        def patience() -> float:
+            return LATE if self.name is None and self._seen() else _PATIENCE
+
+        return self._name_while(lambda: self.name is None or self._seen(), patience)
 
     def _seen(self) -> bool:
         """Whether the graph shows a simulator."""
         return self._node.count_publishers(TOPIC) > 0
 
-    def _name_while(self, counts: Callable[[], bool]) -> str:
-        """Return the name if it counts for longer than a simulator needs to take it back."""
+    def _name_while(self, counts: Callable[[], bool], patience: Callable[[], float]) -> str:
+        """Return the name if it counts for so long [s]; '' as soon as it does not."""
         start = time.monotonic()
         while True:
             while taken := self._words.handle.take_message(String, False):
                 self.name = taken[0].data
             if self.name == '' or not counts():
                 return ''
-            patience = _FIRST_WORD if self.name is None and self._seen() else _PATIENCE
-            if time.monotonic() - start > patience:
+            if time.monotonic() - start > patience():
                 return self.name or ''
-            time.sleep(0.005)
+            time.sleep(0.01)
 
     def _on_word(self, word: String) -> None:
         self.name = word.data
