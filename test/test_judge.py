@@ -92,8 +92,9 @@ def test_what_cannot_be_tried_or_measured_is_refused_in_a_line_with_the_file(
     assert '\n' not in str(told.value)
 
 
-def test_the_shipped_file_is_one(tmp_path):
+def test_the_shipped_file_is_one_and_stands_on_the_page(tmp_path):
     assert {trial.task for trial in read_plan(SHIPPED).trials} == {'sinusoid', 'push'}
+    assert SHIPPED.read_text() in (ROOT / 'docs' / 'judge.md').read_text()
     with pytest.raises(ArmError, match='cannot be read'):
         read_plan(tmp_path / 'none.yaml')
 
