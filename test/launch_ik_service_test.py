@@ -191,6 +191,36 @@ class TestServices(unittest.TestCase):
                 approach = np.array([t.rotation[:, 2] for t in tips])
                 np.testing.assert_allclose(approach, approach[:1].repeat(50, 0), atol=2e-6)
 
+    def test_a_path_is_timed_on_request_within_limits_ready_to_send(self):
+        start = self.model.forward_kinematics(Q)
+        corners = start.translation + np.array([(0, 0, 0), (0, 0.1, 0), (0, 0.1, 0.1)])
+        path = path_of(corners, start.rotation)
+        request = ComputeIKPath.Request(
+            path=path,
+            seed=Q.tolist(),
+            timing='quintic',
+            acceleration_limits=[4.0],
+            tip_speed_limit=0.2,
+        )
+        response = self.call(self.path, request)
+        assert response.success, response.reason
+        assert len(response.positions) == 3 * 6  # of the poses, as without a timing
+        assert response.trajectory.joint_names == list(self.model.joint_names)
+        points = response.trajectory.points
+        np.testing.assert_allclose(points[0].positions, Q, atol=1e-6)
+        np.testing.assert_allclose(points[-1].positions, response.positions[-6:], atol=1e-5)
+        self.assert_reaches(
+            np.array(points[-1].positions),
+            pose_to_message(pin.SE3(start.rotation, corners[-1]), ''),
+        )
+        assert max(np.abs(point.accelerations).max() for point in points) <= 4.0 + 1e-9
+        assert 0.0 < response.tip_speed <= 0.2 + 1e-9
+        used = response.velocity_share, response.acceleration_share, response.effort_share
+        assert max(*used, response.tip_speed / 0.2) > 0.999
+        untimed = self.call(self.path, ComputeIKPath.Request(path=path, seed=Q.tolist()))
+        assert not untimed.trajectory.points
+        assert untimed.positions == response.positions
+
     def test_every_malformed_request_is_answered_with_its_reason(self):
         far = pose_to_message(pin.SE3(np.eye(3), np.array([5.0, 0, 0])), '')
         no_rotation = self.target()
@@ -200,6 +230,8 @@ class TestServices(unittest.TestCase):
         infinite.pose.position.x = float('inf')
         nowhere = self.target()
         nowhere.header.frame_id = 'nose'
+        tip = self.model.forward_kinematics(Q)
+        line = path_of(tip.translation + np.array([(0, 0, 0), (0, 0.1, 0)]), tip.rotation)
         cases = [
             (self.ik, ComputeIK.Request(target=far), 'out of reach'),
             (self.ik, ComputeIK.Request(target=no_rotation), 'quaternion of norm 1, not 0'),
@@ -226,6 +258,16 @@ class TestServices(unittest.TestCase):
             (self.fk, ComputeFK.Request(position=[0.0]), '1 position values'),
             (self.fk, ComputeFK.Request(position=[np.nan] * 6), 'not finite'),
             (self.path, ComputeIKPath.Request(path=PoseArray()), 'no pose'),
+            (
+                self.path,
+                ComputeIKPath.Request(path=line, timing='magic'),
+                'given, quintic, toppra',
+            ),
+            (
+                self.path,
+                ComputeIKPath.Request(path=line, timing='quintic', effort_limits=[9.0]),
+                "joint 'shoulder_lift_joint': torque against gravity",
+            ),
         ]
         for client, request, reason in cases:
             with self.subTest(reason=reason):

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.model import RobotModel
 
+PARTS = 201  # where a motion's joint path is solved, a spline between
+
 
 class CartesianSamples(NamedTuple):
     """A Cartesian motion sampled at n times.
@@ -62,7 +64,14 @@ def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
 
 
 class Motion(ABC):
-    """A Cartesian motion, rest to rest: where it goes is `at`, when is the quintic's."""
+    """A Cartesian motion, rest to rest: where it goes is `at`, when is the quintic's.
+
+    Attributes:
+        duration: [s].
+        parts: at so many even values of its parameter its joint path is solved.
+    """
+
+    parts = PARTS
 
     def __init__(self, duration: float):
         """Take a duration [s]."""

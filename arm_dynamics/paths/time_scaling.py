@@ -1,7 +1,7 @@
 """Timing of Cartesian motions: as fast as joint limits allow, on exactly the given path."""
 
 import importlib.util
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,12 +9,17 @@ from scipy.interpolate import make_interp_spline
 
 from arm_dynamics.checks import ArmError, Array, in_range, one_of, per_joint
 from arm_dynamics.inverse_kinematics.path import path_errors, solve_path_ik
-from arm_dynamics.inverse_kinematics.task import ik_task
+from arm_dynamics.inverse_kinematics.task import IkTask, ik_task
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import Motion, Sequential
-from arm_dynamics.paths.timing import Limits, Piece, Timing, efforts, timed_piece
-
-_PARTS = np.linspace(0.0, 1.0, 201)  # where each motion's joint path is solved, a spline between
+from arm_dynamics.paths.timing import (
+    Limits,
+    Piece,
+    Timing,
+    efforts,
+    slow_down,
+    timed_piece,
+)
 
 
 class TimedPath(NamedTuple):
@@ -29,6 +34,7 @@ class TimedPath(NamedTuple):
         path_error: [m] largest distance of the tool from the path, also between the points.
         orientation_error: [rad] likewise.
         reason: empty on success, else why not.
+        tip_speed: [m/s] largest speed of the tool.
     """
 
     success: bool
@@ -43,6 +49,7 @@ class TimedPath(NamedTuple):
     path_error: float
     orientation_error: float
     reason: str
+    tip_speed: float = 0.0
 
 
 def time_motion(
@@ -56,6 +63,9 @@ def time_motion(
     velocity_limit: ArrayLike | None = None,
     acceleration_limit: ArrayLike | None = None,
     effort_limit: ArrayLike | None = None,
+    tip_speed_limit: float | None = None,
+    position_only: bool = False,
+    axis_tolerances: ArrayLike | None = None,
 ) -> TimedPath:
     """Solve a Cartesian motion's inverse kinematics and time it within the joint limits.
 
@@ -73,6 +83,8 @@ def time_motion(
         frame: the frame that moves; None: the tool frame.
         velocity_limit, acceleration_limit, effort_limit: (nv,) or one for all joints; None: the
             model's, and no limit of acceleration.
+        tip_speed_limit: [m/s] of the frame's origin; None: none.
+        position_only, axis_tolerances: what may be left free, as for `solve_ik`.
 
     Raises:
         ArmError: malformed arguments, or timing 'toppra' without toppra.
@@ -81,31 +93,43 @@ def time_motion(
     in_range('sample_period', sample_period, 1e-5, 10.0)
     if timing == 'toppra' and importlib.util.find_spec('toppra') is None:
         raise ArmError("timing 'toppra' needs PyPI's toppra: pip install toppra")
-    limits = _limits(model, velocity_limit, acceleration_limit, effort_limit)
+    limits = limits_of(model, velocity_limit, acceleration_limit, effort_limit)
     for joint in np.flatnonzero(np.isinf(limits).all(axis=0)):
         if timing != 'given':
             name = model.joint_names[joint]
             raise ArmError(f'joint {name!r} has no limit at all, so no fastest motion: give one')
+    if tip_speed_limit is not None:
+        in_range('tip_speed_limit', tip_speed_limit, 0.0, exclusive=True)
+    speed = np.inf if tip_speed_limit is None else tip_speed_limit
     motions = motion.motions if isinstance(motion, Sequential) else [motion]
-    poses = np.concatenate([each.at(_PARTS).poses for each in motions])
+    parts = [np.linspace(0.0, 1.0, each.parts) for each in motions]
+    poses = np.concatenate([m.at(s).poses for m, s in zip(motions, parts, strict=True)])
+    free: dict[str, Any] = {'position_only': position_only, 'axis_tolerances': axis_tolerances}
     solution = solve_path_ik(
-        model, poses, seed, frame=frame, position_tolerance=1e-9, orientation_tolerance=1e-9
+        model,
+        poses,
+        seed,
+        frame=frame,
+        position_tolerance=1e-9,
+        orientation_tolerance=1e-9,
+        **free,
     )
     if not solution.success:
         return _refused(model, solution.reason)
     pieces: list[Piece] = []
     try:
-        for rows, each in zip(np.split(solution.q, len(motions)), motions, strict=True):
-            joints = make_interp_spline(_PARTS, rows, k=5)
-            pieces.append(timed_piece(model, each, joints, timing, sample_period, limits))
-        return _joined(model, pieces, limits, frame)
+        rows = np.split(solution.q, np.cumsum([len(s) for s in parts])[:-1])
+        for q, s, each in zip(rows, parts, motions, strict=True):
+            joints = make_interp_spline(s, q, k=5)
+            pieces.append(timed_piece(model, each, joints, timing, sample_period, limits, speed))
+        return _joined(model, pieces, limits, frame, ik_task(**free))
     except ArmError as error:
         where = f'motion {len(pieces)}: ' if len(pieces) < len(motions) else ''
         return _refused(model, f'{where}{error}')
 
 
-def _limits(model: RobotModel, *given: ArrayLike | None) -> Limits:
-    """Return velocity, acceleration and effort limit; the model's, or none, where one is None."""
+def limits_of(model: RobotModel, *given: ArrayLike | None) -> Limits:
+    """Return limits of velocity, acceleration, effort; the model's, or none, where one is None."""
     usual = model.velocity_limit, np.full(model.nv, np.inf), model.effort_limit
     limits = [
         default
@@ -117,18 +141,19 @@ def _limits(model: RobotModel, *given: ArrayLike | None) -> Limits:
 
 
 def _joined(
-    model: RobotModel, pieces: list[Piece], limits: Limits, frame: str | None
+    model: RobotModel, pieces: list[Piece], limits: Limits, frame: str | None, task: IkTask
 ) -> TimedPath:
     """Return the pieces one after the other, measured; raise ArmError beyond a position limit."""
     rows: list[tuple[Array, ...]] = []
-    errors, start = [], 0.0
+    errors, speeds, start = [], [], 0.0
     for piece in pieces:
         first = 1 if rows else 0  # a corner is one point
         rows.append(tuple(x[first:] for x in (start + piece.times, *piece.joint_motion())))
         start += float(piece.times[-1])
-        between = np.union1d(piece.s, np.linspace(0.0, 1.0, 2 * len(_PARTS) - 1))
+        between = np.union1d(piece.s, np.linspace(0.0, 1.0, 2 * piece.motion.parts - 1))
         poses = piece.motion.at(between).poses
-        errors.append(path_errors(model, frame, piece.joints(between), poses, ik_task()))
+        errors.append(path_errors(model, frame, piece.joints(between), poses, task))
+        speeds.append(float(piece.tip_speed().max()))
     times, q, v, a = (np.concatenate(column) for column in zip(*rows, strict=True))
     outside = ((q < model.position_lower - 1e-9) | (q > model.position_upper + 1e-9)).any(axis=1)
     for row in np.flatnonzero(outside):
@@ -137,7 +162,42 @@ def _joined(
     used = zip((v, a, effort), limits, strict=True)
     velocity, acceleration, torque = (float((np.abs(x) / limit).max()) for x, limit in used)
     path, turn = np.max(errors, axis=0).tolist()
-    return TimedPath(True, times, q, v, a, effort, velocity, acceleration, torque, path, turn, '')
+    shares = velocity, acceleration, torque
+    return TimedPath(True, times, q, v, a, effort, *shares, path, turn, '', max(speeds))
+
+
+def for_cubics(model: RobotModel, timed: TimedPath, limits: Limits) -> TimedPath:
+    """Return a timed path so much slower that the cubics between its points keep the limits.
+
+    Where acceleration jumps between two points, as in time-optimal motions, the cubic through
+    their positions and velocities has up to half as much again.
+    """
+    for _ in range(20):
+        h = np.diff(timed.times)[:, None]
+        q, v = timed.q, timed.v
+        mean = 6.0 * np.diff(q, axis=0) / h
+        first, last = mean - 4.0 * v[:-1] - 2.0 * v[1:], 2.0 * v[:-1] + 4.0 * v[1:] - mean
+        rows = zip((q[:-1], v[:-1], first / h), (q[1:], v[1:], last / h), strict=True)
+        ends = tuple(np.concatenate(pair) for pair in rows)
+        share = timed.times / timed.times[-1]
+        shares = np.concatenate([share[:-1], share[1:]])
+        slower = slow_down(model, (ends[0], ends[1], ends[2]), limits, shares)
+        if slower <= 1.0 + 1e-9:
+            break
+        slower *= 1.0 + 1e-9
+        timed = timed._replace(
+            times=timed.times * slower,
+            v=v / slower,
+            a=timed.a / slower**2,
+            velocity_share=timed.velocity_share / slower,
+            tip_speed=timed.tip_speed / slower,
+        )
+    effort = efforts(model, *ends)
+    return timed._replace(
+        effort=efforts(model, timed.q, timed.v, timed.a),
+        acceleration_share=float((np.abs(ends[2]) / limits.acceleration).max()),
+        effort_share=float((np.abs(effort) / limits.effort).max()),
+    )
 
 
 def _refused(model: RobotModel, reason: str) -> TimedPath:

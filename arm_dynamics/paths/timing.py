@@ -38,6 +38,11 @@ class Piece(NamedTuple):
         a = first * self.acceleration[:, None] + second * self.rate[:, None] ** 2
         return self.joints(self.s), v, a
 
+    def tip_speed(self) -> Array:
+        """Return the speed (n,) [m/s] of the tool on its path."""
+        tangents = self.motion.at(self.s).tangents
+        return np.linalg.norm(tangents[:, :3], axis=1) * self.rate
+
     def stretched(self, factor: float) -> Self:
         """Return the same motion, slower by a factor."""
         return self._replace(
@@ -54,14 +59,15 @@ def timed_piece(
     timing: Timing,
     period: float,
     limits: Limits,
+    tip_speed: float = np.inf,
 ) -> Piece:
     """Return one motion with the timing asked for, stretched until it meets every limit."""
     piece = _smooth(motion, joints, motion.duration, period)
-    slower = _slow_down(model, piece, limits)
+    slower = _slow_down(model, piece, limits, tip_speed)
     optimal = timing == 'toppra'
     if optimal:
-        piece = _time_optimal(model, motion, joints, period, limits)
-        slower = _slow_down(model, piece, limits)
+        piece = _time_optimal(model, motion, joints, period, limits, tip_speed)
+        slower = _slow_down(model, piece, limits, tip_speed)
     if timing != 'quintic' and slower <= 1.0 + 1e-9:
         return piece
     for _ in range(20):  # other sample times may meet a higher peak, and friction stays
@@ -69,7 +75,7 @@ def timed_piece(
             piece = piece.stretched(slower)
         else:
             piece = _smooth(motion, joints, slower * piece.times[-1], period)
-        slower = _slow_down(model, piece, limits) * (1.0 + 1e-9)
+        slower = _slow_down(model, piece, limits, tip_speed) * (1.0 + 1e-9)
         if slower <= 1.0 + 1e-9:
             break
     return piece
@@ -86,7 +92,12 @@ def _smooth(motion: Motion, joints: BSpline, duration: float, period: float) -> 
 
 
 def _time_optimal(
-    model: RobotModel, motion: Motion, joints: BSpline, period: float, limits: Limits
+    model: RobotModel,
+    motion: Motion,
+    joints: BSpline,
+    period: float,
+    limits: Limits,
+    tip_speed: float,
 ) -> Piece:
     """Return the time-optimal timing: s(t) of piecewise constant acceleration."""
     from toppra import algorithm, constraint
@@ -108,7 +119,16 @@ def _time_optimal(
         limit = np.minimum(limit, endless)
         return np.column_stack([-limit, limit])
 
-    bounded = [constraint.JointVelocityConstraint(both(limits.velocity, 1e6))]
+    def fastest(s: float) -> Array:
+        """Return the joints' limits at s: where the tip's speed is bounded, its own as well."""
+        way = float(np.linalg.norm(motion.at(np.array([s])).tangents[0, :3]))
+        own = np.abs(joints(s, 1)) * (tip_speed / max(way, 1e-12))
+        return both(np.minimum(limits.velocity, np.maximum(own, 1e-9)), 1e6)
+
+    if np.isfinite(tip_speed):
+        bounded = [constraint.JointVelocityConstraintVarying(fastest)]
+    else:
+        bounded = [constraint.JointVelocityConstraint(both(limits.velocity, 1e6))]
     if np.isfinite(limits.acceleration).any():
         bounded.append(constraint.JointAccelerationConstraint(both(limits.acceleration, 1e8)))
     if np.isfinite(limits.effort).any():
@@ -132,27 +152,45 @@ def _time_optimal(
     return Piece(motion, joints, times, np.clip(s, 0.0, 1.0), rate, accelerations[which])
 
 
-def _slow_down(model: RobotModel, piece: Piece, limits: Limits) -> float:
+def _slow_down(model: RobotModel, piece: Piece, limits: Limits, tip_speed: float) -> float:
     """Return the factor by which to stretch time so that every limit holds at every point.
+
+    Raises:
+        ArmError: as `slow_down`.
+    """
+    joints = slow_down(model, piece.joint_motion(), limits, piece.s)
+    return max(joints, float(piece.tip_speed().max()) / tip_speed)
+
+
+def slow_down(
+    model: RobotModel, motion: tuple[Array, Array, Array], limits: Limits, shares: Array
+) -> float:
+    """Return the factor by which to stretch time so that the joints' limits hold at every point.
 
     Stretched by k, v falls by k and a by k^2, and so does the torque beyond gravity and Coulomb
     friction: tau = g + f + (tau_1 - g - f) / k^2. (Viscous friction falls by k only.)
 
+    Args:
+        model: the arm.
+        motion: q, v, a (n, nv).
+        limits: what has to hold.
+        shares: (n,) of the way, for messages.
+
     Raises:
         ArmError: gravity and friction alone exceed an effort limit; names the joint.
     """
-    q, v, a = piece.joint_motion()
+    q, v, a = motion
     slow = np.array([model.gravity_torque(each) for each in q]) + model.friction * np.sign(v)
     for row, joint in np.argwhere(np.abs(slow) > limits.effort):
         name, limit = model.joint_names[joint], limits.effort[joint]
-        where = f'{piece.s[row]:.0%} of the way'
+        where = f'{shares[row]:.0%} of the way'
         quantity = 'torque against gravity and friction'
         values = (slow[row, joint], -limit, limit, model.prismatic[joint])
         raise JointLimitError(name, quantity, *values, where)
-    motion = efforts(model, q, v, a) - slow
-    room = np.where(motion > 0.0, limits.effort - slow, limits.effort + slow)
+    moving = efforts(model, q, v, a) - slow
+    room = np.where(moving > 0.0, limits.effort - slow, limits.effort + slow)
     with np.errstate(divide='ignore', invalid='ignore'):
-        squares = np.where(motion == 0.0, 0.0, np.abs(motion) / room)
+        squares = np.where(moving == 0.0, 0.0, np.abs(moving) / room)
     squared = max(float(squares.max()), float((np.abs(a) / limits.acceleration).max()))
     return max(float((np.abs(v) / limits.velocity).max()), float(np.sqrt(squared)))
 

@@ -161,16 +161,19 @@ class InverseKinematicsNode(Node):
     def compute_ik_path(
         self, request: ComputeIKPath.Request, response: ComputeIKPath.Response
     ) -> None:
-        """Solve a whole path on one branch."""
+        """Solve a whole path on one branch, and time it where that is asked for."""
         response.joint_names = list(self.model.joint_names)
         seed = self._seed(request.seed)
-        poses = poses_from_message(request.path)
         base = self._frame_pose(request.path.header.frame_id, seed)
-        result = solve_path_ik(
-            self.model, base.homogeneous @ poses, seed, **self._options(request)
-        )
+        poses = base.homogeneous @ poses_from_message(request.path)
+        options = self._options(request)
+        result = solve_path_ik(self.model, poses, seed, **options)
         response.positions = array('d', result.q.tobytes())
         answer(response, result)
+        if result.success and request.timing:
+            from arm_sim.ros.timed_paths import answer_timed  # loads SciPy
+
+            answer_timed(self.model, poses, result.q[0], options['frame'], request, response)
 
     def _seed(self, values: Any) -> np.ndarray | None:
         """Return the request's seed, else the last joint state, else None."""
