@@ -1,6 +1,6 @@
 """Cycles per second of the lock-step loop over topics, beside its floor and the usual code.
 
-    ./ws python benchmarks/lockstep.py [--seconds 5] [--json FILE]
+    ./ws python benchmarks/lockstep.py [--seconds 5] [--json FILE] [--external COMMAND]
 
 Two nodes take turns: a state message out, a command message back. In two processes:
   loop      simulator and servo controller, as `cube.launch.py` runs them
@@ -8,6 +8,7 @@ Two nodes take turns: a state message out, a command message back. In two proces
             the numbers that it gets, puts them into its answer, and does nothing else
   usual     simulator physics and computed torque in nodes as they are usually written:
             SingleThreadedExecutor, a fresh message each time
+  external  with --external: simulator and a controller of your own, as `controller:=external`
 In one process, on one executor:
   composed  simulator and servo controller, as with `composed:=true`
   bare      the two nodes of floor
@@ -18,13 +19,15 @@ stands the CPU time per cycle, of all processes of a row: it counts where others
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 import numpy as np
@@ -44,13 +47,16 @@ from arm_controllers.ros.running import make_executor, pin_to_core
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.judging.processes import Group
+from arm_sim.judging.trials import controller_command
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.plants.plant import COMMAND_INTERFACE, PlantParameters
 
 CORE = 0
 JOINTS = 6
 PERIOD = 0.002  # of config/ur5e.yaml [s]
+PATIENCE = 120  # with who does not answer [s]
 JOINT_NAMES = [f'joint_{i}' for i in range(JOINTS)]
 
 
@@ -242,9 +248,10 @@ class Rate(NamedTuple):
         return cls(count / (last.wall - first.wall), 1e6 * (last.cpu - first.cpu) / count)
 
 
-def cpu_time(processes: Sequence[subprocess.Popen]) -> float:
-    """Return the CPU time that processes have used [s]."""
-    used = (psutil.Process(each.pid).cpu_times() for each in processes)
+def cpu_time(processes: Sequence[subprocess.Popen | Group]) -> float:
+    """Return the CPU time that processes have used, with those that they started [s]."""
+    first = [psutil.Process(each.pid) for each in processes]
+    used = (own.cpu_times() for each in first for own in (each, *each.children(recursive=True)))
     return sum(each.user + each.system for each in used)
 
 
@@ -271,37 +278,66 @@ def measure_bare(row: str, seconds: float) -> Rate:
 
 def measure_loop(composed: bool, seconds: float) -> Rate:
     """Return the rate of the real simulator and servo controller, in one or two processes."""
-    run = [sys.executable, '-m', 'arm_sim.executables']
     nodes = ['simulator', 'servo_controller']
-    arguments = ['--ros-args', *as_arguments(files_of('ur5e'))]
-    for told in (
+    told = (
         *(f'{node}:core:={CORE}' for node in nodes),
-        'simulator:clock_rate:=0.5',
         'servo_controller:autostart:=true',
         'servo_controller:feedforward:=discrete',
-    ):
-        arguments += ['-p', told]
+    )
     starts = [['composed', *nodes]] if composed else [[node] for node in nodes]
+    processes = [subprocess.Popen(executable(start, told)) for start in starts]
+    try:
+        return measure_clock(seconds, lambda: cpu_time(processes))
+    finally:
+        end(processes)
+
+
+def measure_external(command: str, actuator: str, seconds: float) -> Rate:
+    """Return the rate of the real simulator and a controller that is a command of the user's."""
+    told = (f'simulator:core:={CORE}', f'simulator:actuator:={actuator}')
+    simulator = subprocess.Popen(executable(['simulator'], told))
+    try:
+        with (
+            NamedTemporaryFile() as log,
+            Group(controller_command([command]), Path(log.name), os.environ) as own,
+        ):
+            return measure_clock(seconds, lambda: cpu_time([simulator, own]))
+    finally:
+        end([simulator])
+
+
+def executable(words: Sequence[str], told: Sequence[str]) -> list[str]:
+    """Return the command that runs executables of this package for the UR5e."""
+    files = as_arguments(files_of('ur5e'))
+    command = [sys.executable, '-m', 'arm_sim.executables', *words, '--ros-args', *files]
+    for each in ('simulator:clock_rate:=0.5', *told):
+        command += ['-p', each]
+    return command
+
+
+def measure_clock(seconds: float, cpu: Callable[[], float]) -> Rate:
+    """Return the rate of the simulator that publishes /clock; `cpu` tells the CPU time [s]."""
     rclpy.init()
     node = Node('stopwatch')
     samples: list[Sample] = []
-    processes = [subprocess.Popen([*run, *start, *arguments]) for start in starts]
 
     def on_clock(message: Clock) -> None:
         cycles = to_ns(message.clock) * 1e-9 / PERIOD
-        samples.append(Sample(time.monotonic(), cpu_time(processes), cycles))
+        samples.append(Sample(time.monotonic(), cpu(), cycles))
 
     node.create_subscription(Clock, '/clock', on_clock, CONTROL_INPUT_QOS)
     executor = make_executor()
     executor.add_node(node)
+    begin = time.monotonic()
     try:
         while len(samples) < 3:
             executor.spin_once(timeout_sec=0.1)
+            if time.monotonic() > begin + PATIENCE:
+                raise SystemExit(f'no answer on joint_commands to joint_states for {PATIENCE} s')
         first = samples[-1]
         while samples[-1].wall < first.wall + seconds:
             executor.spin_once(timeout_sec=0.1)
     finally:
-        end(processes)
         node.destroy_node()
         rclpy.shutdown()
     return Rate.between(first, samples[-1])
@@ -320,6 +356,10 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=4.0, help='of each measurement')
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--json', type=Path, help='file for the numbers')
+    command = 'a controller of your own beside the others, as one word: "python3 my.py"'
+    parser.add_argument('--external', metavar='COMMAND', help=command)
+    what = 'what its commands are (torque)'
+    parser.add_argument('--actuator', choices=COMMAND_INTERFACE, default='torque', help=what)
     parser.add_argument('--role', nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.role:
@@ -335,6 +375,9 @@ def main() -> None:
         'bare': partial(measure_bare, 'bare'),
         'typed': partial(measure_bare, 'typed'),
     }
+    if options.external:
+        external = partial(measure_external, options.external, options.actuator)
+        measures['external'] = external
     rates: dict[str, list[Rate]] = {row: [] for row in measures}
     for number in range(options.rounds):
         for row, measure in measures.items():
@@ -347,7 +390,11 @@ def main() -> None:
     }
     print(f'\n{"":10s}{"cycles/s":>10s}{"CPU us":>8s}   of others, by wall clock (by CPU time)')
     for row, value in median.items():
-        others = {'loop': ('floor', 'usual'), 'composed': ('bare', 'typed', 'loop')}.get(row, ())
+        others = {
+            'loop': ('floor', 'usual'),
+            'composed': ('bare', 'typed', 'loop'),
+            'external': ('loop',),
+        }.get(row, ())
         shares = [
             f'{value.wall / median[other].wall:.2f} ({median[other].cpu / value.cpu:.2f}) {other}'
             for other in others

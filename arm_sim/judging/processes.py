@@ -54,6 +54,11 @@ class Group:
         self.end()
 
     @property
+    def pid(self) -> int:
+        """The number of the process, and of its group."""
+        return self._process.pid
+
+    @property
     def code(self) -> int | None:
         """The exit code; None while it runs."""
         return self._process.poll()
@@ -62,7 +67,7 @@ class Group:
         """End the whole group: as by Ctrl-C first, and by force in the end."""
         for number, patience in _ASKED:
             with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
+                os.killpg(self.pid, number)
             end = time.monotonic() + patience
             while time.monotonic() < end:
                 if self.code is not None and not self._others():
@@ -72,7 +77,7 @@ class Group:
     def _others(self) -> bool:
         """Whether processes of the group are left."""
         try:
-            os.killpg(self._process.pid, 0)
+            os.killpg(self.pid, 0)
         except ProcessLookupError:
             return False
         return True
