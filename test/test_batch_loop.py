@@ -22,6 +22,7 @@ from arm_sim.comparison.cases import Case, make_plants, plant_parameters
 from arm_sim.comparison.laws import compared_class, compared_laws, law_parameters, make_law
 from arm_sim.comparison.monte_carlo import Ranges
 from arm_sim.plants.analytical_plant import AnalyticalPlant
+from arm_sim.plants.drives import DriveParameters
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
@@ -320,3 +321,43 @@ def test_arms_of_a_batch_take_their_steps_together():
         BatchPlant([ROBOT.model] * 2, [parameters, replace(parameters, timestep=2e-3)])
     with pytest.raises(ArmError, match='2 arms of a batch have 3 parameters'):
         BatchPlant([ROBOT.model] * 2, [parameters] * 3)
+
+
+ENCODED = {'encoder_resolution': (1e-4, 3e-4, 1e-5)}
+DIFFERENT = [
+    DriveParameters(),
+    DriveParameters(command_delay=2, command_jitter=3, jitter_seed=7, **ENCODED),
+    DriveParameters(command_jitter=1, effort_rate_limit=(900.0,)),
+    DriveParameters(command_delay=1, effort_rate_limit=(300.0, 200.0, 500.0), **ENCODED),
+]
+
+
+@pytest.mark.parametrize('engine', ['analytical', 'mujoco'])
+def test_each_arm_of_a_batch_has_the_drives_of_the_one_arm_loop(engine):
+    told = PlantParameters(actuator='torque', timestep=PERIOD)
+    several = [replace(told, **vars(drives)) for drives in DIFFERENT]
+    law, q = compared_class('computed_torque_pid'), []
+    gains = law_parameters('computed_torque_pid', ROBOT)
+    loaded = [with_error(ROBOT.model, ModelError(payload=0.1 * k)) for k in range(4)]
+    noise = [Imperfections(delay=k % 2, position_noise=1e-6, seed=k) for k in range(4)]
+    bare = BatchPlant([ROBOT.model] * 4, told, engine)
+    efforts = []
+
+    def keep(i, now, v, reference, effort, alive):
+        q.append(now)
+        efforts.append(effort.copy())
+
+    run_batch(
+        BatchPlant(loaded, several, engine), law(BatchModel(ROBOT.model), gains), TASK.reference,
+        DURATION, [keep], [replacement(0.05, bare)], noise,
+    )  # fmt: skip
+    make = {'analytical': AnalyticalPlant, 'mujoco': MujocoPlant}[engine]
+    for arm, (model, parameters) in enumerate(zip(loaded, several, strict=True)):
+        record = run_closed_loop(
+            make(model, parameters), law(ROBOT.model, gains), TASK.reference, DURATION,
+            [replacement(0.05, make(ROBOT.model, told))], noise[arm],
+        )  # fmt: skip
+        assert_allclose(np.array(q)[:, arm], record.q, rtol=0, atol=1e-12)
+        # Velocities are differences of positions over a period.
+        scale = 1e-12 * np.abs(record.effort).max() / PERIOD
+        assert_allclose(np.array(efforts)[:, arm], record.effort, rtol=0, atol=scale)

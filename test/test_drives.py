@@ -209,5 +209,7 @@ def test_what_has_no_effect_is_refused():
             make(MODEL, PlantParameters(**told))
     with pytest.raises(ArmError, match='a motion model has no drives'):
         MotionModelPlant(MODEL, MotionModelPlant.Parameters(command_delay=1))
-    with pytest.raises(ArmError, match='command_delay: the arms of a batch have no such drives'):
-        BatchPlant([MODEL], PlantParameters(command_delay=1))
+    with pytest.raises(ArmError, match='the drives of a batch have no model of the arm'):
+        BatchPlant([MODEL], PlantParameters(actuator='torque', **vars(COMPENSATED)))
+    with pytest.raises(ArmError, match='effort_rate_limit is .* takes? position'):
+        BatchPlant([MODEL], PlantParameters(effort_rate_limit=(1.0,)))

@@ -169,3 +169,10 @@ def test_a_task_that_is_over_at_once_is_refused(monkeypatch):
     monkeypatch.setattr('arm_sim.margins.margins.make_task', lambda *given: short)
     with pytest.raises(ArmError, match='too short for margins'):
         course_of(LOOP, [robot.model])
+
+
+def test_drives_are_refused_since_a_margin_would_not_have_them(tmp_path):
+    file = tmp_path / 'late.yaml'
+    file.write_text('simulator: {ros__parameters: {command_delay: 2}}')
+    with pytest.raises(ArmError, match='command_delay: margins are of arms without such drives'):
+        margins_of(replace(LOOP, config=str(file)))

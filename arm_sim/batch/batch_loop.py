@@ -57,7 +57,7 @@ def run_batch(
     references = _References(reference_function, law.lookahead, n, size, own_references)
     now, wanted = references.at(0, period_ns)
     plant.reset(now.q, now.v)
-    law.reset(plant.q.copy(), plant.v.copy())
+    law.reset(plant.measured_q.copy(), plant.measured_v.copy())
     alive: Any = np.ones(size, dtype=bool)
     beyond: Any = np.zeros(size, dtype=bool)
     with np.errstate(all='ignore'):
@@ -67,7 +67,8 @@ def run_batch(
                 plant = due[i](plant)
             now, wanted = references.at(i, period_ns)
             q, v = plant.q.copy(), plant.v.copy()
-            command = late(i, law(*noise.added(i, q, v), wanted, period))
+            seen = noise.added(i, plant.measured_q.copy(), plant.measured_v.copy())
+            command = late(i, law(*seen, wanted, period))
             sound = np.isfinite(np.einsum('ij,ij->i', command, command))
             if not sound.all():
                 alive &= sound

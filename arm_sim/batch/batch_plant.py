@@ -15,6 +15,7 @@ from arm_dynamics.compiled import (
     SoftFriction,
 )
 from arm_dynamics.model import RobotModel
+from arm_sim.batch.batch_drives import BatchDrives
 from arm_sim.plants.analytical_plant import AnalyticalParameters
 from arm_sim.plants.plant import COMMAND_INTERFACE, RIGID_BODY_ENGINES, PlantParameters
 
@@ -70,8 +71,6 @@ class BatchPlant:
             soft = mujoco_friction(parameters.timestep)
         if parameters.contacts:
             raise ArmError('contacts is true; a batch has no contacts')
-        for name in chain.from_iterable(own.drives() for own in each):
-            raise ArmError(f'{name}: the arms of a batch have no such drives')
         one_of('actuator of a batch', parameters.actuator, ('servo', 'torque'))
         arms = iter(models)
         first = next(arms, None)
@@ -94,6 +93,23 @@ class BatchPlant:
         self.q, self.v, self._pushes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.effort = self._forward.effort
         self.beyond = np.zeros(self.size, dtype=bool)
+        self._drives: BatchDrives | None = None
+        for own in each:
+            own.check_drives(self.command_interface, False)
+        if any(own.drives() for own in each):
+            self._drives = BatchDrives(
+                each, self.joint_names, self.size, parameters.period_ns * 1e-9
+            )
+
+    @property
+    def measured_q(self) -> Array:
+        """Positions (N, n) as encoders read them."""
+        return self.q if self._drives is None else self._drives.measured[0]
+
+    @property
+    def measured_v(self) -> Array:
+        """Velocities (N, n) as encoders read them."""
+        return self.v if self._drives is None else self._drives.measured[1]
 
     def reset(self, q: ArrayLike, v: ArrayLike = 0.0) -> None:
         """Go to states q, v, each (N, n) or (n,), and forget everything else."""
@@ -101,14 +117,25 @@ class BatchPlant:
         self._forward.reset()
         self.q[:], self.v[:] = q, v
         self.beyond[:] = False
+        if self._drives is not None:
+            self._drives.reset(self.q, self.v)
 
     def go_on_from(self, before: 'BatchPlant') -> None:
-        """Take over the states of another batch, and its wrenches."""
+        """Take over the states of another batch, its wrenches, and its drives."""
         self.reset(before.q, before.v)
         self._wrenches = before._wrenches
+        if before._drives is not None:
+            self._drives = before._drives
 
     def step(self, command: Array) -> None:
-        """Hold commands (N, n) over one control period."""
+        """Send commands (N, n) to the drives, which hold what they make of it over a period."""
+        if self._drives is None:
+            self._act(command)
+            return
+        self._act(self._drives.effect(command))
+        self._drives.read(self.q, self.v)
+
+    def _act(self, command: Array) -> None:
         p = self.parameters
         self._note_beyond()
         if not self._wrenches:

@@ -35,7 +35,7 @@ def measure_batch(
     for name in laws:
         interface = compared_class(name).command_interface
         law = _law_of_many(replace(case, law=name), robot)
-        if law is None or case.drives.drives() or type(task).run is not Task.run:
+        if law is None or case.drives.compensates or type(task).run is not Task.run:
             yield nothing
             continue
         if interface not in plants:

@@ -101,7 +101,10 @@ def course_of(loop: Loop, models: Sequence[RobotModel]) -> Course:
     robot = loop.load()
     task, model = make_task(loop.task, robot), robot.model
     loaded = [with_error(each, ModelError(payload=task.payload)) for each in models]
-    plant = BatchPlant(loaded, loop.plant_of(robot), loop.engine)
+    told = loop.plant_of(robot)
+    for name in told.drives():
+        raise ArmError(f'{name}: margins are of arms without such drives; --delay is a delay')
+    plant = BatchPlant(loaded, told, loop.engine)
     period = plant.parameters.period_ns * 1e-9
     law, follow = loop.make(robot, model), tabulated(task.reference)
     last = round(task.duration / period) - 1
