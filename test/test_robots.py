@@ -140,6 +140,31 @@ def test_mjcf_that_is_no_arm_is_refused_in_one_line(written, old, new, says):
     assert '\n' not in str(refusal.value)
 
 
+ASSETS = """<asset>
+    <mesh name="shell" file="shell.stl"/> <mesh file="cap.obj"/>
+    <texture name="paint" type="2d" file="paint.png"/> <material name="blue" texture="paint"/>
+  </asset><worldbody>"""
+SHELL = '<geom type="mesh" mesh="shell" material="blue"/><geom type="mesh" mesh="cap"/>'
+
+
+def test_an_mjcf_whose_meshes_and_textures_are_not_there_is_the_arm_without_them(written, capfd):
+    whole = RobotModel(find_urdf(written(MJCF, 'whole.xml')))
+    text = MJCF.replace('<worldbody>', ASSETS)
+    file = written(text.replace('<geom type="sphere"', f'{SHELL}<geom type="sphere"'))
+    model = RobotModel(find_urdf(file))
+    said = 'arm.xml: not found, and so not shown: shell.stl, cap.obj, paint.png\n'
+    assert capfd.readouterr().err.count(said) == 1
+    assert model.urdf.count('<visual') == whole.urdf.count('<visual') > 0
+    np.testing.assert_array_equal(
+        model.mass_matrix([0.3, 0.2, 0.1]), whole.mass_matrix([0.3, 0.2, 0.1])
+    )
+    of_shapes = text.replace('<geom type="capsule"', f'{SHELL}<geom type="capsule"')
+    with pytest.raises(
+        ArmError, match="mesh 'shell.stl' is not found, and the inertia of body 'up"
+    ):
+        find_urdf(written(of_shapes, 'other.xml'))
+
+
 FINGERS = """
   <body name="palm" pos="0 0 0.1">
     <body name="left"><joint name="l" axis="1 0 0" range="10 50"/><geom size="0.02"/></body>

@@ -88,6 +88,8 @@ def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str)
     gravity = parameters['/**'].get('gravity', model.gravity)
     same = RobotModel(model.urdf, gravity=gravity)
     mjcf_model.check_same(m, same, held)
+    if mjcf_file.missing:
+        _say(file, f'not found, and so not shown: {_some(mjcf_file.missing)}')
     if m.ngravcomp:
         _say(file, 'gravcomp is not read: gravity acts on every link')
     return _written(file, tree, parameters, folder, list(held))
@@ -109,9 +111,13 @@ def _written(
         told = {name: {'ros__parameters': values} for name, values in parameters.items()}
         parameter_file(path).write_text(yaml.safe_dump(told))
     if held:
-        names = ', '.join(held[:12]) + f' and {len(held) - 12} more' * (len(held) > 12)
-        _say(file, f'held still: {names}; joints:= chooses what moves')
+        _say(file, f'held still: {_some(held)}; joints:= chooses what moves')
     return path
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the first names, and how many there are beside them."""
+    return ', '.join(names[:12]) + f' and {len(names) - 12} more' * (len(names) > 12)
 
 
 def parameter_file(urdf: Path) -> Path:

@@ -13,6 +13,7 @@ import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.descriptions.held_joints import text_of_numbers
+from arm_dynamics.descriptions.mjcf_files import compiled
 from arm_dynamics.descriptions.mjcf_shapes import add_shapes
 
 _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -31,17 +32,15 @@ class Mjcf:
     Attributes:
         file: its path.
         mj_model: MuJoCo's model.
+        missing: files of meshes and textures that are not there; what needs them is left out.
         coupled: names of the joints in loops, which cannot move alone.
     """
 
     def __init__(self, file: Path):
         """Compile the file. Raises ArmError where MuJoCo does not, or where its base floats."""
         self.file = file
-        try:
-            self.mj_model = m = mujoco.MjSpec.from_file(str(file)).compile()
-        except ValueError as error:
-            reason = ' '.join(str(error).split())
-            raise ArmError(f'MuJoCo does not compile {str(file)!r}: {reason}') from None
+        self.mj_model, self.missing = compiled(file)
+        m = self.mj_model
         self._links = _unique_names(m)
         for joint in range(m.njnt):
             name, kind = m.joint(joint).name, int(m.jnt_type[joint])

@@ -1,0 +1,61 @@
+"""The files beside an MJCF, meshes and textures: where they are not there, shapes are left out."""
+
+from pathlib import Path
+
+import mujoco
+
+from arm_dynamics.checks import ArmError
+
+_FROM_GEOMS = 1  # inertiafromgeom="true"
+
+
+def compiled(file: Path) -> tuple[mujoco.MjModel, list[str]]:
+    """Return what MuJoCo compiles of an MJCF, and the files that it names and that are missing.
+
+    Raises:
+        ArmError: MuJoCo does not compile it, or a missing mesh would have told a body's inertia.
+    """
+    try:
+        spec = mujoco.MjSpec.from_file(str(file))
+        try:
+            return spec.compile(), []
+        except ValueError:
+            missing = _leave_out_missing(spec)
+            if not missing:
+                raise
+            return spec.compile(), missing
+    except ValueError as error:
+        if isinstance(error, ArmError):
+            raise
+        reason = ' '.join(str(error).split())
+        raise ArmError(f'MuJoCo does not compile {str(file)!r}: {reason}') from None
+
+
+def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:
+    """Remove shapes whose mesh, and looks whose texture is not there; return these files."""
+    meshes = [each for each in spec.meshes if _is_missing(spec, spec.meshdir, each.file)]
+    textures = [each for each in spec.textures if _is_missing(spec, spec.texturedir, each.file)]
+    missing = [each.file for each in (*meshes, *textures)]
+    of = {each.name or Path(each.file).stem: each.file for each in meshes}
+    for geom in [each for each in spec.geoms if each.meshname in of]:
+        body = geom.parent
+        from_geoms = int(spec.compiler.inertiafromgeom) == _FROM_GEOMS
+        if body.name != 'world' and (from_geoms or not body.explicitinertial):
+            raise ArmError(
+                f'mesh {of[geom.meshname]!r} is not found, and the inertia of body {body.name!r} '
+                'is that of its shapes: bring the file, or write the body an <inertial>'
+            )
+        spec.delete(geom)
+    for mesh in meshes:
+        spec.delete(mesh)
+    looks = {each.name or Path(each.file).stem for each in textures}
+    for material in spec.materials:
+        material.textures = ['' if name in looks else name for name in material.textures]
+    for texture in textures:
+        spec.delete(texture)
+    return missing
+
+
+def _is_missing(spec: mujoco.MjSpec, folder: str, name: str) -> bool:
+    own = Path(name).name if spec.strippath else name
+    return bool(name) and not Path(spec.modelfiledir, folder, own).is_file()
