@@ -14,6 +14,7 @@ EXECUTABLES = [
     'composed',
     'recorder',
     'viewer',
+    'view',
     'controller_manager',
     'comparison_task',
     'tune',
@@ -62,6 +63,7 @@ setup(
         'film': ['imageio-ffmpeg'],  # render to MP4
         'parquet': ['pyarrow>=17'],  # --parquet
         'robots': ['example-robot-data', 'robot_descriptions', 'xacro'],  # robot:=
+        'view': ['viser>=1.1'],  # view:=true
     },
     zip_safe=True,
     maintainer='The arm_sim developers',

@@ -21,6 +21,7 @@ _MODULES = {
     'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
     'recorder': 'arm_sim.recording.ros.recorder_node',
     'viewer': 'arm_sim.viewer.ros.viewer_node',
+    'view': 'arm_sim.view.ros.view_node',
     'controller_manager': 'arm_sim.standards.ros.controller_manager_node',
     'comparison_task': 'arm_sim.ros.task_node',
     'tune': 'arm_sim.commands.tune',

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.laws import law_class
-from arm_controllers.parameter_file import SHARED
+from arm_controllers.parameter_file import SHARED, yaml_value
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotWords, find_urdf
@@ -36,6 +36,7 @@ from arm_sim.plants.plant import (
 )
 from arm_sim.ros.launch_arguments import namespace_of
 from arm_sim.runs.robot import Robot
+from arm_sim.view.needs import HELP, has_viser
 from arm_sim.viewer.ros.tools import missing, plot, rviz
 
 
@@ -124,6 +125,7 @@ def arm_nodes(
         found.append(LogInfo(msg=_wanted(model, plant['actuator'])))
     if given['viewer'] == 'true':
         found.append(_node('viewer', [config, around], space, may_end=True))
+    found += view(given, [config, around])
     if recorder and given['record'] != 'false':
         kind = 'bag' if given['record'] == 'bag' else 'mcap'
         found.append(_node('recorder', [{'record': kind}], space, may_end=True))
@@ -165,6 +167,23 @@ def _manager(config: str, space: str) -> Any:
     return _node('controller_manager', [told], space)
 
 
+def view(given: Mapping[str, str], parameters: Sequence[Any] = ()) -> list[Any]:
+    """Return what serves a page with the arm, where it is asked for; or the line that it cannot.
+
+    `parameters`: files and mappings that are weaker than the arguments.
+    """
+    if given['view'] != 'true':
+        return []
+    if not has_viser():
+        return [LogInfo(msg=f'view: {HELP}; the run goes on without')]
+    told: dict[str, Any] = {'view_host': ParameterValue(given['view_host'], value_type=str)}
+    told['view_port'] = yaml_value('view_port', given['view_port'])
+    tip = RobotWords.of(given['robot']).tip_frame
+    if tip:
+        told['tool_frame'] = ParameterValue(tip, value_type=str)
+    return [_node('view', [*parameters, told], namespace_of(given), may_end=True)]
+
+
 def replay(given: Mapping[str, str]) -> list[Any]:
     """Return what plays a recording, and the viewer where it is asked for."""
     file = str(Path(given['file']).expanduser().absolute())
@@ -174,7 +193,8 @@ def replay(given: Mapping[str, str]) -> list[Any]:
         'seek': float(given['seek']),
     }
     found = [_node('replay', [told], '', succeeds=True)]
-    return found + ([_node('viewer', [], '', may_end=True)] if given['viewer'] == 'true' else [])
+    found += [_node('viewer', [], '', may_end=True)] if given['viewer'] == 'true' else []
+    return found + view(given)
 
 
 def _separate(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
@@ -220,19 +240,25 @@ def _installed(executable: str) -> bool:
     return Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', executable).is_file()
 
 
-def comparison(given: Mapping[str, str], **options: str) -> ExecuteProcess:
-    """Return `compare_controllers` with these options; its end ends the launch, as a task's."""
+def comparison(given: Mapping[str, str], **options: str) -> list[Any]:
+    """Return `compare_controllers` with these options; its end ends the launch, as a task's.
+
+    A page shows the runs that are made of nodes.
+    """
     name, config = 'compare_controllers', given['config']
     for robot in options['robots'].split(',') if config else ():
         config_file(robot.strip(), config)
     options = {**options, 'config': config, 'output-dir': given['output_dir']}
     arguments = [f'--{option}={value}' for option, value in options.items()]
-    return ExecuteProcess(
+    tool = ExecuteProcess(
         cmd=[sys.executable, '-m', 'arm_sim.executables', name, *arguments],
         name=name,
         output_format='{line}',
         **_ending(name, succeeds=True),
     )
+    if given['view'] == 'true' and options.get('over', 'topics') == 'loop':
+        return [tool, LogInfo(msg='view: without nodes there is nothing to see; say topics')]
+    return [*view(given), tool]
 
 
 def _node(

@@ -19,7 +19,7 @@ ARGUMENTS = (
 def compare(given: dict[str, str]) -> list:
     """Return the tool that launches task after task."""
     names = {name: given[name] for name in ('robots', 'tasks', 'laws')}
-    return [comparison(given, engines=given['engine'], over='topics', **names)]
+    return comparison(given, engines=given['engine'], over='topics', **names)
 
 
 generate_launch_description = description(ARGUMENTS, compare)

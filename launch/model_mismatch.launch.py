@@ -24,7 +24,7 @@ def mismatch(given: dict[str, str]) -> list:
     """Return the tool that sweeps."""
     names = {name: given[name] for name in ('laws', 'sweep', 'values', 'over')}
     robot = {'robots': given['robot'], 'engines': given['engine']}
-    return [comparison(given, **robot, **names)]
+    return comparison(given, **robot, **names)
 
 
 generate_launch_description = description(ARGUMENTS, mismatch)

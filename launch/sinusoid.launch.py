@@ -33,7 +33,7 @@ def sinusoid(given: dict[str, str]) -> list:
                 f'{name} is for one run, not a sweep; model_mismatch.launch.py sweeps it'
             )
     options = {'robots': given['robot'], 'engines': given['engine'], 'over': given['sweep']}
-    return [comparison(given, sweep='frequency', **options)]
+    return comparison(given, sweep='frequency', **options)
 
 
 generate_launch_description = description(ARGUMENTS, sinusoid)

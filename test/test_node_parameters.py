@@ -1,6 +1,7 @@
 """Parameters of every node: known, described, fixed, dumped and loaded again; names refused."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,11 +27,13 @@ from arm_sim.ros.known_parameters import known_nodes, known_parameters  # noqa: 
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 from arm_sim.ros.task_node import TaskNode  # noqa: E402
 from arm_sim.tasks import task_names  # noqa: E402
+from arm_sim.view.ros.view_node import ViewNode  # noqa: E402
 from arm_sim.viewer.ros.viewer_node import ViewerNode  # noqa: E402
 
 MAKERS = {
     'simulator': SimulatorNode,
     'viewer': partial(ViewerNode, lambda scene: None),  # without a window
+    'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', close=lambda: None)),
     'inverse_kinematics': InverseKinematicsNode,
     **{f'{task}_task': partial(TaskNode, task) for task in task_names()},
     'comparison_task': partial(TaskNode, ''),

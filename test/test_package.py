@@ -21,8 +21,9 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
     ],
     'arm_controllers': ['', 'laws', 'adapters', 'published', 'follower', 'ros'],
     'arm_sim': [
-        '', 'plants', 'viewer', 'standards', 'runs', 'tasks', 'farm', 'batch', 'comparison',
-        'tuning', 'recording', 'margins', 'robot_trials', 'commands', 'judging', 'ros', 'replay',
+        '', 'plants', 'viewer', 'view', 'standards', 'runs', 'tasks', 'farm', 'batch',
+        'comparison', 'tuning', 'recording', 'margins', 'robot_trials', 'commands', 'judging',
+        'ros', 'replay',
     ],
 }  # fmt: skip
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them

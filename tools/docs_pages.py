@@ -28,6 +28,7 @@ from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # n
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
 from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
 from arm_sim.tasks import task_class, task_names  # noqa: E402
+from arm_sim.view.ros.view_node import ViewParameters  # noqa: E402
 from arm_sim.viewer.ros.viewer_node import ViewerParameters  # noqa: E402
 
 PACKAGES = {
@@ -62,6 +63,7 @@ def interfaces() -> str:
         'inverse_kinematics': parameter_fields(InverseKinematicsParameters),
         'task': parameter_fields(TaskNodeParameters),
         'viewer': parameter_fields(ViewerParameters),
+        'view': parameter_fields(ViewParameters),
     }
     for node, fields in known.items():
         parts += [f'## {node}', endpoints(node), table(fields)]

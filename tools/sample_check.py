@@ -11,6 +11,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 from unittest.mock import patch
 
+from launch.actions import DeclareLaunchArgument
 from samples import ROOT, Sample, words
 
 from arm_sim import executables
@@ -26,7 +27,15 @@ WS = (
 )  # fmt: skip
 # Words that stand for what a user has.
 OF_A_USER = re.compile(r'\bmy_|/path/to|[A-Z]{4}|<|^\.\.\.$|host:|\.\.\.')
-_NODES = ('simulator', 'inverse_kinematics', 'recorder', 'viewer', 'replay', 'controller_manager')
+_NODES = (
+    'simulator',
+    'inverse_kinematics',
+    'recorder',
+    'viewer',
+    'view',
+    'replay',
+    'controller_manager',
+)
 
 
 def fault(command: Sample) -> str:
@@ -61,7 +70,9 @@ def launch_arguments(name: str) -> dict[str, list[str]]:
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return {each.name: list(each.choices or ()) for each in module.ARGUMENTS}
+    actions = module.generate_launch_description().entities
+    declared = [each for each in actions if isinstance(each, DeclareLaunchArgument)]
+    return {each.name: list(each.choices or ()) for each in declared}
 
 
 def _of_launch(name: str, told: list[str]) -> str:

@@ -29,6 +29,7 @@ def nodes() -> dict[str, str]:
         'inverse_kinematics': 'inverse_kinematics',
         'recorder': 'recorder',
         'viewer': 'viewer',
+        'view': 'view',
         'controller_manager': 'controller_manager',
         **{f'{law}_controller': 'controller' for law in laws},
         **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},

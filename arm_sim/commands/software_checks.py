@@ -23,6 +23,7 @@ _FOR = {
     'parquet': '--parquet',
     'robots': 'more robots',
     'film': 'render to MP4',
+    'view': 'view:=true',
 }
 # The packages of ROS 2 without which something is not there, and what that is.
 _ROS_OPTIONAL = {'tf2_msgs': '/tf', 'rviz2': 'rviz:=true', 'rqt_plot': 'plot:=true'}

@@ -23,6 +23,7 @@ from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters
 from arm_sim.tasks import task_class, task_classes
+from arm_sim.view.ros.view_node import ViewParameters
 from arm_sim.viewer.ros.viewer_node import ViewerParameters
 
 # Declared by every node of rclpy.
@@ -31,6 +32,7 @@ _EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 _NODES: dict[str, tuple[type, ...]] = {
     'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
     'viewer': (ViewerParameters,),
+    'view': (ViewParameters,),
     'inverse_kinematics': (InverseKinematicsParameters,),
 }
 

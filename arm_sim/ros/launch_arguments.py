@@ -87,6 +87,13 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         'a window that shows the arm, whatever engine steps it',
         ['true', 'false'],
     ),
+    'view': (
+        'false',
+        'a page in the browser that shows the arm and takes orders; needs viser',
+        ['true', 'false'],
+    ),
+    'view_port': ('8080', 'of that page; the next free one where it is taken', None),
+    'view_host': ('127.0.0.1', 'address of that page; 0.0.0.0: for other machines too', None),
     'contacts': ('false', 'whether the arm touches floor and table', ['true', 'false']),
     'table': ('', 'box: its middle x, y, z and its sizes along them [m]; empty: none', None),
     'plot': ('false', 'start rqt_plot', ['true', 'false']),
@@ -116,6 +123,7 @@ ARM = (
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion',
 )  # fmt: skip
+VIEW = ('view', 'view_port', 'view_host')  # of every launch file
 # What the argument `record` is for nodes.
 RECORD = {'true': 'mcap', 'bag': 'bag', 'false': 'none'}
 
@@ -152,8 +160,10 @@ def description(
     """Return the function that launch asks a file for, `generate_launch_description`.
 
     `nodes` returns what to start for the values of all arguments. Shared arguments that are not
-    among the launch file's own have their usual value.
+    among the launch file's own have their usual value; those of VIEW every launch file has.
     """
+    own = [each.name for each in arguments]
+    arguments = [*arguments, *shared(*(name for name in VIEW if name not in own))]
     usual = {name: value for name, (value, *_) in _SHARED.items()}
 
     def start(context: LaunchContext) -> list[Any]:
