@@ -29,6 +29,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.ros.qos import STATE_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.executables import LAUNCH
 from arm_sim.parameter_files import as_arguments, files_of
 
 LONGEST_LINE = 500  # characters a node may print in a line
@@ -60,6 +61,7 @@ class ArmSystem:
         self.environment = os.environ | {
             'ROS_DOMAIN_ID': self.domain,
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            LAUNCH: str(os.getpid()),  # nodes end with the tests, however these end
         }
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         self.context = rclpy.Context()
