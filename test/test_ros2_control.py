@@ -25,7 +25,7 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.ros.launch_arguments import _SHARED
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
-from arm_sim.ros2_control import COMMANDS, PLUGINS, STATES, controllers_of, with_hardware
+from arm_sim.standards.ros2_control import COMMANDS, PLUGINS, STATES, controllers_of, with_hardware
 
 ROOT = Path(__file__).parent.parent
 FACTOR = 5.0  # simulated seconds per second at most
