@@ -11,7 +11,12 @@ PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md'), *ROOT.glob('docs
 PACKAGES = ('arm_dynamics', 'arm_controllers', 'arm_sim')
 OURS = r'(?:arm_\w+|config|launch|urdf|test|tools|benchmarks|docs)'
 # Pages that tools/docs_pages.py makes.
-MADE = {'docs/interfaces.md', *(f'docs/api/{package}.md' for package in PACKAGES)}
+PLANTS = ('mujoco', 'analytical', 'motion_model', 'five_joint_arm')
+MADE = {
+    'docs/interfaces.md',
+    *(f'docs/api/{package}.md' for package in PACKAGES),
+    *(f'docs/engines/{plant}.md' for plant in PLANTS),
+}
 
 
 def exists(name):
@@ -50,3 +55,13 @@ def test_the_site_has_every_page_and_no_other():
 
     written = {str(page.relative_to(ROOT)) for page in ROOT.glob('docs/**/*.md')}
     assert sorted(f'docs/{file}' for file in files(listed)) == sorted(written | MADE)
+
+
+def test_every_launch_file_has_a_page_in_the_table_of_launch_files():
+    table = (ROOT / 'docs' / 'launch' / 'README.md').read_text()
+    pages = dict(re.findall(r'^\| \[`(\w+\.launch\.py)`\]\(([^)]+)\)', table, re.MULTILINE))
+    assert sorted(pages) == sorted(path.name for path in ROOT.glob('launch/*.py'))
+    for name, page in pages.items():
+        text = (ROOT / 'docs' / 'launch' / page).read_text()
+        assert re.search(rf'ros2 launch arm_sim {name}', text), page
+        assert re.search(r'!\[[^]]+\]\([^)]+\.(gif|png|svg)\)', text), page

@@ -1,14 +1,18 @@
-"""Pages of the docs site that are made from the code: interfaces, and the Python API.
+"""Pages of the docs site that are made from the code: interfaces, engines, and the Python API.
 
 A hook of MkDocs (mkdocs.yml); `./ws docs` builds the site.
 """
 
+import dataclasses
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,7 +27,7 @@ from arm_controllers.parameter_values import (  # noqa: E402
 )
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
-from arm_sim.plants.plant import ENGINES, plant_class  # noqa: E402
+from arm_sim.plants.plant import ENGINES, PlantParameters, plant_class  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
 from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
@@ -36,15 +40,53 @@ PACKAGES = {
     'arm_controllers': 'What makes it follow: laws, goals and trajectories.',
     'arm_sim': 'What stands in for the real arm: plants, tasks, comparisons, recordings.',
 }
+# Plants whose modules say equation, source and use: the page's title, and how it is run.
+PLANTS = {
+    'mujoco': ('MuJoCo', 'cube.launch.py'),
+    'analytical': ('Analytical', 'cube.launch.py engine:=analytical'),
+    'motion_model': ('Motion models', 'motion_models.launch.py'),
+    'five_joint_arm': ('Five joints with motors', 'pose_hold.launch.py'),
+}
+# How paragraphs of a plant's docstring begin that are sections of its page.
+SECTIONS = re.compile(r'^(Equation|Source|When to use it|When not):[ \n]', re.MULTILINE)
 
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are made to those that are written."""
     pages = {'interfaces.md': interfaces()}
     pages |= {f'api/{name}.md': api(name) for name in PACKAGES}
+    pages |= {f'engines/{name}.md': plant(name) for name in PLANTS}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def on_page_markdown(text: str, **others: Any) -> str:
+    """Show equations, $$ in LaTeX $$, as MathML, which browsers draw without a script."""
+    return re.sub(r'\$\$(.+?)\$\$', lambda found: convert(found[1].strip(), display='block'), text)
+
+
+def plant(name: str) -> str:
+    """Return the page of a plant: what its module says, and its own parameters."""
+    title, run = PLANTS[name]
+    module = f'arm_sim.plants.{name}_plant'
+    if name not in ENGINES:
+        module = f'arm_dynamics.published.{name}'
+    text = import_module(module).__doc__ or ''
+    said = SECTIONS.sub(r'## \1\n\n', text)
+    parts = [f'# {title}', said, '## Run it', f'    ./ws ros2 launch arm_sim {run}']
+    if name in ENGINES:
+        shared = {each.name for each in dataclasses.fields(PlantParameters)}
+        own = parameter_fields(plant_class(name).Parameters)
+        more = [field for field in own if field.name not in shared]
+        parts += [
+            '## Parameters',
+            'Of the node `simulator`; [those of every plant]'
+            '(../interfaces.md#simulator) come to these.',
+            table(more),
+        ]
+    parts.append('[Which engine, when](../engines.md) compares them.')
+    return '\n\n'.join(parts) + '\n'
 
 
 def interfaces() -> str:

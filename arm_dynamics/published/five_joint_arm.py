@@ -1,7 +1,6 @@
 """The published five-joint arm with DC motors, as a function from state and input to state.
 
-"Forward Dynamics Model of a 5 Degree-of-Freedom Robot Arm using DynaMechs", AffectiveSilicon
-2022, revision 2.0. Its step, in its order:
+Equation: its step, in its order.
 
 1. q+ = q + dt v, v+ = v + dt a: explicit Euler with the acceleration that the state carries.
 2. Stiction: where v+ and the state's previous velocity have opposite signs, v+ = 0 and the
@@ -14,6 +13,17 @@
 
 The original's 0.3 joint friction has no effect where a joint has a motor, and it never sets the
 limits of R5: neither is here.
+
+Source: "Forward Dynamics Model of a 5 Degree-of-Freedom Robot Arm using DynaMechs",
+AffectiveSilicon 2022, revision 2.0.
+
+When to use it: to get the published numbers, to the last digit: J = 16.3888758427 with the
+published gains. As a plant it is the engine analytical with `integrator: lagged_euler` and
+`actuator: voltage`.
+
+When not: for an arm of your own with DC motors: take the engine analytical with its motors and
+an integrator that applies a voltage when it comes, `implicitfast` or `rk4`. Friction, damping,
+effort limits and pushes are refused with this step: the published one has none.
 """
 
 import numpy as np

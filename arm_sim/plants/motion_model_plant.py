@@ -1,4 +1,27 @@
-"""The arm together with its position controller as a motion model: the engine of low fidelity."""
+"""The arm together with its position controller as a motion model: the engine of low fidelity.
+
+Equation:
+    computed_torque    (M + A) dv/dt + C v + g = tau + J^T w,  tau = (M + A) a_q + C v + g
+    pd                 the same arm,  tau = -kp (q - q_r) - kd (v - v_r) + g
+    independent_joint  dv/dt = a_q, every joint for itself
+    task_space         the same arm,  tau = J^T (kp e + kd de) - joint_damping v + g
+
+    a_q = a_r - wn^2 (q - q_r) - 2 zeta wn (v - v_r)
+
+q_r, v_r, a_r is what the goal asks for now; e is the error of the tip's pose. Runge-Kutta's
+classical method integrates, in as many substeps as the gains ask for.
+
+Source: MathWorks, "Joint-Space Motion Model" and "Task-Space Motion Model", whose page gives wn in
+Hz and uses it as rad/s.
+
+When to use it: to try paths, timings and programs of goals, with nothing to tune and no
+controller: the simulator takes trajectory goals itself. `settling_time` and `overshoot` say how a
+joint answers.
+
+When not: to judge a control law, with sampling, delay, limits or a wrong model: the law is part of
+this model. It has no limits of effort and no contacts; it is not one of the engines that are
+compared with each other.
+"""
 
 from dataclasses import dataclass
 

@@ -14,6 +14,8 @@ from arm_sim.viewer.scene import Scene
 
 _LOOKS = 40  # states that the camera is placed by
 _WIDE = 0.0022  # the drawn path's radius, as a share of what is seen
+_LEAST = 1.5  # and in pixels, at least: its colours are to be seen in small pictures too
+_GLOW = 0.5  # so that a path in the arm's shadow keeps its colours
 _PLAIN = np.array([[0.85, 0.2, 0.1, 1.0]])
 _REFERENCE = np.array([[0.35, 0.38, 0.42, 0.4]])
 
@@ -47,7 +49,7 @@ class Film:
         extent = float(np.linalg.norm(np.ptp(points, axis=0)))
         aspect, seconds = size[0] / size[1], float(times[-1] - times[0])
         self._camera = camera_for(points, view, aspect, seconds)
-        self._wide = _WIDE * extent
+        self._wide = max(_WIDE, _LEAST / size[1]) * extent
         scale = ErrorScale(motion.error) if len(motion.error) else None
         errors = motion.error_at(motion.t)
         levels = scale.levels(errors) if scale else np.zeros(len(errors), dtype=np.int64)
@@ -112,4 +114,5 @@ def _add(scene: mujoco.MjvScene, path: Pieces, radius: float, colours: Array) ->
         geom = scene.geoms[scene.ngeom]
         mujoco.mjv_initGeom(geom, shape, place, place, turn, colours[level].astype(np.float32))
         mujoco.mjv_connector(geom, shape, radius, start, end)
+        geom.emission = _GLOW
         scene.ngeom += 1

@@ -81,7 +81,9 @@ def title_of(recording: RecordedRun, model: RobotModel) -> str:
     facts = recording.of_task()['facts'] if 'task' in recording.facts else {}
     if not facts:
         return model.name
-    return f'{facts["task"]}: {RobotWords.of(facts["robot"]).label}, {law_of(facts)}'
+    law = law_of(facts)
+    by = f'engine {facts["engine"]}' if law == 'none' else law
+    return f'{facts["task"]}: {RobotWords.of(facts["robot"]).label}, {by}'
 
 
 def span(recording: RecordedRun, motion: Motion, begin: float, end: float) -> tuple[float, float]:
