@@ -22,6 +22,7 @@ from arm_sim.runs.report import Check
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / 'config' / 'judge' / 'planar_3r.yaml'
 PAGE = ROOT / 'docs' / 'your_controller.md'
+pytest_plugins = ['arm_sim.testing']  # the fixture `judge`
 PLAN = """
 robot: planar_3r
 engines: [mujoco, analytical]
@@ -185,14 +186,7 @@ def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, caps
     assert failed == 'the controller ended with exit code 3; the controller said last: no gains'
 
 
-@pytest.fixture
-def judge_of_testing():
-    from arm_sim.testing import judged
-
-    return judged
-
-
-def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge_of_testing):
+def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge):
     code = re.search(r'```python\n(.*?)```', PAGE.read_text(), re.DOTALL)[1]
     controller = tmp_path / 'my_controller.py'
     controller.write_text(code)
@@ -200,8 +194,9 @@ def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge_of_testing)
         'robot: planar_3r\ntasks: {sinusoid: {cycles: 1}}\n'
         'wrongness: {heavy: {plant_error: {payload: 0.5}}}\nlimits: {all: {tracking_max_mm: 2.0}}'
     )
-    found = judge_of_testing([sys.executable, str(controller)], tmp_path / 'limits.yaml', tmp_path)
+    found = judge([sys.executable, str(controller)], tmp_path / 'limits.yaml')
     (verdict,) = found.verdicts
     assert not verdict.reason, found
     assert verdict.measures['tracking_max_mm'] > 2.0  # it knows nothing of the payload
     assert not found.held
+    assert (tmp_path / 'judgement' / 'judgement.xml').is_file()
