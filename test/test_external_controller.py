@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from launch.actions import LogInfo
 from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.launching import arm_nodes
 from arm_sim.ros import task_launch
 from arm_sim.ros.launch_arguments import _SHARED
+from arm_sim.ros.simulator_setup import SimulatorParameters, description_of
 
 PAGE = Path(__file__).parent.parent / 'docs' / 'your_controller.md'
 USUAL = {name: value for name, (value, *_) in _SHARED.items()} | {
@@ -65,6 +68,15 @@ def test_what_needs_a_known_law_is_refused(task, given, says):
     given = USUAL | {'controller': 'external', 'robot': 'planar_3r'} | given
     with pytest.raises(ArmError, match=says):
         task_launch.run_task(given, task)
+
+
+def test_the_description_that_is_shown_may_be_another_arms_with_the_same_joints():
+    p = SimulatorParameters(robot='planar_3r', payload=1.0)
+    heavy = with_error(p.model(), ModelError(payload=1.0))
+    assert description_of(p, heavy) == heavy.urdf != p.model().urdf
+    assert description_of(replace(p, described='planar_3r'), heavy) == p.model().urdf
+    with pytest.raises(ArmError, match="described is 'ur5e', with joints shoulder_pan_joint, "):
+        description_of(replace(p, described='ur5e'), heavy)
 
 
 def test_the_pages_controller_follows_a_task_in_lock_step(tmp_path):

@@ -66,6 +66,7 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('frequency: 1.0', 'frequenzy: 1.0', "parameter of task 'sinusoid': 'frequenzy'"),
         ('frequency: 1.0', 'frequency: fast', "'fast'; it must be a number"),
         ('analytical]', 'bullet]', "engine is 'bullet'; allowed: mujoco, analytical"),
+        ('analytical]', 'mujoco]', 'each may stand there once'),
         ('planar_3r', 'planar_4r', "'planar_4r'"),
         ('payload: 0.5', 'paylod: 0.5', "nearest known: 'payload'"),
         ('command_delay: 1', 'command_delay: -1', 'command_delay is -1; it must be'),
@@ -153,6 +154,12 @@ def test_the_checksum_tells_judgements_apart_that_differ_in_a_bit_of_a_trial(tmp
 )
 def test_a_controller_is_a_launch_file_or_any_command(words, command):
     assert trials.controller_command(words) == command
+
+
+@pytest.mark.parametrize(('text', 'says'), [('', 'an empty text'), ('a "b', 'No closing quot')])
+def test_a_command_that_is_none_is_refused(text, says):
+    with pytest.raises(ArmError, match=says):
+        trials.controller_command([text])
 
 
 def test_what_a_command_has_started_ends_with_it_also_where_it_ignores_ctrl_c(

@@ -119,6 +119,8 @@ def _plan(file: str, said: Any) -> Plan:
         raise ArmError(f'engines is {engines!r}; it must be a list of {RIGID_BODY_ENGINES}')
     for engine in engines:
         one_of('engine', engine, RIGID_BODY_ENGINES)
+    if len(set(engines)) < len(engines):
+        raise ArmError(f'engines is {engines}; each may stand there once')
     arm = Robot.load(robot, config)
     tasks = {
         name: (values, _task(name, arm, values)) for name, values in _named(given, 'tasks').items()

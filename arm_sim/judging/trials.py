@@ -36,8 +36,16 @@ def controller_command(words: Sequence[str]) -> list[str]:
     """Return the command that starts a controller: a launch file, alone or in a package, or as is.
 
     One word with spaces is split as a shell does.
+
+    Raises:
+        ArmError: it cannot be split, or has nothing in it.
     """
-    given = shlex.split(words[0]) if len(words) == 1 else list(words)
+    try:
+        given = shlex.split(words[0]) if len(words) == 1 else list(words)
+    except ValueError as error:
+        raise ArmError(f'the controller is {words[0]!r}: {error}') from None
+    if not given:
+        raise ArmError('the controller is an empty text; without one it runs already')
     if any(word.endswith(_LAUNCH_FILES) for word in given[:2]):
         return ['ros2', 'launch', *given]
     return given
