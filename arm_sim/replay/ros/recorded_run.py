@@ -116,5 +116,8 @@ class RecordedRun:
         """Return what a task says of its run. Raises ArmError where it is no task's recording."""
         told = self.facts.get('task')
         if told is None:
-            raise self.lacks('task: only a task that came to its end is reported on')
+            raise self.lacks(
+                'task: only a task that came to its end is reported on; render draws any '
+                'recording, replay.launch.py plays it'
+            )
         return {name: json.loads(text) for name, text in told.items()}
