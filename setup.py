@@ -12,6 +12,7 @@ EXECUTABLES = [
     'controller',
     'inverse_kinematics',
     'composed',
+    'tip_servo',
     'recorder',
     'viewer',
     'view',

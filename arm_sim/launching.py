@@ -129,6 +129,9 @@ def arm_nodes(
     if recorder and given['record'] != 'false':
         kind = 'bag' if given['record'] == 'bag' else 'mcap'
         found.append(_node('recorder', [{'record': kind}], space, may_end=True))
+    if given['tip_servo'] == 'true':
+        server = 'simulator' if law == 'none' else f'{law}_controller'
+        found.append(_node('tip_servo', [config, common, {'controller': server}], space))
     if given['controller_manager'] == 'true':
         found.append(_manager(given['config'], space))
     if given['rviz'] == 'true':

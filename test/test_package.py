@@ -23,7 +23,7 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_sim': [
         '', 'plants', 'viewer', 'view', 'standards', 'runs', 'tasks', 'farm', 'batch',
         'comparison', 'tuning', 'recording', 'margins', 'robot_trials', 'commands', 'judging',
-        'ros', 'replay',
+        'cartesian', 'ros', 'replay',
     ],
 }  # fmt: skip
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them

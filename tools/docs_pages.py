@@ -27,6 +27,7 @@ from arm_controllers.parameter_values import (  # noqa: E402
 )
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
+from arm_sim.cartesian.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
 from arm_sim.plants.plant import ENGINES, PlantParameters, plant_class  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
@@ -106,6 +107,7 @@ def interfaces() -> str:
         'task': parameter_fields(TaskNodeParameters),
         'viewer': parameter_fields(ViewerParameters),
         'view': parameter_fields(ViewParameters),
+        'tip_servo': parameter_fields(TipServoNodeParameters),
     }
     for node, fields in known.items():
         parts += [f'## {node}', endpoints(node), table(fields)]

@@ -30,6 +30,7 @@ def nodes() -> dict[str, str]:
         'recorder': 'recorder',
         'viewer': 'viewer',
         'view': 'view',
+        'tip_servo': 'tip_servo',
         'controller_manager': 'controller_manager',
         **{f'{law}_controller': 'controller' for law in laws},
         **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},

@@ -1,17 +1,16 @@
-"""Inverse kinematics asked of the services `compute_ik` and `compute_ik_path`; their poses."""
+"""Inverse kinematics asked of the services `compute_ik` and `compute_ik_path`."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from geometry_msgs.msg import Pose, PoseArray, PoseStamped
+from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
-from arm_dynamics.checks import ArmError, Array
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
+from arm_sim.cartesian.ros.pose_messages import pose_to_message
 
 
 class IkClient:
@@ -43,63 +42,3 @@ class IkClient:
 def _result(found: Any, q: np.ndarray, *names: str) -> SimpleNamespace:
     values = {name: getattr(found, name) for name in ('success', 'reason', *names)}
     return SimpleNamespace(q=q, **values)
-
-
-# Poses
-
-
-def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
-    """Return a pose; the quaternion is normalised.
-
-    Raises:
-        ArmError: a number is not finite, or the quaternion's norm is not 1 (to 1e-3).
-    """
-    p, o = message.position, message.orientation
-    norm = math.sqrt(o.x * o.x + o.y * o.y + o.z * o.z + o.w * o.w)
-    if not (math.isfinite(p.x + p.y + p.z) and abs(norm - 1.0) < 1e-3):
-        _poses([message], what)
-    x, y, z, w = o.x / norm, o.y / norm, o.z / norm, o.w / norm
-    return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z, x, y, z, w]))
-
-
-def poses_from_message(message: PoseArray) -> Array:
-    """Return poses (n, 4, 4). Raises as `pose_from_message`, naming the pose's index."""
-    if not message.poses:
-        raise ArmError('the path has no pose')
-    return _poses(message.poses, 'pose {} of the path')
-
-
-def pose_to_message(pose: pin.SE3, frame: str) -> PoseStamped:
-    """Return a pose in `frame` as a message."""
-    message = PoseStamped()
-    message.header.frame_id = frame
-    p, o = message.pose.position, message.pose.orientation
-    p.x, p.y, p.z, o.x, o.y, o.z, o.w = pin.SE3ToXYZQUAT(pose).tolist()
-    return message
-
-
-def _poses(messages: Sequence[Pose], what: str) -> Array:
-    rows = np.array(
-        [
-            (p.x, p.y, p.z, o.x, o.y, o.z, o.w)
-            for p, o in ((message.position, message.orientation) for message in messages)
-        ]
-    )
-    norms = np.linalg.norm(rows[:, 3:], axis=1)
-    wrong = ~np.isfinite(rows).all(axis=1) | ~(np.abs(norms - 1.0) < 1e-3)
-    if wrong.any():
-        index = int(wrong.argmax())
-        values = ', '.join(f'{value:g}' for value in rows[index])
-        raise ArmError(
-            f'{what.format(index)} is ({values}); it must be finite and its quaternion of norm 1, '
-            f'not {norms[index]:g}'
-        )
-    x, y, z, w = (rows[:, 3:] / norms[:, None]).T
-    poses = np.zeros((len(rows), 4, 4))
-    poses[:, :3, 3], poses[:, 3, 3] = rows[:, :3], 1.0
-    poses[:, 0, 0], poses[:, 0, 1] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w)
-    poses[:, 0, 2], poses[:, 1, 0] = 2 * (x * z + y * w), 2 * (x * y + z * w)
-    poses[:, 1, 1], poses[:, 1, 2] = 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
-    poses[:, 2, 0], poses[:, 2, 1] = 2 * (x * z - y * w), 2 * (y * z + x * w)
-    poses[:, 2, 2] = 1 - 2 * (x * x + y * y)
-    return poses

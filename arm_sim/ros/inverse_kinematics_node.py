@@ -32,7 +32,11 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.robots import RobotWords, find_urdf
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
-from arm_sim.ros.ik_client import pose_from_message, pose_to_message, poses_from_message
+from arm_sim.cartesian.ros.pose_messages import (
+    pose_from_message,
+    pose_to_message,
+    poses_from_message,
+)
 
 _DIAGNOSTICS_PERIOD = 1.0
 # What may change while the node runs.

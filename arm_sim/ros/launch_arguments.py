@@ -75,6 +75,11 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         "ros2_control's services beside the arm, for ros2 control, rqt and MoveIt",
         ['true', 'false'],
     ),
+    'tip_servo': (
+        'false',
+        'streams of twists and poses at ~/delta_twist_cmds, ~/pose_target_cmds move the tip',
+        ['true', 'false'],
+    ),
     'namespace': ('', 'of everything of this arm, for several in one graph: left', None),
     'clock': (
         'true',

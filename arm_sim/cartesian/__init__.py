@@ -1,0 +1,1 @@
+"""The tip moved by streams of twists and by straight lines."""

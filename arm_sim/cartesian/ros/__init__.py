@@ -1,0 +1,1 @@
+"""The nodes that move the tip."""

@@ -1,0 +1,214 @@
+"""The tip servo: streams of twists, poses and joint velocities become goals of a controller."""
+
+from array import array
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from control_msgs import msg as control_messages
+from control_msgs.msg import JointTrajectoryControllerState
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from arm_controllers.ros.diagnostics import status_publisher
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import prefix_of, set_stamp, to_ns
+from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
+from arm_controllers.ros.running import run_node
+from arm_controllers.ros.serialized_messages import JointReader, stamp_ns
+from arm_dynamics.checks import ArmError, Array, finite
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import parameter
+from arm_dynamics.robots import RobotWords, find_urdf
+from arm_sim.cartesian.ros.pose_messages import pose_from_message
+from arm_sim.cartesian.tip_servo import Step, TipServo, TipServoParameters
+from arm_sim.cartesian.tip_stream import Command, TipStream
+
+_FAR = 0.03  # [rad | m] farther from where the controller will be, the servo begins anew
+_FRESH_NS = 60_000_000  # if the controller has told it so recently
+
+
+@dataclass(frozen=True)
+class TipServoNodeParameters(TipServoParameters):
+    """Parameters of the node."""
+
+    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
+    tip_frame: str = parameter('', "the link that is moved; empty: the robot's tool")
+    controller: str = parameter('servo_controller', 'the node that takes its goals')
+    command_timeout: float = parameter(
+        0.1, "of a stream without a message, in the states' time [s]", above=0, max=10
+    )
+
+
+class TipServoNode(Node):
+    """Moves the tip of an arm through the controller that commands it.
+
+    Time is that of the states. A goal is sent one step ahead: where the step ends, and the way to
+    rest from there, which the next goal replaces. Without a next one the arm brakes.
+    """
+
+    def __init__(self):
+        """Load the model, open the topics."""
+        super().__init__('tip_servo')
+        self.parameters = p = declare_parameters(self, TipServoNodeParameters)
+        self._log, self._prefix = Log(self, 1.0), prefix_of(self)
+        tip_frame = p.tip_frame or RobotWords.of(p.robot).tip_frame or None
+        self.model = RobotModel.from_urdf(find_urdf(p.robot), tip_frame)
+        self._stream = TipStream(TipServo(self.model, p), p.command_timeout)
+        self._reader = JointReader(self.model.joint_names)
+        self._period_ns = round(p.period * 1e9)
+        self._now_ns = self._next_ns = -1
+        self._reference: JointTrajectoryControllerState | None = None
+        self._moves, self.goals, self.refused = False, 0, ''
+        self._publisher = self.create_publisher(
+            JointTrajectory, f'{p.controller}/joint_trajectory', 10
+        )
+        self.create_subscription(
+            JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS, raw=True
+        )
+        self.create_subscription(
+            JointTrajectoryControllerState,
+            f'{p.controller}/controller_state',
+            self._on_reference,
+            CONTROL_QOS,
+        )
+        self._listen(TwistStamped, '~/delta_twist_cmds', self._twist)
+        self._listen(PoseStamped, '~/pose_target_cmds', self._pose)
+        jog = getattr(control_messages, 'JointJog', None)  # ./ws builds a part of control_msgs
+        if jog is None:
+            self._log.info('no JointJog in this control_msgs: no ~/delta_joint_cmds')
+        else:
+            self._listen(jog, '~/delta_joint_cmds', self._jog)
+        self._publish = status_publisher(self)
+        self.create_timer(1.0, self._report)
+
+    def _listen(self, kind: Any, topic: str, read: Any) -> None:
+        """Take commands on a topic; one that cannot be is told of and changes nothing."""
+
+        def take(message: Any) -> None:
+            try:
+                self._stream.take(read(message), self._now_ns)
+            except ArmError as error:
+                self.refused = f'{topic}: {error}'
+                self._log.warning(self.refused)
+
+        self.create_subscription(kind, topic, take, CONTROL_QOS)
+
+    # Commands
+
+    def _twist(self, message: TwistStamped) -> Command:
+        line, turn = message.twist.linear, message.twist.angular
+        values = (line.x, line.y, line.z, turn.x, turn.y, turn.z)
+        twist = finite('the twist', values, (6,))
+        frame = self._frame(message.header.frame_id)
+
+        def move(servo: TipServo) -> Step:
+            rotation = self._pose_of(frame).rotation
+            return servo.move((rotation @ twist.reshape(2, 3, 1)).ravel())
+
+        return move
+
+    def _pose(self, message: PoseStamped) -> Command:
+        frame = self._frame(message.header.frame_id)
+        target = pose_from_message(message.pose, 'the target pose')
+        asked = self._pose_of(frame) * target
+        return lambda servo: servo.approach(asked)
+
+    def _jog(self, message: Any) -> Command:
+        v = np.zeros(self.model.nv)
+        names, given = list(message.joint_names), finite(
+            'velocities', message.velocities, (len(message.joint_names),)
+        )  # fmt: skip
+        for name, value in zip(names, given, strict=True):
+            if name not in self.model.joint_names:
+                known = ', '.join(self.model.joint_names)
+                raise ArmError(f'joint {name!r} is unknown; there are {known}')
+            v[self.model.joint_names.index(name)] = value
+        return lambda servo: servo.move_joints(v)
+
+    def _frame(self, name: str) -> str:
+        frame = name.removeprefix(self._prefix) or self.model.base_frame
+        self.model.frame_id(frame)
+        return frame
+
+    def _pose_of(self, frame: str) -> Any:
+        """Return the pose of a frame in the base, where the reference has it."""
+        return self.model.forward_kinematics(self._stream.servo.q, frame)
+
+    # Steps
+
+    def _on_reference(self, message: JointTrajectoryControllerState) -> None:
+        self._reference = message
+
+    def _on_state(self, raw: bytes) -> None:
+        """Send the next goal, a step ahead of time."""
+        now_ns, before_ns = stamp_ns(raw), self._now_ns
+        self._now_ns = now_ns
+        if now_ns < before_ns:  # a reset
+            self._moves = False
+            self._stream.forget()
+        if not self._moves:
+            if not self._stream.asks(now_ns) or not self._begin(now_ns):
+                return
+        elif now_ns < self._next_ns - self._period_ns:
+            return
+        elif now_ns > self._next_ns or self._is_elsewhere(now_ns):
+            self._begin(now_ns)  # states were missed, or a goal was refused or replaced
+        way = self._stream.step(self._next_ns)
+        self._moves = bool(way)
+        if way:
+            self._send(way)
+            self._next_ns += self._period_ns
+
+    def _begin(self, now_ns: int) -> bool:
+        """Go on from where the controller's reference is a step from now."""
+        if self._reference is None:
+            self._log.warning(f'no state of {self.parameters.controller} yet: nothing moves')
+            return False
+        try:
+            q, v = self._where(now_ns + self._period_ns)
+            self.model.check_configuration(q, f'the reference of {self.parameters.controller}')
+        except ArmError as error:
+            self._log.warning(f'{error}: nothing moves')
+            return False
+        self._stream.servo.start(q, v)
+        self._next_ns = now_ns + self._period_ns
+        return True
+
+    def _is_elsewhere(self, now_ns: int) -> bool:
+        message = self._reference
+        if message is None or now_ns - to_ns(message.header.stamp) > _FRESH_NS:
+            return False
+        return bool(np.abs(self._where(self._next_ns)[0] - self._stream.servo.q).max() > _FAR)
+
+    def _where(self, time_ns: int) -> tuple[Array, Array]:
+        """Return the controller's reference at a time, from what it last said."""
+        message, read = self._reference, self._reader.read
+        names, said = list(message.joint_names), message.reference
+        q, v = (read(names, getattr(said, field), field) for field in ('positions', 'velocities'))
+        return q + v * (time_ns - to_ns(message.header.stamp)) * 1e-9, v
+
+    def _send(self, way: list[Step]) -> None:
+        message = JointTrajectory(joint_names=list(self.model.joint_names))
+        set_stamp(message.header.stamp, self._next_ns)
+        for number, step in enumerate(way, 1):
+            point = JointTrajectoryPoint(
+                positions=array('d', step.q.tobytes()), velocities=array('d', step.v.tobytes())
+            )
+            set_stamp(point.time_from_start, number * self._period_ns)
+            message.points.append(point)
+        self._publisher.publish(message)
+        self.goals += 1
+
+    def _report(self) -> None:
+        values = {'goals': self.goals, 'last refused': self.refused}
+        self._publish(DiagnosticStatus.OK, 'moving' if self._moves else 'waiting', values)
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node('tip_servo', TipServoNode)

@@ -1,0 +1,258 @@
+"""Streaming of the tip: from twists, poses or joint velocities to a joint motion within limits.
+
+One step of dt, from the reference q, v to the next one, whose velocity is
+
+    v' = s a + b,    a = J^+ V,    b = K J^+ e
+
+with the twist V that is asked for, the pose error e of the tip from the line that V draws, and
+the largest s <= 1 for which v' keeps every limit: the tip keeps its line and goes slower. J^+ is
+the damped inverse W diag(sigma / (sigma^2 + lambda^2)) U^T of J = U diag(sigma) W^T, whose damping
+grows from 0 at sigma = margin to margin / 2 at a singularity (Nakamura and Hanafusa 1986): along
+the lost direction the tip slows down, in the others it goes on. A joint at a limit of position is
+taken out of J: its direction is lost, too.
+
+The limits are a box for v': |v'| <= v_max, |v' - v| <= a_max dt, and the joint can still come to
+rest before its limit. At a_max that takes n = ceil(|v'| / (a_max dt)) steps, so that
+
+    q + (v + v') dt / 2 + n v' dt / 2 <= q_max.
+
+The box always holds a v', for v' = v (n - 1) / n is in it: a limit that holds once holds for ever.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
+
+_LEVER = 0.2  # [m] a turn of the tip by one radian counts as so long a way
+FARTHEST = 0.01  # [m] a tip that is pushed off its line by more begins another
+_SAME_LINE = 1e-3  # [rad] a twist that turns by more begins another line
+
+
+@dataclass(frozen=True)
+class TipServoParameters(Parameters):
+    """How a tip is moved by a stream."""
+
+    period: float = parameter(0.02, 'of its steps [s]', min=0.001, max=0.1)
+    acceleration_limit: PerJoint = parameter((10.0,), '[rad/s^2 | m/s^2]', above=0)
+    stop_time: float = parameter(
+        0.08, 'no joint is so fast that it cannot stop within this [s]', min=0.02, max=1.0
+    )
+    singularity_margin: float = parameter(
+        0.05,
+        'singular values of the Jacobian below this are damped [m per rad of a joint]',
+        min=1e-4,
+        max=1.0,
+    )
+    line_gain: float = parameter(
+        10.0, 'at which a tip that has left its line returns [1/s]', min=0, max=50
+    )
+
+
+class Step(NamedTuple):
+    """A reference.
+
+    Attributes:
+        q, v: (n,) position [rad | m] and velocity [rad/s | m/s].
+    """
+
+    q: Array
+    v: Array
+
+
+class TipServo:
+    """The reference of an arm whose tip is streamed.
+
+    Attributes:
+        q, v: (n,) the reference; between two steps v is linear in time.
+        a_max, v_max: (n,) the limits that are kept.
+        margin: singular values below this are damped.
+        weights: (6,) of a twist: what counts as one metre.
+    """
+
+    def __init__(
+        self, model: RobotModel, parameters: TipServoParameters, frame: str | None = None
+    ):
+        """Take an arm, and which of its frames is the tip (None: the tool frame)."""
+        p = with_arrays(parameters, model.joint_names)
+        self.model, self.frame, self.dt, self._p = model, frame, p.period, p
+        self.a_max = p.acceleration_limit
+        self.margin = p.singularity_margin
+        self.v_max = np.minimum(model.velocity_limit, self.a_max * p.stop_time)
+        self.weights = np.repeat([1.0, _LEVER], 3)
+        self.start(model.neutral())
+
+    def start(self, q: Array, v: Array | None = None) -> None:
+        """Go on from another reference (n,), at rest or with a velocity (n,)."""
+        self.q = np.array(q, dtype=float)
+        self.v = np.zeros_like(self.q) if v is None else np.array(v, dtype=float)
+        self._line: pin.SE3 | None = None
+        self._along = np.zeros(6)
+
+    def tip(self) -> pin.SE3:
+        """Return where the tip is, in the base frame."""
+        return pin.SE3(self.model.forward_kinematics(self.q, self.frame))
+
+    def move(self, twist: Array) -> Step:
+        """Move the tip by a twist (6,) [m/s, rad/s] in axes of the base; zero is a stop."""
+        if not twist.any():
+            return self.stop()
+        if not self._same_line(twist):
+            self._line, self._along = None, twist.copy()
+        back = np.zeros(6)
+        if self._line is not None:
+            error, weighted = self._error(self._line), twist * self.weights**2
+            beside = (error @ weighted) / (twist @ weighted) * twist
+            self._line = _moved(self._line, -beside)  # to its point nearest to the tip
+            back = error - beside
+            if np.linalg.norm(back * self.weights) > FARTHEST:
+                self._line, back = None, np.zeros(6)
+        v, kept = self._within_limits(twist, self._p.line_gain * back)
+        self._take(v)
+        if kept and self._line is None:  # the line begins where the tip goes along it
+            self._line = self.tip()
+        return Step(self.q, self.v)
+
+    def _same_line(self, twist: Array) -> bool:
+        now, before = twist * self.weights, self._along * self.weights
+        size = np.linalg.norm(now) * np.linalg.norm(before)
+        return bool(now @ before > size * np.cos(_SAME_LINE))
+
+    def approach(self, target: pin.SE3) -> Step:
+        """Move the tip towards a pose in the base frame, and come to rest there."""
+        self._line, self._along = None, np.zeros(6)
+        twist = self._error(target) / (2.0 * self._p.stop_time)
+        return self._take(self._within_limits(twist, np.zeros(6))[0])
+
+    def move_joints(self, v: Array) -> Step:
+        """Move the joints at velocities (n,)."""
+        self._line, self._along = None, np.zeros(6)
+        return self._take(np.clip(v, *self._bounds()))
+
+    def stop(self) -> Step:
+        """Brake all joints together, those before a limit of position earlier."""
+        self._line, self._along = None, np.zeros(6)
+        return self._take(self._braked())
+
+    def _braked(self) -> Array:
+        steps = np.ceil((np.abs(self.v) / (self.a_max * self.dt)).max() - 1e-9)
+        if steps <= 1.0:
+            return np.zeros_like(self.v)
+        return np.clip(self.v * (1.0 - 1.0 / steps), *self._bounds())
+
+    def way_to_rest(self) -> list[Step]:
+        """Return the steps that braking from here would take; nothing changes."""
+        q, v, way = self.q, self.v, []
+        while self.v.any():
+            way.append(self._take(self._braked()))
+        self.q, self.v = q, v
+        return way
+
+    def _take(self, v: Array) -> Step:
+        self.q = self.q + (self.v + v) * (self.dt / 2)
+        self.v = v
+        return Step(self.q, self.v)
+
+    def _error(self, target: pin.SE3) -> Array:
+        """Return the twist (6,) [m, rad] from the tip to a pose, in axes of the base."""
+        tip = self.tip()
+        turn = pin.log3(target.rotation @ tip.rotation.T)
+        return np.concatenate([target.translation - tip.translation, turn])
+
+    def _bounds(self) -> tuple[Array, Array]:
+        """Return the box of the next velocities."""
+        lower, upper = self._of_time()
+        below, above = self._of_place()
+        return np.maximum(lower, below), np.minimum(upper, above)
+
+    def _of_time(self) -> tuple[Array, Array]:
+        """Return the box that velocity and acceleration leave."""
+        step = self.a_max * self.dt
+        lower = np.minimum(np.maximum(-self.v_max, self.v - step), self.v + step)
+        return lower, np.maximum(np.minimum(self.v_max, self.v + step), self.v - step)
+
+    def _of_place(self) -> tuple[Array, Array]:
+        """Return the box that limits of position leave; never tighter than braking can keep."""
+        step = self.a_max * self.dt
+        above = self._fastest(self.model.position_upper - self.q, self.v)
+        below = -self._fastest(self.q - self.model.position_lower, -self.v)
+        return np.minimum(below, self.v + step), np.maximum(above, self.v - step)
+
+    def _fastest(self, room: Array, v: Array) -> Array:
+        """Return the highest velocities (n,) at the next step that let joints stop in `room`."""
+        step = self.a_max * self.dt
+        left = room - v * (self.dt / 2)
+        with np.errstate(invalid='ignore'):
+            steps = np.floor(np.sqrt(np.maximum(2 * left / (step * self.dt), 0) + 0.25) - 0.5)
+            return np.fmax(steps * step, 2 * left / (self.dt * (steps + 2)))
+
+    def _within_limits(self, twist: Array, back: Array) -> tuple[Array, bool]:
+        """Return the next velocity (n,), and whether there is an s with which it needs no cut."""
+        soon = self.q + self.v * self.dt  # v' is that at the end of the step
+        jacobian = self.model.jacobian(soon, self.frame)
+        timed, placed = self._of_time(), self._of_place()
+        held = np.zeros(len(self.v), dtype=bool)
+        fixed, square = np.zeros_like(self.v), self.weights**2
+        while True:
+            free = np.where(held, 0.0, jacobian)
+            inverse = self._inverse(free)
+            a = inverse @ twist
+            # Back to the line, but not against what is left of the twist.
+            against = min((free @ (inverse @ back) * square) @ (free @ a), 0.0)
+            call = back - against / max((free @ a * square) @ (free @ a), 1e-12) * twist
+            b = inverse @ (call - jacobian @ fixed) + fixed
+            share = _largest_share(a, b, *timed)
+            wanted = (1.0 if share is None else share) * a + b
+            beyond = ~held & ((wanted > placed[1] + 1e-12) | (wanted < placed[0] - 1e-12))
+            if not beyond.any() or share is None:
+                break
+            held |= beyond
+            fixed = np.where(held, np.clip(wanted, *placed), 0.0)
+        lower, upper = np.maximum(timed[0], placed[0]), np.minimum(timed[1], placed[1])
+        share = _largest_share(a, b, lower - 1e-12, upper + 1e-12)
+        if share is not None:
+            return np.clip(share * a + b, lower, upper), True
+        share = float(np.clip((self.v - b) @ a / max(a @ a, 1e-12), 0.0, 1.0))
+        return np.clip(share * a + b, lower, upper), False
+
+    def singular_values(self, q: Array) -> Array:
+        """Return those of the weighted Jacobian, the largest first [m per rad or m]."""
+        jacobian = self.model.jacobian(q, self.frame)
+        return np.linalg.svd(self.weights[:, None] * jacobian, compute_uv=False)
+
+    def feasible(self, q: Array, twist: Array, held: Array) -> Array:
+        """Return the part (6,) [m/s] of a twist, weighted, in directions that are not lost.
+
+        `held` (n,): joints that cannot go on.
+        """
+        jacobian = np.where(held, 0.0, self.model.jacobian(q, self.frame))
+        u, sigma, _ = np.linalg.svd(self.weights[:, None] * jacobian, full_matrices=False)
+        u = u[:, sigma > self.margin]
+        return u @ (u.T @ (twist * self.weights))
+
+    def _inverse(self, jacobian: Array) -> Array:
+        """Return the damped inverse (n, 6)."""
+        weights = self.weights
+        u, sigma, wt = np.linalg.svd(weights[:, None] * jacobian, full_matrices=False)
+        damping = np.maximum(1.0 - (sigma / self.margin) ** 2, 0.0) * (self.margin / 2) ** 2
+        return (wt.T * (sigma / (sigma**2 + damping + 1e-15))) @ (u.T * weights)
+
+
+def _largest_share(a: Array, b: Array, lower: Array, upper: Array) -> float | None:
+    """Return the largest s <= 1 with lower <= s a + b <= upper; None where there is none."""
+    moves = np.abs(a) > 1e-12
+    if ((b < lower) | (b > upper))[~moves].any():
+        return None
+    ends = np.array([(lower - b)[moves], (upper - b)[moves]]) / a[moves]
+    least, most = ends.min(axis=0).max(initial=-np.inf), ends.max(axis=0).min(initial=1.0)
+    return float(most) if least <= most else None
+
+
+def _moved(pose: pin.SE3, way: Array) -> pin.SE3:
+    """Return a pose moved by a way (6,) [m, rad] in axes of the base."""
+    return pin.SE3(pin.exp3(way[3:]) @ pose.rotation, pose.translation + way[:3])
