@@ -37,7 +37,8 @@ class TipServoNodeParameters(TipServoParameters):
     """Parameters of the node."""
 
     robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tip_frame: str = parameter('', "the link that is moved; empty: the robot's tool")
+    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
+    tip_frame: str = parameter('', "the frame that is moved; empty: the model's tool frame")
     controller: str = parameter('servo_controller', 'the node that takes its goals')
     command_timeout: float = parameter(
         0.1, "of a stream without a message, in the states' time [s]", above=0, max=10
@@ -56,7 +57,7 @@ class TipServoNode(Node):
         super().__init__('tip_servo')
         self.parameters = p = declare_parameters(self, TipServoNodeParameters)
         self._log, self._prefix = Log(self, 1.0), prefix_of(self)
-        tip_frame = p.tip_frame or RobotWords.of(p.robot).tip_frame or None
+        tip_frame = p.tip_frame or p.tool_frame or RobotWords.of(p.robot).tip_frame or None
         self.model = RobotModel.from_urdf(find_urdf(p.robot), tip_frame)
         self._stream = TipStream(TipServo(self.model, p), p.command_timeout)
         self._reader = JointReader(self.model.joint_names)
