@@ -65,12 +65,12 @@ def test_commands_are_found_in_blocks_of_each_kind_and_joined_over_lines(tmp_pat
     page.write_text(
         'Text, `ros2 topic list` in it.\n\n    ./ws ros2 launch arm_sim a.launch.py \\\n'
         '        robot:=b  # why\n    not a command\n\n```sh\ncd somewhere\n'
-        './ws ros2 topic pub /a b "{\n  c: 1}"\n```\n'
+        './ws ros2 topic pub /a b "{\n  c: [-1]}" [--once]\n```\n'
     )
     found = samples.commands(page)
     assert [each.line for each in found] == [1, 3, 9]
     assert [samples.words(each) for each in found] == [
         ['ros2', 'topic', 'list'],
         ['ros2', 'launch', 'arm_sim', 'a.launch.py', 'robot:=b'],
-        ['ros2', 'topic', 'pub', '/a', 'b', '{\n  c: 1}'],
+        ['ros2', 'topic', 'pub', '/a', 'b', '{\n  c: [-1]}', '--once'],
     ]

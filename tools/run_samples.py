@@ -5,7 +5,7 @@
     ./ws python tools/run_samples.py --list             # what would be run, what not, and why
 
 A page's commands run one after the other in a folder of their own, in which the project's files
-are links. One that runs until Ctrl-C stays while those after it run, until the next such launch
+are links. One that runs until Ctrl-C stays while those after it run, until the next launch
 or the end of the page; it must live that long, and end in order. All others must end with exit
 code 0; of one that is shown behind `$`, with what it prints, the exit code does not count. Blocks
 of Python that end by themselves run as well.
@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sample_check import OF_A_USER
-from samples import ROOT, Sample, blocks, commands, pages, words
+from samples import OPTION, ROOT, Sample, blocks, commands, pages, words
 
 _READY = 8.0  # how long one that runs until Ctrl-C has to come up [s]
 _PATIENCE = 30.0  # for its end [s]
@@ -79,7 +79,7 @@ def started(sample: Sample, place: Path, output: Path) -> subprocess.Popen[bytes
     """Start a sample in a folder; `output`: what it prints."""
     command = ['python', '-c', sample.text]
     if sample.kind != 'python':
-        command = ['bash', '-c', re.sub(r'\[(-[^\]]*)\]', '', sample.text.removeprefix('$ '))]
+        command = ['bash', '-c', re.sub(OPTION, '', sample.text.removeprefix('$ '))]
         if words(sample)[0] == 'ros2' and './ws' not in sample.text:
             command[2] = f'./ws {command[2]}'
     environment = os.environ | {'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID', _DOMAIN)}
@@ -126,7 +126,7 @@ class Page:
 
     def _one(self, sample: Sample, place: Path, output: Path) -> str:
         endless = sample.kind != 'python' and _ENDLESS.search(sample.text)
-        if endless and ' launch ' in sample.text:
+        if ' launch ' in sample.text and 'clock:=false' not in sample.text:  # a second arm stays
             self._end()
         process = started(sample, place, output)
         if endless:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 _OURS = r'(?:\$ )?(?:\./ws|ros2) '
+OPTION = r'\[(--[a-z][^\]]*)\]'  # one that may be left out
 _BETWEEN = r'(?:cp|sed) '  # what a block of sh may have between them
 # A block of code in a page: fenced, or shell commands that are indented.
 _FENCED = re.compile(r'^```(\w*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -74,7 +75,7 @@ def words(command: Sample) -> list[str]:
     Raises:
         ValueError: a quote is not closed.
     """
-    text = re.sub(r'\[(-[^\]]*)\]', r'\1', command.text)
+    text = re.sub(OPTION, r'\1', command.text)
     found = shlex.split(text.removeprefix('$ '), comments=True)
     return found[found[0] == './ws' :]
 
