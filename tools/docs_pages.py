@@ -49,7 +49,7 @@ PLANTS = {
     'five_joint_arm': ('Five joints with motors', 'pose_hold.launch.py'),
 }
 # How paragraphs of a plant's docstring begin that are sections of its page.
-SECTIONS = re.compile(r'^(Equation|Source|When to use it|When not):[ \n]', re.MULTILINE)
+SECTIONS = re.compile(r'^(Equation|Source|When to use it|When not):[ \n](\w?)', re.MULTILINE)
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -74,7 +74,7 @@ def plant(name: str) -> str:
     if name not in ENGINES:
         module = f'arm_dynamics.published.{name}'
     text = import_module(module).__doc__ or ''
-    said = SECTIONS.sub(r'## \1\n\n', text)
+    said = SECTIONS.sub(lambda found: f'## {found[1]}\n\n{found[2].upper()}', text)
     parts = [f'# {title}', said, '## Run it', f'    ./ws ros2 launch arm_sim {run}']
     if name in ENGINES:
         shared = {each.name for each in dataclasses.fields(PlantParameters)}
