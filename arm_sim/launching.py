@@ -102,8 +102,9 @@ def arm_nodes(
     own: dict[str, Any] = {'autostart': True, 'mode': mode}
     if law == 'servo':
         own['feedforward'] = feedforward_of(law, given['feedforward'], mode)
-    if given['reference_motion']:
-        own['reference_motion'] = given['reference_motion']
+    for name in ('reference_motion', 'friction_velocity'):
+        if given[name]:
+            own[name] = given[name]
     plant = {
         'engine': given['engine'],
         'mode': mode,

@@ -16,21 +16,30 @@ from xml.etree import ElementTree
 import numpy as np
 from conditions import print_conditions
 
-from arm_controllers.reference import Reference
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
+from arm_controllers.laws import Law
+from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError
 from arm_dynamics.identification import (
+    Carrying,
     ExcitationParameters,
     FourierSeries,
     IdentificationParameters,
     JointRegressor,
     Samples,
+    TorqueScales,
+    carried,
     identify,
+    motor_constants,
     plan,
+    torque_scales,
     with_parameters,
 )
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.motors import DCMotors
 from arm_sim.comparison.laws import make_law
+from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
 from arm_sim.runs.measures import rms, track
@@ -84,12 +93,18 @@ def driven(
 ) -> Record:
     """Return the record of a motion under computed torque with the robot's model."""
     arm = plant_class(engine)(plant, PARAMETERS)
+    law = make_law('computed_torque', robot)
+    return run_closed_loop(arm, law, following(motion), seconds, (), noise)
+
+
+def following(motion: FourierSeries) -> ReferenceFunction:
+    """Return the motion as a reference."""
 
     def follow(t: float, reference: Reference) -> None:
         reference.row[:] = 0.0
         reference.q[:], reference.v[:], reference.a[:] = (x[0] for x in motion.states([t]))
 
-    return run_closed_loop(arm, make_law('computed_torque', robot), follow, seconds, (), noise)
+    return follow
 
 
 def measured(record: Record, noise: Imperfections = NOISE) -> Samples:
@@ -102,6 +117,45 @@ def measured(record: Record, noise: Imperfections = NOISE) -> Samples:
     return Samples(record.t[1:], (record.q + positions)[1:], effort[:-1])
 
 
+class Turning(Law):
+    """V = Ke (v_r + rate (q_r - q)), by the constants in the robot's file: no model is needed."""
+
+    command_interface = 'voltage'
+
+    def __init__(self, robot: Robot, rate: float = 20.0):
+        self.model, self.sent, self._rate = robot.model, [], rate
+        self._ke = np.array(robot.parameters()['torque_constant'])
+
+    def __call__(self, q, v, reference: Reference, dt: float) -> np.ndarray:
+        """Return the voltages, and keep them."""
+        self.sent.append(self._ke * (reference.v + self._rate * (reference.q - q)))
+        return self.sent[-1]
+
+
+def driven_by_voltages(
+    robot: Robot, plant: RobotModel, motors: DCMotors, motion: FourierSeries, seconds: float
+) -> tuple[Samples, np.ndarray]:
+    """Return what sensors say of a motion by motors that nobody knows, and the voltages."""
+    told = {'actuator': 'voltage', 'timestep': 1e-3, 'effort_limits': False}
+    arm = AnalyticalPlant(plant, AnalyticalParameters(**told, **vars(motors)))
+    law = Turning(robot)
+    record = run_closed_loop(arm, law, following(motion), seconds, (), NOISE)
+    return measured(record), np.array(law.sent)[:-1]
+
+
+def scales_found(robot: Robot, plant: RobotModel, motion: FourierSeries, seconds: float,
+                 scale: np.ndarray, mass: float) -> tuple[Samples, TorqueScales]:  # fmt: skip
+    """Return a bare recording whose torques are off, and the scales that it and a load show."""
+    regressor, recordings = JointRegressor(robot.model), []
+    for payload in (0.0, mass):
+        arm = with_error(plant, ModelError(payload=payload))
+        seen = measured(driven(robot, arm, motion, seconds))
+        off = Samples(seen.times, seen.q, seen.effort * scale)
+        recordings.append(Carrying(off, carried(regressor, payload)))
+    known = IdentificationParameters()
+    return recordings[0].samples, torque_scales(regressor, recordings, known)
+
+
 def torque_error(model: RobotModel, plant: RobotModel, motion: FourierSeries) -> np.ndarray:
     """Return RMS of the torque that a model gets wrong on a motion, over the torque's RMS (n,)."""
     states = list(zip(*motion.states(np.linspace(0.0, motion.period, 2001)), strict=True))
@@ -109,10 +163,13 @@ def torque_error(model: RobotModel, plant: RobotModel, motion: FourierSeries) ->
     return rms(told - true) / rms(true)
 
 
-def cube_error(robot: Robot, plant: RobotModel, engine: str = 'mujoco') -> float:
+def cube_error(
+    robot: Robot, plant: RobotModel, engine: str = 'mujoco', friction: str = 'measured'
+) -> float:
     """Return the tracking error RMS [mm] of the cube under computed torque."""
     arm = plant_class(engine)(plant, PARAMETERS)
-    record = make_task('cube', robot).run(make_law('computed_torque', robot), arm)
+    law = make_law('computed_torque', robot, friction_velocity=friction)
+    record = make_task('cube', robot).run(law, arm)
     return float(rms(track(robot.model, record).error) * 1e3)
 
 
@@ -143,8 +200,44 @@ def study(name: str, engine: str, coulomb: float, seed: int, evaluations: int = 
         tracked[told] = float(rms(record.q - record.q_reference).max())
     print('  joint error on it [mrad RMS]:', {k: round(1e3 * x, 4) for k, x in tracked.items()})
     if name == 'ur5e':
-        cube = {k: cube_error(replace(robot, model=m), plant, engine) for k, m in models.items()}
-        print('  cube [mm RMS]:', {k: round(x, 4) for k, x in cube.items()})
+        for friction in FRICTION_VELOCITIES if coulomb else ('measured',):
+            cube = {k: cube_error(replace(robot, model=m), plant, engine, friction)
+                    for k, m in models.items()}  # fmt: skip
+            told = {k: round(x, 4) for k, x in cube.items()}
+            print(f'  cube [mm RMS], friction by the {friction} velocity:', told)
+
+
+def drives_study(name: str, seed: int, mass: float, seconds: float = 60.0) -> None:
+    """Print what is found of torques that are 30 % off, and of motors where the arm has any."""
+    robot = Robot.load(name)
+    n, rng = robot.model.nv, np.random.default_rng(seed)
+    plant, known = other_arm(robot.model, seed), IdentificationParameters()
+    motion = plan(robot.model, ExcitationParameters(evaluations=500, seed=seed)).motion
+    scale = 1.0 + 0.3 * rng.choice([-1.0, 1.0], n)
+    bare, found = scales_found(robot, plant, motion, seconds, scale, mass)
+    print(f'{robot.name}, seed {seed}: torques off by 30 %, payload of {mass:g} kg known')
+    print(f'  found wrong by: {wrong(found.values, scale)}; shown: {found.shown.tolist()}')
+    regressor = JointRegressor(robot.model)
+    true = Carrying(Samples(bare.times, bare.q, bare.effort / scale[0]), carried(regressor, 0.0))
+    base = torque_scales(regressor, [true], known, right=0)
+    told = wrong(base.values, scale / scale[0])
+    print(f'  by the first joint, whose torque is right: {told}; shown: {base.shown.tolist()}')
+    if robot.parameters('simulator').get('actuator') != 'voltage':
+        return
+    kt = np.array(robot.parameters()['torque_constant']) * scale
+    ra = 1.0 + 0.3 * rng.choice([-1.0, 1.0], n)
+    motors = DCMotors(torque_constant=tuple(kt), armature_resistance=tuple(ra))
+    made = motor_constants(
+        *driven_by_voltages(robot, plant, motors, motion, seconds), known.cutoff,
+        robot.model.joint_names,
+    )  # fmt: skip
+    print(f'  motors, torque constant: {wrong(made.back_emf, kt)}')
+    print(f'  motors, resistance: {wrong(made.resistance, ra)}')
+
+
+def wrong(found: np.ndarray, true: np.ndarray) -> str:
+    """Return by how much each number is wrong, in words."""
+    return ', '.join(f'{x:.3%}' for x in np.abs(found / true - 1.0))
 
 
 def main() -> int:
@@ -155,10 +248,15 @@ def main() -> int:
     share = 'Coulomb friction as a share of usual torques (0.1)'
     parser.add_argument('--coulomb', type=float, default=0.1, help=share)
     parser.add_argument('--seed', type=int, default=1)
+    payload = 'torque scales and motors instead, with a known payload of so many kg'
+    parser.add_argument('--drives', type=float, default=0.0, metavar='KG', help=payload)
     options = parser.parse_args()
     print_conditions()
     for name in options.robots:
         try:
+            if options.drives:
+                drives_study(name, options.seed, options.drives)
+                continue
             study(name, options.engine, options.coulomb, options.seed)
         except ArmError as error:
             print(f'{name}: {error}', file=sys.stderr)

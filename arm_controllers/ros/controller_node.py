@@ -12,6 +12,7 @@ from rclpy.utilities import remove_ros_args
 
 from arm_controllers.adapters.discrete_motion import following
 from arm_controllers.adapters.drive_convention import over_drives
+from arm_controllers.adapters.known_friction import answering_friction
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
@@ -49,9 +50,11 @@ class ControllerNode(LifecycleNode):
         self.cycle: ControlCycle | None = None
         self._goals: GoalServer | None = None
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
-        self._live = LiveParameters(self, self._model_of, self._law_class, self._apply)
+        self._live = LiveParameters(
+            self, self._model_of, self._law_class, self._built, self._apply
+        )
         self.parameters.check_joints(self._live.model.joint_names)
-        self._following(self._law_class(self._live.model, self._live.law))
+        self._following(self._built(self._live.model, self._live.law))
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = 0
         self.create_timer(1.0, self._on_second)
@@ -79,7 +82,7 @@ class ControllerNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the law and the follower; open the endpoints."""
         live, p = self._live, self.parameters
-        law = self._following(self._law_class(live.model, live.law))
+        law = self._following(self._built(live.model, live.law))
         follower = TrajectoryFollower(live.model, live.follower)
         if self._goals is None:
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
@@ -164,6 +167,9 @@ class ControllerNode(LifecycleNode):
         """Take parameters into use that were set while running."""
         if self.cycle is not None:
             self.cycle.use(model, self._following(law), rules)
+
+    def _built(self, model: RobotModel, law: Any) -> Any:
+        return answering_friction(self._law_class, model, law, self.parameters.friction_velocity)
 
     def _following(self, law: Any) -> Any:
         return over_drives(following(law, self.parameters.reference_motion), self.parameters)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from arm_controllers.adapters.discrete_motion import MOTIONS
 from arm_controllers.adapters.drive_convention import DriveConvention
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Stepping, parameter
@@ -34,6 +35,12 @@ class ControllerParameters(ArmParameters, Stepping, DriveConvention):
         "velocity and acceleration that a torque law follows: the reference's own, or 'discrete':"
         ' the differences of its samples, for arms that are simulated in such steps',
         one_of=MOTIONS,
+    )
+    friction_velocity: str = parameter(
+        'measured',
+        'by which torque laws answer Coulomb friction: measured, where it must fade at low speed,'
+        " or the reference's",
+        one_of=FRICTION_VELOCITIES,
     )
     autostart: bool = parameter(False, 'configure and activate by itself')
     core: int = parameter(-1, 'run on this CPU core only; -1: on any')

@@ -50,6 +50,7 @@ class LiveParameters:
         node: Node,
         model_of: Callable[..., RobotModel],
         law_class: Any,
+        build: Callable[[RobotModel, Any], Any],
         apply: Callable[[RobotModel, Any, FollowerParameters], None],
     ):
         """Declare what is missing on the node and read all.
@@ -57,14 +58,15 @@ class LiveParameters:
         Args:
             node: has OF_JOINTS declared, and what it declared itself stays as it is.
             model_of: makes the model from armature, damping and friction.
-            law_class: has `Parameters`, and is built as law_class(model, parameters).
+            law_class: has `Parameters`.
+            build: makes the law from a model and its parameters.
             apply: takes a new model, law and follower parameters into use.
 
         Raises:
             ArmError: a value that is refused.
         """
         self._node, self._model_of, self._apply = node, model_of, apply
-        self._law_class = law_class
+        self._law_class, self._build = law_class, build
         self.model = self._model_with({})
         fields = [*parameter_fields(law_class.Parameters)]
         fields += parameter_fields(FollowerParameters, joint_names=self.model.joint_names)
@@ -112,7 +114,7 @@ class LiveParameters:
         follower = read_fields(FollowerParameters, values, joint_names=self.model.joint_names)
         model = self._model_with(named)
         TrajectoryFollower(model, follower)  # checks what is one number per joint
-        return model, law, follower, self._law_class(model, law)
+        return model, law, follower, self._build(model, law)
 
     def _model_with(self, named: Mapping[str, Any]) -> RobotModel:
         """Return the model, made anew where its joints' parameters are among those named."""

@@ -13,22 +13,35 @@ from arm_dynamics.identification.identified_arm import (
     identified_urdf,
     with_parameters,
 )
+from arm_dynamics.identification.motor_constants import MotorConstants, motor_constants
 from arm_dynamics.identification.regressor import BaseParameters, JointRegressor
 from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.torque_scale import (
+    Carrying,
+    TorqueScales,
+    carried,
+    torque_scales,
+)
 
 __all__ = [
     'BaseParameters',
+    'Carrying',
     'Excitation',
     'ExcitationParameters',
     'FourierSeries',
     'IdentificationParameters',
     'Identified',
     'JointRegressor',
+    'MotorConstants',
     'Samples',
+    'TorqueScales',
     'beside_urdf',
+    'carried',
     'identified_urdf',
     'identify',
+    'motor_constants',
     'payload_of',
     'plan',
+    'torque_scales',
     'with_parameters',
 ]

@@ -140,20 +140,20 @@ def identify(
     usual = np.sqrt((used.tau**2).mean(axis=0))
     noise, x = 0.01 * usual, prior.center
     for _ in range(_ROUNDS):
-        triangle = _compressed(used, noise)
+        triangle = compressed(used, noise)
         x = solved(triangle, prior)
         left = np.where(moving, used.tau - used.y @ x, 0.0)
         noise = np.sqrt((left**2).sum(axis=0) / moving.sum(axis=0))
         noise = np.maximum(noise, 1e-9 * usual)
-    triangle = _compressed(used, noise)[:, :-1]
-    pieces, free = _pieces(used, noise, x), prior.free
+    triangle = compressed(used, noise)[:, :-1]
+    gradient, free = pieces(used, noise, x), prior.free
     errors, spread, root = np.zeros(len(x)), np.full(len(x), np.inf), prior.root[:, free]
-    both = [np.vstack([part[:, free], root]) for part in (triangle, pieces)]
-    errors[free] = _errors(*both)
+    both = [np.vstack([part[:, free], root]) for part in (triangle, gradient)]
+    errors[free] = standard_errors(*both)
     spread[free] = np.sqrt(np.diagonal(np.linalg.inv(root.T @ root)))
     base = BaseParameters.of(regressor.random_rows(), regressor.names)
     columns = [*base.columns.tolist(), len(x) - 1]
-    base_errors = _errors(triangle[:, columns], pieces[:, columns])
+    base_errors = standard_errors(triangle[:, columns], gradient[:, columns])
     left = rows.tau - rows.y @ x
     fit, validation = (_share(left, rows, keep) for keep in (train, ~train))
     return Identified(
@@ -169,13 +169,13 @@ def _share(left: Array, rows: Rows, keep: NDArray[np.bool_]) -> Array:
     return np.sqrt(squares[0] / np.maximum(squares[1], 1e-300))
 
 
-def _compressed(rows: Rows, noise: Array) -> Array:
+def compressed(rows: Rows, noise: Array) -> Array:
     """Return the triangle (p + 2, p + 2) of [Y tau], each row over its joint's noise."""
     both = np.concatenate([rows.y, rows.tau[..., np.newaxis]], axis=2) / noise[:, np.newaxis]
     return np.linalg.qr(both[rows.moving], mode='r')
 
 
-def _pieces(rows: Rows, noise: Array, x: Array) -> Array:
+def pieces(rows: Rows, noise: Array, x: Array) -> Array:
     """Return the gradient (pieces, p) of each second of the recording at its best parameters."""
     left = np.where(rows.moving, rows.tau - rows.y @ x, 0.0) / noise**2
     gradient = np.einsum('kn,knp->kp', left, rows.y)
@@ -183,7 +183,7 @@ def _pieces(rows: Rows, noise: Array, x: Array) -> Array:
     return np.add.reduceat(gradient, begins)
 
 
-def _errors(root: Array, pieces: Array) -> Array:
+def standard_errors(root: Array, pieces: Array) -> Array:
     """Return standard errors (p,) where what is left over is alike within a second.
 
     The sandwich H^-1 (sum of g g^T) H^-1 with H = root^T root (White; Liang and Zeger 1986).

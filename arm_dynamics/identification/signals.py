@@ -6,6 +6,7 @@ gives v and a. The regressor is made of these, and with the torques it passes th
 What the second takes off is taken off both sides of tau = Y pi alike.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.model import STANDSTILL
 
-_FIRST, _RATE, _KEPT_RATE = 4.0, 20.0, 2.5  # of the cutoff: first filter, regressor, kept rows
+FIRST, _RATE, _KEPT_RATE = 4.0, 20.0, 2.5  # of the cutoff: first filter, regressor, kept rows
 _ORDER = 4
 _CUT_OFF_ENDS = 3.0  # periods of the cutoff, where the filters have not settled
 _MOVING = 1.5  # times STANDSTILL: from there on Coulomb friction has its full size
@@ -78,10 +79,10 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     count = len(samples.times)
     begin, end = samples.times[[0, -1]]
     rate = (count - 1) / (end - begin)
-    if rate < _FIRST * cutoff:
+    if rate < FIRST * cutoff:
         raise ArmError(
             f'the recording has {rate:.4g} states per second; a cutoff of {cutoff:g} Hz needs '
-            f'{_FIRST * cutoff:g}: choose a lower one'
+            f'{FIRST * cutoff:g}: choose a lower one'
         )
     lost = _CUT_OFF_ENDS / cutoff
     if end - begin < 10.0 * lost:
@@ -92,12 +93,12 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     even = np.linspace(begin, end, count)
     q, tau = CubicSpline(samples.times, samples.q)(even), samples.effort
     tau = np.column_stack([np.interp(even, samples.times, column) for column in tau.T])
-    first = _lowpass(_FIRST * cutoff, rate)
+    first = lowpass(FIRST * cutoff, rate)
     spline = make_interp_spline(even, first(q), k=5)
     torque = CubicSpline(even, first(tau))
     times = np.arange(begin, end, 1.0 / (_RATE * cutoff))
     states = spline(times), spline(times, 1), spline(times, 2)
-    second = _lowpass(cutoff, _RATE * cutoff)
+    second = lowpass(cutoff, _RATE * cutoff)
     y = np.concatenate([regressor(*states), -torque(times, 1)[..., np.newaxis]], axis=2)
     slow = np.abs(states[1]) < _MOVING * STANDSTILL
     slow = maximum_filter1d(slow.astype(np.uint8), round(_RATE), axis=0) > 0
@@ -106,7 +107,8 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     return Rows(times[kept], second(y)[kept], second(torque(times))[kept], ~slow[kept])
 
 
-def _lowpass(cutoff: float, rate: float):
+def lowpass(cutoff: float, rate: float) -> Callable[[Array], Array]:
+    """Return the zero-phase filter of columns (m, n) sampled at a rate; both [Hz]."""
     if cutoff > 0.4 * rate:  # nothing to take off
         return lambda values: values
     sections = butter(_ORDER, cutoff, fs=rate, output='sos')

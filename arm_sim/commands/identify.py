@@ -29,6 +29,15 @@ from arm_dynamics.identification import (
     payload_of,
 )
 from arm_dynamics.parameters import facts
+from arm_sim.commands.identify_drives import (
+    add_options,
+    drive_facts,
+    motor_table,
+    motors_of,
+    scale_note,
+    scales_of,
+    without_scale,
+)
 from arm_sim.output_folder import whole_file, writable_folder
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, save, style
 from arm_sim.runs.recordings import read_samples
@@ -63,18 +72,25 @@ def run(options: argparse.Namespace, console: Console) -> None:
     with console.status('reading the recording') as status:
         samples = read_samples(options.recording, robot.model.joint_names)
         status.update(f'identifying from {len(samples.times)} states')
-        found = identify(JointRegressor(robot.model), samples, parameters)
+        scales = scales_of(options, robot, samples, parameters)
+        motors, lacking = motors_of(options.recording, robot, samples, parameters)
+        true = without_scale(samples, scales)
+        found = identify(JointRegressor(robot.model), true, parameters)
     given = _given(found)
     console.print(_joint_table(found, given))
     console.print(_link_table(found))
-    report = _report(found, given, parameters, robot.name)
-    for line in _notes(found, parameters):
+    if motors is not None:
+        console.print(motor_table(motors, robot.model.joint_names))
+    report = _report(found, given, parameters, robot.name) | drive_facts(scales, motors)
+    own = scale_note(scales, robot.model.joint_names), *([lacking] if lacking else [])
+    for line in (*_notes(found, parameters), *own):
         console.print(line, soft_wrap=True)
+    constants = {} if motors is None else motors.parameters()
     stem = f'{robot.name}_identified'
     urdf, config = folder / f'{stem}.urdf', folder / f'{stem}.yaml'
     for path, text in (
         (urdf, identified_urdf(found.regressor, found.pi)),
-        (config, _config(robot, found.pi)),
+        (config, _config(robot, beside_urdf(robot.model, found.pi) | constants)),
     ):
         with whole_file(path) as file:
             file.write(text.encode())
@@ -181,10 +197,10 @@ def _report(
     }
 
 
-def _config(robot: Robot, pi: Array) -> str:
-    """Return a parameter file: what the robot's files say, and the joints as identified."""
+def _config(robot: Robot, found: dict[str, Any]) -> str:
+    """Return a parameter file: what the robot's files say, and what was found in its place."""
     sections = {node: dict(values) for node, values in robot.sections.items() if values}
-    shared = sections.setdefault(SHARED, {}) | beside_urdf(robot.model, pi)
+    shared = sections.setdefault(SHARED, {}) | found
     shared.pop('robot', None)
     sections[SHARED] = shared
     tree = {node: {'ros__parameters': values} for node, values in sections.items()}
@@ -225,4 +241,5 @@ def _parser() -> argparse.ArgumentParser:
             add(option, action='store_true', help=facts(field).description)
         else:
             add(option, type=float, default=field.default, help=told)
+    add_options(parser)
     return parser

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from arm_controllers.adapters.discrete_motion import following
+from arm_controllers.adapters.known_friction import answering_friction
 from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.runs.robot import Robot
@@ -62,16 +63,22 @@ def compared_class(name: str) -> Any:
 
 
 def make_law(
-    name: str, robot: Robot, natural_frequency: float = 20.0, motion: str = 'continuous'
+    name: str,
+    robot: Robot,
+    natural_frequency: float = 20.0,
+    motion: str = 'continuous',
+    friction_velocity: str = 'measured',
 ) -> Law:
     """Return a law whose errors are to decay critically damped at this frequency [rad/s].
 
-    `motion`: of its reference, see adapters.discrete_motion.
+    `motion`: of its reference, see adapters.discrete_motion; `friction_velocity`: see
+    adapters.known_friction.
 
     Raises:
         ArmError: no such law, a frequency that is not positive, or a law without that motion.
     """
-    law = compared_class(name)(robot.model, law_parameters(name, robot, natural_frequency))
+    told = law_parameters(name, robot, natural_frequency)
+    law = answering_friction(compared_class(name), robot.model, told, friction_velocity)
     return following(law, motion)
 
 

@@ -18,6 +18,7 @@ from launch.event_handlers import OnShutdown
 from launch.events import Shutdown
 
 from arm_controllers.adapters.discrete_motion import MOTIONS
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_dynamics.checks import ArmError, unknown
@@ -64,6 +65,12 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         "of torque laws; discrete: the reference's samples, for simulated arms; empty: as the"
         ' parameter files say, else continuous',
         ['', *MOTIONS],
+    ),
+    'friction_velocity': (
+        '',
+        'by which torque laws answer Coulomb friction; empty: as the parameter files say, else'
+        ' measured',
+        ['', *FRICTION_VELOCITIES],
     ),
     'composed': (
         'false',
@@ -126,7 +133,7 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'engine', 'mode', 'feedforward',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'table', 'composed', 'actuator',
-    'namespace', 'clock', 'reference_motion',
+    'namespace', 'clock', 'reference_motion', 'friction_velocity',
 )  # fmt: skip
 VIEW = ('view', 'view_port', 'view_host')  # of every launch file
 # What the argument `record` is for nodes.

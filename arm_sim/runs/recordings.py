@@ -18,6 +18,7 @@ from arm_sim.runs.mcap_messages import messages_of
 
 _TYPE = 'sensor_msgs/msg/JointState'
 _COMMANDS = 'joint_commands'  # topics that end so hold no states
+_SOON = 1e-9  # a command with a state's own stamp acts after it [s]
 
 
 def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
@@ -45,6 +46,31 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
         raise ArmError(f'recording {str(path)!r} cannot be read: {told}') from None
 
 
+def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
+    """Return the voltages (m, n) that made the torques recorded at times (m,); nan: none before.
+
+    They are the newest commands before each time, `voltage` (m, n) of an .npz file, or the columns
+    `<joint>.voltage` of a CSV file.
+
+    Raises:
+        ArmError: names the file and what it lacks.
+    """
+    file = Path(path).expanduser()
+    try:
+        if file.suffix == '.npz':
+            with np.load(file) as arrays:
+                return np.array(arrays['voltage'], dtype=float).reshape(len(times), -1)
+        if file.suffix == '.csv':
+            return _columns(file, [f'{name}.voltage' for name in joint_names])
+        sent = _of_messages(list(_messages(file, commands=True)), joint_names)
+    except KeyError:
+        raise ArmError(f"recording {str(path)!r} has no 'voltage' (m, n)") from None
+    except ArmError as error:
+        raise ArmError(f'recording {str(path)!r}: commands: {error}') from None
+    newest = np.searchsorted(sent.times, times - _SOON) - 1
+    return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
+
+
 def _of_npz(file: Path, n: int) -> Samples:
     with np.load(file) as arrays:
         missing = [name for name in ('t', 'q', 'effort') if name not in arrays]
@@ -57,24 +83,33 @@ def _of_npz(file: Path, n: int) -> Samples:
 
 
 def _of_csv(file: Path, joint_names: Sequence[str]) -> Samples:
-    header = file.open().readline().strip().split(',')
     wanted = ['time', *(f'{j}.{x}' for x in ('position', 'effort') for j in joint_names)]
+    values = _columns(file, wanted)
+    return Samples(values[:, 0], *np.split(values[:, 1:], 2, axis=1))
+
+
+def _columns(file: Path, wanted: Sequence[str]) -> Array:
+    """Return columns of a CSV file, by name."""
+    with file.open() as stream:
+        header = stream.readline().strip().split(',')
     for name in wanted:
         if name not in header:
             raise ArmError(f'has no column {name!r}; it needs {", ".join(wanted)}')
     columns = [header.index(name) for name in wanted]
-    values = np.loadtxt(file, delimiter=',', skiprows=1, usecols=columns, ndmin=2)
-    return Samples(values[:, 0], *np.split(values[:, 1:], 2, axis=1))
+    return np.loadtxt(file, delimiter=',', skiprows=1, usecols=columns, ndmin=2)
 
 
-def _messages(file: Path) -> Iterator[bytes]:
-    """Yield the serialised joint states of an MCAP file, an SQLite bag, or a bag's folder."""
+def _messages(file: Path, commands: bool = False) -> Iterator[bytes]:
+    """Yield the serialised joint states of an MCAP file, an SQLite bag, or a bag's folder.
+
+    `commands`: the joint commands in place of the states.
+    """
     if file.is_dir():
         parts = sorted([*file.glob('*.mcap'), *file.glob('*.db3')])
         if not parts:
             raise ArmError('the folder has neither *.mcap nor *.db3')
         for part in parts:
-            yield from _messages(part)
+            yield from _messages(part, commands)
     elif file.suffix == '.db3':
         if not file.is_file():
             raise ArmError('no such file')
@@ -84,10 +119,12 @@ def _messages(file: Path) -> Iterator[bytes]:
                 'WHERE type = ? ORDER BY timestamp',
                 (_TYPE,),
             )
-            yield from (bytes(data) for data, name in rows if not name.endswith(_COMMANDS))
+            for data, name in rows:
+                if name.endswith(_COMMANDS) == commands:
+                    yield bytes(data)
     elif file.suffix == '.mcap':
         for message in messages_of(file):
-            if message.kind == _TYPE and not message.topic.endswith(_COMMANDS):
+            if message.kind == _TYPE and message.topic.endswith(_COMMANDS) == commands:
                 yield message.data
     else:
         raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
@@ -107,7 +144,7 @@ def _of_messages(messages: list[bytes], joint_names: Sequence[str]) -> Samples:
         if not len(torque):
             raise ArmError('its joint states have no effort: torques are needed')
         times.append(layout.time(data))
-        q.append(position[order])
+        q.append(position[order] if len(position) else np.full(len(order), np.nan))
         effort.append(torque[order])
     if not times:
         names = ', '.join(sorted(seen)) or 'none'

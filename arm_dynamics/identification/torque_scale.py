@@ -1,0 +1,148 @@
+"""How far each joint's recorded torque is off: recorded = scale x torque.
+
+    tau_j = s_j Y_j (pi + carried) - lag dtau_j/dt
+
+A joint's scale s_j cannot be told from its load: torques twice as large are those of an arm twice
+as heavy. It takes something that is known: what the arm carries in one of the recordings, a joint
+whose torque is right (joints share links), or the links themselves. pi and s are found together,
+by Gauss-Newton. Source: Gautier and Briot, Global identification of joint drive gains and dynamic
+parameters of robots, J. Dyn. Sys. Meas. Control 136(5), 2014.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.checks import Array
+from arm_dynamics.identification.estimation import (
+    IdentificationParameters,
+    compressed,
+    pieces,
+    standard_errors,
+)
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.signals import Rows, Samples, rows_of
+from arm_dynamics.identification.solution import Prior
+from arm_dynamics.model_error import ModelError, with_error
+
+_ROUNDS = 6  # of Gauss-Newton
+_SPREAD = 0.5  # of what is believed of a scale's logarithm
+_RIGHT = 1e-6  # the same where a joint's torque is right
+_SHOWN = 0.05  # a scale that is less sure is not shown
+_OPEN = 1e-3  # weight of what is believed of the links where it is asked what torques show
+
+
+class Carrying(NamedTuple):
+    """A recording, and what the arm carries in it beyond its model: (10 n,), see `carried`."""
+
+    samples: Samples
+    extra: Array
+
+
+@dataclass(frozen=True)
+class TorqueScales:
+    """What the torques of a recording are multiples of.
+
+    Attributes:
+        values: (n,) recorded over true torque; where it is not shown, near 1.
+        errors: (n,) standard errors of their logarithms.
+        shown: (n,) whether these recordings show it, whatever is believed of the links.
+        pi: (13 n,) parameters of the arm that go with them.
+        pi_errors: (13 n,) their standard errors.
+    """
+
+    values: Array
+    errors: Array
+    shown: NDArray[np.bool_]
+    pi: Array
+    pi_errors: Array
+
+
+def carried(regressor: JointRegressor, mass: float) -> Array:
+    """Return what a payload [kg], as ModelError has it, adds to inertial parameters (10 n,)."""
+    model = regressor.model
+    loaded = with_error(model, ModelError(payload=mass))
+    return loaded.inertial_parameters() - model.inertial_parameters()
+
+
+def torque_scales(
+    regressor: JointRegressor,
+    recordings: Sequence[Carrying],
+    parameters: IdentificationParameters,
+    right: int | None = None,
+    links_known: bool = False,
+) -> TorqueScales:
+    """Return the scales of all joints' torques.
+
+    Args:
+        regressor: of the arm.
+        recordings: of one arm: bare, say, and with a known payload.
+        parameters: how they are read.
+        right: number of a joint whose torque is right.
+        links_known: the links are as in the model.
+
+    Raises:
+        ArmError: a recording that is too short.
+    """
+    n = regressor.model.nv
+    read = [rows_of(regressor, each.samples.longest_piece(), parameters.cutoff)
+            for each in recordings]  # fmt: skip
+    prior = Prior(regressor, read[0], [] if links_known else list(range(n)), parameters.prior)
+    free = np.append(prior.free, np.ones(n, dtype=bool))
+    size = len(free)
+    root, belief = np.zeros((size, size)), np.full(n, 1.0 / _SPREAD)
+    if right is not None:
+        belief[right] = 1.0 / _RIGHT
+    root[:-n, :-n], root[-n:, -n:] = prior.root, np.diag(belief)
+    usual = np.sqrt(np.mean([(rows.tau**2).mean(axis=0) for rows in read], axis=0))
+    noise, x, log = 0.01 * usual, prior.center, np.zeros(n)
+    for _ in range(_ROUNDS):
+        linear = [_scaled(rows, each.extra, x, log)
+                  for rows, each in zip(read, recordings, strict=True)]  # fmt: skip
+        triangle = np.vstack([compressed(rows, noise) for rows in linear])
+        center = np.concatenate([prior.center, -log])
+        z = center.copy()
+        matrix = np.vstack([triangle[:, :-1], root])
+        wanted = np.concatenate([triangle[:, -1], root @ center]) - matrix @ (z * ~free)
+        scale = np.linalg.norm(matrix[:, free], axis=0)
+        z[free] = np.linalg.lstsq(matrix[:, free] / scale, wanted, rcond=1e-15)[0] / scale
+        x, log = z[:-n], log + z[-n:]
+        noise = np.maximum(_noise(linear, z), 1e-9 * usual)
+    gradients = [pieces(rows, noise, z)[:, free] for rows in linear]
+    errors = np.zeros(size)
+    errors[free] = standard_errors(matrix[:, free], np.vstack([*gradients, root[:, free]]))
+    weight = np.append(np.full(size - n, _OPEN), np.ones(n))
+    open_root = (root * weight)[:, free]
+    open_matrix = np.vstack([triangle[:, :-1][:, free], open_root])
+    alone = _spread(open_matrix, np.vstack([*gradients, open_root]))[-n:]
+    return TorqueScales(np.exp(log), errors[-n:], alone < _SHOWN, x[:-1], errors[: len(x) - 1])
+
+
+def _spread(matrix: Array, gradients: Array) -> Array:
+    """Return what `standard_errors` does, also where columns are hardly to be told apart."""
+    scale = np.linalg.norm(matrix, axis=0)
+    inverse = np.linalg.inv(np.linalg.qr(matrix / scale, mode='r'))
+    spread = inverse @ (inverse.T @ (gradients / scale).T)
+    return np.asarray(np.linalg.norm(spread, axis=1) / scale)
+
+
+def _noise(recordings: Sequence[Rows], z: Array) -> Array:
+    """Return the RMS (n,) of what is left of the torque, where joints move."""
+    left = [np.where(rows.moving, rows.tau - rows.y @ z, 0.0) for rows in recordings]
+    squares = np.sum([(each**2).sum(axis=0) for each in left], axis=0)
+    moving = np.sum([rows.moving.sum(axis=0) for rows in recordings], axis=0)
+    return np.asarray(np.sqrt(squares / np.maximum(moving, 1)))
+
+
+def _scaled(rows: Rows, extra: Array, x: Array, log: Array) -> Rows:
+    """Return the equations, linear in parameters, lag and changes of the scales' logarithms."""
+    scale, links, n = np.exp(log)[:, np.newaxis], len(extra), len(log)
+    y = rows.y.copy()
+    y[..., :-1] *= scale
+    load = y[..., :links] @ extra
+    whole = load + y[..., :-1] @ x[:-1]
+    each = whole[..., np.newaxis] * np.eye(n)
+    return replace(rows, y=np.concatenate([y, each], axis=2), tau=rows.tau - load)

@@ -1,0 +1,67 @@
+"""Friction answered by the reference's velocity: what is added, what it is worth, no chatter."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scripts import load_script
+
+from arm_controllers.adapters.known_friction import REVERSAL, answering_friction
+from arm_controllers.laws import law_class
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.comparison.laws import make_law
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters
+from arm_sim.runs.measures import measure, track
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+
+STUDY, UR5E = load_script('benchmarks/identification.py'), Robot.load('ur5e')
+ROBOT = Robot.load('planar_3r')
+RUBBING = replace(
+    ROBOT, model=with_error(ROBOT.model, ModelError(friction=(2.0, 1.5, 0.5), damping=(0.3,)))
+)
+TOLD = PlantParameters(actuator='torque', timestep=1e-3)
+
+
+def run(friction, name):
+    law = make_law(name, RUBBING, friction_velocity=friction)
+    task = make_task('sinusoid', RUBBING)
+    record = task.run(law, MujocoPlant(RUBBING.model, TOLD))
+    return measure(record, track(RUBBING.model, record))
+
+
+def test_full_friction_is_added_where_the_reference_moves_and_none_where_it_stands():
+    model, cls = RUBBING.model, law_class('computed_torque')
+    law = answering_friction(cls, model, cls.Parameters(), 'reference')
+    smooth = cls(with_error(model, ModelError(friction=(0.0,))), cls.Parameters())
+    rng = np.random.default_rng(0)
+    q, v = rng.normal(size=(2, 3))
+    reference = Reference(3)
+    reference.q[:], reference.v[:] = q + 0.01, (0.3, 0.0, -0.5 * REVERSAL)
+    before = reference.copy()
+    added = law(q, v, reference, 1e-3) - smooth(q, v, reference, 1e-3)
+    np.testing.assert_allclose(added, (2.0, 0.0, -0.25), atol=1e-12)
+    np.testing.assert_array_equal(reference.row, before.row)
+
+
+def test_the_cube_under_friction_is_drawn_more_than_twenty_times_better():
+    plant = STUDY.other_arm(UR5E.model, seed=1)
+    exact = replace(UR5E, model=plant)
+    measured = STUDY.cube_error(exact, plant)
+    for engine in RIGID_BODY_ENGINES:
+        assert STUDY.cube_error(exact, plant, engine, 'reference') < 0.05 * measured
+
+
+def test_an_observer_does_not_answer_it_twice():
+    measured, wanted = (run(f, 'momentum_observer')
+                        for f in ('measured', 'reference'))  # fmt: skip
+    assert wanted.tracking_rms_mm < measured.tracking_rms_mm
+
+
+def test_laws_that_command_no_effort_are_refused():
+    servo = law_class('servo')
+    with pytest.raises(ArmError, match="friction_velocity is 'reference'; that is for laws that"):
+        answering_friction(servo, ROBOT.model, servo.Parameters(), 'reference')

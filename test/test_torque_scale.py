@@ -1,0 +1,148 @@
+"""What stands between a recorded torque, a voltage and the joint: scales and motors, found."""
+
+import json
+
+import numpy as np
+import pytest
+from arms import load_arm
+from numpy.testing import assert_allclose
+from scripts import load_script
+from test_identification import exact_samples, some_motion
+
+from arm_dynamics import ArmError
+from arm_dynamics.identification import (
+    Carrying,
+    IdentificationParameters,
+    JointRegressor,
+    Samples,
+    carried,
+    identify,
+    motor_constants,
+    torque_scales,
+    with_parameters,
+)
+from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.motors import DCMotors
+from arm_sim.commands import identify as command
+from arm_sim.runs.robot import Robot
+
+STUDY = load_script('benchmarks/identification.py')
+KNOWN = IdentificationParameters()
+
+
+def off(samples, scale):
+    return Samples(samples.times, samples.q, samples.effort * scale)
+
+
+def recordings(plant, regressor, motion, scale, masses, noise=0.01):
+    """Return a recording with each payload, torques off by `scale`, with noise."""
+    for number, mass in enumerate(masses):
+        arm = with_error(plant, ModelError(payload=mass))
+        samples = exact_samples(arm, motion, 16.0, noise=noise, seed=number)
+        yield Carrying(off(samples, scale), carried(regressor, mass))
+
+
+def test_a_known_payload_shows_every_scale_of_an_arm_that_is_thirty_percent_off():
+    model = load_arm('planar_3r')
+    plant, scale = STUDY.other_arm(model, seed=5), np.array([1.3, 0.7, 1.3])
+    regressor, motion = JointRegressor(model), some_motion(model, 7)
+    bare, loaded = recordings(plant, regressor, motion, scale, (0.0, 1.0))
+    found = torque_scales(regressor, [bare, loaded], KNOWN)
+    assert found.shown.all()
+    assert_allclose(found.values, scale, rtol=0.01)
+    assert (np.abs(np.log(found.values / scale)) < 4.0 * found.errors).all()
+    true = identify(regressor, off(bare.samples, 1.0 / found.values), KNOWN)
+    better = with_parameters(regressor, true.pi)
+    unseen = some_motion(model, 6, 5.0)
+    assert STUDY.torque_error(better, plant, unseen).max() < 0.01
+
+
+def test_joints_that_share_links_are_told_by_one_whose_torque_is_right():
+    model = load_arm('planar_3r')
+    plant, scale = STUDY.other_arm(model, seed=5), np.array([1.3, 1.0, 0.7])
+    regressor = JointRegressor(model)
+    (bare,) = recordings(plant, regressor, some_motion(model, 7), scale, (0.0,))
+    found = torque_scales(regressor, [bare], KNOWN, right=1)
+    assert found.shown.all()
+    assert_allclose(found.values, scale, rtol=0.02)
+
+
+def test_links_that_are_known_tell_the_scales_in_one_recording():
+    model = load_arm('planar_3r')
+    plant = with_error(model, ModelError(friction=(0.5,), damping=(0.3,), armature=(0.01,)))
+    regressor, scale = JointRegressor(model), np.array([1.3, 0.7, 1.3])
+    (bare,) = recordings(plant, regressor, some_motion(model, 7), scale, (0.0,))
+    found = torque_scales(regressor, [bare], KNOWN, links_known=True)
+    assert_allclose(found.values, scale, rtol=0.01)
+    assert_allclose(found.pi[10 * 3 + 3 :], [0.3] * 3 + [0.5] * 3, rtol=0.05)
+
+
+def test_a_scale_that_nothing_tells_is_said_not_to_be_shown():
+    model = load_arm('ur5e')
+    plant, scale = STUDY.other_arm(model, seed=5), np.full(6, 1.3)
+    regressor = JointRegressor(model)
+    # The payload is on the last joint's axis: it turns it without torque.
+    both = list(recordings(plant, regressor, some_motion(model, 3), scale, (0.0, 3.0)))
+    found = torque_scales(regressor, both, KNOWN)
+    assert found.shown[:4].all()
+    assert_allclose(found.values[:4], 1.3, rtol=0.01)
+    assert not torque_scales(regressor, both[:1], KNOWN).shown.any()
+
+
+@pytest.mark.parametrize('brushes', [0.0, 1.0])
+def test_the_constants_of_motors_thirty_percent_off_are_found(brushes, tmp_path, capsys):
+    robot = Robot.load('five_joint_arm')
+    names, given = robot.model.joint_names, (10.0, 10.0, 10.0, 1.0, 1.0)
+    kt = tuple(x * s for x, s in zip(given, (1.3, 0.7, 1.3, 0.7, 1.3), strict=True))
+    ra = (0.7, 1.3, 0.7, 1.3, 1.3)
+    drop, half = (tuple(brushes * x for x in (0.5, 0.5, 0.5, 0.05, 0.05)), (1.0,) * 3 + (0.1,) * 2)
+    motors = DCMotors(kt, (), ra, drop, half)
+    plant = STUDY.other_arm(robot.model, seed=5)
+    samples, voltage = STUDY.driven_by_voltages(
+        robot, plant, motors, some_motion(robot.model, 7), 8.0
+    )
+    found = motor_constants(samples, voltage, 10.0, names)
+    assert_allclose(found.back_emf, kt, rtol=0.01)
+    assert_allclose(found.resistance, ra, rtol=0.01)
+    assert_allclose(found.conductance, np.array(kt) / ra, rtol=0.01)
+    assert_allclose(found.brush_drop, drop, rtol=0.1, atol=1e-3)
+    if brushes:
+        return
+    file, options = (
+        tmp_path / 'x.npz',
+        ['--robot', 'five_joint_arm', '--output-dir', str(tmp_path)],
+    )
+    np.savez(file, t=samples.times, q=samples.q, effort=samples.effort, voltage=voltage)
+    assert command.main([str(file), *options, '--torque-reference', 'links']) == 0
+    assert 'torque scale, recorded over true' in capsys.readouterr().out
+    told = json.loads((tmp_path / 'identified.json').read_text())
+    assert_allclose(told['motors']['back_emf'], found.back_emf)
+    written = Robot.load('five_joint_arm', tmp_path / 'five_joint_arm_identified.yaml')
+    assert_allclose(written.parameters('simulator')['armature_resistance'], found.resistance)
+
+
+def test_a_motor_that_stands_still_is_named():
+    times = np.arange(0.0, 4.0, 0.002)
+    still = Samples(times, np.zeros((2000, 1)), np.zeros((2000, 1)))
+    with pytest.raises(ArmError, match="joint 'r1': its motor turned too little"):
+        motor_constants(still, np.zeros((2000, 1)), 10.0, ('r1',))
+    with pytest.raises(ArmError, match='0 samples have a voltage; the motors need 100'):
+        motor_constants(still, np.full((2000, 1), np.nan), 10.0, ('r1',))
+
+
+@pytest.mark.parametrize(
+    ('options', 'told'),
+    [
+        (['--loaded', 'x.mcap'], '--loaded and --loaded-mass go together'),
+        (['--torque-reference', 'r9'], "--torque-reference is 'r9'; allowed: r1"),
+        (['--torque-reference', 'r1', '--payload'], '--payload looks for a payload'),
+    ],
+)
+def test_what_tells_no_scale_is_refused_in_one_line(options, told, tmp_path, capsys):
+    times, still = np.arange(0.0, 1.0, 0.01), np.zeros((100, 5))
+    np.savez(tmp_path / 'x.npz', t=times, q=still, effort=still)
+    where = ['--robot', 'five_joint_arm', '--output-dir', str(tmp_path)]
+    assert command.main([str(tmp_path / 'x.npz'), *where, *options]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f'identify: {told}')
+    assert error.count('\n') == 1
