@@ -1,11 +1,12 @@
 """Timing of Cartesian motions: as fast as joint limits allow, on exactly the given path."""
 
 import importlib.util
+from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
 
 from arm_dynamics.checks import ArmError, Array, in_range, one_of, per_joint
 from arm_dynamics.inverse_kinematics.path import path_errors, solve_path_ik
@@ -102,30 +103,36 @@ def time_motion(
         in_range('tip_speed_limit', tip_speed_limit, 0.0, exclusive=True)
     speed = np.inf if tip_speed_limit is None else tip_speed_limit
     motions = motion.motions if isinstance(motion, Sequential) else [motion]
-    parts = [np.linspace(0.0, 1.0, each.parts) for each in motions]
-    poses = np.concatenate([m.at(s).poses for m, s in zip(motions, parts, strict=True)])
     free: dict[str, Any] = {'position_only': position_only, 'axis_tolerances': axis_tolerances}
-    solution = solve_path_ik(
-        model,
-        poses,
-        seed,
-        frame=frame,
-        position_tolerance=1e-9,
-        orientation_tolerance=1e-9,
-        **free,
-    )
-    if not solution.success:
-        return _refused(model, solution.reason)
+    splines, reason = _joint_splines(model, motions, seed, frame, free)
+    if reason:
+        return _refused(model, reason)
     pieces: list[Piece] = []
     try:
-        rows = np.split(solution.q, np.cumsum([len(s) for s in parts])[:-1])
-        for q, s, each in zip(rows, parts, motions, strict=True):
-            joints = make_interp_spline(s, q, k=5)
+        for each, joints in zip(motions, splines, strict=True):
             pieces.append(timed_piece(model, each, joints, timing, sample_period, limits, speed))
         return _joined(model, pieces, limits, frame, ik_task(**free))
     except ArmError as error:
         where = f'motion {len(pieces)}: ' if len(pieces) < len(motions) else ''
         return _refused(model, f'{where}{error}')
+
+
+def _joint_splines(
+    model: RobotModel,
+    motions: Sequence[Motion],
+    seed: ArrayLike | None,
+    frame: str | None,
+    free: dict[str, Any],
+) -> tuple[list[BSpline], str]:
+    """Return each motion's joint path q(s), or why there is none; `free`: what `ik_task` takes."""
+    parts = [np.linspace(0.0, 1.0, each.parts) for each in motions]
+    poses = np.concatenate([m.at(s).poses for m, s in zip(motions, parts, strict=True)])
+    exact: dict[str, Any] = {'position_tolerance': 1e-9, 'orientation_tolerance': 1e-9}
+    solution = solve_path_ik(model, poses, seed, frame=frame, **exact, **free)
+    if not solution.success:
+        return [], solution.reason
+    rows = np.split(solution.q, np.cumsum([len(s) for s in parts])[:-1])
+    return [make_interp_spline(s, q, k=5) for s, q in zip(parts, rows, strict=True)], ''
 
 
 def limits_of(model: RobotModel, *given: ArrayLike | None) -> Limits:

@@ -162,13 +162,24 @@ def _still(
     """Return where (k + 1,) the tip stands though a direction that is asked for is feasible."""
     still = np.zeros(len(q), dtype=bool)
     for i in range(len(q)):
-        possible = servo.feasible(q[i], asked[i], at_limit[i])
+        possible = _feasible(servo, q[i], asked[i], at_limit[i])
         size = np.linalg.norm(possible)
         speed = np.linalg.norm(twists[i] * servo.weights)
         still[i] = size > _FEASIBLE * np.linalg.norm(asked[i] * servo.weights) and (
             speed < _STANDS * size
         )
     return still
+
+
+def _feasible(servo: TipServo, q: Array, twist: Array, held: NDArray[np.bool_]) -> Array:
+    """Return the part (6,) [m/s] of a twist, weighted, in directions that are not lost.
+
+    `held` (n,): joints that cannot go on.
+    """
+    jacobian = np.where(held, 0.0, servo.model.jacobian(q, servo.frame))
+    u, sigma, _ = np.linalg.svd(servo.weights[:, None] * jacobian, full_matrices=False)
+    u = u[:, sigma > servo.margin]
+    return u @ (u.T @ (twist * servo.weights))
 
 
 def _longest(flags: NDArray[np.bool_]) -> int:

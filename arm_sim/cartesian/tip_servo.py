@@ -225,16 +225,6 @@ class TipServo:
         jacobian = self.model.jacobian(q, self.frame)
         return np.linalg.svd(self.weights[:, None] * jacobian, compute_uv=False)
 
-    def feasible(self, q: Array, twist: Array, held: Array) -> Array:
-        """Return the part (6,) [m/s] of a twist, weighted, in directions that are not lost.
-
-        `held` (n,): joints that cannot go on.
-        """
-        jacobian = np.where(held, 0.0, self.model.jacobian(q, self.frame))
-        u, sigma, _ = np.linalg.svd(self.weights[:, None] * jacobian, full_matrices=False)
-        u = u[:, sigma > self.margin]
-        return u @ (u.T @ (twist * self.weights))
-
     def _inverse(self, jacobian: Array) -> Array:
         """Return the damped inverse (n, 6)."""
         weights = self.weights
