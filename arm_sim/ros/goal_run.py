@@ -38,6 +38,8 @@ EXTERNAL = 'external_controller'
 _SOON = Duration(seconds=0.01)
 # So many answers after its receipt a goal is known: one may be under way, one before it in line.
 _KNOWN = 3
+# After so long without an answer a service is asked again [s].
+_AGAIN = 10.0
 # How often a long wait is told of [s].
 _TELL = 10.0
 # In real time no command is this old but on a machine that is too slow [ms].
@@ -265,11 +267,20 @@ class GoalRun:
             print(f'{name}: waiting for {what}, {waited:.0f} s so far{why}', flush=True)
 
     def call(self, client, request, of: str = ''):
-        """Return a service's answer; `of` as for `wait_until`.
+        """Return a service's answer; `of` as for `wait_until`. It may be asked more than once.
 
         Raises:
             ArmError: there is none within the timeout.
         """
         self.wait_until(client.service_is_ready, f'service {client.srv_name}', of)
-        answer = f'answer from {client.srv_name}'
-        return wait_for(self._executor, client.call_async(request), answer, self._timeout)
+        what, asked, begin = f'answer from {client.srv_name}', [], time.monotonic()
+
+        def answered() -> bool:
+            return any(each.done() for each in asked)
+
+        while (left := begin + self._timeout - time.monotonic()) > 0.0:
+            asked.append(client.call_async(request))  # ROS can lose an answer to a new client
+            with suppress(ArmError):
+                wait_until(self._executor, answered, what, min(_AGAIN, left), asked[-1])
+                return next(each.result() for each in asked if each.done())
+        raise ArmError(f'no {what} within {self._timeout:g} s')
