@@ -19,7 +19,7 @@ from arm_sim.view.link_poses import LinkPoses
 from arm_sim.view.link_shapes import _solids, link_shapes
 from arm_sim.view.moves import move_time, slider_ends
 from arm_sim.view.notices import Notices
-from arm_sim.view.plots import prefix_of
+from arm_sim.view.plots import known, prefix_of
 from arm_sim.view.solids import Triangles, box, cylinder, rounded
 from arm_sim.view.trail import Trail
 from arm_sim.view.watched import Watched
@@ -165,6 +165,13 @@ def test_units_of_plots_suit_what_is_in_them():
     assert prefix_of(np.array([-2e-6])) == (1e-6, 'µ')
     assert prefix_of(np.array([3.0])) == (1.0, '')
     assert prefix_of(np.array([0.0])) == prefix_of(np.full(2, np.nan)) == (1e-12, 'p')
+
+
+def test_plots_leave_out_what_is_not_known():
+    t, nan = np.arange(4.0), float('nan')
+    found = known(t, np.array([[nan, 1.0, 2.0, 3.0], [nan, nan, nan, nan]]))
+    np.testing.assert_array_equal(found, [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0]])
+    np.testing.assert_array_equal(known(t, np.full((1, 4), nan)), [[0.0, 1.0], [0.0, 0.0]])
 
 
 def test_a_refusal_is_on_the_page_with_its_reason_as_text_once():

@@ -76,7 +76,7 @@ class Page:
 
     def _make_gizmo(self, orders: Orders, size: float) -> Any:
         gizmo = self._server.scene.add_transform_controls(
-            '/tip', scale=0.16 * size, depth_test=False, opacity=0.8, line_width=3.0
+            '/tip', scale=0.06 * size, depth_test=False, opacity=0.8, line_width=2.5
         )
 
         def reach() -> None:

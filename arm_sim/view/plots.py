@@ -31,6 +31,14 @@ def prefix_of(values: Array) -> tuple[float, str]:
     return next(((size, p) for size, p in _PREFIXES if largest >= size), _PREFIXES[-1])
 
 
+def known(t: Array, rows: Array) -> tuple[Array, ...]:
+    """Return t (m,) and rows (n, m) where any is known; the page draws nothing beside a nan."""
+    there = np.isfinite(rows).any(axis=0)
+    if there.sum() < 2:
+        return np.array([0.0, 1.0]), *np.zeros((len(rows), 2))
+    return t[there], *np.nan_to_num(rows[:, there])
+
+
 def legend(names: tuple[str, ...]) -> str:
     """Return the joints' names in the colours of their curves, as HTML."""
     style = 'font-size:0.75em;line-height:1.3;margin:0 0.6em 0.3em'
@@ -85,4 +93,4 @@ class Plots:
             text = f'<div style="font-size:0.8em;margin:0.3em 0.6em 0">{word}</div>'
             if title.content != text:
                 title.content = text
-            plot.data = (past.t, *rows)
+            plot.data = known(past.t, rows)

@@ -15,7 +15,7 @@ from arm_sim.view.watched import Watched
 _REFERENCE, _WANTED = (70, 110, 180), (245, 130, 30)  # colours of the ghosts
 # Nearer to the arm a ghost would only be a haze on it [m].
 _APART = 0.0005
-_THICK = 0.0035  # the drawn path, as a share of the arm's size
+_THICK = 0.005  # the drawn path, as a share of the arm's size
 _DRAW = 6  # the path is brought up to date with every so many pictures
 _TILE = 0.5  # [m]
 
@@ -48,7 +48,7 @@ class Stage:
         middle = 0.5 * (low + high)
         middle[2] = max(middle[2], 0.2 * size) if size else middle[2]
         server.initial_camera.look_at = tuple(middle)
-        server.initial_camera.position = tuple(middle + size * np.array([0.5, -0.58, 0.3]))
+        server.initial_camera.position = tuple(middle + size * np.array([0.34, -0.4, 0.2]))
         return size
 
     def _surroundings(self, scene: Any, surroundings: Surroundings) -> None:
