@@ -137,6 +137,10 @@ class Page:
             code = process.wait(self._limit)
         except subprocess.TimeoutExpired:
             return f'longer than {self._limit:g} s; {ended(process)}'
+        except KeyboardInterrupt:
+            self._kept.append((sample, process, output))
+            self._end()
+            raise
         return f'exit code {code}' if code and not sample.text.startswith('$') else ''
 
     def _end(self) -> None:
