@@ -15,6 +15,7 @@ from arm_sim.batch.batch_measures import BatchMeasures
 from arm_sim.batch.batch_plant import BatchPlant
 from arm_sim.comparison.monte_carlo import tabulated
 from arm_sim.margins.margins import Loop, course_of
+from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.tasks import make_task
 from arm_sim.tuning.trial import SHAKING
 
@@ -44,9 +45,9 @@ class Agreement(NamedTuple):
 def agreement_of(loop: Loop, samples: int) -> Agreement:
     """Draw arms as the Monte Carlo does, with a delay up to the loop's; foretell, and run them.
 
-    Each arm runs twice with the same noise, once nudged by 1e-6 rad: it is unstable if the two
-    runs part, to 1e-4 rad at some time or to more than the nudge at the end, or if it shakes as
-    `tune` has it.
+    Each arm runs twice with the same noise, once nudged by 1e-6 rad, and once without noise: it
+    is unstable if the first two part, to 1e-4 rad at some time or to more than the nudge at the
+    end, or if the third shakes as `tune` has it. What noise alone shakes is stable.
     """
     robot = loop.load()
     ranges = replace(loop.ranges, delay=loop.delay)
@@ -57,29 +58,30 @@ def agreement_of(loop: Loop, samples: int) -> Agreement:
 
     task = make_task(loop.task, robot)
     loaded = [with_error(each, ModelError(payload=task.payload)) for each in arms]
-    plant = BatchPlant(loaded * 2, loop.plant_of(robot), loop.engine)
+    plant = BatchPlant(loaded * 3, loop.plant_of(robot), loop.engine)
     period = plant.parameters.period_ns * 1e-9
-    measures = BatchMeasures(robot.model, 2 * samples, period)
+    measures = BatchMeasures(robot.model, 3 * samples, period)
     apart = _Apart(samples, round(task.duration / period))
 
     def nudge(plant: BatchPlant) -> BatchPlant:
-        plant.q[samples:] += _NUDGE
+        plant.q[samples : 2 * samples] += _NUDGE
         return plant
 
     alive, _ = run_batch(
         plant, loop.make(robot, BatchModel(robot.model)), tabulated(task.reference),
-        task.duration, [measures, apart], [(0.0, nudge)], given * 2,
+        task.duration, [measures, apart], [(0.0, nudge)],
+        given * 2 + [Imperfections(delay=each.delay) for each in given],
     )  # fmt: skip
-    found = {name: each[:samples] for name, each in measures.results().items()}
+    found = measures.results()
     limit = robot.model.effort_limit
     scale = np.sqrt(np.mean(np.where(np.isfinite(limit), limit, 0.0) ** 2)) or 1.0
-    shakes = ~alive[:samples] | ~(found['chatter_nm'] / scale < SHAKING)
-    rms = np.nan_to_num(found['tracking_rms_mm'], nan=np.inf)
+    shakes = ~alive[:samples] | ~(found['chatter_nm'][2 * samples :] / scale < SHAKING)
+    rms = np.nan_to_num(found['tracking_rms_mm'][:samples], nan=np.inf)
     return Agreement(foretold, shakes | apart.grew, rms)
 
 
 class _Apart:
-    """An observer of run_batch: how far the second half of the arms is from the first."""
+    """An observer of run_batch: how far the second arms, as many, are from the first."""
 
     def __init__(self, count: int, periods: int):
         self._count, self._periods = count, periods
@@ -89,7 +91,8 @@ class _Apart:
         self, i: int, q: Array, v: Array, reference: Reference, effort: Array, alive: Array
     ) -> None:
         """Look at the state of period i."""
-        distance = np.abs(q[self._count :] - q[: self._count]).max(axis=1)
+        size = self._count
+        distance = np.abs(q[size : 2 * size] - q[:size]).max(axis=1)
         np.fmax(self._most, distance, out=self._most)
         if i >= 0.9 * self._periods:
             np.fmax(self._end, distance, out=self._end)
