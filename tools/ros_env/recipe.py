@@ -75,6 +75,7 @@ LATER = {
         'srv/UnloadController.srv',
     ],
     'simulation_interfaces': [
+        'action/SimulateSteps.action',
         'msg/Bounds.msg',
         'msg/EntityCategory.msg',
         'msg/EntityFilters.msg',
