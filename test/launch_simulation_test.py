@@ -9,6 +9,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem, goal, seconds
 from rclpy.action import ActionClient
 
+from arm_controllers.ros.qos import STATE_QOS
 from arm_sim.standards.ros import simulation_services
 
 srv = simulation_services.srv
@@ -132,7 +133,9 @@ def stepped(arm, count, cancel_after=None):
     """Send a goal of so many steps; return its status, result and feedback."""
     kind, told = simulation_services.action.SimulateSteps, []
     if not hasattr(arm, 'action'):
-        arm.action = ActionClient(arm.system.node, kind, '/simulator/simulate_steps')
+        arm.action = ActionClient(
+            arm.system.node, kind, '/simulator/simulate_steps', feedback_sub_qos_profile=STATE_QOS
+        )
     arm.system.wait(arm.action.server_is_ready, 'action server')
 
     def on_feedback(message):

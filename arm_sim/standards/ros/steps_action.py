@@ -7,7 +7,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
 from arm_controllers.ros.goal_endpoints import EventActionServer
-from arm_controllers.ros.qos import ACTION_QOS
+from arm_controllers.ros.qos import ACTION_QOS, STATE_QOS
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.standards.steps import Steps
@@ -33,6 +33,7 @@ class StepsAction:
             goal_service_qos_profile=ACTION_QOS,
             result_service_qos_profile=ACTION_QOS,
             cancel_service_qos_profile=ACTION_QOS,
+            feedback_pub_qos_profile=STATE_QOS,  # a message per step, and steps are quick
         )
         self._timer = node.create_timer(_LOOK, self._look)
         self._timer.cancel()
