@@ -12,7 +12,7 @@ from arm_controllers.ros.commander import NOBODY, Commander  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch):
-    monkeypatch.setattr('arm_controllers.ros.commander.LATE', 1.6)
+    monkeypatch.setattr('arm_controllers.ros.commander.LATE', 1.0)
 
 
 class Graph:
@@ -72,7 +72,7 @@ def test_the_newest_word_counts_not_the_last_that_was_handled():
 
 def test_a_name_whose_node_the_graph_shows_late_hinders():
     asked = commander('pd_controller')
-    shown = time.monotonic() + 1.2
+    shown = time.monotonic() + 0.9
     late = lambda: ['pd_controller'] if time.monotonic() > shown else []  # noqa: E731
     asked._node.get_node_names_and_namespaces = lambda: [(name, '/left') for name in late()]
     assert asked.other() == 'pd_controller'
@@ -80,7 +80,7 @@ def test_a_name_whose_node_the_graph_shows_late_hinders():
 
 def test_the_first_word_of_a_simulator_that_is_seen_is_waited_for():
     asked = commander(nodes=['pd_controller'])
-    said = time.monotonic() + 1.2
+    said = time.monotonic() + 0.9
     asked._node.take_message = lambda *_: (
         (String(data='pd_controller'), None)
         if time.monotonic() > said and asked.name is None

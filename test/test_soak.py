@@ -1,4 +1,4 @@
-"""Three simulated minutes of goals in lock-step: the soak run, short enough for every day."""
+"""A simulated minute of goals in lock-step: the soak run, short enough for every day."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from arm_dynamics.robots import share_folder
 pytest.importorskip('rclpy')
 
 
-def test_three_minutes_of_goals_all_end_as_they_must_with_memory_flat(tmp_path):
+def test_a_minute_of_goals_all_end_as_they_must_with_memory_flat(tmp_path):
     numbers = tmp_path / 'numbers.json'
     command = [sys.executable, str(share_folder() / 'benchmarks' / 'soak.py')]
     domain = {'ROS_DOMAIN_ID': str(1 + os.getpid() % 100)}
     answer = subprocess.run(
-        [*command, '--hours', str(1 / 20), '--json', str(numbers)],
+        [*command, '--hours', str(1 / 60), '--json', str(numbers)],
         env=os.environ | domain,
         capture_output=True,
         text=True,
@@ -25,7 +25,7 @@ def test_three_minutes_of_goals_all_end_as_they_must_with_memory_flat(tmp_path):
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr[-2000:]
     found = json.loads(numbers.read_text())
-    assert found['simulated_s'] >= 180.0
+    assert found['simulated_s'] >= 60.0
     assert found['wrong'] == []
-    assert sum(found['goals'].values()) > 90
+    assert sum(found['goals'].values()) > 30
     assert max(found['growth_mb']) <= 4.0
