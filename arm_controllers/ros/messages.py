@@ -55,7 +55,7 @@ def goal_from_bytes(raw: bytes) -> Goal:
             alike; else as `goal_from_message`.
     """
     found = _goal_of_points_alike(raw)
-    return found[0] if found else goal_from_message(_deserialized(raw, JointTrajectory))
+    return found[0] if found else goal_from_message(deserialized(raw, JointTrajectory))
 
 
 def goal_from_action(raw: bytes, identifier: object) -> Goal:
@@ -71,9 +71,9 @@ def goal_from_action(raw: bytes, identifier: object) -> Goal:
         frame = 4 + (end - 4) % 8
         empty = raw[:4] + bytes(8) + struct.pack('=I', frame) + bytes(frame + 8)
         # What ROS serialises may be followed by nothing, 8 bytes per empty field.
-        request = _deserialized((empty + raw[end : end + _SLOWLY])[:_SLOWLY], kind)
+        request = deserialized((empty + raw[end : end + _SLOWLY])[:_SLOWLY], kind)
     else:
-        request = _deserialized(raw, kind)
+        request = deserialized(raw, kind)
         goal = goal_from_message(request.trajectory)
 
     def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
@@ -90,8 +90,12 @@ def goal_from_action(raw: bytes, identifier: object) -> Goal:
     )
 
 
-def _deserialized(raw: bytes, kind: Any) -> Any:
-    """Return a message by ROS's own conversion, unless that takes too long."""
+def deserialized(raw: bytes, kind: Any) -> Any:
+    """Return a message by ROS's own conversion.
+
+    Raises:
+        ArmError: the bytes are no such message, or so many that it would take too long.
+    """
     if len(raw) > _SLOWLY:
         told = f'{len(raw)} bytes whose points differ in their fields, or that hold much else'
         raise ArmError(f'{told}; allowed: {_SLOWLY}')

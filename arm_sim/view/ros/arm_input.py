@@ -13,7 +13,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from arm_controllers.follower.goal import ResultCode
-from arm_controllers.ros.messages import goal_from_action, to_ns
+from arm_controllers.ros.messages import deserialized, goal_from_action, to_ns
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.view.watched import Watched
@@ -46,9 +46,7 @@ class ArmInput:
         self._of_controller: list[Any] = []
 
     def _listen(self, kind: Any, topic: str, qos: QoSProfile) -> Any:
-        return self._quiet.create_subscription(
-            kind, topic, lambda raw: None, qos, raw=kind is not JointTrajectoryControllerState
-        )
+        return self._quiet.create_subscription(kind, topic, lambda raw: None, qos, raw=True)
 
     def look_at(self, controller: str) -> None:
         """Listen to this controller from now on."""
@@ -71,8 +69,8 @@ class ArmInput:
             while (raw := _taken(goals)) is not None:
                 times = goal_from_action(raw, None).times
                 self._watched.start(float(times[-1]) if len(times) else 0.0)
-            while (report := _taken(reports)) is not None:
-                self._report(report)
+            while (raw := _taken(reports)) is not None:
+                self._report(deserialized(raw, JointTrajectoryControllerState))
             while (raw := _taken(results)) is not None:
                 self._result(raw)
         raw = _taken(self._states)
@@ -83,7 +81,8 @@ class ArmInput:
         reader = self._reader
         reader.open(raw)
         try:
-            effort: Array | None = reader.values('effort').copy()
+            told = reader.values('effort').copy()
+            effort: Array | None = told if len(told) else None
         except ArmError:  # somebody else's arm may not tell
             effort = None
         self._watched.state(reader.time_ns * 1e-9, reader.values('position'), effort)
@@ -97,7 +96,7 @@ class ArmInput:
         self._watched.report(t, q, reference, to_ns(report.reference.time_from_start) * 1e-9)
 
     def _result(self, raw: bytes) -> None:
-        result = rclpy.serialization.deserialize_message(raw, FollowJointTrajectory.Result)
+        result = deserialized(raw, FollowJointTrajectory.Result)
         self._watched.end(result.error_code == ResultCode.SUCCESSFUL, result.error_string)
 
     def close(self) -> None:
