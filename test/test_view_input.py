@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 from domains import fresh_domain
 from patience import PATIENCE
@@ -9,10 +10,12 @@ from patience import PATIENCE
 rclpy = pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
 
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.view.ros.arm_input import ArmInput  # noqa: E402
+from arm_sim.view.ros.view_node import ViewNode  # noqa: E402
 from arm_sim.view.watched import Watched  # noqa: E402
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'))
@@ -59,3 +62,30 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_shown(topic):
     source.close()
     node.destroy_node()
     rclpy.try_shutdown(context=context)
+
+
+class Page:
+    """A page that nobody looks at."""
+
+    url, is_watched = 'http://localhost:8080', False
+
+    def __init__(self, host, port, ask):
+        self.ask = ask
+
+    def __getattr__(self, name):
+        return lambda *given: None
+
+
+def test_what_a_browser_asks_for_and_nobody_can_do_is_refused_on_the_page(monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    rclpy.init()
+    node = ViewNode(Page)
+    node._on_description(String(data=UR5E.urdf))
+    done = []
+    for order in (lambda: round(float('nan')), lambda: np.zeros(6) + 'a', lambda: done.append(1)):
+        node._page.ask(order)
+    node._picture()
+    assert done == [1]
+    assert 'cannot convert float NaN to integer' in node._watched.notices.news()
+    node.destroy_node()
+    rclpy.try_shutdown()

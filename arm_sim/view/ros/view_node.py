@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -129,11 +129,12 @@ class ViewNode(Node):
         """Do what was asked for, read what has come, and show it."""
         if self._input is None:
             return
-        try:
-            while True:
+        while not self._asked.empty():
+            try:
                 self._asked.get_nowait()()
-        except Empty:
-            pass
+            except (ArmError, ValueError, TypeError, OverflowError) as error:
+                # A browser can send anything.
+                self._watched.notices.refuse('page', str(error), self._watched.time)
         try:
             self._input.read()
         except ArmError as error:
