@@ -30,6 +30,7 @@ from arm_sim.cartesian.tip_stream import Command, TipStream
 
 _FAR = 0.03  # [rad | m] farther from where the controller will be, the servo begins anew
 _FRESH_NS = 60_000_000  # if the controller has told it so recently
+_LATEST_NS = (2**31 - 10) * 1_000_000_000  # a goal's stamps are later than its state's
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,18 @@ class TipServoNode(Node):
         self._reference = message
 
     def _on_state(self, raw: bytes) -> None:
+        """Go on with a state's time; one that cannot be used is told of and changes nothing."""
+        try:
+            now_ns = stamp_ns(raw)
+            if now_ns > _LATEST_NS:
+                raise ArmError(f'stamp {now_ns * 1e-9:.0f} s; allowed: {_LATEST_NS * 1e-9:.0f}')
+            self._go_on(now_ns)
+        except ArmError as error:
+            self._log.warning(f'state dropped: {error}')
+
+    def _go_on(self, now_ns: int) -> None:
         """Send the next goal, a step ahead of time."""
-        now_ns, before_ns = stamp_ns(raw), self._now_ns
-        self._now_ns = now_ns
+        self._now_ns, before_ns = now_ns, self._now_ns
         if now_ns < before_ns:  # a reset
             self._moves = False
             self._stream.forget()
