@@ -125,3 +125,14 @@ def test_malformed_path_is_refused(arguments, message):
 def test_tip_speed_limit_must_be_positive():
     with pytest.raises(ArmError, match='tip_speed_limit is -1'):
         time_motion(load_arm('ur5e'), pose_path(SQUARE), START, tip_speed_limit=-1.0)
+
+
+def test_a_path_of_more_points_than_anybody_can_follow_is_refused_with_their_number():
+    line = poses((0, 0, 0), (0.1, 0, 0))
+    slow = time_motion(load_arm('ur5e'), pose_path(line, [0.0, 1e9]), START, timing='given')
+    assert (
+        slow.reason == 'motion 0: 1e+09 s in samples of 0.01 s are 1e+11 points; allowed: 100000'
+    )
+    model = load_arm('ur5e')
+    slow = time_motion(model, pose_path(line), START, timing='quintic', tip_speed_limit=1e-9)
+    assert 'points; allowed: 100000' in slow.reason

@@ -11,6 +11,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import Motion, quintic
 
 Timing = Literal['given', 'quintic', 'toppra']
+MOST_POINTS = 100_000  # of one motion
 
 
 class Limits(NamedTuple):
@@ -82,6 +83,11 @@ def timed_piece(
 
 
 def _sample_times(duration: float, period: float) -> Array:
+    if duration > MOST_POINTS * period:
+        raise ArmError(
+            f'{duration:.6g} s in samples of {period:g} s are {duration / period:.3g} points; '
+            f'allowed: {MOST_POINTS}'
+        )
     return np.linspace(0.0, duration, max(int(np.ceil(duration / period)), 50) + 1)
 
 
