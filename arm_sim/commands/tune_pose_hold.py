@@ -43,11 +43,13 @@ def _run(options: argparse.Namespace) -> None:
     console = Console()
     output = _writable(options.json)
     target = tuple(_numbers('--target', options.target)) if options.target else TARGET
-    objective = PoseHoldObjective(target)
+    gains = None
     if options.evaluate is not None:
         gains = np.array(_numbers('--evaluate', options.evaluate))
         if (gains < 0.0).any():
             raise ArmError(f'--evaluate is {options.evaluate}; gains must be >= 0')
+    objective = PoseHoldObjective(target)  # compiles, the first time
+    if gains is not None:
         rows = {'given': _assessment(objective, gains)}
         print(f'J = {rows["given"]["cost"]:.10f}')
     else:
