@@ -207,9 +207,8 @@ warm_up() {
 check_all() {
   local failed=() workers=()
   cd "$root"
-  # All tests run file by file side by side, one per core; single ones as pytest runs them. Launch
-  # tests, the longest, come first by their names.
-  [[ $# -gt 0 ]] || workers=(-n "$(nproc)" --dist loadfile --no-loadscope-reorder)
+  # All tests run file by file side by side, one per core; single ones as pytest runs them.
+  [[ $# -gt 0 ]] || workers=(-n "$(nproc)" --dist loadfile)
   export ROS_DOMAIN_ID=${ROS_DOMAIN_ID:-$((1 + $$ % 100))}
   python3 -m ruff check --quiet || failed+=('ruff check')
   python3 -m ruff format --check --quiet || failed+=('ruff format')

@@ -7,6 +7,7 @@ import time
 from collections import deque
 
 _NUMBERS, _MOST = range(1, 101), 15
+_FOLDER = tempfile.gettempdir()  # a test may set another one
 _held: deque[str] = deque()
 
 
@@ -35,7 +36,7 @@ def own_domain() -> str:
 
 def _take(number: str) -> bool:
     """Lock a domain until this process ends; return False where another one has it."""
-    path = f'{tempfile.gettempdir()}/arm_sim_test_domain_{number}.lock'
+    path = f'{_FOLDER}/arm_sim_test_domain_{number}.lock'
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
