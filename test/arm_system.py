@@ -81,6 +81,10 @@ class ArmSystem:
     def __exit__(self, *_):
         for name in list(self.processes):
             self.stop(name)
+        # Whatever is left would stay in the graph of the domain, which another test may use.
+        self.executor.shutdown()
+        for client in self._action_clients().values():
+            client.destroy()
         self.node.destroy_node()
         self.context.try_shutdown()
 
