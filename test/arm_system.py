@@ -17,7 +17,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from domains import fresh_domain
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from patience import PATIENCE
+from patience import AGAIN, PATIENCE, ask
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.action import ActionClient
 from rclpy.experimental import EventsExecutor
@@ -32,6 +32,14 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.executables import LAUNCH
 from arm_sim.parameter_files import as_arguments, files_of
 
+# The state in which a transition ends.
+ENDS_IN = {
+    Transition.TRANSITION_CONFIGURE: State.PRIMARY_STATE_INACTIVE,
+    Transition.TRANSITION_CLEANUP: State.PRIMARY_STATE_UNCONFIGURED,
+    Transition.TRANSITION_ACTIVATE: State.PRIMARY_STATE_ACTIVE,
+    Transition.TRANSITION_DEACTIVATE: State.PRIMARY_STATE_INACTIVE,
+    Transition.TRANSITION_ACTIVE_SHUTDOWN: State.PRIMARY_STATE_FINALIZED,
+}
 LONGEST_LINE = 500  # characters a node may print in a line
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
@@ -52,6 +60,7 @@ class ArmSystem:
 
     def __init__(self, mode='lockstep', actuator='torque'):
         self.mode, self.actuator = mode, actuator
+        self._clients, self._action_clients = {}, {}
         self.processes: dict[str, subprocess.Popen] = {}
         self.logs: dict[str, str] = {}
 
@@ -83,7 +92,7 @@ class ArmSystem:
             self.stop(name)
         # Whatever is left would stay in the graph of the domain, which another test may use.
         self.executor.shutdown()
-        for client in self._action_clients().values():
+        for client in self._action_clients.values():
             client.destroy()
         self.node.destroy_node()
         self.context.try_shutdown()
@@ -167,24 +176,17 @@ class ArmSystem:
         self.wait(future.done, what, timeout)
         return future.result()
 
-    def call(self, kind, name, request, timeout=PATIENCE, again=PATIENCE):
-        """Ask a service; where it may be, ask again: ROS can lose the first answer to a client."""
-        client = self.node.create_client(kind, name)
-        answers, asked = [], -np.inf
+    def call(self, kind, name, request):
+        """Ask a service, again if need be."""
+        client = self._client(kind, name)
+        return ask(lambda condition: self.wait(condition, f'answer of {name}'), client, request)
 
-        def answered():
-            nonlocal asked
-            if time.monotonic() - asked > again:
-                asked = time.monotonic()
-                answers.append(client.call_async(request))
-            return [each for each in answers if each.done()]
-
-        try:
-            self.wait(client.service_is_ready, f'service {name}', timeout)
-            self.wait(answered, f'answer of {name}', timeout)
-            return answered()[0].result()
-        finally:
-            self.node.destroy_client(client)
+    def _client(self, kind, name):
+        """Return the client of a service that is there."""
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name)
+        self.wait(self._clients[name].service_is_ready, f'service {name}')
+        return self._clients[name]
 
     def assert_alive(self):
         """No node has ended, raised what nobody caught, or printed a line that is too long."""
@@ -226,11 +228,11 @@ class ArmSystem:
 
     def send(self, controller, goal):
         """Send an action goal; return (goal handle, future of its result)."""
-        client = self._action_clients().get(controller)
+        client = self._action_clients.get(controller)
         if client is None:
             name = f'/{controller}/follow_joint_trajectory'
             client = ActionClient(self.node, FollowJointTrajectory, name)
-            self._action_clients()[controller] = client
+            self._action_clients[controller] = client
         self.wait(client.server_is_ready, 'action server')
         sent = client.send_goal_async(goal, feedback_callback=self.feedback.append)
         handle = self.result(sent, 'answer to the goal')
@@ -243,17 +245,25 @@ class ArmSystem:
         answer = self.result(future, 'end of the goal', timeout)
         return answer.status, answer.result
 
-    def _action_clients(self):
-        self.__dict__.setdefault('_clients', {})
-        return self._clients
-
     def change(self, controller, transition):
+        """Ask for a transition; return whether it was made.
+
+        It is asked for once. Where ROS loses the answer, the controller's state is one.
+        """
         request = ChangeState.Request(transition=Transition(id=transition))
-        return self.call(ChangeState, f'/{controller}/change_state', request).success
+        answer = self._client(ChangeState, f'/{controller}/change_state').call_async(request)
+        asked = time.monotonic()
+
+        def is_made():
+            late = time.monotonic() - asked > AGAIN
+            return late and self.lifecycle(controller) == ENDS_IN.get(transition)
+
+        self.wait(lambda: answer.done() or is_made(), f'answer to transition {transition}')
+        return answer.result().success if answer.done() else True
 
     def lifecycle(self, controller):
         request, name = GetState.Request(), f'/{controller}/get_state'
-        return self.call(GetState, name, request, again=5.0).current_state.id
+        return self.call(GetState, name, request).current_state.id
 
     def set_parameters(self, node, **values):
         parameters = [Parameter(k.replace('__', '.'), value=v) for k, v in values.items()]

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 import rclpy
 from geometry_msgs.msg import PoseArray
 from ikpy_solver import PLUGIN
-from patience import PATIENCE
+from patience import PATIENCE, ask
 from plugins import write_plugins
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -65,10 +66,13 @@ class TestServices(unittest.TestCase):
         rclpy.try_shutdown()
 
     def call(self, client, request):
-        future = client.call_async(request)
-        rclpy.spin_until_future_complete(self.node, future, timeout_sec=PATIENCE)
-        assert future.done(), 'no answer'
-        return future.result()
+        return ask(self.wait, client, request)
+
+    def wait(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, 'no answer'
+            rclpy.spin_once(self.node, timeout_sec=0.02)
 
     def target(self, q=Q, frame=None):
         return pose_to_message(self.model.forward_kinematics(q, frame), self.model.base_frame)

@@ -136,7 +136,7 @@ def test_goal_that_is_sent_while_a_controller_is_cleaned_up_and_configured_is_re
             assert arm.change(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
             assert arm.change(CONTROLLER, Transition.TRANSITION_CLEANUP)
             refused.append(arm.send(CONTROLLER, goal([0.5], [HOME + 0.1]))[1])
-            late = arm._action_clients()[CONTROLLER].send_goal_async(goal([0.5], [HOME + 0.1]))
+            late = arm._action_clients[CONTROLLER].send_goal_async(goal([0.5], [HOME + 0.1]))
             assert arm.change(CONTROLLER, Transition.TRANSITION_CONFIGURE)
             assert arm.change(CONTROLLER, Transition.TRANSITION_ACTIVATE)
             arm.result(late, 'answer to the goal')

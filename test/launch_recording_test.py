@@ -56,12 +56,15 @@ def recorded(tmp_path_factory):
 def stand_still_while_stopped(system, recorder, folder):
     """Stop a recorder; see that simulated time goes on a little, and then stands."""
     system.wait(lambda: any(folder.glob('*.mcap')), 'recording')
+    heard = 'recorded until [s]'
+    system.wait(lambda: system.values['simulator'].get(heard, '-') != '-', heard)
     system.processes[recorder].send_signal(signal.SIGSTOP)
     stopped = system.states[-1][0]
     before = -1.0
     while system.states[-1][0] > before:
         before = system.states[-1][0]
         system.spin(0.5)
+    system.words('simulator', 'waiting for a recorder that stays at ')
     system.processes[recorder].send_signal(signal.SIGCONT)
     assert before <= stopped + 201 * PERIOD
 

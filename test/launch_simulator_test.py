@@ -12,7 +12,7 @@ import pytest
 import rclpy
 from domains import fresh_domain
 from launch_ros.actions import Node as NodeAction
-from patience import PATIENCE
+from patience import PATIENCE, ask
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -58,7 +58,7 @@ class TestSimulator(unittest.TestCase):
         self.node = rclpy.create_node('watcher')
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
-        self.states, self.clocks = [], []
+        self.states, self.clocks, self.clients = [], [], {}
         self.node.create_subscription(JointState, 'joint_states', self.states.append, STATE_QOS)
         self.node.create_subscription(Clock, '/clock', self.clocks.append, 100)
         self.commands = self.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
@@ -86,11 +86,9 @@ class TestSimulator(unittest.TestCase):
             self.executor.spin_once(timeout_sec=0.02)
 
     def call(self, kind, name, request):
-        client = self.node.create_client(kind, f'/simulator/{name}')
-        self.wait(client.service_is_ready)
-        future = client.call_async(request)
-        self.wait(future.done)
-        return future.result()
+        if name not in self.clients:
+            self.clients[name] = self.node.create_client(kind, f'/simulator/{name}')
+        return ask(self.wait, self.clients[name], request, once=name == 'step')
 
     def command(self, effort, stamp=None, names=None):
         message = JointState(name=list(names or self.states[-1].name), effort=list(effort))

@@ -28,7 +28,14 @@ def told(monkeypatch):
         overspeed_samples=0,
     )
     clock = SimpleNamespace(
-        simulation=simulation, fault='', waits=False, skipped=0, late=0, oldest_command_ns=0
+        simulation=simulation,
+        fault='',
+        waits=False,
+        waits_for_recorder=False,
+        recorded_ns=None,
+        skipped=0,
+        late=0,
+        oldest_command_ns=0,
     )
     commands = SimpleNamespace(imitated='', rival='', commander='pd', stale=0)
     shown = SimpleNamespace(clocks=0)

@@ -23,10 +23,12 @@ class Clock:
         fault: why physics has stopped until `reset`, or ''.
         late, skipped: real time's ticks that came late, and periods that it gave up.
         oldest_command_ns: largest age of a command in use [ns]; the reader sets it back.
+        recorded_ns: how far a recorder has come that is waited for [ns]; None: there is none.
         wake: asks for the next ticks so soon and so often [s]; whoever calls `tick` may set it.
     """
 
     tick_period = RESEND_PERIOD
+    recorded_ns: int | None = None
 
     def __init__(
         self,
@@ -114,6 +116,11 @@ class Clock:
     def waits(self) -> bool:
         """Whether time stands because it is paused, or has come as far as is allowed."""
         return self.paused and not self._steps_allowed
+
+    @property
+    def waits_for_recorder(self) -> bool:
+        """Whether time stands until a recorder has come closer."""
+        return False
 
     def tick(self) -> None:
         """Do what time asks for; to be called every `tick_period` [s]."""

@@ -33,7 +33,6 @@ class LockstepClock(Clock):
         """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
         super().__init__(*args, **kwargs)
         self._patience, self._sent_at = Patience(), self._shown_at
-        self._recorded_ns: int | None = None
         self.recorder_there: Callable[[], bool] = lambda: False
         self.set_timing(timeout)
 
@@ -47,23 +46,23 @@ class LockstepClock(Clock):
 
     def recorded(self, time_ns: int) -> None:
         """Note that a recorder has come to this state [ns]."""
-        self._recorded_ns = time_ns
+        self.recorded_ns = time_ns
         self.go_on()
 
     def reset(self) -> None:
         """Go back to the initial state, and let a recorder do so as well."""
-        if self._recorded_ns is not None:
-            self._recorded_ns = 0
+        if self.recorded_ns is not None:
+            self.recorded_ns = 0
         super().reset()
 
     @property
     def _may_step(self) -> bool:
-        return super()._may_step and not self._is_ahead
+        return super()._may_step and not self.waits_for_recorder
 
     @property
-    def _is_ahead(self) -> bool:
-        """Whether a recorder has to be waited for."""
-        recorded, simulation = self._recorded_ns, self.simulation
+    def waits_for_recorder(self) -> bool:
+        """Whether time has come as far ahead of a recorder as it may."""
+        recorded, simulation = self.recorded_ns, self.simulation
         if recorded is None:
             return False
         return simulation.time_ns - recorded >= _AHEAD * simulation.period_ns
@@ -106,8 +105,8 @@ class LockstepClock(Clock):
     def tick(self) -> None:
         """Show a state again that is not answered in time; in the end, brake."""
         self._forgive_own_stop()
-        if self._is_ahead and not self.recorder_there():
-            self._recorded_ns = None  # it has gone
+        if self.waits_for_recorder and not self.recorder_there():
+            self.recorded_ns = None  # it has gone
             self.go_on()
         now, patience = self._wall(), self._patience
         commanded = self._may_step and not self.simulation.braking

@@ -60,6 +60,8 @@ class SimulatorDiagnostics:
             return _ERROR, commands.imitated
         if clock.waits:
             return _OK, 'paused'
+        if clock.waits_for_recorder and clock.simulation.steps == self._last_report[1]:
+            return _WARN, f'waiting for a recorder that stays at {self._recorded()} s'
         if clock.simulation.braking and clock.simulation.steps:
             return _WARN, 'no command: the arm is braked and held'
         if clock.simulation.braking:
@@ -77,6 +79,10 @@ class SimulatorDiagnostics:
         if self._shown.clocks:
             return _WARN, 'running; another node publishes /clock: one arm has clock:=true'
         return _OK, 'running'
+
+    def _recorded(self) -> str:
+        recorded = self._clock.recorded_ns
+        return '-' if recorded is None else f'{recorded * 1e-9:.3f}'
 
     def _look_behind(self) -> str:
         """Say by how much real time was missed since the last report, if by a tenth or more."""
@@ -96,6 +102,7 @@ class SimulatorDiagnostics:
         self._last_report = (now, simulation.steps)
         return {
             'simulated time [s]': f'{simulation.time_ns * 1e-9:.3f}',
+            'recorded until [s]': self._recorded(),
             'cycles per second': f'{rate:.1f}',
             'real time factor': f'{rate * simulation.period_ns * 1e-9:.3f}',
             'late ticks': clock.late,
