@@ -3,6 +3,7 @@
 import fcntl
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
@@ -19,7 +20,12 @@ def own_domain() -> str:
     """
     for number in _DOMAINS:
         path = Path(tempfile.gettempdir(), f'arm_sim_benchmark_domain_{number}.lock')
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o644))
+        try:
+            file = os.open(path, os.O_RDONLY)  # another user's is read as well
+        except PermissionError:
+            continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,5 +1,6 @@
 """Judging a controller: what the file says, what is refused, what is told; and one over topics."""
 
+import os
 import re
 import signal
 import sys
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 from arm_dynamics.checks import ArmError
+from arm_sim import own_domain
 from arm_sim.judging import report, trials
 from arm_sim.judging.judge import main
 from arm_sim.judging.plan import read_plan
@@ -82,6 +84,10 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('robot: ', 'actuator: muscle\nrobot: ', "actuator is 'muscle'; allowed: servo, torque"),
         ('robot: ', 'timeout: 0\nrobot: ', 'timeout is 0; it must be finite, >= 0.1'),
         ('robot: ', 'robot: {', 'not YAML'),
+        ('{payload: 0.5}', '5', "plant_error is '5'; it must be {name: value}"),
+        ('{payload: 0.5}', '[payload]', 'plant_error is "[\'payload\']"; it must be {name'),
+        ('heavy: {p', 'a/b: {p', "wrongness has the name 'a/b'; it must be of letters"),
+        ('5.0', '9' * 400, 'tracking_max_mm is a number beyond 1e308'),
     ],
 )
 def test_what_cannot_be_tried_or_measured_is_refused_in_a_line_with_the_file(
@@ -109,7 +115,7 @@ def verdicts_of(plan):
     return (
         Verdict(plan.trials[0], 1.0, numbers, (held,), 'aa', '', course),
         Verdict(plan.trials[1], 2.0, numbers, (held, broken), 'bb', '', course),
-        Verdict(plan.trials[2], 3.0, reason='no <answer>'),
+        Verdict(plan.trials[2], 3.0, reason='no <answer> a|b'),
     )
 
 
@@ -127,10 +133,11 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     assert found[:3] == [
         [],
         [('failure', 'recovery_s is never, limit 2')],
-        [('error', 'no <answer>')],
+        [('error', 'no <answer> a|b')],
     ]
     assert found[3] == [('skipped', 'the first trial failed')]
     assert 'recovery_s is never, limit 2 |' in (tmp_path / 'judgement.md').read_text()
+    assert '| no <answer> a\\|b |' in (tmp_path / 'judgement.md').read_text()
 
 
 def test_the_checksum_tells_judgements_apart_that_differ_in_a_bit_of_a_trial(tmp_path):
@@ -156,10 +163,11 @@ def test_a_controller_is_a_launch_file_or_any_command(words, command):
     assert trials.controller_command(words) == command
 
 
-@pytest.mark.parametrize(('text', 'says'), [('', 'an empty text'), ('a "b', 'No closing quot')])
-def test_a_command_that_is_none_is_refused(text, says):
+@pytest.mark.parametrize(('text', 'says'), [(' ', 'an empty text'), ('a "b', 'No closing quot')])
+def test_a_command_that_is_none_is_refused_before_anything_starts(text, says, tmp_path, judge):
+    plan_of(tmp_path)
     with pytest.raises(ArmError, match=says):
-        trials.controller_command([text])
+        judge(text, tmp_path / 'limits.yaml')
 
 
 def test_what_a_command_has_started_ends_with_it_also_where_it_ignores_ctrl_c(
@@ -179,6 +187,35 @@ def test_what_a_command_has_started_ends_with_it_also_where_it_ignores_ctrl_c(
     assert not inner.is_running() or inner.status() == psutil.STATUS_ZOMBIE
     with pytest.raises(ArmError, match="'no_such_program' cannot be run: No such file"):
         Group(['no_such_program'], tmp_path / 'log', {})
+
+
+def test_what_is_told_of_a_process_is_its_end_as_any_page_and_xml_shows_it(tmp_path):
+    code = r'print(300_000 * "x", "\x1b[31mno\x07 gains\x1b[0m\x00", sep="\n")'
+    with Group([sys.executable, '-c', code], tmp_path / 'log', {}) as group:
+        while group.code is None:
+            time.sleep(0.01)
+    last = group.lines()[-1]
+    assert last == 'no  gains'
+    assert [len(line) for line in group.lines()] == [300, len(last)]
+    ElementTree.fromstring(ElementTree.tostring(ElementTree.Element('error', message=last)))
+
+
+def test_a_domain_whose_lock_another_user_has_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_domain.tempfile, 'tempdir', str(tmp_path))
+    monkeypatch.setattr(own_domain, '_DOMAINS', range(216, 219))
+    opened = os.open
+
+    def of_others(path, flags, *mode):
+        if '216' in str(path) and not flags & os.O_EXCL:
+            raise PermissionError(13, 'Permission denied', str(path))
+        return opened(path, flags, *mode)
+
+    monkeypatch.setattr(own_domain.os, 'open', of_others)
+    (tmp_path / 'arm_sim_benchmark_domain_217.lock').touch(0o444)
+    assert own_domain.own_domain() == '217'
+    assert own_domain.own_domain() == '218'  # the first one is held
+    with pytest.raises(ArmError, match='3 judgements or benchmarks run already'):
+        own_domain.own_domain()
 
 
 def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, capsys, monkeypatch):

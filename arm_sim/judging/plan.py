@@ -12,6 +12,7 @@ limits:
   step/heavy: {recovery_s: 1.0}
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -34,6 +35,8 @@ ALL = 'all'
 _MOST_BYTES = 300_000
 _KEYS = ('robot', 'config', 'actuator', 'engines', 'tasks', 'wrongness', 'limits', 'timeout')
 _WRONG = ('plant_error', 'drives')
+# What folders and tables of a trial can be called.
+_NAME = r'[A-Za-z0-9_.+%=-]([A-Za-z0-9_.+%= -]{0,58}[A-Za-z0-9_.+%=-])?'
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,11 @@ def _plan(file: str, said: Any) -> Plan:
     for name, values in wrong.items():
         if name in (ALL, *tasks):
             raise ArmError(f'wrongness has the name {name!r}, which limits use otherwise')
+        if not re.fullmatch(_NAME, name):
+            raise ArmError(
+                f'wrongness has the name {name[:100]!r}; it must be of letters, digits, spaces '
+                'and _.+-=%, at most 60'
+            )
         _check_wrong(name, values, arm, actuator)
     limits = _limits(given.get('limits'), {name: task for name, (_, task) in tasks.items()}, wrong)
     trials = [
@@ -156,7 +164,8 @@ def _check_wrong(name: str, values: Any, arm: Robot, actuator: str) -> None:
     """Refuse what an arm cannot be wrong in."""
     where = f'wrongness {name!r}'
     given = _mapping(where, values, _WRONG)
-    model_error_of(_flow(given.get('plant_error') or {}), f'{where}: plant_error', arm.model)
+    error = _mapping(f'{where}: plant_error', given.get('plant_error') or {})
+    model_error_of(_flow(error), f'{where}: plant_error', arm.model)
     known = [each.name for each in fields(DriveParameters)]
     drives = _mapping(f'{where}: drives', given.get('drives') or {}, known)
     try:
@@ -226,7 +235,10 @@ def _text(given: Mapping[str, Any], name: str, usual: str) -> str:
 def _number(name: str, value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise ArmError(f'{name} is {value!r}; it must be a number')
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ArmError(f'{name} is a number beyond 1e308; it must be less') from None
 
 
 def _flow(values: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Commands as groups of processes: whatever they started ends with them."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -16,6 +17,8 @@ from arm_sim.executables import end_with_parent
 _ASKED = ((signal.SIGINT, 10.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 _LOOK = 0.02
 _LONGEST = 300  # characters of what a process said
+_LAST = 200_000  # bytes of it that are looked at
+_COLOUR = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]')
 
 
 class Group:
@@ -83,6 +86,9 @@ class Group:
         return True
 
     def lines(self) -> list[str]:
-        """Return what it has said."""
-        text = self.log.read_text(errors='replace')
-        return [line.strip()[:_LONGEST] for line in text.splitlines() if line.strip()]
+        """Return what it has said last, without colours and signs that cannot be seen."""
+        with self.log.open('rb') as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST))
+            text = _COLOUR.sub('', file.read().decode(errors='replace'))
+        lines = (''.join(c if c.isprintable() else ' ' for c in x) for x in text.splitlines())
+        return [line.strip()[:_LONGEST] for line in lines if line.strip()]

@@ -53,7 +53,8 @@ def terminal(judgement: Judgement) -> Table:
 def markdown(judgement: Judgement) -> str:
     """Return the table as Markdown."""
     rows = [_HEADINGS, ('---',) * len(_HEADINGS), *_rows(judgement)]
-    return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows) + '\n'
+    lines = (' | '.join(cell.replace('|', '\\|') for cell in row) for row in rows)
+    return ''.join(f'| {line} |\n' for line in lines)
 
 
 def as_json(judgement: Judgement) -> dict[str, Any]:

@@ -56,12 +56,12 @@ def _domain() -> str:
     return own_domain()
 
 
-def _environment(words: Sequence[str]) -> dict[str, str]:
+def _environment(command: Sequence[str]) -> dict[str, str]:
     """Return what processes are told: a ROS domain of their own, unless the user has chosen one.
 
     A controller that runs already is where this process's nodes would be.
     """
-    if words and not os.environ.get('ROS_DOMAIN_ID'):
+    if command and not os.environ.get('ROS_DOMAIN_ID'):
         return os.environ | {'ROS_DOMAIN_ID': _domain()}
     return dict(os.environ)
 
@@ -78,14 +78,18 @@ def judge_all(
         plan: what it is tried on.
         words: the command that starts it; empty: it runs already.
         folder: gets a folder for each trial.
+
+    Raises:
+        ArmError: the words are no command.
     """
+    command = controller_command(words) if words else []
     model = Robot.load(plan.robot, plan.config).model
     found: list[Verdict] = []
     for trial in plan.trials:
         begin = time.monotonic()
-        own = writable_folder(str(folder / trial.name.replace(', ', '_').replace('/', '_')))
+        own = writable_folder(str(folder / trial.name.replace(', ', '_')))
         try:
-            record, limits = _run(plan, trial, words, own)
+            record, limits = _run(plan, trial, command, own)
         except ArmError as error:
             found.append(Verdict(trial, time.monotonic() - begin, reason=str(error)))
             if len(found) == 1:  # nothing else would do better
@@ -94,7 +98,8 @@ def judge_all(
             seconds = time.monotonic() - begin
             found.append(_verdict(trial, seconds, model, record, limits))
         advance(len(found))
-    return Judgement(plan, shlex.join(words), tuple(found))
+    told = shlex.join(words) if len(words) > 1 else ''.join(words)
+    return Judgement(plan, told, tuple(found))
 
 
 def _verdict(
@@ -110,7 +115,7 @@ def _verdict(
 
 
 def _run(
-    plan: Plan, trial: Trial, words: Sequence[str], folder: Path
+    plan: Plan, trial: Trial, command: Sequence[str], folder: Path
 ) -> tuple[Record, list[Check]]:
     """Return the record of a trial, and the task's own limits.
 
@@ -118,11 +123,10 @@ def _run(
         ArmError: it did not come to its end; says what the task, or the controller, said last.
     """
     (folder / RECORD).unlink(missing_ok=True)
-    environment = _environment(words)
+    environment = _environment(command)
     with ExitStack() as ends:
         own = None
-        if words:
-            command = controller_command(words)
+        if command:
             own = ends.enter_context(Group(command, folder / 'controller.log', environment))
         told = [f'{k}:={v}' for k, v in _arguments(plan, trial, folder).items()]
         arm = ends.enter_context(Group([*_LAUNCH, *told], folder / 'launch.log', environment))
