@@ -9,18 +9,24 @@ others use the machine. The recorder's own CPU time per cycle must be less than 
 else the loop has to wait for it.
 """
 
-import argparse
-import json
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import rclpy
-from conditions import conditions, own_domain, print_conditions
-from lockstep import CORE, PERIOD, cpu_time, end
+from bare_nodes import CORE
+from conditions import (
+    in_turn,
+    medians,
+    own_domain,
+    print_conditions,
+    rounds_parser,
+    write_json,
+)
+from lockstep import PERIOD, cpu_time, end
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
@@ -86,12 +92,7 @@ def measure(recorded: bool, seconds: float) -> dict[str, float]:
             if recorded:
                 while not any(Path(folder).glob('*.mcap')):
                     time.sleep(LOOK)
-            first = (
-                newest(node),
-                time.monotonic(),
-                cpu_time(processes[:2]),
-                cpu_time(processes[2:]),
-            )
+            first = look(node, processes)
             time.sleep(seconds)
             last = look(node, processes)
         finally:
@@ -127,23 +128,12 @@ def count_lost(folder: str) -> int:
 
 def main() -> None:
     """Measure in turn and print the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--seconds', type=float, default=5.0, help='of each measurement')
-    parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--json', type=Path, help='file for the numbers')
-    options = parser.parse_args()
+    options = rounds_parser(__doc__, 5.0).parse_args()
     own_domain()
     print_conditions()
-    found: dict[bool, list[dict[str, float]]] = {False: [], True: []}
-    for _ in range(options.rounds):
-        for recorded, rows in found.items():
-            rows.append(measure(recorded, options.seconds))
-            print(f'recorded: {recorded}, {rows[-1]}', flush=True)
-    middle = {
-        recorded: {name: statistics.median(row[name] for row in rows) for name in rows[0]}
-        for recorded, rows in found.items()
-    }
-    alone, beside = middle[False], middle[True]
+    rows = {'not recorded': partial(measure, False), 'recorded': partial(measure, True)}
+    found = in_turn(rows, options.seconds, options.rounds)
+    alone, beside = medians(found).values()
     print('\n                     rate [1/s]   loop CPU [us]   recorder CPU [us]   lost')
     for name, row in (('not recorded', alone), ('recorded', beside)):
         print(
@@ -154,9 +144,7 @@ def main() -> None:
         f'share that is kept: {beside["rate"] / alone["rate"]:.2f} of the rate, '
         f'{alone["loop_us"] / beside["loop_us"]:.2f} by the CPU time of a cycle'
     )
-    if options.json:
-        text = json.dumps({'conditions': conditions(), 'not_recorded': alone, 'recorded': beside})
-        options.json.write_text(text)
+    write_json(options.json, found)
 
 
 if __name__ == '__main__':

@@ -12,17 +12,21 @@ stands the CPU time of a cycle, of simulator and controller: it counts where oth
 machine. The page's own process takes its CPU time from another core, where there is one.
 """
 
-import argparse
-import json
 import re
-import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
+from functools import partial
 
 import rclpy
-from conditions import conditions, own_domain, print_conditions
+from conditions import (
+    in_turn,
+    medians,
+    own_domain,
+    print_conditions,
+    rounds_parser,
+    write_json,
+)
 from lockstep import PERIOD, end
 from rclpy.node import Node
 from recording import EXECUTOR, LOOK, RUN, look, newest, start
@@ -41,7 +45,7 @@ rclpy.init()
 node, none = Node('listener'), lambda message: None
 node.create_subscription(JointState, 'joint_states', none, _NEWEST, raw=True)
 topic = 'servo_controller/controller_state'
-node.create_subscription(JointTrajectoryControllerState, topic, none, _REPORTS)
+node.create_subscription(JointTrajectoryControllerState, topic, none, _REPORTS, raw=True)
 while True:
     time.sleep(1.0)
 """
@@ -105,22 +109,11 @@ def measure(row: str, seconds: float) -> dict[str, float]:
 
 def main() -> None:
     """Measure in turn and print the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--seconds', type=float, default=5.0, help='of each measurement')
-    parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--json', type=Path, help='file for the numbers')
-    options = parser.parse_args()
+    options = rounds_parser(__doc__, 5.0).parse_args()
     own_domain()
     print_conditions()
-    found: dict[str, list[dict[str, float]]] = {row: [] for row in ROWS}
-    for _ in range(options.rounds):
-        for row, measured in found.items():
-            measured.append(measure(row, options.seconds))
-            print(f'{row}: {measured[-1]}', flush=True)
-    middle = {
-        row: {name: statistics.median(each[name] for each in measured) for name in measured[0]}
-        for row, measured in found.items()
-    }
+    found = in_turn({row: partial(measure, row) for row in ROWS}, options.seconds, options.rounds)
+    middle = medians(found)
     alone = middle['nothing']
     print('\nbeside the loop   rate [1/s]   kept   CPU of a cycle [us]   kept   page [cores]')
     for row, each in middle.items():
@@ -129,8 +122,7 @@ def main() -> None:
             f'{row:15s} {each["rate"]:12.0f} {kept[0]:6.2f} {each["loop_us"]:21.1f} '
             f'{kept[1]:6.2f} {each["page_share"]:14.2f}'
         )
-    if options.json:
-        options.json.write_text(json.dumps({'conditions': conditions()} | middle))
+    write_json(options.json, found)
 
 
 if __name__ == '__main__':
