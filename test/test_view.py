@@ -1,5 +1,6 @@
 """The page in the browser without ROS: what it shows of an arm, what it says, what it asks for."""
 
+import errno
 import re
 import time
 from pathlib import Path
@@ -257,6 +258,29 @@ def test_without_viser_the_page_says_what_to_install(monkeypatch):
         page.Page('127.0.0.1', 8080, lambda do: None)
 
 
+@pytest.mark.parametrize(
+    ('host', 'says'),
+    [
+        ('', 'there must be one; 0.0.0.0 stands for all'),
+        ('a..b', 'label'),
+        ('203.0.113.1', 'assign'),  # nobody's: RFC 5737
+    ],
+)
+def test_an_address_that_is_not_this_machines_is_refused_not_waited_for(host, says):
+    with pytest.raises(ArmError, match=says) as told:
+        needs.free_port(host, 8080)
+    assert str(told.value).startswith(f'view_host {host!r}, view_port 8080: ')
+
+
+def test_after_the_last_port_there_is_none(monkeypatch):
+    def taken(host, port):
+        raise OSError(errno.EADDRINUSE, 'Address already in use')
+
+    monkeypatch.setattr(needs, '_bind', taken)
+    with pytest.raises(ArmError, match='the ports 65530 to 65535 are all taken'):
+        needs.free_port('127.0.0.1', 65530)
+
+
 class Taken:
     """Takes orders, and takes note."""
 
@@ -346,6 +370,24 @@ def test_a_browser_pauses_steps_resets_pushes_and_sets_gains(served):
     order, link, force, seconds = click('Push')
     assert (order, link, seconds) == ('push', UR5E.tip_frame, 0.5)
     np.testing.assert_array_equal(force, [0.0, 0.0, -20.0])
+
+
+def test_what_no_browser_sends_is_an_order_that_fails_and_none_that_ends_the_page(served):
+    shown, taken, send, do = served
+    for label, value, button in (('along', 'up', 'Push'), ('Last', 'year', 'Push')):
+        send('GuiUpdateMessage', uuid=element(shown, label)._impl.uuid, updates={'value': value})
+        send('GuiUpdateMessage', uuid=element(shown, button)._impl.uuid, updates={'value': True})
+        with pytest.raises(KeyError, match='up'):
+            do(lambda: False)
+    watched = Watched(UR5E)
+    watched.state(0.0, UR5E.neutral(), None)
+    shown._pictures = page._SLOW - 1  # the next one has plots
+    with pytest.raises(KeyError, match='year'):
+        shown.show(watched, '')
+    shown.set_arm(UR5E, Surroundings(), taken)  # as the node does then
+    for _ in range(page._SLOW):
+        shown.show(watched, '')
+    assert element(shown, 'along').value == '-z'
 
 
 def test_the_tips_arrows_follow_the_tip_and_ask_where_they_are_let_go(served):

@@ -2,7 +2,6 @@
 
 import time
 
-import numpy as np
 import pytest
 from domains import fresh_domain
 from patience import PATIENCE
@@ -14,6 +13,7 @@ from std_msgs.msg import String  # noqa: E402
 
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
+from arm_interfaces.srv import ComputeIK  # noqa: E402
 from arm_sim.view.ros.arm_input import ArmInput  # noqa: E402
 from arm_sim.view.ros.view_node import ViewNode  # noqa: E402
 from arm_sim.view.watched import Watched  # noqa: E402
@@ -71,9 +71,10 @@ class Page:
 
     def __init__(self, host, port, ask):
         self.ask = ask
+        self.done = []
 
     def __getattr__(self, name):
-        return lambda *given: None
+        return lambda *given: self.done.append(name)
 
 
 def test_what_a_browser_asks_for_and_nobody_can_do_is_refused_on_the_page(monkeypatch):
@@ -82,10 +83,74 @@ def test_what_a_browser_asks_for_and_nobody_can_do_is_refused_on_the_page(monkey
     node = ViewNode(Page)
     node._on_description(String(data=UR5E.urdf))
     done = []
-    for order in (lambda: round(float('nan')), lambda: np.zeros(6) + 'a', lambda: done.append(1)):
+    for order in (lambda: round(float('nan')), lambda: {}['up'], lambda: done.append(1)):
         node._page.ask(order)
+    node._page.ask(lambda: node._page.ask(lambda: done.append(2)))
     node._picture()
-    assert done == [1]
-    assert 'cannot convert float NaN to integer' in node._watched.notices.news()
+    assert done == [1]  # what is asked meanwhile has its turn with the next picture
+    node._picture()
+    assert done == [1, 2]
+    told = node._watched.notices.news()
+    assert 'cannot convert float NaN to integer' in told
+    assert 'up' in told
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def test_a_page_that_a_browser_has_broken_is_built_anew(monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    rclpy.init()
+    node = ViewNode(Page)
+    node._on_description(String(data=UR5E.urdf))
+    page = node._page
+    page.is_watched = True
+    node._picture()
+    assert page.done[-1] == 'show'
+
+    def broken(*given):
+        raise KeyError('year')
+
+    page.show = broken
+    count = page.done.count('set_arm')
+    node._picture()
+    assert page.done.count('set_arm') == count + 1
+    del page.show
+    node._picture()
+    assert page.done[-1] == 'show'
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+@pytest.mark.parametrize(
+    ('names', 'position', 'says'),
+    [
+        (['elbow_joint'], [0.5], "joint 'shoulder_pan_joint' stands 0 times"),
+        (UR5E.joint_names, [0.5], '1 position values for 6 joint names'),
+        (UR5E.joint_names, [float('nan')] * 6, 'is not finite'),
+    ],
+)
+def test_an_answer_of_somebody_elses_kinematics_that_is_none_is_refused(
+    names, position, says, monkeypatch
+):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    rclpy.init()
+    node = ViewNode(Page)
+    node._on_description(String(data=UR5E.urdf))
+    asked = []
+
+    class Client:
+        def service_is_ready(self):
+            return True
+
+        def call_async(self, request):
+            asked.append(rclpy.task.Future())
+            return asked[-1]
+
+    node._orders._clients['tip'], real = Client(), node._orders._clients['tip']
+    node._orders.reach(UR5E.forward_kinematics(UR5E.neutral()))
+    answer = ComputeIK.Response(success=True, joint_names=names, position=position)
+    asked[0].set_result(answer)
+    assert says in node._watched.notices.news().replace('&#39;', "'")
+    node._orders._clients['tip'] = real
     node.destroy_node()
     rclpy.try_shutdown()

@@ -147,9 +147,10 @@ def test_a_closed_window_has_no_thread_left(monkeypatch):
 def test_a_window_whose_thread_stays_does_not_keep_the_process():
     code = """
 import sys, threading, time
+from arm_controllers.ros import running
 from arm_sim.viewer.ros import viewer_node
 threading.Thread(target=time.sleep, args=(1000,)).start()
-viewer_node.run_node = lambda name, node: 7
+running.run_node = lambda name, node: 7
 viewer_node.main()
 """
     assert (

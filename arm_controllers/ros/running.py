@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from threading import Thread
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import rclpy
@@ -87,6 +87,13 @@ def _bound_memory() -> None:
 def run_node(name: str, make_node: Callable[[], Node]) -> int:
     """Run a node to its end and return the process's exit code; see `run_nodes`."""
     return run_nodes({name: make_node})
+
+
+def run_and_exit(name: str, make_node: Callable[[], Node]) -> NoReturn:
+    """Run a node, and end the process without more ado: what else is in it may never end well."""
+    code = run_node(name, make_node)
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:

@@ -11,7 +11,7 @@ import pinocchio as pin
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_sim.view.needs import HELP, has_viser
+from arm_sim.view.needs import HELP, free_port, has_viser
 from arm_sim.view.orders import Orders
 from arm_sim.view.panel import Panel
 from arm_sim.view.stage import Stage
@@ -39,15 +39,14 @@ class Page:
         """
         if not has_viser():
             raise ArmError(HELP)
+        port = free_port(host, port)
         import viser
 
-        try:
-            with redirect_stdout(StringIO()):  # it draws a box
-                self._server: Any = viser.ViserServer(host=host, port=port, verbose=False)
-        except (OSError, AssertionError) as error:
-            raise ArmError(f'view_host {host!r}, view_port {port}: {error}') from None
+        with redirect_stdout(StringIO()):  # it draws a box
+            self._server: Any = viser.ViserServer(host=host, port=port, verbose=False)
         self._ask = ask
         shown = 'localhost' if host in ('127.0.0.1', '0.0.0.0', '::') else host
+        shown = f'[{shown}]' if ':' in shown else shown
         self.url = f'http://{shown}:{self._server.get_port()}'
         self._server.gui.configure_theme(
             control_width='large', show_logo=False, show_share_button=False

@@ -64,7 +64,12 @@ class Panel:
             'Reset': self._orders.reset,
         }
         group = self._gui.add_button_group('Time', tuple(do))
-        group.on_click(lambda event: self._ask(do[event.target.value]))
+
+        def clicked(event: Any) -> None:
+            what = event.target.value
+            self._ask(lambda: do[what]())
+
+        group.on_click(clicked)
 
     def _joint_sliders(self) -> list[Any]:
         gui, model = self._gui, self._model

@@ -54,8 +54,7 @@ class ArmInput:
             self._quiet.destroy_subscription(each)
         self._of_controller, self.controller = [], controller
         if controller:
-            space = self._node.get_namespace().rstrip('/')
-            of = f'{space}/{controller}'
+            of = self._node.resolve_topic_name(controller)
             self._of_controller = [
                 self._listen(JointTrajectoryControllerState, f'{of}/controller_state', _REPORTS),
                 self._listen(FollowJointTrajectory.Goal, f'{of}/goals', _GOALS),

@@ -19,7 +19,8 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import prefix_of, set_stamp
-from arm_dynamics.checks import Array
+from arm_controllers.ros.serialized_messages import JointReader
+from arm_dynamics.checks import ArmError, Array
 from arm_interfaces.srv import ComputeIK
 from arm_sim.view.moves import move_time
 from arm_sim.view.watched import Watched
@@ -103,8 +104,7 @@ class ArmOrders:
 
     def _on_result(self, future: Future) -> None:
         answer = future.result()
-        space = self._node.get_namespace().rstrip('/')
-        if self._node.count_publishers(f'{space}/{self._controller}/results'):
+        if self._node.count_publishers(f'{self._controller}/results'):
             return  # it is told there, as every goal's
         good = answer.status == GoalStatus.STATUS_SUCCEEDED
         self._watched.end(good, answer.result.error_string)
@@ -121,8 +121,8 @@ class ArmOrders:
 
         def answered(answer: Any) -> None:
             if answer.success:
-                q = dict(zip(answer.joint_names, answer.position, strict=True))
-                self.move(np.array([q[name] for name in model.joint_names]))
+                reader = JointReader(model.joint_names)
+                self.move(reader.read(list(answer.joint_names), answer.position, 'position'))
             else:
                 self._refuse('tip', answer.reason)
 
@@ -199,13 +199,20 @@ class ArmOrders:
     # What all share
 
     def _ask(self, what: str, request: Any, then: Callable[[Any], None]) -> None:
-        """Ask a service, and hand its answer on; refuse where it is not there."""
+        """Ask a service, and hand its answer on; refuse where it is not there, or answers ill."""
         client = self._clients.get(what)
         if client is None or not client.service_is_ready():
             name = client.srv_name if client is not None else 'a controller'
             self._refuse(what, f'{name} is not there')
             return
-        client.call_async(request).add_done_callback(lambda future: then(future.result()))
+
+        def answered(future: Future) -> None:
+            try:
+                then(future.result())
+            except ArmError as error:
+                self._refuse(what, str(error))
+
+        client.call_async(request).add_done_callback(answered)
 
     def _say(self, text: str) -> None:
         self._watched.notices.say(text, self._watched.time)

@@ -1,12 +1,10 @@
 """The view: serves a page that shows the arm of `robot_description`, whatever moves it."""
 
-import os
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NoReturn
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
@@ -17,7 +15,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import LATCHED_QOS
-from arm_controllers.ros.running import run_node
+from arm_controllers.ros.running import run_and_exit
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
@@ -30,6 +28,7 @@ from arm_sim.view.watched import Watched
 _PICTURES = 30.0  # per second
 _LOOK = 0.5  # how often controllers are looked for [s]
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
+_MOST_NAMES = 1000  # whose complaints are kept, to say each once
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,8 @@ class ViewNode(Node):
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.create_timer(1.0 / _PICTURES, self._picture)
         self.create_timer(_LOOK, self._look)
-        taken = '' if f':{p.view_port}' in self._page.url else f'port {p.view_port} is taken; '
+        own = self._page.url.endswith(f':{p.view_port}')
+        taken = '' if own else f'port {p.view_port} is taken; '
         self._log.info(f'{taken}open {self._page.url}')
 
     def _on_description(self, message: String) -> None:
@@ -104,6 +104,8 @@ class ViewNode(Node):
                 _, refused, reason = status.message.rpartition('refused: ')
                 say = self._watched.notices.refuse if refused else self._watched.notices.warn
                 say(name, reason, self._watched.time)
+            if len(self._troubles) > _MOST_NAMES:
+                self._troubles.clear()
             self._troubles[name] = alike
 
     def _look(self) -> None:
@@ -129,18 +131,27 @@ class ViewNode(Node):
         """Do what was asked for, read what has come, and show it."""
         if self._input is None:
             return
-        while not self._asked.empty():
+        for _ in range(self._asked.qsize()):  # no more: somebody may ask without end
             try:
                 self._asked.get_nowait()()
-            except (ArmError, ValueError, TypeError, OverflowError) as error:
-                # A browser can send anything.
-                self._watched.notices.refuse('page', str(error), self._watched.time)
+            except Exception as error:  # a browser can send anything
+                why = str(error) if isinstance(error, ArmError) else repr(error)
+                self._watched.notices.refuse('page', why, self._watched.time)
         try:
             self._input.read()
         except ArmError as error:
             self._log.warning(str(error))
         if self._page.is_watched:
-            self._page.show(self._watched, self._input.controller)
+            self._show(self._input.controller)
+
+    def _show(self, controller: str) -> None:
+        """Bring the page up to date; where a browser has broken it, build it anew."""
+        try:
+            self._page.show(self._watched, controller)
+        except Exception as error:
+            self._log.warning(f'the page is built anew: {error!r}')
+            self._page.set_arm(self._watched.model, self.parameters, self._orders)
+            self._orders.use(controller)
 
     def destroy_node(self) -> None:
         """End the page."""
@@ -150,8 +161,6 @@ class ViewNode(Node):
         super().destroy_node()
 
 
-def main() -> int:
-    """Run the node, and end without more ado: threads of the server would be waited for."""
-    code = run_node('view', ViewNode)
-    sys.stdout.flush()
-    os._exit(code)
+def main() -> NoReturn:
+    """Run the node; threads of the server would be waited for."""
+    run_and_exit('view', ViewNode)

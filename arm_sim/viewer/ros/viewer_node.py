@@ -1,9 +1,7 @@
 """The viewer: shows the arm of `robot_description` at every `joint_states`, whatever steps it."""
 
-import os
-import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -12,7 +10,7 @@ from std_msgs.msg import String
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
-from arm_controllers.ros.running import end_node, run_node
+from arm_controllers.ros.running import end_node, run_and_exit
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
@@ -95,8 +93,6 @@ class ViewerNode(Node):
         super().destroy_node()
 
 
-def main() -> int:
-    """Run the node, and end without more ado: what Python closes last crashes a living window."""
-    code = run_node('viewer', ViewerNode)
-    sys.stdout.flush()
-    os._exit(code)
+def main() -> NoReturn:
+    """Run the node; what Python closes last crashes a living window."""
+    run_and_exit('viewer', ViewerNode)
