@@ -15,10 +15,10 @@ from os import cpu_count
 
 import numpy as np
 from conditions import print_conditions
+from tip_streams import judge, random_stream
 
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.cartesian.streams import judge, random_stream
 from arm_sim.cartesian.tip_servo import TipServo, TipServoParameters
 
 _CHUNK = 50

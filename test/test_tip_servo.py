@@ -6,9 +6,9 @@ import pytest
 from arms import load_arm
 from following import make
 from numpy.testing import assert_allclose
+from scripts import load_script
 
 from arm_controllers.follower.goal import Goal
-from arm_sim.cartesian.streams import judge, random_stream
 from arm_sim.cartesian.tip_servo import TipServo, TipServoParameters
 from arm_sim.cartesian.tip_stream import TipStream
 
@@ -24,10 +24,10 @@ def servo(q=READY, arm='ur5e', **parameters):
 
 
 def test_fifty_streams_keep_limits_and_lines_and_never_stand_still():
-    tip = servo()
+    tip, streams = servo(), load_script('benchmarks/tip_streams.py')
     for number in range(50):
         rng = np.random.default_rng([7, number])
-        found = judge(tip, random_stream(tip, rng, bool(number % 2)))
+        found = streams.judge(tip, streams.random_stream(tip, rng, bool(number % 2)))
         assert found.excess < 1e-9, number
         assert found.standstill <= 0.1, number
         assert found.deviation < 1e-3, number

@@ -25,13 +25,15 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, JointLimitError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 
 _LEVER = 0.2  # [m] a turn of the tip by one radian counts as so long a way
 FARTHEST = 0.01  # [m] a tip that is pushed off its line by more begins another
 _SAME_LINE = 1e-3  # [rad] a twist that turns by more begins another line
+_MARGIN = 2.0  # of a limit of velocity, that a reference may be beyond
+_LONGEST_STOP = 10.0  # [s]
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,19 @@ class TipServo:
         self.weights = np.repeat([1.0, _LEVER], 3)
         self.start(model.neutral())
 
-    def start(self, q: Array, v: Array | None = None) -> None:
-        """Go on from another reference (n,), at rest or with a velocity (n,)."""
-        self.q = np.array(q, dtype=float)
-        self.v = np.zeros_like(self.q) if v is None else np.array(v, dtype=float)
+    def start(self, q: Array, v: Array | None = None, where: str = '') -> None:
+        """Go on from another reference (n,), at rest or with a velocity (n,).
+
+        Raises:
+            JointLimitError: a joint is beyond a limit of position, or faster than twice its limit
+                or than what can be braked within 10 s; nothing changes. `where`: for the message.
+        """
+        v = np.zeros(len(q)) if v is None else np.array(v, dtype=float)
+        most = np.minimum(_MARGIN * self.model.velocity_limit, _LONGEST_STOP * self.a_max)
+        for i in np.flatnonzero(~(np.abs(v) <= most)):
+            name, prismatic = self.model.joint_names[i], self.model.prismatic[i]
+            raise JointLimitError(name, 'velocity', v[i], -most[i], most[i], prismatic, where)
+        self.q, self.v = self.model.check_configuration(q, where), v
         self._line: pin.SE3 | None = None
         self._along = np.zeros(6)
 

@@ -30,6 +30,8 @@ from arm_sim.cartesian.tip_stream import Command, TipStream
 
 _FAR = 0.03  # [rad | m] farther from where the controller will be, the servo begins anew
 _FRESH_NS = 60_000_000  # if the controller has told it so recently
+_OLDEST_NS = 1_000_000_000  # told so long ago, a reference that moves is no longer known
+_LARGEST = 1e6  # [m/s, rad/s, m] of what is asked
 _LATEST_NS = (2**31 - 10) * 1_000_000_000  # a goal's stamps are later than its state's
 
 
@@ -105,7 +107,7 @@ class TipServoNode(Node):
     def _twist(self, message: TwistStamped) -> Command:
         line, turn = message.twist.linear, message.twist.angular
         values = (line.x, line.y, line.z, turn.x, turn.y, turn.z)
-        twist = finite('the twist', values, (6,))
+        twist = _bounded('the twist', values)
         frame = self._frame(message.header.frame_id)
 
         def move(servo: TipServo) -> Step:
@@ -117,6 +119,7 @@ class TipServoNode(Node):
     def _pose(self, message: PoseStamped) -> Command:
         frame = self._frame(message.header.frame_id)
         target = pose_from_message(message.pose, 'the target pose')
+        _bounded("the target's position", target.translation)
         asked = self._pose_of(frame) * target
         return lambda servo: servo.approach(asked)
 
@@ -160,7 +163,7 @@ class TipServoNode(Node):
         """Send the next goal, a step ahead of time."""
         self._now_ns, before_ns = now_ns, self._now_ns
         if now_ns < before_ns:  # a reset
-            self._moves = False
+            self._moves, self._reference = False, None
             self._stream.forget()
         if not self._moves:
             if not self._stream.asks(now_ns) or not self._begin(now_ns):
@@ -168,7 +171,10 @@ class TipServoNode(Node):
         elif now_ns < self._next_ns - self._period_ns:
             return
         elif now_ns > self._next_ns or self._is_elsewhere(now_ns):
-            self._begin(now_ns)  # states were missed, or a goal was refused or replaced
+            # States were missed, or a goal was refused or replaced.
+            self._moves = self._begin(now_ns)
+            if not self._moves:
+                return
         way = self._stream.step(self._next_ns)
         self._moves = bool(way)
         if way:
@@ -182,17 +188,17 @@ class TipServoNode(Node):
             return False
         try:
             q, v = self._where(now_ns + self._period_ns)
-            self.model.check_configuration(q, f'the reference of {self.parameters.controller}')
+            whose = f'the reference of {self.parameters.controller}'
+            self._stream.servo.start(q, v, whose)
         except ArmError as error:
             self._log.warning(f'{error}: nothing moves')
             return False
-        self._stream.servo.start(q, v)
         self._next_ns = now_ns + self._period_ns
         return True
 
     def _is_elsewhere(self, now_ns: int) -> bool:
         message = self._reference
-        if message is None or now_ns - to_ns(message.header.stamp) > _FRESH_NS:
+        if message is None or abs(now_ns - to_ns(message.header.stamp)) > _FRESH_NS:
             return False
         return bool(np.abs(self._where(self._next_ns)[0] - self._stream.servo.q).max() > _FAR)
 
@@ -201,7 +207,13 @@ class TipServoNode(Node):
         message, read = self._reference, self._reader.read
         names, said = list(message.joint_names), message.reference
         q, v = (read(names, getattr(said, field), field) for field in ('positions', 'velocities'))
-        return q + v * (time_ns - to_ns(message.header.stamp)) * 1e-9, v
+        since_ns = time_ns - to_ns(message.header.stamp)
+        if abs(since_ns) > _OLDEST_NS and v.any():
+            raise ArmError(
+                f'{self.parameters.controller} moves, and what it last told is '
+                f'{abs(since_ns) * 1e-9:.1f} s from joint_states; allowed: {_OLDEST_NS * 1e-9:g} s'
+            )
+        return q + v * since_ns * 1e-9, v
 
     def _send(self, way: list[Step]) -> None:
         message = JointTrajectory(joint_names=list(self.model.joint_names))
@@ -218,6 +230,14 @@ class TipServoNode(Node):
     def _report(self) -> None:
         values = {'goals': self.goals, 'last refused': self.refused}
         self._publish(DiagnosticStatus.OK, 'moving' if self._moves else 'waiting', values)
+
+
+def _bounded(name: str, values: Any) -> Array:
+    """Return numbers, finite and not absurdly large, as an array."""
+    array = finite(name, values, (len(values),))
+    for value in array[np.abs(array) > _LARGEST]:
+        raise ArmError(f'{name} has {value:g}; allowed: up to {_LARGEST:g}')
+    return array
 
 
 def main() -> int:
