@@ -4,7 +4,17 @@ from types import SimpleNamespace
 
 import pytest
 
+pytest.importorskip('rclpy')
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from arm_controllers.ros.serialized_messages import (
+    FIELDS,
+    JointStateReader,
+    JointStateWriter,
+)
 from arm_dynamics.checks import ArmError
+from arm_sim.recording.ros.recordings import file_time_ns
 from arm_sim.ros import goal_run
 from arm_sim.ros.goal_run import GoalRun
 
@@ -51,3 +61,24 @@ def test_a_service_that_never_answers_is_told_of_with_the_whole_time(run):
     run._timeout = 0.05
     with pytest.raises(ArmError, match=r'no answer from simulator/pause within 0\.05 s'):
         run.call(Client(lost=10**9), 'pause')
+
+
+def test_what_others_say_under_the_simulators_name_and_states_of_no_time_end_no_task(run):
+    dropped, told = [], []
+    run._simulator, run._oldest_ms, run.states, run._latest_ns = 'simulator', 0.0, [], -1
+    run._log = SimpleNamespace(warning=dropped.append)
+    for values in ([], [KeyValue(key='oldest command [ms]', value='long')]):
+        status = DiagnosticStatus(name='simulator', values=values)
+        run._on_diagnostics(DiagnosticArray(status=[status]))
+    assert run._oldest_ms == 0.0
+
+    def tell(data):
+        told.append(data)
+        file_time_ns(data)
+
+    run._reader, run._tell_state = JointStateReader(('joint',), ('position',)), tell
+    writer = JointStateWriter(('joint',), FIELDS)
+    run._on_state(bytes(writer.serialized(-1)))
+    assert (len(told), len(dropped), run.states) == (1, 1, [])
+    run._on_state(bytes(writer.serialized(2)))
+    assert (len(run.states), run._latest_ns) == (1, 2)

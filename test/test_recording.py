@@ -1,6 +1,8 @@
 """Recordings: what is in the files, also cut off; a full disk; a clock that waits for them."""
 
 import os
+import random
+import re
 import resource
 import signal
 from contextlib import contextmanager
@@ -26,12 +28,14 @@ from arm_controllers.ros.goal_endpoints import GoalEndpoints  # noqa: E402
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.plants.lockstep_clock import _AHEAD  # noqa: E402
 from arm_sim.recording.mcap_file import McapFile  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
-from arm_sim.recording.ros.schemas import schema_text  # noqa: E402
+from arm_sim.recording.ros.schemas import message_class, schema_text  # noqa: E402
 from arm_sim.replay.ros import replay_node  # noqa: E402
+from arm_sim.replay.ros.recorded_run import RecordedRun  # noqa: E402
 from arm_sim.runs.mcap_messages import messages_of  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'
@@ -106,6 +110,35 @@ def test_of_a_recording_that_a_crash_cut_off_all_but_the_last_chunk_is_read(tmp_
     half = [message.time_ns for message in messages_of(path)]
     assert half == found[: len(half)]
     assert len(half) > len(found) // 3
+
+
+def test_a_damaged_recording_is_refused_in_a_line_and_takes_no_memory(tmp_path):
+    path = written(tmp_path / 'x.mcap', 20)
+    whole, rng, told = path.read_bytes(), random.Random(1), set()
+    for _ in range(200):
+        raw = bytearray(whole)
+        at = rng.randrange(len(raw) - 8)
+        new = rng.choice((b'\xff' * 8, b'\0' * 8, rng.randbytes(1)))
+        raw[at : at + len(new)] = new
+        path.write_bytes(raw)
+        try:
+            RecordedRun.load(path)
+        except ArmError as error:
+            assert '\n' not in str(error)
+            told.add(str(error).partition('cannot be read: ')[2][:13])
+    assert {'it is damaged', 'it is no MCAP'} <= told
+
+
+@pytest.mark.parametrize(
+    'kind',
+    [
+        'no_such_msgs/msg/Thing', 'sensor_msgs/msg/Thing', 'sensor_msgs/JointState', '',
+        'sensor_msgs/msg/__doc__', '../msg/Thing', 'control_msgs/action/Thing_Goal',
+    ],
+)  # fmt: skip
+def test_a_type_that_is_not_installed_is_refused_in_a_line(kind):
+    with pytest.raises(ArmError, match=re.escape(f'no message type {kind!r} is installed')):
+        message_class(kind)
 
 
 # A recorder beside a node of this process
@@ -222,6 +255,22 @@ def files_of_at_most(size):
         signal.signal(signal.SIGXFSZ, before)
 
 
+@pytest.mark.parametrize('last', [b'\0', state(-PERIOD)])
+def test_what_no_file_can_hold_is_left_out_and_the_recording_ends_well(graph, tmp_path, last):
+    arm = graph(lambda number: tmp_path / 'x.mcap', own_states=False)
+    arm.until(lambda: arm.recorder._frames is not None)
+    arm.recorder._on_description(b'\0')
+    arm.recorder.take_state(state(PERIOD))
+    arm.recorder._on_command(state(PERIOD))
+    for take in (arm.recorder._on_command, arm.recorder.take_state):
+        with pytest.raises(ArmError):
+            take(last)
+    arm.recorder.close()
+    found = by_topic(tmp_path / 'x.mcap')
+    assert [each.time_ns for each in found['/joint_states']] == [PERIOD]
+    assert [each.time_ns for each in found['/joint_commands']] == [PERIOD]
+
+
 @pytest.mark.parametrize('where', ['full disk', 'no folder'])
 def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path, where, capfd):
     folder = tmp_path
@@ -253,6 +302,9 @@ def test_a_replay_publishes_from_the_sought_time_on_and_what_the_arm_is_and_ends
     file = McapFile(path)
     for topic, kind in (('/joint_states', JOINTS), ('/robot_description', 'std_msgs/msg/String')):
         file.open_channel(topic, kind, schema_text(kind))
+    for topic, kind in (('/theirs', 'their_msgs/msg/Own'), ('/a b', JOINTS)):
+        file.open_channel(topic, kind, '')
+        file.write(topic, b'\0' * 8, 0)  # not played
     file.write('/robot_description', bytes(serialize_message(String(data='an arm'))), 0)
     for k in range(count):
         file.write('/joint_states', state(k * PERIOD), k * PERIOD)

@@ -219,11 +219,11 @@ class GoalRun:
     def _on_state(self, data: bytes) -> None:
         try:
             self._reader.open(data)
+            self._tell_state(data)
         except ArmError as error:
             self._log.warning(f'state dropped: {error}')
             return
         self.states.append(data)
-        self._tell_state(data)
         self._latest_ns = self._reader.time_ns
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
@@ -231,7 +231,8 @@ class GoalRun:
             if status.name == self._simulator:
                 self.diagnostics = values = {value.key: value.value for value in status.values}
                 self.fault = status.message if status.level == DiagnosticStatus.ERROR else ''
-                self._oldest_ms = max(self._oldest_ms, float(values['oldest command [ms]']))
+                with suppress(KeyError, ValueError):  # somebody else speaks under its name
+                    self._oldest_ms = max(self._oldest_ms, float(values['oldest command [ms]']))
 
     def too_slow(self) -> str:
         """Return how far the machine was behind real time, and what helps; '' if it was not."""

@@ -22,7 +22,7 @@ from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
-from arm_sim.recording.ros.recordings import Recordings
+from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.versions import versions
 from arm_sim.viewer.ros.frames_output import FrameMessages, TFMessage
@@ -197,11 +197,11 @@ class Recorder:
     def take_state(self, data: bytes) -> None:
         """Write a serialised state; one that was shown once more is left out.
 
-        Raises ArmError where it is cut off.
+        Raises ArmError where it is cut off, or from before time 0.
         """
         if self.failed or data == self._last_state:
             return
-        self._last_state, time_ns = data, stamp_ns(data)
+        self._last_state, time_ns = data, file_time_ns(data)
         files = self._files
         if time_ns < files.now_ns or not files.begun:
             files.begin(time_ns)
@@ -214,11 +214,11 @@ class Recorder:
 
     def _on_command(self, data: bytes) -> None:
         if data != self._last_command:  # else it answers a state that was shown once more
-            self._last_command = data
             self._write_at_its_stamp(self._commands, _JOINTS, data)
+            self._last_command = data
 
     def _write_at_its_stamp(self, topic: str, kind: str, data: bytes) -> None:
-        self._files.write(topic, kind, data, stamp_ns(data))
+        self._files.write(topic, kind, data, file_time_ns(data))
 
     def _on_parameters(self, data: bytes) -> None:
         self._files.keep('/parameter_events', _EVENT, data)
@@ -230,7 +230,7 @@ class Recorder:
             return
         try:
             model = RobotModel.from_urdf(deserialize_message(data, String).data)
-        except ArmError as error:
+        except (ArmError, RuntimeError) as error:  # the latter where the bytes are no message
             self._log.warning(f'the recording has no /tf: robot_description: {error}')
             return
         self._frames = FrameMessages(model, prefix_of(self._node))

@@ -3,8 +3,18 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from arm_controllers.ros.serialized_messages import stamp_ns
+from arm_dynamics.checks import ArmError
 from arm_sim.recording.mcap_file import McapFile
 from arm_sim.recording.ros.schemas import schema_text
+
+
+def file_time_ns(data: bytes) -> int:
+    """Return the stamp of a message [ns]. Raises ArmError where it cannot stand in a file."""
+    time_ns = stamp_ns(data)
+    if time_ns < 0:
+        raise ArmError(f'a message has the stamp {time_ns * 1e-9:g} s; recordings begin at 0')
+    return time_ns
 
 
 class Recordings:

@@ -8,16 +8,26 @@ from typing import Any
 
 from ament_index_python.packages import get_package_share_directory
 
+from arm_dynamics.checks import ArmError
+
+_KIND = r'([a-z]\w*)/(msg|action)/([A-Z]\w*)'
 _PARTS = {'_Goal': 0, '_Result': 1, '_Feedback': 2}  # of an .action file
 
 
 def message_class(kind: str) -> Any:
-    """Return the class of a type such as 'sensor_msgs/msg/JointState' or 'x/action/Y_Goal'."""
-    package, group, name = kind.split('/')
-    if group == 'action':
-        action, _, part = name.rpartition('_')
-        return getattr(getattr(import_module(f'{package}.action'), action), part)
-    return getattr(import_module(f'{package}.{group}'), name)
+    """Return the class of a type such as 'sensor_msgs/msg/JointState' or 'x/action/Y_Goal'.
+
+    Raises:
+        ArmError: no such type is installed.
+    """
+    try:
+        package, group, name = re.fullmatch(_KIND, kind).groups()
+        if group == 'action':
+            action, _, part = name.rpartition('_')
+            return getattr(getattr(import_module(f'{package}.action'), action), part)
+        return getattr(import_module(f'{package}.msg'), name)
+    except (ImportError, AttributeError):  # of None as well: no such text is a type
+        raise ArmError(f'no message type {kind!r} is installed') from None
 
 
 @cache

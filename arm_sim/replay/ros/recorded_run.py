@@ -1,7 +1,6 @@
 """A recording as a run: states, commands, goals, wrenches, parameters of the nodes."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,9 +56,9 @@ class RecordedRun:
         """
         run = cls(Path(path).expanduser())
         try:
-            for message in run._messages():
+            for message in messages_of(run.path, run.facts):
                 run._take(message)
-        except (OSError, McapError, KeyError, ValueError) as error:
+        except (OSError, McapError, RuntimeError, MemoryError) as error:
             told = ' '.join(str(error).split()) or type(error).__name__
             raise ArmError(f'recording {str(path)!r} cannot be read: {told}') from None
         if not run.states:
@@ -69,13 +68,6 @@ class RecordedRun:
     def lacks(self, what: str) -> ArmError:
         """Return the refusal of a recording without something."""
         return ArmError(f'recording {str(self.path)!r} has no {what}')
-
-    def _messages(self) -> Iterator[Recorded]:
-        files = sorted(self.path.glob('*.mcap')) if self.path.is_dir() else [self.path]
-        if not files:
-            raise OSError('the folder has no *.mcap')
-        for file in files:
-            yield from messages_of(file, self.facts)
 
     def _take(self, message: Recorded) -> None:
         topic, kind, time_ns, data = message

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mcap.exceptions import McapError
+from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 
 from arm_controllers.ros.log import Log
@@ -30,7 +31,7 @@ class ReplayParameters(Parameters):
     speed: float = parameter(
         1.0, 'recorded seconds per second of the wall clock; 0: it stands', min=0.0, max=1e6
     )
-    seek: float = parameter(0.0, 'recorded time to go on from [s]', min=0.0)
+    seek: float = parameter(0.0, 'recorded time to go on from [s]', min=0.0, max=1e9)
 
 
 class ReplayNode(Node):
@@ -42,13 +43,14 @@ class ReplayNode(Node):
         p = declare_parameters(self, ReplayParameters, live=('speed', 'seek'))
         self._messages = _read(p.file)
         self._publishers_of: dict[str, Any] = {}
-        for message in self._messages:
-            if message.topic not in self._publishers_of:
-                qos = LATCHED_QOS if message.topic in _LATCHED else STATE_QOS
-                kind = message_class(message.kind)
-                self._publishers_of[message.topic] = self.create_publisher(
-                    kind, message.topic, qos
-                )
+        for topic, kind in {each.topic: each.kind for each in self._messages}.items():
+            qos = LATCHED_QOS if topic in _LATCHED else STATE_QOS
+            try:
+                publisher = self.create_publisher(message_class(kind), topic, qos)
+            except (ArmError, NameValidationException) as error:
+                Log(self).warning(f'{topic!r} is not played: {error}')
+            else:
+                self._publishers_of[topic] = publisher
         self._go_on_from(p)
         for message in self._messages:
             if message.topic in _LATCHED:
@@ -89,16 +91,16 @@ class ReplayNode(Node):
         end_node()
 
     def _publish(self, message: Recorded) -> None:
-        self._publishers_of[message.topic].publish(message.data)
+        publisher = self._publishers_of.get(message.topic)
+        if publisher is not None:
+            publisher.publish(message.data)
 
 
 def _read(file: str) -> list[Recorded]:
     """Return the messages in the order of their times."""
-    path = Path(file).expanduser()
     try:
-        files = sorted(path.glob('*.mcap')) if path.is_dir() else [path]
-        found = [message for each in files for message in messages_of(each)]
-    except (OSError, McapError, KeyError) as error:
+        found = list(messages_of(Path(file).expanduser()))
+    except (OSError, McapError) as error:
         told = ' '.join(str(error).split()) or type(error).__name__
         raise ArmError(f'file {file!r} cannot be read: {told}') from None
     if not found:
