@@ -45,8 +45,8 @@ def messages_of(path: Path, facts: dict[str, dict[str, str]] | None = None) -> I
         files = sorted(path.glob('*.mcap'))
         if not files:
             raise OSError('the folder has no *.mcap')
-        for file in files:
-            yield from messages_of(file, facts)
+        for each in files:
+            yield from messages_of(each, facts)
         return
     schemas: dict[int, str] = {}
     channels: dict[int, tuple[str, str]] = {}
