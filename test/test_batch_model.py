@@ -12,16 +12,16 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.small_matrices import eigen, rotation_vector, solve_positive
 
-ARMS = ('ur5e', 'tree1')
+ARM = 'tree1'  # branched, with prismatic joints and odd frames
 FUNCTIONS = {  # how many arrays each takes
     'mass_matrix': 1, 'coriolis_matrix': 2, 'gravity_torque': 1, 'bias_torque': 2,
     'inverse_dynamics': 3, 'regressor': 4, 'jacobian': 1, 'frame_motion': 3,
 }  # fmt: skip
 
 
-@pytest.fixture(scope='module', params=ARMS)
-def models(request):
-    plain = model_of(request.param)
+@pytest.fixture(scope='module')
+def models():
+    plain = model_of(ARM)
     model = RobotModel(plain.urdf, None, plain.gravity, 0.1, 0.5, 0.3)
     return model, BatchModel(model)
 
@@ -62,11 +62,10 @@ def test_leading_axes_are_kept_and_broadcast(models):
                     rtol=0, atol=5e-13)  # fmt: skip
 
 
-@pytest.mark.parametrize('arm', ARMS)
-def test_a_push_turns_joints_as_the_jacobian_says(arm):
-    model = model_of(arm)
+def test_a_push_turns_joints_as_the_jacobian_says():
+    model = model_of(ARM)
     rng = np.random.default_rng(5)
-    for frame in model.frame_names:
+    for frame in (model.base_frame, 'l1', model.tip_frame):
         q, wrench = rng.normal(size=(9, model.nv)), rng.normal(size=(9, 6))
         expected = [model.jacobian(each, frame).T @ w for each, w in zip(q, wrench, strict=True)]
         found = BatchModel(model).wrench_torque(q, wrench, frame)

@@ -6,14 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import with_error
 from arm_sim.commands import tune
 from arm_sim.farm.farm import farm
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.runs.closed_loop import run_closed_loop
+from arm_sim.runs.measures import measure, track
 from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
 from arm_sim.tuning.gains import GainSpace
 from arm_sim.tuning.search import Effort, Margins, Outcome, score, search
 from arm_sim.tuning.trial import Drawn, Trial, try_gains
@@ -67,6 +73,30 @@ def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_beside_it():
     assert both[0, 2, 0] != both[0, 0, 0]  # the margin's delay
 
 
+@pytest.mark.parametrize(
+    ('section', 'told'),
+    [('simulator', {'contacts': True}), ('sinusoid_task', {'amplitude': [3.1, 0.2, 0.4]})],
+    ids=['contacts', 'at a position limit'],
+)
+def test_what_only_mujoco_has_is_tried_in_mujoco(section, told, tmp_path):
+    path = tmp_path / 'told.yaml'
+    path.write_text(yaml.safe_dump({section: {'ros__parameters': told}}))
+    trial = replace(TRIAL, config=str(path))
+    robot, drawn = trial.load(), Drawn(0, 2)
+    shipped, task = trial.shipped(robot), make_task('sinusoid', robot)
+    found = try_gains(trial, (drawn,), [shipped])[0]
+    law = law_class(trial.law)(robot.model, shipped)
+    for arm, row in enumerate(found):
+        error, imperfections = trial.ranges.draw(robot, 0, arm)
+        model = with_error(robot.model, error)
+        plant = MujocoPlant(model, trial.plant(robot))
+        record = run_closed_loop(plant, law, task.reference, task.duration, (), imperfections)
+        if section == 'sinusoid_task':
+            assert np.abs(record.q).max() > robot.model.position_upper[0]
+        expected = measure(record, track(robot.model, record))
+        assert_allclose(row[0], expected.tracking_rms_mm, rtol=1e-9)
+
+
 def test_gains_that_shake_the_arm_are_unstable():
     shipped = TRIAL.shipped(TRIAL.load())
     wild = replace(shipped, kp=(4e5,), kd=(4e3,))
@@ -94,7 +124,7 @@ def test_two_processes_find_the_gains_of_one():
     found = []
     for workers in (1, 2):
         with farm(workers) as work:
-            found.append(search(TRIAL, Margins(), effort, work))
+            found.append(search(replace(TRIAL, task='step'), Margins(), effort, work))
     assert found[0] == found[1]
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.batch.many_arms import ManyArms
 from arm_sim.runs.closed_loop import Imperfections
 
 # Is told, after each period, its number, q and v (N, n) at its start, the reference there, the
@@ -19,7 +19,7 @@ _NOISE_PERIODS = 64  # that are drawn at once
 
 
 def run_batch(
-    plant: BatchPlant,
+    plant: ManyArms,
     law: Law,
     reference_function: ReferenceFunction,
     duration: float,
@@ -42,7 +42,7 @@ def run_batch(
 
     Returns:
         (N,) of which arms all commands were finite (the others stand still since); (N,) which
-        were beyond what the batch plant models, see BatchPlant.beyond.
+        were beyond what the batch plant models, see ManyArms.beyond.
     """
     if law.command_interface != plant.command_interface:
         raise ArmError(

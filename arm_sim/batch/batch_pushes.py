@@ -6,13 +6,13 @@ from functools import partial
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.batch.many_arms import ManyArms
 from arm_sim.runs.closed_loop import Push
 
 
 def pushes_of_each(
     pushes: Sequence[Push | None], period: float
-) -> list[tuple[float, Callable[[BatchPlant], BatchPlant]]]:
+) -> list[tuple[float, Callable[[ManyArms], ManyArms]]]:
     """Return the events for run_batch that push each of N arms as its own Push says.
 
     Args:
@@ -29,7 +29,7 @@ def pushes_of_each(
             frames.setdefault(push.frame, []).append((arm, wrench))
     now: dict[str, Array] = {}
 
-    def apply(step: int, plant: BatchPlant) -> BatchPlant:
+    def apply(step: int, plant: ManyArms) -> ManyArms:
         if step == min(changes):  # of a new run
             now.clear()
         for frame, wrenches in changes[step].items():

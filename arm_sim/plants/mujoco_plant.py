@@ -46,7 +46,7 @@ mujoco.set_mju_user_warning(lambda message: None)
 class MujocoPlant(Plant):
     """An arm in free space; with `contacts` its links touch floor and table, not each other.
 
-    Refused is what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
+    Refused is what `mujoco_model` refuses.
 
     Attributes:
         mj_model, mj_data: MuJoCo's, for viewers and tests.
@@ -56,24 +56,7 @@ class MujocoPlant(Plant):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
-        one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
-        one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
-        check_inertia(model)
-        try:
-            try:
-                self.mj_model = _build(model, parameters)
-            except ValueError:
-                if parameters.contacts:
-                    raise
-                self.mj_model = _build(model, parameters, shapes=False)  # maybe one is broken
-        except ArmError:
-            raise
-        except ValueError as error:
-            told = ' '.join(str(error).split())
-            raise ArmError(
-                f'MuJoCo does not build {model.file or model.name!r}: {told}; mend the URDF, or '
-                'take engine:=analytical'
-            ) from None
+        self.mj_model = mujoco_model(model, parameters)
         if model.friction.any():
             self.notes += (
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
@@ -135,6 +118,32 @@ class MujocoPlant(Plant):
         """Return C(q, v) v + g(q) (n,), MuJoCo's."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self.mj_data.qfrc_bias.copy()
+
+
+def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
+    """Return an arm with its surroundings and actuators as MuJoCo steps it.
+
+    Raises:
+        ArmError: what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
+    """
+    one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
+    one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
+    check_inertia(model)
+    try:
+        try:
+            return _build(model, parameters)
+        except ValueError:
+            if parameters.contacts:
+                raise
+            return _build(model, parameters, shapes=False)  # maybe one is broken
+    except ArmError:
+        raise
+    except ValueError as error:
+        told = ' '.join(str(error).split())
+        raise ArmError(
+            f'MuJoCo does not build {model.file or model.name!r}: {told}; mend the URDF, or '
+            'take engine:=analytical'
+        ) from None
 
 
 def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:

@@ -1,8 +1,8 @@
 """A law with its gains, tried on many drawn arms as one batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,11 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.batch.batch_choice import batch_of
 from arm_sim.batch.batch_loop import run_batch
 from arm_sim.batch.batch_measures import BatchMeasures
-from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.batch.many_arms import ManyArms
+from arm_sim.batch.mujoco_batch import MujocoBatch
 from arm_sim.comparison.monte_carlo import Ranges, tabulated
 from arm_sim.plants.plant import ACTUATOR_FOR, PlantParameters
 from arm_sim.runs.closed_loop import Imperfections, replacement
@@ -65,7 +67,9 @@ class Trial(Parameters):
                 f'law {self.law!r} commands voltages; tuned are laws that command torques or '
                 'positions (the five-joint arm has tune_pose_hold)'
             )
-        told = robot.parameters('simulator') | {'integrator': 'implicitfast'}
+        told = robot.parameters('simulator')
+        if told.get('integrator') == 'lagged_euler':  # voltages alone have it
+            told = told | {'integrator': 'implicitfast'}
         return replace(read_fields(PlantParameters, told), actuator=ACTUATOR_FOR[interface])
 
 
@@ -87,37 +91,55 @@ def try_gains(trial: Trial, arms: Sequence[Drawn], candidates: Sequence[Any]) ->
     period to period over the RMS of the model's. inf: the loop left the finite numbers.
     """
     robot, task, models, imperfections, later = _arms(trial, tuple(arms))
+    plant = trial.plant(robot)
+    told = [_drives(plant, each) for each in candidates]
     count, size = len(models), len(models) * len(candidates)
-    many = [each for each in candidates for _ in range(count)]
-    plant_parameters: Any = trial.plant(robot)
-    if plant_parameters.actuator == 'servo':  # the drive's gains are the law's
-        drives = {id(each): _drive(plant_parameters, each) for each in candidates}
-        plant_parameters = [drives[id(each)] for each in many]
-    plant = BatchPlant(models * len(candidates), plant_parameters, trial.engine)
-    law = law_class(trial.law)(BatchModel(robot.model), many)
-    events: list[Any] = task.push.events() if task.push else []
-    if task.drop_at is not None:
-        bare = BatchPlant(later * len(candidates), plant_parameters, trial.engine)
-        events.append(replacement(task.drop_at, bare))  # type: ignore[arg-type]
-    measures = BatchMeasures(robot.model, size, plant.parameters.period_ns * 1e-9)
-    alive, _ = run_batch(
-        plant, law, task.reference, task.duration, [measures], events,
-        imperfections * len(candidates),
-    )  # fmt: skip
-    found = measures.results()
-    limit = np.where(np.isfinite(robot.model.effort_limit), robot.model.effort_limit, 0.0)
-    own = np.array([limit[0] / arm.effort_limit[0] if limit[0] else 1.0 for arm in models])
+
+    def run(rows: Any, make: Callable[..., ManyArms]) -> tuple[dict[str, Any], Any]:
+        """Return the measures of some of all rows, and which were beyond what the batch has."""
+        own = [divmod(int(row), count) for row in rows]
+        gains, drives = [candidates[k] for k, _ in own], [told[k] for k, _ in own]
+        many = make([models[arm] for _, arm in own], drives)
+        events: list[Any] = task.push.events() if task.push else []
+        if task.drop_at is not None:
+            bare = make([later[arm] for _, arm in own], drives)
+            events.append(replacement(task.drop_at, bare))  # type: ignore[arg-type]
+        law = law_class(trial.law)(BatchModel(robot.model), gains)
+        measures = BatchMeasures(robot.model, len(own), plant.period_ns * 1e-9)
+        alive, beyond = run_batch(
+            many, law, task.reference, task.duration, [measures], events,
+            [imperfections[arm] for _, arm in own],
+        )  # fmt: skip
+        return measures.results() | {'alive': alive}, beyond
+
+    found, beyond = run(range(size), partial(batch_of, engine=trial.engine))
+    columns = _columns(robot.model, models * len(candidates), found)
+    beyond &= columns[3] == 0.0
+    if beyond.any():  # stable so far, but at a joint's limit: only MuJoCo has it
+        found, _ = run(np.flatnonzero(beyond), MujocoBatch)
+        hit = [models[row % count] for row in np.flatnonzero(beyond)]
+        columns[:, beyond] = _columns(robot.model, hit, found)
+    return np.moveaxis(columns.reshape(4, len(candidates), count), 0, -1)
+
+
+def _columns(model: RobotModel, arms: Sequence[RobotModel], found: dict[str, Any]) -> Array:
+    """Return COLUMNS (4, N) of arms with these measures; `model` is what the law knows."""
+    limit = np.where(np.isfinite(model.effort_limit), model.effort_limit, 0.0)
+    own = np.array([limit[0] / arm.effort_limit[0] if limit[0] else 1.0 for arm in arms])
     scale = np.sqrt(np.mean(limit**2)) or 1.0
-    chatter = found['chatter_nm'] / scale
+    alive, chatter = found['alive'], found['chatter_nm'] / scale
     rows = np.array([
-        found['tracking_rms_mm'], found['peak_torque_share'] * np.tile(own, len(candidates)),
-        chatter, ~alive | ~(chatter < SHAKING),
+        found['tracking_rms_mm'], found['peak_torque_share'] * own, chatter,
+        ~alive | ~(chatter < SHAKING),
     ])  # fmt: skip
     rows[:3, ~alive | ~np.isfinite(rows).all(axis=0)] = np.inf
-    return np.moveaxis(rows.reshape(4, len(candidates), count), 0, -1)
+    return rows
 
 
-def _drive(plant: PlantParameters, law: Any) -> PlantParameters:
+def _drives(plant: PlantParameters, law: Any) -> PlantParameters:
+    """Return the plant's parameters under a law; a servo's gains are the law's."""
+    if plant.actuator != 'servo':
+        return plant
     return replace(plant, servo_kp=law.servo_kp, servo_kd=law.servo_kd)
 
 

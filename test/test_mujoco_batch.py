@@ -1,0 +1,153 @@
+"""Many arms in MuJoCo itself: each is MujocoPlant's, to the last bit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from arm_controllers.laws import law_class
+from arm_dynamics.checks import ArmError
+from arm_dynamics.compiled import BatchModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.batch.batch_choice import batch_of
+from arm_sim.batch.batch_loop import run_batch
+from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.batch.mujoco_batch import MujocoBatch
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+
+ARMS, PERIODS = 5, 60
+ROBOT = Robot.load('planar_3r')
+MODELS = [
+    with_error(ROBOT.model, ModelError(payload=0.1 + 0.1 * k, friction=(0.3 * k,)))
+    for k in range(ARMS)
+]
+TORQUE = PlantParameters(actuator='torque', timestep=1e-3)
+COMMANDS = np.random.default_rng(1).normal(0.0, 30.0, (PERIODS, ARMS, 3)).cumsum(axis=0) / 9.0
+WRENCHES = np.random.default_rng(2).normal(0.0, 9.0, (ARMS, 6))
+
+
+def motion(plant, arms):
+    """Return positions and torques (periods, N, n) from rest at odd poses, with a push."""
+    rows = []
+    plant.reset(np.array([0.3 * arm + ROBOT.start for arm in arms]))
+    for k, command in enumerate(COMMANDS):
+        if k in (20, 40):
+            plant.apply_wrench(ROBOT.model.tip_frame, WRENCHES[list(arms)] * (k == 20))
+        plant.step(np.ascontiguousarray(command[list(arms)]))
+        rows.append((plant.q.copy(), plant.effort.copy()))
+    return np.array(rows).swapaxes(0, 1)
+
+
+def alone(parameters, arm):
+    plant, rows = MujocoPlant(MODELS[arm], parameters), []
+    plant.reset(0.3 * arm + ROBOT.start)
+    for k, command in enumerate(COMMANDS):
+        if k in (20, 40):
+            plant.apply_wrench(ROBOT.model.tip_frame, WRENCHES[arm] * (k == 20))
+        plant.step(command[arm])
+        rows.append((plant.q.copy(), plant.effort.copy()))
+    return np.array(rows).swapaxes(0, 1)
+
+
+@pytest.mark.parametrize(
+    'told',
+    [
+        {},
+        {'integrator': 'rk4', 'control_decimation': 3},
+        {'actuator': 'servo', 'integrator': 'euler'},
+    ],
+)
+def test_each_arm_is_mujocos_own_in_any_number_order_and_threads(told):
+    parameters = replace(TORQUE, **told)
+    whole = motion(MujocoBatch(MODELS, parameters), range(ARMS))
+    assert np.ptp(whole[0, -1], axis=0).min() > 0.01
+    for arm in (0, ARMS - 1):
+        assert_array_equal(whole[:, :, arm], alone(parameters, arm))
+    order = (3, 0, 4)
+    some = MujocoBatch([MODELS[arm] for arm in order], parameters, threads=2)
+    assert_array_equal(motion(some, order), whole[:, :, list(order)])
+
+
+def test_arms_that_fall_on_the_floor_lie_there_as_mujocos_own():
+    robot = Robot.load('ur5e')
+    models = [with_error(robot.model, ModelError(payload=kg)) for kg in (1.0, 4.0)]
+    touching = replace(TORQUE, contacts=True, floor=True)
+    rows = []
+    for parameters in (touching, TORQUE):
+        plant = MujocoBatch(models, parameters)
+        plant.reset(robot.start)
+        for _ in range(700):
+            plant.step(np.zeros((2, 6)))
+        rows.append(plant.q.copy())
+    assert np.abs(rows[0] - rows[1]).max() > 0.1
+    for arm, model in enumerate(models):
+        plant = MujocoPlant(model, touching)
+        plant.reset(robot.start)
+        for _ in range(700):
+            plant.step(np.zeros(6))
+        assert_array_equal(rows[0][arm], plant.q)
+
+
+@pytest.mark.parametrize('law', ['computed_torque_pid', 'servo'])
+def test_an_arm_of_the_loop_is_the_one_arm_loop(law):
+    task, cls, rows = make_task('sinusoid', ROBOT), law_class(law), []
+    actuator = 'servo' if cls.command_interface == 'position' else 'torque'
+    told = replace(TORQUE, actuator=actuator, contacts=True, command_delay=1)
+    given = [Imperfections(delay=k % 2, position_noise=1e-6, seed=k) for k in range(ARMS)]
+    push = Push(ROBOT.model.tip_frame, (5.0, -3.0, 0.0, 0.0, 0.0, 1.0), 0.02, 0.05).events()
+    bare = batch_of([ROBOT.model] * ARMS, told, 'mujoco')
+    assert isinstance(bare, MujocoBatch)
+    alive, beyond = run_batch(
+        batch_of(MODELS, told, 'mujoco'), cls(BatchModel(ROBOT.model), cls.Parameters()),
+        task.reference, 0.1, [lambda i, q, *_: rows.append(q)],
+        [*push, replacement(0.06, bare)], given,
+    )  # fmt: skip
+    assert alive.all()
+    assert not beyond.any()
+    for arm, model in enumerate(MODELS):
+        record = run_closed_loop(
+            MujocoPlant(model, told), cls(ROBOT.model, cls.Parameters()), task.reference, 0.1,
+            [*push, replacement(0.06, MujocoPlant(ROBOT.model, told))], given[arm],
+        )  # fmt: skip
+        assert_allclose(np.array(rows)[:, arm], record.q, rtol=0, atol=1e-12)
+
+
+def test_an_arm_that_leaves_the_finite_numbers_leaves_the_others_alone():
+    plant, law = MujocoBatch(MODELS, replace(TORQUE, effort_limits=False)), law_class('pd')
+    new = motion(plant, range(ARMS))
+    found = []
+    for noise in (0.0, 1e300):
+        rows = []
+        alive, _ = run_batch(
+            plant, law(BatchModel(ROBOT.model), law.Parameters()),
+            make_task('sinusoid', ROBOT).reference, 0.02,
+            [lambda i, q, *_, rows=rows: rows.append(q)], (),
+            [Imperfections(velocity_noise=noise)] + [Imperfections()] * (ARMS - 1),
+        )  # fmt: skip
+        found.append(np.array(rows)[:, 1:])
+    assert_array_equal(alive, [False] + [True] * (ARMS - 1))
+    assert_array_equal(*found)
+    assert_array_equal(motion(plant, range(ARMS)), new)  # it begins anew as if nothing had been
+
+
+def test_compiled_code_steps_what_it_models():
+    assert isinstance(batch_of(MODELS, TORQUE, 'mujoco'), BatchPlant)
+    assert isinstance(batch_of(MODELS, replace(TORQUE, contacts=True), 'mujoco'), MujocoBatch)
+    with pytest.raises(ArmError, match='contacts is true'):
+        batch_of(MODELS, replace(TORQUE, contacts=True), 'analytical')
+
+
+def test_what_mujoco_cannot_have_is_refused():
+    with pytest.raises(ArmError, match='a batch has no arms'):
+        MujocoBatch([], TORQUE)
+    with pytest.raises(ArmError, match='arm 1 of a batch has other links or joints'):
+        MujocoBatch([ROBOT.model, Robot.load('ur5e').model], TORQUE)
+    with pytest.raises(ArmError, match="integrator .* is 'explicit_euler'"):
+        MujocoBatch(MODELS, replace(TORQUE, integrator='explicit_euler'))
+    with pytest.raises(ArmError, match="no frame 'moon'"):
+        MujocoBatch(MODELS, TORQUE).apply_wrench('moon', np.zeros(6))
