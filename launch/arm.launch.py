@@ -1,7 +1,7 @@
 """Any robot, any controller, any engine: `ros2 launch arm_sim arm.launch.py robot:=my.urdf`."""
 
 from arm_sim.launching import arm_nodes
-from arm_sim.ros.launch_arguments import ARM, description, shared
+from arm_sim.launching.arguments import ARM, description, shared
 
 ARGUMENTS = shared(*ARM, 'controller_manager', 'tip_servo', record='false')
 generate_launch_description = description(ARGUMENTS, arm_nodes)

@@ -2,8 +2,8 @@
 
 from arm_sim.comparison.laws import compared_laws
 from arm_sim.launching import comparison
+from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.plants.plant import RIGID_BODY_ENGINES
-from arm_sim.ros.launch_arguments import argument, description, shared
 from arm_sim.tasks import task_names
 
 MANY = 'one or more, separated by commas'

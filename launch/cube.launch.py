@@ -1,7 +1,7 @@
 """The main job: a UR5e draws a cube over ROS 2 topics and says how well."""
 
-from arm_sim.ros.launch_arguments import ARM, description, shared
-from arm_sim.ros.task_launch import run_task, task_arguments
+from arm_sim.launching.arguments import ARM, description, shared
+from arm_sim.launching.tasks import run_task, task_arguments
 
 PARAMETERS = ('path', 'center', 'side', 'edge_time')
 ARGUMENTS = (

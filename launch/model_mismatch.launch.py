@@ -2,7 +2,7 @@
 
 from arm_sim.comparison.sweeps import SWEEPS
 from arm_sim.launching import comparison
-from arm_sim.ros.launch_arguments import argument, description, shared
+from arm_sim.launching.arguments import argument, description, shared
 
 ARGUMENTS = (
     *shared('robot'),

@@ -1,7 +1,7 @@
 """The published five-joint arm with DC motors holds a pose; J equals the model's prediction."""
 
-from arm_sim.ros.launch_arguments import argument, description, shared
-from arm_sim.ros.task_launch import run_task, task_arguments
+from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.launching.tasks import run_task, task_arguments
 
 PARAMETERS = ('target', 'duration')
 ARGUMENTS = (

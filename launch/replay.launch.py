@@ -1,7 +1,7 @@
 """A recording on its topics again: `ros2 launch arm_sim replay.launch.py file:=recording.mcap`."""
 
 from arm_sim.launching import replay
-from arm_sim.ros.launch_arguments import argument, description, shared
+from arm_sim.launching.arguments import argument, description, shared
 
 ARGUMENTS = (
     argument('file', '', 'MCAP file, or folder with one'),

@@ -2,8 +2,8 @@
 
 from arm_dynamics.checks import ArmError
 from arm_sim.launching import comparison
-from arm_sim.ros.launch_arguments import argument, description, shared
-from arm_sim.ros.task_launch import run_task, task_arguments
+from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.launching.tasks import run_task, task_arguments
 
 PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (

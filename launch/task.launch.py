@@ -2,8 +2,8 @@
 
 from arm_dynamics.checks import ArmError
 from arm_sim.comparison.laws import compared_laws
-from arm_sim.ros.launch_arguments import ARM, CONTROLLERS, argument, description, shared
-from arm_sim.ros.task_launch import run_designed, run_task
+from arm_sim.launching.arguments import ARM, CONTROLLERS, argument, description, shared
+from arm_sim.launching.tasks import run_designed, run_task
 from arm_sim.tasks import task_names
 
 ARGUMENTS = (

@@ -4,7 +4,7 @@ The arm may be anybody's, simulated or not: `ros2 launch arm_sim view.launch.py`
 """
 
 from arm_sim.launching import view
-from arm_sim.ros.launch_arguments import argument, description, shared
+from arm_sim.launching.arguments import argument, description, shared
 
 ARGUMENTS = (
     *shared('namespace', view='true'),

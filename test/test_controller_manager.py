@@ -15,11 +15,11 @@ from launch.actions import LogInfo  # noqa: E402
 from patience import PATIENCE  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
-from arm_sim import launching  # noqa: E402
-from arm_sim.ros.launch_arguments import _SHARED  # noqa: E402
+from arm_sim.launching import arm_nodes, beside  # noqa: E402
+from arm_sim.launching.arguments import usual_values  # noqa: E402
 from arm_sim.standards.ros import controller_manager_node  # noqa: E402
 
-USUAL = {name: value for name, (value, *_) in _SHARED.items()} | {
+USUAL = usual_values() | {
     'engine': 'mujoco',
     'record': 'false',
 }
@@ -27,20 +27,20 @@ USUAL = {name: value for name, (value, *_) in _SHARED.items()} | {
 
 def started(**given):
     """The executables that a launch starts, and the lines that it says."""
-    found = launching.arm_nodes(USUAL | given)
+    found = arm_nodes(USUAL | given)
     lines = [each for each in found if isinstance(each, LogInfo)]
     names = [each.node_executable for each in found if each not in lines]
     return names, ''.join(part.text for line in lines for part in line.msg)
 
 
 def test_nobody_who_does_not_ask_for_it_gets_it(monkeypatch):
-    monkeypatch.setattr(launching, 'find_spec', lambda name: object())
+    monkeypatch.setattr(beside, 'find_spec', lambda name: object())
     assert 'controller_manager' not in started()[0]
     assert 'controller_manager' in started(controller_manager='true')[0]
 
 
 def test_without_its_package_the_arm_starts_and_one_line_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(launching, 'find_spec', lambda name: None)
+    monkeypatch.setattr(beside, 'find_spec', lambda name: None)
     names, line = started(controller_manager='true')
     assert names == started()[0]
     assert line.startswith('controller_manager: controller_manager_msgs is not installed; get it')

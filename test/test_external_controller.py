@@ -15,13 +15,12 @@ from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.launching import arm_nodes
-from arm_sim.ros import task_launch
-from arm_sim.ros.launch_arguments import _SHARED
+from arm_sim.launching import arm_nodes, tasks
+from arm_sim.launching.arguments import usual_values
 from arm_sim.ros.simulator_setup import SimulatorParameters, description_of
 
 PAGE = Path(__file__).parent.parent / 'docs' / 'your_controller.md'
-USUAL = {name: value for name, (value, *_) in _SHARED.items()} | {
+USUAL = usual_values() | {
     'engine': 'mujoco',
     'record': 'false',
 }
@@ -67,7 +66,7 @@ def test_another_actuator_than_a_laws_own_is_refused():
 def test_what_needs_a_known_law_is_refused(task, given, says):
     given = USUAL | {'controller': 'external', 'robot': 'planar_3r'} | given
     with pytest.raises(ArmError, match=says):
-        task_launch.run_task(given, task)
+        tasks.run_task(given, task)
 
 
 def test_the_description_that_is_shown_may_be_another_arms_with_the_same_joints():

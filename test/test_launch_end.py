@@ -8,7 +8,7 @@ from patience import PATIENCE
 LAUNCH = """
 from launch import Action, LaunchDescription
 from launch.actions import ExecuteProcess
-from arm_sim.ros.launch_arguments import certain_end
+from arm_sim.launching.ends import certain_end
 
 
 class Stuck(Action):
@@ -53,7 +53,7 @@ def test_ctrl_c_ends_a_launch_that_waits_for_what_never_comes(tmp_path):
 NOTED = """
 from launch import LaunchDescription
 from launch.actions import ExecuteProcess
-from arm_sim.ros.launch_arguments import certain_end
+from arm_sim.launching.ends import certain_end
 
 CODE = '''
 import signal

@@ -22,8 +22,8 @@ from ros2_control_stand_in import StandIn
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.launching.arguments import usual_values
 from arm_sim.plants.plant import PlantParameters
-from arm_sim.ros.launch_arguments import _SHARED
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
 from arm_sim.standards.ros2_control import COMMANDS, PLUGINS, STATES, controllers_of, with_hardware
 
@@ -118,7 +118,7 @@ def launched(monkeypatch, packages=(), **given):
     monkeypatch.setitem(
         file['manager'].__globals__, 'get_packages_with_prefixes', lambda: packages
     )
-    usual = {name: value for name, (value, *_) in _SHARED.items()} | {'engine': 'mujoco'}
+    usual = usual_values() | {'engine': 'mujoco'}
     own = {'actuator': 'servo', 'controllers': '', 'hardware': next(iter(PLUGINS))}
     return file['hardware'](usual | own | {'robot': 'planar_3r'} | given)
 

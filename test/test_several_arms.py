@@ -22,11 +22,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.ros.messages import prefix_of
 from arm_dynamics.checks import ArmError
 from arm_sim.launching import arm_nodes, config_file
-from arm_sim.ros.launch_arguments import _SHARED, namespace_of
+from arm_sim.launching.arguments import namespace_of, usual_values
 from arm_sim.viewer.ros import tools
 
 PAGE = Path(__file__).parent.parent / 'docs' / 'several_arms.md'
-USUAL = {name: value for name, (value, *_) in _SHARED.items()} | {
+USUAL = usual_values() | {
     'engine': 'mujoco',
     'record': 'false',
 }

@@ -1,9 +1,15 @@
 """What launch files tell a task's node."""
 
-import pytest
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
-from arm_sim.ros import task_launch
-from arm_sim.ros.launch_arguments import _SHARED
+import pytest
+from launch import LaunchContext
+
+from arm_dynamics.checks import ArmError
+from arm_sim.launching import beside, tasks
+from arm_sim.launching.arguments import usual_values
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
 
@@ -13,9 +19,9 @@ LIMITS = make_task('cube', Robot.load('ur5e')).parameters.tracking_limit
 @pytest.fixture
 def told(monkeypatch):
     """Return what a task is told by a way of running it under these arguments."""
-    monkeypatch.setattr(task_launch, 'arm_nodes', lambda *given, recorder: [])
-    monkeypatch.setattr(task_launch, 'task_node', lambda task, told, space: told[-1])
-    usual = {name: value for name, (value, *_) in _SHARED.items()}
+    monkeypatch.setattr(tasks, 'arm_nodes', lambda *given, recorder: [])
+    monkeypatch.setattr(tasks, 'task_node', lambda task, told, space: told[-1])
+    usual = usual_values()
     usual |= {'robot': 'ur5e', 'engine': 'mujoco', 'task': 'cube', 'parameters': '{}'}
     usual |= {'timestep': '0.001', 'natural_frequency': '20.0', 'frequency': '0.0'}
 
@@ -33,14 +39,44 @@ def tracking_limit(told, **given):
 
 
 def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(told):
-    designed = told(task_launch.run_designed, law='pd', controller='')
+    designed = told(tasks.run_designed, law='pd', controller='')
     assert designed['feedforward'] == 'pd, designed for 20 rad/s'
     assert tracking_limit(designed) is None
-    in_file = told(lambda given: task_launch.run_task(given, 'cube'), controller='pd')
+    in_file = told(lambda given: tasks.run_task(given, 'cube'), controller='pd')
     assert in_file['feedforward'] == ''
     assert tracking_limit(in_file) == LIMITS['pd']
 
 
 def test_a_servo_has_the_gains_of_the_arm_and_its_limit_whoever_runs_it(told):
-    designed = told(task_launch.run_designed, law='servo', controller='')
+    designed = told(tasks.run_designed, law='servo', controller='')
     assert tracking_limit(designed) == LIMITS['servo_inverse_dynamics']
+
+
+@pytest.mark.parametrize(
+    ('file', 'given', 'says'),
+    [
+        ('arm', {'table': '['}, "table is '[': not YAML"),
+        ('arm', {'view': 'true', 'view_port': ''}, "view_port is ''; it must be a number"),
+        ('arm', {'xacro_args': 'a:="'}, "xacro_args is 'a:=\"': No closing quotation"),
+        ('replay', {'speed': 'fast'}, "speed is 'fast'; it must be a number"),
+        ('task', {'parameters': '{1: 2}'}, 'parameters has the name 1; it must be a text'),
+        ('ros2_control', {'controllers': '/none'}, "'/none': cannot be read: "),
+    ],
+)
+def test_an_argument_that_cannot_be_is_refused_in_a_line_that_names_it(
+    file, given, says, monkeypatch
+):
+    monkeypatch.setattr(beside, 'has_viser', lambda: True)
+    monkeypatch.setenv('ROS_DOMAIN_ID', '')  # as where it is not set
+    path = Path(__file__).parent.parent / 'launch' / f'{file}.launch.py'
+    spec = spec_from_file_location(file, path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    *arguments, _, start = module.generate_launch_description().entities
+    context = LaunchContext()
+    for each in arguments:
+        each.execute(context)
+    context.launch_configurations.update(given)
+    with pytest.raises(ArmError, match=re.escape(says)) as told:
+        start.execute(context)
+    assert '\n' not in str(told.value)

@@ -161,7 +161,7 @@ def api(package: str) -> str:
     for path in sorted((ROOT / package).rglob('*.py')):
         inside = path.relative_to(ROOT)
         text = path.read_text()
-        if path.parent.name == 'ros' or path.name == 'launching.py' or '\ndef ' + 'main' in text:
+        if path.parent.name in ('ros', 'launching') or '\ndef ' + 'main' in text:
             continue
         names = inside.with_suffix('').parts
         name = '.'.join(names[:-1] if names[-1] == '__init__' else names)

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import SubElement
 
 import yaml
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, text_of
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.plant import COMMAND_INTERFACE
 
@@ -52,11 +52,17 @@ def controllers_of(file: Path, joints: Sequence[str], interface: str) -> Mapping
     """Return what a controllers' file says, for these joints.
 
     Raises:
-        ArmError: there is no update_rate of a controller_manager in the file.
+        ArmError: the file cannot be read, or has no update_rate of a controller_manager.
     """
-    text = file.read_text()
+    try:
+        text = text_of(file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArmError(f'{str(file)!r}: cannot be read: {error}') from None
     text = text.replace('JOINTS', str(list(joints))).replace('INTERFACE', f'[{interface}]')
-    found = yaml.safe_load(text)
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ArmError(f'{str(file)!r}: not YAML: {" ".join(str(error).split())}') from None
     try:
         rate = found['controller_manager']['ros__parameters']['update_rate']
     except (KeyError, TypeError):

@@ -11,14 +11,10 @@ from arm_controllers.parameter_values import as_ros_value, parameter_fields, rea
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, facts
-from arm_sim.launching import (
-    arm_nodes,
-    config_file,
-    feedforward_of,
-    robot_parameter,
-    task_node,
-)
-from arm_sim.ros.launch_arguments import RECORD, argument, namespace_of
+from arm_sim.launching.arguments import RECORD, argument, namespace_of
+from arm_sim.launching.arm import arm_nodes
+from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
+from arm_sim.launching.processes import task_node
 from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import Task, make_task, task_class
 
@@ -156,6 +152,8 @@ def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
         raise ArmError(f'parameters is {text!r}; it must be {{name: value}}')
     found: dict[str, Any] = {}
     for name, value in told.items():
+        if not isinstance(name, str):
+            raise ArmError(f'parameters has the name {name!r}; it must be a text')
         each = value.items() if isinstance(value, dict) else [(None, value)]
         found |= {f'{name}.{key}' if key else name: item for key, item in each}
     return found

@@ -1,31 +1,25 @@
 """The arguments of launch files: what several share stands here once."""
 
-import os
 import re
 import shlex
-import signal
 import sys
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler
-from launch.event_handlers import OnShutdown
-from launch.events import Shutdown
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from arm_controllers.adapters.discrete_motion import MOTIONS
 from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
+from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError, unknown
+from arm_sim.launching.ends import certain_end
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import COMMAND_INTERFACE, ENGINES
 
-_LOOK = 0.5  # how often the end of a launch is looked for [s]
 # What the argument `controller` may be.
 CONTROLLERS = ['none', 'external', *law_names()]
 
@@ -155,6 +149,11 @@ def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
     return [argument(name, value, *_SHARED[name][1:]) for name, value in values.items()]
 
 
+def usual_values() -> dict[str, str]:
+    """Return the usual value of each shared argument."""
+    return {name: value for name, (value, *_) in _SHARED.items()}
+
+
 def namespace_of(given: Mapping[str, str]) -> str:
     """Return the namespace of an arm's nodes, '' or '/left'. Refuses what no namespace can be."""
     name = given['namespace'].strip('/')
@@ -164,6 +163,14 @@ def namespace_of(given: Mapping[str, str]) -> str:
             'such as left or cell_1/left'
         )
     return f'/{name}' if name else ''
+
+
+def number_of(given: Mapping[str, str], name: str) -> float:
+    """Return the number that an argument tells; refuse another text."""
+    value = yaml_value(name, given[name])
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ArmError(f'{name} is {given[name]!r}; it must be a number')
+    return value
 
 
 def description(
@@ -176,11 +183,10 @@ def description(
     """
     own = [each.name for each in arguments]
     arguments = [*arguments, *shared(*(name for name in VIEW if name not in own))]
-    usual = {name: value for name, (value, *_) in _SHARED.items()}
 
     def start(context: LaunchContext) -> list[Any]:
         _refuse_unknown_arguments(context, [each.name for each in arguments])
-        given = usual | dict(context.launch_configurations)
+        given = usual_values() | dict(context.launch_configurations)
         given['robot'] = _in_words(given)
         if not given['engine']:
             sections = merged(files_of(given['robot'], given['config']))
@@ -194,7 +200,10 @@ def description(
 def _in_words(given: dict[str, str]) -> str:
     """Return the robot with what other arguments say of it, as `RobotWords` reads it."""
     words = [f'{name}:={given[name]}' for name in ('joints', 'tip_frame') if given[name]]
-    words += shlex.split(given['xacro_args'])
+    try:
+        words += shlex.split(given['xacro_args'])
+    except ValueError as error:
+        raise ArmError(f'xacro_args is {given["xacro_args"]!r}: {error}') from None
     robot = given['robot']
     if not words:
         return robot
@@ -212,77 +221,3 @@ def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> N
     for name in (word.partition(':=')[0] for word in context.argv if ':=' in word):
         if name not in names:
             raise unknown('launch argument', name, names)
-
-
-def certain_end(patience: float = 5.0) -> RegisterEventHandler:
-    """Return what ends `ros2 launch` if it waits idly so long [s] after its last process ended.
-
-    Seen once in 40 launches that Ctrl-C reached while they started their processes. On a busy
-    machine a launch may need longer to end: it is not idle then. It also passes SIGINT on where
-    launch does not.
-    """
-
-    def watch(pass_on: bool) -> None:
-        if pass_on:
-            _interrupt(_own_processes())
-        waited, before = 0.0, ''
-        while waited < patience:
-            time.sleep(_LOOK)
-            now = _main_thread()
-            waited = 0.0 if now != before or _own_processes() else waited + _LOOK
-            before = now
-        print('launch: all processes have ended, launch itself has not: ended', file=sys.stderr)
-        sys.stderr.flush()
-        os._exit(1)
-
-    def begin(event: Shutdown, context: LaunchContext) -> None:
-        # launch trusts that Ctrl-C in a terminal reaches its processes without it. Where there is
-        # no terminal, nobody tells them, and they would be left to SIGTERM after 3 s.
-        pass_on = event.due_to_sigint and not (context.noninteractive or os.isatty(0))
-        threading.Thread(target=watch, args=(pass_on,), daemon=True).start()
-
-    return RegisterEventHandler(OnShutdown(on_shutdown=begin))
-
-
-def _interrupt(processes: list[int]) -> None:
-    """Send SIGINT to processes, but not to a Python that is just starting.
-
-    That would end with a traceback. Once they run, our nodes catch SIGTERM as well; what does not
-    within two seconds gets SIGTERM from launch.
-    """
-    end, left = time.monotonic() + 2.0, set(processes)
-    while left and time.monotonic() < end:
-        for process in list(left):
-            if not (_catches(process, signal.SIGINT) and not _catches(process, signal.SIGTERM)):
-                left.discard(process)
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGINT)
-        time.sleep(0.01)
-
-
-def _catches(process: int, number: int) -> bool:
-    """Whether a process has a handler of its own for a signal."""
-    with suppress(OSError):  # it has just ended
-        found = re.search(r'^SigCgt:\s*(\w+)', Path(f'/proc/{process}/status').read_text(), re.M)
-        return found is not None and bool(int(found[1], 16) >> (number - 1) & 1)
-    return False
-
-
-def _main_thread() -> str:
-    """Return what changes when this process's main thread runs, or wants to."""
-    with suppress(OSError):  # a kernel that does not count it
-        return Path(f'/proc/self/task/{os.getpid()}/schedstat').read_text()
-    return ''
-
-
-def _own_processes() -> list[int]:
-    """Return the processes that this one started and that still run."""
-    own, found = str(os.getpid()), []
-    for stat in Path('/proc').glob('[0-9]*/stat'):
-        try:
-            state, parent = stat.read_text().rpartition(')')[2].split()[:2]
-        except OSError:  # it has just ended
-            continue
-        if parent == own and state != 'Z':
-            found.append(int(stat.parent.name))
-    return found

@@ -1,0 +1,140 @@
+"""The nodes of an arm: which a robot, a controller and an engine need."""
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+from zlib import crc32
+
+import yaml
+from launch import LaunchContext
+from launch.actions import LogInfo
+from launch_ros.utilities import evaluate_parameters, normalize_parameters
+
+from arm_controllers.laws import law_class
+from arm_controllers.parameter_file import yaml_value
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.launching.arguments import namespace_of
+from arm_sim.launching.beside import beside_arm
+from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
+from arm_sim.launching.processes import is_installed, node_process
+from arm_sim.output_folder import temporary_folder
+from arm_sim.parameter_files import files_of, merged, parameters_of
+from arm_sim.plants.plant import (
+    ACTUATOR_FOR,
+    COMMAND_INTERFACE,
+    PlantParameters,
+    check_law,
+    plant_class,
+)
+
+
+def arm_nodes(
+    given: Mapping[str, str],
+    simulator: Mapping[str, Any] = MappingProxyType({}),
+    controller: Mapping[str, Any] = MappingProxyType({}),
+    inverse_kinematics: bool = True,
+    recorder: bool = True,
+) -> list[Any]:
+    """Return simulator, controller and IK nodes for the values of launch arguments.
+
+    Args:
+        given: has those of ARM.
+        simulator, controller: parameters that are stronger than those of arguments and file.
+        inverse_kinematics, recorder: whether its node is among them; a task records itself.
+    """
+    robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
+    model, space = RobotModel.from_urdf(find_urdf(robot)), namespace_of(given)
+    common: dict[str, Any] = {'robot': robot_parameter(robot)}
+    core = _core(space) if mode == 'lockstep' else {}
+    config = config_file(robot, given['config'], space, law)
+    if law == 'none' and not plant_class(given['engine']).takes_goals:
+        raise RuntimeError(
+            f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"
+        )
+    in_files = parameters_of(merged(files_of(robot, given['config'])), 'simulator')
+    actuator = _actuator(law, given['actuator'], in_files)
+    plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
+    around = {'table': yaml_value('table', given['table'])} if given['table'] else {}
+    touching = {'contacts': True} if given['contacts'] == 'true' else {}
+    clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
+    told = common | core | plant | dict(simulator) | around | touching | clock
+    nodes = {'simulator': told}
+    if law not in ('none', 'external'):
+        check_law(robot, law, in_files | told)
+        nodes[f'{law}_controller'] = common | core | _controller(given) | dict(controller)
+    if inverse_kinematics:
+        nodes['inverse_kinematics'] = common
+    found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)
+    if law == 'external':
+        found.append(LogInfo(msg=_wanted(model, actuator)))
+    return found + beside_arm(given, model.base_frame, config, around, recorder)
+
+
+def _core(space: str) -> dict[str, int]:
+    """Return the core of nodes that take turns: on one they are faster than on two.
+
+    Which one, domain and namespace say.
+    """
+    place = int(os.environ.get('ROS_DOMAIN_ID') or 0) + (crc32(space.encode()) if space else 0)
+    return {'core': place % (os.cpu_count() or 1)}
+
+
+def _controller(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a controller of this package is told by arguments."""
+    law, mode = given['controller'], given['mode']
+    told: dict[str, Any] = {'autostart': True, 'mode': mode}
+    if law == 'servo':
+        told['feedforward'] = feedforward_of(law, given['feedforward'], mode)
+    chosen = ('reference_motion', 'friction_velocity')
+    return told | {name: given[name] for name in chosen if given[name]}
+
+
+def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> str:
+    """Return what drives the arm: a law's own actuator; of an external controller, the wanted."""
+    if law == 'external':
+        return wanted or in_files.get('actuator', PlantParameters.actuator)
+    own = 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface]
+    if wanted not in ('', own):
+        raise ArmError(f'actuator is {wanted!r}; controller {law!r} has {own!r}: leave it out')
+    return own
+
+
+_FIELDS = {'position': 'position [rad | m]', 'effort': 'effort [N.m | N]', 'voltage': 'effort [V]'}
+
+
+def _wanted(model: RobotModel, actuator: str) -> str:
+    """Return the line that says what an external controller has to do."""
+    field = _FIELDS[COMMAND_INTERFACE[actuator]]
+    return (
+        'external: waiting for your controller. It answers each message on joint_states by one on '
+        f"joint_commands, a JointState with the state's stamp and {field} of "
+        f'{", ".join(model.joint_names)}; tasks send goals to external_controller/joint_trajectory'
+    )
+
+
+def _separate(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
+    """Return a process for each node, with what it is told beside the file."""
+    options: dict[str, dict[str, Any]] = {name: {} for name in told}
+    for name in told:
+        if not is_installed(name):  # a plugin's law has no executable of its own
+            law = name.removesuffix('_controller')
+            options[name] = {'executable': 'controller', 'arguments': [law]}
+    return [
+        node_process(name, [config, each], space, **options[name]) for name, each in told.items()
+    ]
+
+
+def _composed(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
+    """Return one process for all nodes, with what each is told beside the file."""
+    sections = {}
+    for name, values in told.items():
+        (given,) = evaluate_parameters(LaunchContext(), normalize_parameters([values]))
+        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
+        sections[f'{space}/{name}'] = {'ros__parameters': plain}
+    file = temporary_folder() / 'composed.yaml'
+    file.write_text(yaml.safe_dump(sections))
+    # Without a node's name: it would become the name of all.
+    return [node_process('composed', [config, str(file)], space, node=None, arguments=list(told))]

@@ -1,0 +1,73 @@
+"""Processes of a launch: nodes of this package, a task; what the end of each means for all."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from ament_index_python.packages import get_package_prefix
+from launch import LaunchContext
+from launch.actions import Shutdown
+from launch.events.process import ProcessExited
+from launch_ros.actions import Node
+
+from arm_sim.executables import LAUNCH
+
+
+def node_process(
+    name: str,
+    parameters: list[Any],
+    space: str,
+    succeeds: bool = False,
+    may_end: bool = False,
+    **options: Any,
+) -> Node:
+    """Return a process in a namespace; `node`: its node's name, where that is not its own."""
+    return Node(
+        package='arm_sim',
+        name=options.pop('node', name),
+        exec_name=name,
+        namespace=space or '/',  # so that parameters given here are stronger than a file's section
+        parameters=parameters,
+        ros_arguments=['--enclave', f'/arm_sim/{name}'],  # where ROS 2 security is on
+        **{'executable': name, **options},
+        **ending(name, succeeds, may_end),
+    )
+
+
+def ending(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
+    """Return the options of a process whose end is the end of the launch, or its failure.
+
+    One that `may_end` in order does so alone.
+    """
+
+    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+        if context.is_shutdown or (may_end and event.returncode == 0):
+            return None
+        if succeeds and event.returncode == 0:
+            return Shutdown(reason=f'{name} is done')
+        # An exception is the only way to make `ros2 launch` itself end with exit code 1.
+        raise RuntimeError(f'{name} ended with exit code {event.returncode}')
+
+    return {
+        'output': 'screen',
+        'additional_env': {LAUNCH: str(os.getpid())},
+        'on_exit': end,
+        'sigterm_timeout': '3',
+        'sigkill_timeout': '10',  # a busy machine is slow
+    }
+
+
+def is_installed(executable: str) -> bool:
+    """Whether the package has an executable of this name; a plugin's has none."""
+    return Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', executable).is_file()
+
+
+def task_node(task: str, parameters: list[Any], space: str = '') -> Node:
+    """Return a task: its end is the end of the launch, its exit code that of `ros2 launch`."""
+    name = f'{task}_task'
+    options: dict[str, Any] = {'output_format': '{line}', 'emulate_tty': sys.stdout.isatty()}
+    if not is_installed(name):  # a plugin
+        options['executable'] = 'comparison_task'
+        parameters = [*parameters, {'task': task}]
+    return node_process(name, parameters, space, succeeds=True, **options)
