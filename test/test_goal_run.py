@@ -1,4 +1,4 @@
-"""A service that a task asks: an answer that is lost is asked for again."""
+"""What a task hears: an answer that is lost is asked for again, nonsense is dropped."""
 
 from types import SimpleNamespace
 
@@ -15,8 +15,9 @@ from arm_controllers.ros.serialized_messages import (
 )
 from arm_dynamics.checks import ArmError
 from arm_sim.recording.ros.recordings import file_time_ns
-from arm_sim.ros import goal_run
+from arm_sim.ros import waiting
 from arm_sim.ros.goal_run import GoalRun
+from arm_sim.ros.waiting import Waiting
 
 
 class Client:
@@ -37,11 +38,10 @@ class Client:
 
 
 @pytest.fixture
-def run(monkeypatch):
-    monkeypatch.setattr(goal_run, '_AGAIN', 0.01)
-    monkeypatch.setattr(goal_run, 'wait_until', waited)
-    found = object.__new__(GoalRun)
-    found._executor, found._timeout = None, 30.0
+def wait(monkeypatch):
+    monkeypatch.setattr(waiting, '_AGAIN', 0.01)
+    monkeypatch.setattr(waiting, 'wait_until', waited)
+    found = Waiting(None, None, 30.0)
     found.wait_until = lambda *_: None
     return found
 
@@ -51,19 +51,20 @@ def waited(executor, condition, what, timeout, news=None):
         raise ArmError(f'no {what} within {timeout:g} s')
 
 
-def test_a_service_whose_answer_is_lost_is_asked_again(run):
+def test_a_service_whose_answer_is_lost_is_asked_again(wait):
     client = Client(lost=2)
-    assert run.call(client, 'pause') == 'pause'
+    assert wait.call(client, 'pause') == 'pause'
     assert client.asked == 3
 
 
-def test_a_service_that_never_answers_is_told_of_with_the_whole_time(run):
-    run._timeout = 0.05
+def test_a_service_that_never_answers_is_told_of_with_the_whole_time(wait):
+    wait._timeout = 0.05
     with pytest.raises(ArmError, match=r'no answer from simulator/pause within 0\.05 s'):
-        run.call(Client(lost=10**9), 'pause')
+        wait.call(Client(lost=10**9), 'pause')
 
 
-def test_what_others_say_under_the_simulators_name_and_states_of_no_time_end_no_task(run):
+def test_what_others_say_under_the_simulators_name_and_states_of_no_time_end_no_task():
+    run = object.__new__(GoalRun)
     dropped, told = [], []
     run._simulator, run._oldest_ms, run.states, run._latest_ns = 'simulator', 0.0, [], -1
     run._log = SimpleNamespace(warning=dropped.append)

@@ -20,7 +20,7 @@ from rclpy.executors import SingleThreadedExecutor
 from arm_dynamics.checks import ArmError
 from arm_sim.comparison.cases import Case, make_plants
 from arm_sim.comparison.laws import make_law
-from arm_sim.ros import goal_run
+from arm_sim.ros import waiting
 from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
@@ -146,12 +146,12 @@ def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_pat
 
 
 def test_a_node_that_starts_is_waited_for_beyond_the_timeout_and_named(monkeypatch, capsys):
-    monkeypatch.setattr(goal_run, '_TELL', 0.1)
+    monkeypatch.setattr(waiting, '_TELL', 0.1)
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(fresh_domain()))
     node, compiling = (rclpy.create_node(name, context=context) for name in ('task', 'compiler'))
     executor = SingleThreadedExecutor(context=context)
-    run = goal_run.GoalRun(node, executor, ('joint',), 'nobody', timeout=0.3)
+    run = waiting.Waiting(node, executor, 0.3)
     try:
         looks = iter(range(100))
         run.wait_until(lambda: next(looks) > 80, 'answer', of='compiler')  # a look takes 10 ms

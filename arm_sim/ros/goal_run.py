@@ -19,7 +19,6 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.ros.commander import neighbours
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp, trajectory_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, RECORD_QOS
@@ -28,6 +27,7 @@ from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
 from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
+from arm_sim.ros.waiting import Waiting
 from arm_sim.runs.record import JointStates
 
 # In lock-step time runs no further ahead of the recorder than so many states: the simulator keeps
@@ -38,10 +38,6 @@ EXTERNAL = 'external_controller'
 _SOON = Duration(seconds=0.01)
 # So many answers after its receipt a goal is known: one may be under way, one before it in line.
 _KNOWN = 3
-# After so long without an answer a service is asked again [s].
-_AGAIN = 10.0
-# How often a long wait is told of [s].
-_TELL = 10.0
 # In real time no command is this old but on a machine that is too slow [ms].
 _TOO_OLD_MS = 50.0
 
@@ -64,6 +60,7 @@ class GoalRun:
         diagnostics: what the simulator said last of itself.
         fault: why physics has stopped, or ''.
         wall_time: what the last run took [s].
+        wait_until, call: of its `Waiting`.
     """
 
     def __init__(
@@ -86,6 +83,8 @@ class GoalRun:
         """
         self._tell_state = on_state
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
+        waiting = Waiting(node, executor, timeout)
+        self.wait_until, self.call = waiting.wait_until, waiting.call
         self._reader = JointStateReader(joints, FIELDS)
         self._server, self._timeout = server, timeout
         self._simulator = prefix_of(node) + 'simulator'
@@ -246,42 +245,3 @@ class GoalRun:
             f'; the machine was too slow for real time: {skipped} control periods were skipped, a '
             f'command was {self._oldest_ms:.0f} ms old; {TOO_SLOW_HELP}'
         )
-
-    def wait_until(self, condition: Callable[[], bool], what: str, of: str = '') -> None:
-        """Dispatch callbacks until a condition holds.
-
-        What is waited for is said every ten seconds. There is no timeout while a node named `of`
-        is on the graph: it opens what is waited for when it has started, or ends, and may compile
-        first, which takes minutes on a busy machine.
-
-        Raises:
-            ArmError: it does not hold after the timeout.
-        """
-        begin, name = time.monotonic(), self._node.get_name()
-        while True:
-            with suppress(ArmError):
-                return wait_until(self._executor, condition, what, min(_TELL, self._timeout))
-            waited, starts = time.monotonic() - begin, of in neighbours(self._node)
-            if waited >= self._timeout and not starts:
-                raise ArmError(f'no {what} within {self._timeout:g} s')
-            why = f'; {of} starts, and may compile' if starts else ''
-            print(f'{name}: waiting for {what}, {waited:.0f} s so far{why}', flush=True)
-
-    def call(self, client, request, of: str = ''):
-        """Return a service's answer; `of` as for `wait_until`. It may be asked more than once.
-
-        Raises:
-            ArmError: there is none within the timeout.
-        """
-        self.wait_until(client.service_is_ready, f'service {client.srv_name}', of)
-        what, asked, begin = f'answer from {client.srv_name}', [], time.monotonic()
-
-        def answered() -> bool:
-            return any(each.done() for each in asked)
-
-        while (left := begin + self._timeout - time.monotonic()) > 0.0:
-            asked.append(client.call_async(request))  # ROS can lose an answer to a new client
-            with suppress(ArmError):
-                wait_until(self._executor, answered, what, min(_AGAIN, left), asked[-1])
-                return next(each.result() for each in asked if each.done())
-        raise ArmError(f'no {what} within {self._timeout:g} s')
