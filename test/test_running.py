@@ -114,3 +114,34 @@ def test_ctrl_c_ends_all_nodes_of_a_process_in_order():
         nodes.send_signal(signal.SIGINT)
 
     assert run_together('never', interrupt) == (0, '')
+
+
+SWALLOWED = """
+import ctypes, sys, time
+from arm_controllers.ros.running import run_node
+
+@ctypes.CFUNCTYPE(None)
+def compiled():
+    print('called by C', flush=True)
+    time.sleep(999)
+
+def make_node():
+    compiled()
+    time.sleep(999)
+
+sys.exit(run_node('compiling', make_node))
+"""
+
+
+def test_ctrl_c_ends_a_node_also_where_a_library_in_c_swallows_it():
+    node = subprocess.Popen(
+        [sys.executable, '-c', SWALLOWED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {'ROS_DOMAIN_ID': fresh_domain()},
+    )
+    assert node.stdout.readline() == 'called by C\n'
+    node.send_signal(signal.SIGINT)
+    assert node.communicate(timeout=PATIENCE)[0] == ''
+    assert node.returncode == 0

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from threading import Thread
+from threading import Thread, Timer
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,6 +22,9 @@ from rclpy.task import Future
 from arm_controllers.ros.log import shortened
 from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_dynamics.checks import ArmError
+
+
+_AGAIN = 0.01  # [s] until an interrupt that was lost is tried again
 
 
 class _Interrupt:
@@ -39,6 +42,16 @@ class _Interrupt:
     def install(cls) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, cls._on_signal)
+        sys.unraisablehook = cls._on_lost
+
+    @classmethod
+    def _on_lost(cls, lost: Any) -> None:
+        """Interrupt again where C code that had called Python swallowed the interrupt."""
+        if not (cls.requested and issubclass(lost.exc_type, KeyboardInterrupt)):
+            sys.__unraisablehook__(lost)
+            return
+        cls.requested = False
+        Timer(_AGAIN, os.kill, (os.getpid(), signal.SIGINT)).start()
 
     @classmethod
     def _on_signal(cls, number: int, frame: Any) -> None:
