@@ -27,7 +27,7 @@ def arm():
 @pytest.fixture(autouse=True)
 def at_home(arm):
     """Every test starts at home, at rest."""
-    status, result = arm.follow(CONTROLLER, goal([0.8], [HOME]))
+    status, result = arm.follow(CONTROLLER, goal([0.4], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
     arm.references.clear()
     arm.feedback.clear()

@@ -111,6 +111,7 @@ def mujoco_twin(checked: Clearance, table: tuple[float, ...]) -> tuple[mujoco.Mj
     ('given', 'says'),
     [
         ({'center': [0.3, 0.2, 0.0]}, r"^the cube cannot be drawn: link '\w+' is .* the floor at"),
+        ({'center': [2.0, 0.0, 0.5]}, '^the cube cannot be drawn: .*reach'),
         ({'table': [0.3, 0.2, 0.3, 0.4, 0.4, 0.4]}, r"link '\w+' is .* the table at"),
         ({'table': [0.3, 0.2, 0.3, 0.4, 0.4, -0.4]}, 'size of table is -0.4'),
         ({'table': [0.3, 0.2]}, 'table is .* six finite numbers'),

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.laws import Law
@@ -105,6 +104,8 @@ class Learner:
         a = np.diff(np.vstack([record.v, last]), axis=0) / self._step
         lacked = record.effort - self._needed(record.q, record.v, a)
         if self._cutoff > 0.0:
+            from scipy.signal import butter, sosfiltfilt  # takes a second, which few tasks need
+
             low_pass = butter(2, self._cutoff, fs=1.0 / self._step, output='sos')
             lacked = sosfiltfilt(low_pass, lacked, axis=0)
         ahead = self.law.lookahead
