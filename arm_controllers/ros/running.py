@@ -23,7 +23,6 @@ from arm_controllers.ros.log import shortened
 from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_dynamics.checks import ArmError
 
-
 _AGAIN = 0.01  # [s] until an interrupt that was lost is tried again
 
 
