@@ -148,7 +148,9 @@ def test_of_a_long_path_the_newest_pieces_stay():
 
 def test_plots_get_the_last_seconds_in_as_few_points_as_they_have_room_for():
     past = History(2)
-    assert np.isnan(past.last(5.0, 100).tip).all()
+    empty = past.last(5.0, 100)
+    assert empty.t.tolist() == [0.0, 1.0]
+    assert np.isnan(empty.tip).all()
     for k in range(20_000):
         past.add(0.02 * k, np.array([k, -k]), np.array([0.1, 0.2]), 1e-3 * k)
     found = past.last(5.0, 100)
@@ -340,6 +342,7 @@ def test_a_browser_that_moves_a_slider_and_clicks_moves_the_arm(served):
     watched.state(0.0, q, None)
     shown.show(watched, 'servo_controller')
     assert element(shown, 'elbow_joint').value == pytest.approx(1.1)  # sliders follow the arm
+    assert element(shown, 'elbow_joint').hint == 'elbow_joint [rad]'
     uuid = element(shown, 'elbow_joint')._impl.uuid
     send('GuiUpdateMessage', uuid=uuid, updates={'value': 0.5})
     do(lambda: shown._panel.wanted is not None)

@@ -37,6 +37,10 @@ NEAREST = {  # tests of the modules whose path begins like this, the quickest fi
     'arm_dynamics/inverse_kinematics': 'ik_residual inverse_kinematics path_branches solvers'
     ' cartesian_path inverse_kinematics_arms',
     'arm_dynamics/paths': 'time_scaling cartesian_path',
+    'arm_sim/view': 'view',
+    'arm_sim/judging': 'judge',
+    'arm_sim/standards': 'entities switching ros2_control',
+    'arm_sim/recording': 'recording',
 }
 OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,

@@ -93,6 +93,20 @@ def plan(
             started.append(name)
     if left_out and not lenient:
         raise ArmError('; '.join(left_out.values()))
+    return _switch(controllers, wanted, stopped, started, left_out)
+
+
+def _switch(
+    controllers: Mapping[str, Controller],
+    wanted: tuple[tuple[str, ...], tuple[str, ...]],
+    stopped: Sequence[str],
+    started: Sequence[str],
+    left_out: Mapping[str, str],
+) -> Switch:
+    """Return what is done, and what of the wanted is not as it should be for its reason.
+
+    `wanted`: names that were to be deactivated, and to be activated.
+    """
     there = (INACTIVE, ACTIVE)
     failed = {
         name

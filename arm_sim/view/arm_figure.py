@@ -10,6 +10,7 @@ from arm_sim.view.link_poses import LinkPoses
 from arm_sim.view.link_shapes import Shape
 
 Colour = tuple[int, int, int]
+_OPACITY = 0.35  # of a ghost
 
 
 class ArmFigure:
@@ -22,7 +23,6 @@ class ArmFigure:
         poses: LinkPoses,
         shapes: Sequence[Shape],
         ghost: Colour | None = None,
-        opacity: float = 0.35,
     ):
         """Build it, hidden.
 
@@ -32,7 +32,6 @@ class ArmFigure:
             poses: of the links that `shapes` names.
             shapes: what is seen.
             ghost: a colour for all shapes, that can be seen through.
-            opacity: of a ghost.
         """
         self._poses = poses
         self._root = scene.add_frame(name, show_axes=False, visible=False)
@@ -41,7 +40,7 @@ class ArmFigure:
         ]
         for k, shape in enumerate(shapes):
             colour = ghost or tuple(round(255 * part) for part in shape.colour[:3])
-            seen = opacity if ghost else shape.colour[3]
+            seen = _OPACITY if ghost else shape.colour[3]
             scene.add_mesh_simple(
                 f'{name}/{poses.links.index(shape.link)}/{k}', shape.points, shape.faces,
                 color=colour, opacity=None if seen >= 1.0 else seen, flat_shading=shape.flat,

@@ -17,7 +17,7 @@ def move_time(model: RobotModel, start: Array, end: Array) -> float:
     """Return the time [s] of a calm motion from rest at start (n,) to rest at end (n,)."""
     limit = np.where(np.isfinite(model.velocity_limit), model.velocity_limit, _UNLIMITED)
     times = _PEAK * np.abs(end - start) / (_SHARE * limit)
-    return max(_LEAST, float(np.max(times, initial=0.0)))
+    return float(np.max(times, initial=_LEAST))
 
 
 def slider_ends(model: RobotModel) -> tuple[Array, Array]:

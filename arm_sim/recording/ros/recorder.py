@@ -72,8 +72,7 @@ class Recorder:
             server: the node whose goals are recorded from the beginning on, where it is known.
         """
         self._node, self._log = node, Log(node)
-        facts = versions() | {'rmw': get_rmw_implementation_identifier()}
-        self._files = Recordings(path, bag, facts, self._give_up)
+        self._files = Recordings(path, bag, _facts(), self._give_up)
         self._last_state = self._last_command = b''
         self._frames: FrameMessages | None = None
         self._next_tf_ns = self._told_ns = self._before_ns = -1
@@ -100,8 +99,8 @@ class Recorder:
         self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
         self._parameters = ParameterSnapshot(node, self._on_parameters)
         self._look()
-        timers = (_DRAIN, self.drain), (_LOOK, self._look)
-        self._timers = [node.create_timer(period, do) for period, do in timers]
+        every = ((_DRAIN, self.drain), (_LOOK, self._look))
+        self._timers = [node.create_timer(*each) for each in every]
 
     @property
     def name(self) -> str:
@@ -244,3 +243,8 @@ class Recorder:
         except ArmError:  # states of another arm
             return
         self._files.write('/tf', _TF, bytes(serialize_message(message)))
+
+
+def _facts() -> dict[str, str]:
+    """Return what each recording says of what made it."""
+    return versions() | {'rmw': get_rmw_implementation_identifier()}
