@@ -20,7 +20,8 @@ from arm_sim.view.link_poses import LinkPoses
 from arm_sim.view.link_shapes import _solids, link_shapes
 from arm_sim.view.moves import move_time, slider_ends
 from arm_sim.view.notices import Notices
-from arm_sim.view.plots import known, prefix_of
+from arm_sim.view.panel import _head
+from arm_sim.view.plots import known, legend, prefix_of
 from arm_sim.view.solids import Triangles, box, cylinder, rounded
 from arm_sim.view.trail import Trail
 from arm_sim.view.watched import Watched
@@ -194,6 +195,11 @@ def test_a_refusal_is_on_the_page_with_its_reason_as_text_once():
     assert 'tip: no reason was given' in notices.news()
     notices.refuse('x', 'long ' * 1000, 2.0)
     assert len(notices.news()) < 3000
+
+
+def test_names_in_a_description_are_text_on_the_page_whoever_published_it():
+    assert '>&lt;img src=x&gt;</span>' in legend(('<img src=x>',))
+    assert '<b>&lt;script&gt;</b>' in _head('<script>', 'c', Watched(UR5E))
 
 
 def quintic_speed(start, end, seconds):

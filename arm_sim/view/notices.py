@@ -1,6 +1,7 @@
 """What the page says happened: orders, how they ended, and why one was refused."""
 
 from collections import deque
+from html import escape
 from typing import NamedTuple
 
 _MOST, _LONGEST = 6, 300
@@ -74,8 +75,6 @@ def _html(notice: Notice) -> str:
 
 def _line(text: str, when: str, colour: str) -> str:
     """Return a line; what is in it is text, whoever wrote it."""
-    for letter, name in (('&', 'amp'), ('<', 'lt'), ('>', 'gt'), ('"', 'quot')):
-        text = text.replace(letter, f'&{name};')
     time = f'<span style="color:#868e96">{when}</span> ' if when else ''
     style = f'font-size:0.8em;line-height:1.35;margin:0 0 0.35em;color:{colour}'
-    return f'<div style="{style}">{time}{text}</div>'
+    return f'<div style="{style}">{time}{escape(text, quote=False)}</div>'

@@ -1,6 +1,7 @@
 """The page's panel: what the arm does, and what one may ask of it."""
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,7 @@ class Panel:
 def _head(name: str, controller: str, watched: Watched) -> str:
     t = f't = {watched.time:.2f} s' if np.isfinite(watched.t) else 'waiting for joint_states'
     by = controller or 'no controller seen'
-    return f'<div style="margin:0 0.6em"><b>{name}</b> &middot; {by} &middot; {t}</div>'
+    return f'<div style="margin:0 0.6em"><b>{escape(name)}</b> &middot; {by} &middot; {t}</div>'
 
 
 def _goal_line(goal: WatchedGoal | None) -> str:

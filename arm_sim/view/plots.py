@@ -1,5 +1,6 @@
 """Live plots of an arm: joint error, torque by its limit, error of the tip."""
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,9 @@ def known(t: Array, rows: Array) -> tuple[Array, ...]:
 def legend(names: tuple[str, ...]) -> str:
     """Return the joints' names in the colours of their curves, as HTML."""
     style = 'font-size:0.75em;line-height:1.3;margin:0 0.6em 0.3em'
-    words = [f'<span style="color:{colour_of(k)}">{name}</span>' for k, name in enumerate(names)]
+    words = [
+        f'<span style="color:{colour_of(k)}">{escape(name)}</span>' for k, name in enumerate(names)
+    ]
     return f'<div style="{style}">{" &middot; ".join(words)}</div>'
 
 
