@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 from domains import fresh_domain
 from patience import PATIENCE
@@ -83,7 +84,12 @@ def test_what_a_browser_asks_for_and_nobody_can_do_is_refused_on_the_page(monkey
     node = ViewNode(Page)
     node._on_description(String(data=UR5E.urdf))
     done = []
-    for order in (lambda: round(float('nan')), lambda: {}['up'], lambda: done.append(1)):
+    monkeypatch.setattr(node._orders._wrenches, 'get_subscription_count', lambda: 1)
+
+    def push():
+        node._orders.push(UR5E.tip_frame, np.zeros(3), 1e300)
+
+    for order in (lambda: round(float('nan')), lambda: {}['up'], push, lambda: done.append(1)):
         node._page.ask(order)
     node._page.ask(lambda: node._page.ask(lambda: done.append(2)))
     node._picture()
@@ -93,6 +99,7 @@ def test_what_a_browser_asks_for_and_nobody_can_do_is_refused_on_the_page(monkey
     told = node._watched.notices.news()
     assert 'cannot convert float NaN to integer' in told
     assert 'up' in told
+    assert 'time of a push [s] is 1e+300; it must be finite, &gt;= 0 and &lt;= 3600' in told
     node.destroy_node()
     rclpy.try_shutdown()
 

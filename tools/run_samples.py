@@ -41,6 +41,7 @@ _NOT_RUN = {
     'it changes what is installed': r'\bpip install|\bws clean|security',
     'it needs a screen': r'viewer:=true|rviz|plot:=true|rqt|plotjuggler',
     'it is run by ./ws test': r'\bws (test|ruff|docs|--help)',
+    'it is for one that plays meanwhile': r'param set /replay',
     'it takes hours': r'--hours|--hostile|tools/mutation|soak|--samples 1000000',
     'it is a part of a command': r'^(?!.*\b(launch|run|python|pub|call|echo|set|sed|cp)\b)',
 }

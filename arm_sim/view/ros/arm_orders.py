@@ -20,11 +20,12 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.serialized_messages import JointReader
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, in_range
 from arm_interfaces.srv import ComputeIK
 from arm_sim.view.moves import move_time
 from arm_sim.view.watched import Watched
 
+_LONGEST_PUSH = 3600.0  # [s]
 _PAIR = ['natural_frequency', 'damping_ratio']
 
 
@@ -133,6 +134,7 @@ class ArmOrders:
         if not self._wrenches.get_subscription_count():
             self._refuse('push', f'nobody takes {self._wrenches.topic_name}')
             return
+        in_range('time of a push [s]', seconds, 0.0, _LONGEST_PUSH)
         watched = self._watched
         turn = watched.model.forward_kinematics(watched.q, link).rotation
         for at, vector in ((0.0, turn.T @ force), (watched.time + seconds, np.zeros(3))):
