@@ -19,6 +19,14 @@ def times(matrix: Array, vector: Array) -> Array:
     return found.reshape(*vector.shape[:-1], -1)
 
 
+def product(one: Array, other: Array) -> Array:
+    """Return the product (..., n, m) of matrices (..., n, l) and (..., l, m)."""
+    if one.ndim == 2:
+        return one @ other
+    found = _stacks().product(_stack(one, 2), _stack(other, 2))
+    return found.reshape(*one.shape[:-1], other.shape[-1])
+
+
 def inner(one: Array, other: Array) -> Array | np.floating:
     """Return the sum (...) of the products of all entries of two matrices (..., n, m)."""
     return np.vdot(one, other) if one.ndim == 2 else (one * other).sum((-2, -1))
@@ -36,13 +44,25 @@ def solve_positive(matrix: Array, right: Array) -> Array:
     return _stacks().solve_positive(_stack(matrix, 2), _stack(right, 2)).reshape(right.shape)
 
 
-def eigen(matrix: Array) -> tuple[Array, Array]:
-    """Return eigenvalues (..., n), rising, and eigenvectors (..., n, n) of a symmetric matrix."""
+def inverse_axes(matrix: Array, right: Array) -> Array:
+    """Return F with orthogonal columns f and F F^T = P = right^T matrix^-1 right (..., m, m).
+
+    The f are P's eigenvectors, their squared lengths its eigenvalues.
+
+    Args:
+        matrix: (..., n, n) symmetric positive definite.
+        right: (..., n, m).
+
+    Returns:
+        (m, m) of one matrix, (..., m, n) of many.
+    """
     if matrix.ndim == 2:
-        values, vectors, _ = dsyev(matrix)
-        return values, vectors
-    values, vectors = _stacks().eigen(_stack(matrix, 2))
-    return values.reshape(matrix.shape[:-1]), vectors.reshape(matrix.shape)
+        squares, axes, _ = dsyev(right.T @ dposv(matrix, right)[1])
+        return axes * np.sqrt(np.maximum(squares, 0.0))
+    stacks = _stacks()
+    halves = stacks.half_solved(_stack(matrix, 2), _stack(right, 2))
+    axes = stacks.orthogonal_columns(np.ascontiguousarray(transposed(halves)))
+    return axes.reshape(*matrix.shape[:-2], *axes.shape[1:])
 
 
 def rotation_vector(rotation: Array) -> Array:

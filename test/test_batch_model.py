@@ -10,7 +10,14 @@ from test_compiled_model import model_of
 from arm_dynamics import RobotModel
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.small_matrices import eigen, rotation_vector, solve_positive
+from arm_dynamics.small_matrices import (
+    inverse_axes,
+    product,
+    rotation_vector,
+    solve_positive,
+    times,
+)
+from arm_dynamics.small_matrix_stacks import half_solved, orthogonal_columns
 
 ARM = 'tree1'  # branched, with prismatic joints and odd frames
 FUNCTIONS = {  # how many arrays each takes
@@ -99,10 +106,40 @@ def test_small_matrices_in_stacks_are_those_alone():
     roots = rng.normal(size=(50, 6, 6))
     matrices, right = roots @ roots.swapaxes(1, 2) + 0.01 * np.eye(6), rng.normal(size=(50, 6, 3))
     assert_allclose(matrices @ solve_positive(matrices, right), right, rtol=0, atol=1e-11)
-    values, vectors = eigen(matrices)
-    assert_allclose(values, np.linalg.eigvalsh(matrices), rtol=0, atol=1e-12 * values.max())
-    whole = (vectors * values[:, np.newaxis]) @ vectors.swapaxes(1, 2)
-    assert_allclose(whole, matrices, rtol=0, atol=1e-12 * values.max())
+    halves = half_solved(matrices, right)
+    assert_allclose(
+        halves.swapaxes(1, 2) @ halves,
+        right.swapaxes(1, 2) @ solve_positive(matrices, right),
+        rtol=0, atol=1e-11,
+    )  # fmt: skip
+    assert_allclose(product(matrices, right), matrices @ right, rtol=0, atol=1e-13)
+    vectors = right[:, :, 0]
+    expected = (matrices @ right)[:, :, 0]
+    assert_allclose(times(matrices, vectors), expected, rtol=0, atol=1e-13)
+    axes, single = inverse_axes(matrices, right), inverse_axes(matrices[7], right[7])
+    for found in (axes[7], single):
+        whole = right[7].T @ solve_positive(matrices[7], right[7])
+        assert_allclose(found @ found.T, whole, rtol=0, atol=1e-11)
+
+
+def test_columns_in_stacks_are_orthogonal_and_no_matrix_spoils_another():
+    """Also of matrices that are singular, wide, tall, zero or not finite."""
+    rng = np.random.default_rng(7)
+    for shape in ((6, 6), (3, 6), (6, 3), (1, 1)):
+        matrices = rng.normal(size=(70, *shape)) * 10.0 ** rng.uniform(-6, 3, (70, 1, shape[1]))
+        matrices[5], matrices[6, :, -1] = 0.0, matrices[6, :, 0]
+        columns = orthogonal_columns(matrices)
+        scale = (matrices**2).sum((1, 2), keepdims=True) + 1e-300
+        whole = matrices @ matrices.swapaxes(1, 2) / scale
+        assert_allclose(columns @ columns.swapaxes(1, 2) / scale, whole, rtol=0, atol=1e-14)
+        gram = columns.swapaxes(1, 2) @ columns
+        across = gram - gram * np.eye(shape[1])
+        lengths = np.sqrt(np.einsum('kii->ki', gram))
+        allowed = 1e-14 * lengths[:, :, np.newaxis] * lengths[:, np.newaxis] + 1e-15 * scale
+        assert (np.abs(across) <= allowed).all()
+        matrices[8] = np.nan
+        assert_array_equal(orthogonal_columns(matrices)[9:], columns[9:])
+        assert_array_equal(orthogonal_columns(matrices[9:40]), columns[9:40])
 
 
 @pytest.mark.parametrize('angle', [0.0, 1e-9, 1e-4, 1.0, 2.5, np.pi - 1e-4, np.pi - 1e-7])

@@ -18,7 +18,7 @@ from arm_controllers.laws.momentum_observer import MomentumObserver, MomentumObs
 from arm_controllers.laws.operational_space import (
     OperationalSpace,
     OperationalSpaceParameters,
-    damped_inverse,
+    damped,
 )
 from arm_controllers.laws.pd import PD, PDParameters
 from arm_controllers.laws.pd_feedforward import PDFeedforward, PDFeedforwardParameters
@@ -377,9 +377,10 @@ def test_operational_space_stays_finite_and_at_rest_in_a_singularity(ur5e):
     assert poles.real.max() < 0.0
 
 
-def test_damped_inverse_is_exact_above_its_threshold_and_zero_at_zero():
-    matrix = np.diag([4.0, 0.5, 0.0])
-    np.testing.assert_allclose(damped_inverse(matrix, 0.1), np.diag([0.25, 2.0, 0.0]), atol=1e-15)
+def test_the_damped_inverse_is_exact_above_its_threshold_and_zero_at_zero():
+    root = np.sqrt(np.diag([4.0, 0.5, 0.0]))
+    found = [damped(root, axis, 0.1) for axis in np.eye(3)]
+    np.testing.assert_allclose(found, np.diag([0.25, 2.0, 0.0]), atol=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
+from arm_controllers.adaptation import Adaptation
 from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.small_matrices import inner, solve_positive, times, transposed
+from arm_dynamics.small_matrices import times
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,10 @@ class AdaptiveComputedTorque(Law):
         p = self.parameters
         payloads = np.atleast_1d(p.expected_payload).ravel()
         metric = np.array([natural_metric(model, payload) for payload in payloads])
-        values, vectors = np.linalg.eigh(metric)
-        roots = np.sqrt(np.maximum(values, 0.0))[..., np.newaxis, :] * vectors
-        root = np.array([block_diag(*each) for each in roots])  # Gamma = gamma root root^T
         if np.ndim(p.expected_payload) == 0:
-            metric, root = metric[0], root[0]
+            metric = metric[0]
         gamma = np.reshape(p.adaptation_gain, (*np.shape(p.adaptation_gain)[:-1], 1, 1, 1))
-        self.gain, self._root = gamma * metric, root
+        self.gain, self._adaptation = gamma * metric, Adaptation(metric)
         self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
@@ -121,12 +118,10 @@ class AdaptiveComputedTorque(Law):
         tau += model.friction_torque(w)
         tau += reference.effort
 
-        scaled = regressor @ self._root
-        speed = np.expand_dims(inner(scaled, solve_positive(mass, scaled)), -1)
+        learnt, speed = self._adaptation(regressor, mass, s)  # Gamma Y^T s / gamma
         speed = p.adaptation_gain * speed  # tr(M^-1 Y Gamma Y^T)
         within = (np.abs(tau) <= model.effort_limit).all(-1, keepdims=True)
         step = within * dt * p.adaptation_gain / (1.0 + dt * speed / p.damping_rate)
-        learnt = times(self._root, times(transposed(scaled), s))  # Gamma Y^T s / gamma
         self.estimate = self.estimate - step * learnt
         return tau
 

@@ -8,7 +8,7 @@ import numpy as np
 from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.small_matrices import eigen, times, transposed
+from arm_dynamics.small_matrices import inverse_axes, times, transposed
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class JointImpedance(Law):
     def __init__(self, model: RobotModel, parameters: JointImpedanceParameters):
         super().__init__(model, parameters)
         self._root = np.sqrt(self.parameters.stiffness)[..., np.newaxis]  # K^1/2, its diagonal
-        self._roots = self._root * transposed(self._root)
+        self._roots = self._root * np.eye(model.nv)
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: float, zeta: float) -> Any:
@@ -49,10 +49,21 @@ class JointImpedance(Law):
 
     def damping_matrix(self, mass_matrix: Array) -> Array:
         """Return D (..., n, n) for the damping ratio at this mass matrix."""
-        squares, modes = eigen(mass_matrix / self._roots)
-        modes = self._root * modes
-        weights = 2.0 * self.parameters.damping_ratio * np.sqrt(squares)
+        modes, weights = self._modes(mass_matrix)
         return (modes * weights[..., np.newaxis, :]) @ transposed(modes)
+
+    def _modes(self, mass: Array) -> tuple[Array, Array]:
+        """Return x (..., n, n) and w (..., n) of D = x diag(w) x^T.
+
+        K^1/2 M^-1 K^1/2 = F F^T with orthogonal columns f has the eigenvalues |f|^2, so that
+        (K^-1/2 M K^-1/2)^1/2 is the sum of f f^T / |f|^3.
+        """
+        roots = self._roots
+        columns = inverse_axes(
+            mass, roots if mass.ndim == 2 else np.broadcast_to(roots, mass.shape)
+        )
+        lengths = np.sqrt((columns**2).sum(-2))
+        return self._root * columns, 2.0 * self.parameters.damping_ratio / lengths**3
 
     def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
         """Return the torque (..., n) [N.m | N]."""
@@ -62,7 +73,8 @@ class JointImpedance(Law):
         tau += times(model.coriolis_matrix(q, v), reference.v)
         tau += model.gravity_torque(q)
         tau += self.parameters.stiffness * model.difference(q, reference.q)
-        tau += times(self.damping_matrix(mass), reference.v - v)
+        modes, weights = self._modes(mass)
+        tau += times(modes, weights * times(transposed(modes), reference.v - v))
         tau += model.friction_torque(v)
         tau += reference.effort
         return tau

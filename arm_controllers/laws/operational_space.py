@@ -9,7 +9,13 @@ from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.small_matrices import eigen, rotation_vector, solve_positive, times, transposed
+from arm_dynamics.small_matrices import (
+    inverse_axes,
+    product,
+    rotation_vector,
+    times,
+    transposed,
+)
 
 _TASK_AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')  # of the base frame
 
@@ -77,7 +83,7 @@ class OperationalSpace(Law):
         model, p, axes = self.model, self.parameters, self._axes
         target = model.frame_motion(reference.q, reference.v, reference.a, self._frame)
         tip = model.frame_motion(q, v, self._at_rest, self._frame)
-        turn = rotation_vector(target.rotation @ transposed(tip.rotation))
+        turn = rotation_vector(product(target.rotation, transposed(tip.rotation)))
         error = np.concatenate([target.position - tip.position, turn], axis=-1)
         tip_a = target.acceleration - tip.acceleration  # the tip's is Jdot v
         tip_a += p.kd * (target.velocity - tip.velocity)
@@ -88,20 +94,21 @@ class OperationalSpace(Law):
         jacobian = model.jacobian(q, self._frame)
         if len(axes) < 6:
             jacobian, tip_a = jacobian[..., axes, :], tip_a[..., axes]
-        weighted = solve_positive(model.mass_matrix(q), transposed(jacobian))  # M^-1 J^T
-        inertia = damped_inverse(jacobian @ weighted, p.threshold)
-        a = a_0 + times(weighted, times(inertia, tip_a - times(jacobian, a_0)))
-        tau = model.inverse_dynamics(q, v, a)
+        mobility = inverse_axes(model.mass_matrix(q), transposed(jacobian))
+        force = damped(mobility, tip_a - times(jacobian, a_0), p.threshold)
+        tau = model.inverse_dynamics(q, v, a_0)
+        tau += times(transposed(jacobian), force)  # M Jbar x = J^T (J M^-1 J^T)^-1 x
         tau += reference.effort
         return tau
 
 
-def damped_inverse(matrix: Array, threshold: float) -> Array:
-    """Return the inverse (..., m, m) of symmetric positive semidefinite matrices, damped.
+def damped(axes: Array, acceleration: Array, threshold: float) -> Array:
+    """Return the force (..., m) that gives a task this acceleration (..., m), damped.
 
-    Eigenvalues x < threshold become x / (x^2 + (threshold - x)^2): continuous, and 0 for 0.
+    The mobility axes axes^T, axes (..., m, n) orthogonal, has eigenvalues x >= 0; those below the
+    threshold are inverted as x / (x^2 + (threshold - x)^2): continuous, and 0 for 0.
     """
-    values, vectors = eigen(matrix)
+    values = (axes**2).sum(-2)
     short = np.maximum(threshold - values, 0.0)
-    inverse = values / (values**2 + short**2)
-    return (vectors * inverse[..., np.newaxis, :]) @ transposed(vectors)
+    along = times(transposed(axes), acceleration) / (values**2 + short**2)
+    return times(axes, along)

@@ -1,0 +1,70 @@
+"""What an adaptive law learns from the sliding variable, and how fast."""
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from arm_dynamics.checks import Array
+from arm_dynamics.compiling import kept
+from arm_dynamics.small_matrices import inner, solve_positive
+
+_PER_LINK = 10  # inertial parameters
+
+
+class Adaptation:
+    """Gamma Y^T s, and g = tr(M^-1 Y Gamma Y^T), with Gamma a block for each link."""
+
+    def __init__(self, blocks: Array):
+        """Take the blocks (links, 10, 10), or of each arm (N, links, 10, 10)."""
+        self._blocks = np.ascontiguousarray(blocks.reshape(-1, *blocks.shape[-3:]))
+        self._whole = block_diag(*self._blocks[0])
+
+    def __call__(self, regressor: Array, mass: Array, s: Array) -> tuple[Array, Array]:
+        """Return Gamma Y^T s (..., m) and g (..., 1).
+
+        Args:
+            regressor: Y (..., n, m), m = 10 links.
+            mass: M (..., n, n).
+            s: (..., n).
+        """
+        if s.ndim == 1:
+            weighted = regressor @ self._whole
+            return s @ weighted, np.atleast_1d(inner(regressor, solve_positive(mass, weighted)))
+        one = np.broadcast_to(np.eye(s.shape[-1]), mass.shape)
+        rows = [_rows(each, 2) for each in (regressor, solve_positive(mass, one))]
+        learnt, speed = (
+            np.empty((*s.shape[:-1], regressor.shape[-1])),
+            np.empty((*s.shape[:-1], 1)),
+        )
+        answers = learnt.reshape(-1, learnt.shape[-1]), speed.reshape(-1)
+        _adapt(*rows, self._blocks, _rows(s, 1), *answers)
+        return learnt, speed
+
+
+def _rows(array: Array, axes: int) -> Array:
+    return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])
+
+
+def _adapt_arms(regressor, inverse, blocks, s, learnt, speed):
+    count, n, columns = regressor.shape
+    weighted, sums = np.empty((n, columns)), np.empty(columns)
+    for k in range(count):
+        own, gains = regressor[k], blocks[min(k, len(blocks) - 1)]
+        weighted[:], sums[:], learnt[k] = 0.0, 0.0, 0.0
+        for j in range(n):
+            for c in range(columns):
+                y, row = own[j, c], gains[c // _PER_LINK, c % _PER_LINK]
+                if y != 0.0:
+                    first = c - c % _PER_LINK
+                    for i in range(_PER_LINK):
+                        weighted[j, first + i] += y * row[i]
+            for c in range(columns):
+                learnt[k, c] += s[k, j] * weighted[j, c]
+        for i in range(n):
+            for j in range(n):
+                factor = inverse[k, i, j]
+                for c in range(columns):
+                    sums[c] += own[i, c] * (factor * weighted[j, c])
+        speed[k] = sums.sum()
+
+
+_adapt = kept(_adapt_arms, nogil=True)
