@@ -287,9 +287,16 @@ def test_other_joints_missing_torques_and_cut_messages_are_told(tmp_path, record
 
 def test_a_recording_with_a_gap_counts_by_its_longest_piece():
     times = np.concatenate([np.arange(0, 1, 0.01), np.arange(3, 8, 0.01), [7.99]])
-    piece = Samples(times, times[:, None], times[:, None]).longest_piece()
+    samples = Samples(times, times[:, None], times[:, None])
+    piece = samples.part(samples.longest_piece())
     assert_allclose(piece.times[[0, -1]], [3.0, 7.99])
     assert len(piece.q) == 500
+
+
+def test_a_recording_with_a_reset_counts_by_its_longest_piece():
+    times = np.concatenate([np.arange(0, 2, 0.01), np.arange(0, 5, 0.01), [1.0]])
+    samples = Samples(times, times[:, None], times[:, None])
+    np.testing.assert_array_equal(samples.longest_piece(), np.arange(200, 700))
 
 
 def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
@@ -302,6 +309,7 @@ def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
     said = capsys.readouterr().out
     assert 'zero-phase Butterworth' in said
     assert '15 combinations of 39 parameters' in said
+    assert 'ros2 launch arm_sim task.launch.py task:=sinusoid robot:=' in said  # no cube
     files = [tmp_path / f'planar_3r_identified.{suffix}' for suffix in ('urdf', 'yaml')]
     loaded = Robot.load(*map(str, files))
     unseen = some_motion(robot.model, 6)

@@ -22,8 +22,8 @@ ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_controllers': ['', 'laws', 'adapters', 'published', 'follower', 'ros'],
     'arm_sim': [
         '', 'launching', 'plants', 'viewer', 'view', 'standards', 'runs', 'tasks', 'farm', 'batch',
-        'comparison', 'tuning', 'recording', 'margins', 'robot_trials', 'commands', 'judging',
-        'cartesian', 'ros', 'replay',
+        'comparison', 'tuning', 'recording', 'margins', 'identification', 'robot_trials',
+        'commands', 'judging', 'cartesian', 'ros', 'replay',
     ],
 }  # fmt: skip
 OPEN_ROOMS = {'laws', 'tasks', 'solvers'}  # one file for each that is found in them

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 from arms import load_arm
+from mcap.writer import Writer
 from numpy.testing import assert_allclose
 from scripts import load_script
-from test_identification import exact_samples, some_motion
+from test_identification import exact_samples, serialized, some_motion
 
 from arm_dynamics import ArmError
+from arm_dynamics.compiled import FRICTIONLESS
 from arm_dynamics.identification import (
     Carrying,
     IdentificationParameters,
@@ -24,6 +26,9 @@ from arm_dynamics.identification import (
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
 from arm_sim.commands import identify as command
+from arm_sim.identification.drives import motors_of
+from arm_sim.identification.files import write_arm
+from arm_sim.runs.recordings import read_samples, read_voltages
 from arm_sim.runs.robot import Robot
 
 STUDY = load_script('benchmarks/identification.py')
@@ -114,11 +119,104 @@ def test_the_constants_of_motors_thirty_percent_off_are_found(brushes, tmp_path,
     )
     np.savez(file, t=samples.times, q=samples.q, effort=samples.effort, voltage=voltage)
     assert command.main([str(file), *options, '--torque-reference', 'links']) == 0
-    assert 'torque scale, recorded over true' in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert 'torque scale, recorded over true' in said
+    assert "five_joint_arm_identified.yaml has 'implicitfast'" in said
+    assert 'task:=sinusoid controller:=motor_computed_torque robot:=' in said  # no cube
     told = json.loads((tmp_path / 'identified.json').read_text())
     assert_allclose(told['motors']['back_emf'], found.back_emf)
     written = Robot.load('five_joint_arm', tmp_path / 'five_joint_arm_identified.yaml')
-    assert_allclose(written.parameters('simulator')['armature_resistance'], found.resistance)
+    told = written.parameters('simulator')
+    assert_allclose(told['armature_resistance'], found.resistance)
+    assert told['integrator'] not in FRICTIONLESS  # as the one in the arm's own file is
+    assert (written.model.friction > 0.0).all()
+
+
+def test_an_arm_without_friction_keeps_the_step_that_has_none(tmp_path):
+    robot = Robot.load('five_joint_arm')
+    samples = exact_samples(robot.model, some_motion(robot.model, 7), 10.0, noise=0.01)
+    found = identify(JointRegressor(robot.model), samples, KNOWN)
+    files = write_arm(tmp_path, robot, found, {})
+    assert files.notes == ["integrator 'lagged_euler' has no friction: none was found"]
+    written = Robot.load(str(files.urdf), files.config)
+    assert not written.model.damping.any()
+    assert not written.model.friction.any()
+    assert written.parameters('simulator')['integrator'] == 'lagged_euler'
+
+
+def in_mcap(file, states, commands, names='ab'):
+    """Write states (time, q, effort) and commands (time, volts) of joints."""
+    with file.open('wb') as stream:
+        writer = Writer(stream)
+        writer.start()
+        schema = writer.register_schema('sensor_msgs/msg/JointState', 'ros2msg', b'')
+        for topic, rows in (
+            ('/joint_states', [serialized(round(t * 1e9), names, *each) for t, *each in states]),
+            ('/joint_commands', [serialized(round(t * 1e9), names, [], u) for t, u in commands]),
+        ):
+            channel = writer.register_channel(topic, 'cdr', schema)
+            for row in rows:
+                writer.add_message(channel, 0, row, 0)
+        writer.finish()
+
+
+def test_the_voltage_that_acted_is_the_newest_command_before_a_state(tmp_path):
+    times, volts = np.arange(1, 6) * 0.25, np.arange(10.0).reshape(5, 2)
+    states = [(t, [t, -t], [t, 2.0 * t]) for t in times]
+    file = tmp_path / 'x.mcap'
+    # Each command answers the state of its stamp: what it makes is seen in the next one.
+    in_mcap(file, states, zip(times, volts, strict=True))
+    found = read_voltages(file, ['b', 'a'], read_samples(file, ['b', 'a']).times)
+    assert_allclose(found[1:], volts[:-1, ::-1])
+    assert np.isnan(found[0]).all()
+    in_mcap(file, states, [(0.9, volts[1]), (1.1, volts[2]), (0.3, volts[3])])
+    with pytest.raises(ArmError, match='the stamps of its joint commands go back'):
+        read_voltages(file, ['a', 'b'], times)
+    in_mcap(file, states, [])
+    with pytest.raises(ArmError, match='no joint commands of a, b; it has none'):
+        read_voltages(file, ['a', 'b'], times)
+
+
+def test_voltages_of_tables_have_a_row_for_each_state(tmp_path):
+    times, volts = np.arange(5) * 0.25, np.arange(10.0).reshape(5, 2)
+    table = np.column_stack([volts, times])
+    header = {'header': 'b.voltage,a.voltage,time', 'comments': '', 'delimiter': ','}
+    np.savetxt(tmp_path / 'x.csv', table, **header)
+    assert_allclose(read_voltages(tmp_path / 'x.csv', ['a', 'b'], times), volts[:, ::-1])
+    with pytest.raises(ArmError, match=r"has no column 'c\.voltage'"):
+        read_voltages(tmp_path / 'x.csv', ['c'], times)
+    for name, told in (
+        ('voltage', r'voltage has shape \(5, 2\); it must be \(4, 2\)'),
+        ('volts', r"has no 'voltage' \(m, n\)"),
+    ):
+        np.savez(tmp_path / 'x.npz', **{name: volts})
+        with pytest.raises(ArmError, match=told):
+            read_voltages(tmp_path / 'x.npz', ['a', 'b'], times[1:])
+
+
+@pytest.mark.parametrize('kind', ['mcap', 'csv'])
+def test_motors_are_found_from_what_was_recorded(kind, tmp_path):
+    robot = Robot.load('five_joint_arm')
+    names = robot.model.joint_names
+    kt, ra = np.array([13.0, 7.0, 13.0, 0.7, 1.3]), np.array([0.7, 1.3, 0.7, 1.3, 1.3])
+    motors = DCMotors(tuple(kt), (), tuple(ra))
+    samples, voltage = STUDY.driven_by_voltages(
+        robot, robot.model, motors, some_motion(robot.model, 7), 4.0
+    )
+    file = tmp_path / f'x.{kind}'
+    if kind == 'csv':
+        columns = [f'{n}.{x}' for x in ('position', 'effort', 'voltage') for n in names]
+        table = np.column_stack([samples.times, samples.q, samples.effort, voltage])
+        header = ','.join(['time', *columns])
+        np.savetxt(file, table, delimiter=',', header=header, comments='', fmt='%.17g')
+    else:
+        sent = samples.times - (samples.times[1] - samples.times[0])
+        rows = zip(samples.times, samples.q, samples.effort, strict=True)
+        in_mcap(file, rows, zip(sent, voltage, strict=True), names)
+    found, lacking = motors_of(str(file), robot, read_samples(file, names), KNOWN)
+    assert not lacking
+    assert_allclose(found.back_emf, kt, rtol=0.01)
+    assert_allclose(found.resistance, ra, rtol=0.02)
 
 
 def test_a_motor_that_stands_still_is_named():

@@ -3,9 +3,14 @@
 from arm_dynamics.compiled.batch_forward_model import BatchForwardModel, SoftFriction
 from arm_dynamics.compiled.batch_model import BatchModel
 from arm_dynamics.compiled.compiled_model import CompiledModel
-from arm_dynamics.compiled.forward_model import ForwardModel, ForwardModelParameters
+from arm_dynamics.compiled.forward_model import (
+    FRICTIONLESS,
+    ForwardModel,
+    ForwardModelParameters,
+)
 
 __all__ = [
+    'FRICTIONLESS',
     'BatchForwardModel',
     'BatchModel',
     'CompiledModel',

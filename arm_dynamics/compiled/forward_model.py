@@ -21,6 +21,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 # published five-joint arm's step: explicit Euler whose acceleration is part of the state, so that
 # a voltage acts one step late, with its motors' stiction.
 INTEGRATORS = (*integrators.INTEGRATORS, 'implicitfast', 'lagged_euler')
+FRICTIONLESS = ('lagged_euler',)  # steps that have neither damping nor Coulomb friction
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class ForwardModel:
         self.damping = self.table[joint_torques.DAMPING]
         self.friction = self.table[joint_torques.FRICTION]
         self._lagged = parameters.integrator == 'lagged_euler'
-        if self._lagged:
+        if parameters.integrator in FRICTIONLESS:
             self._refuse_what_has_no_effect()
         self._implicit = parameters.integrator == 'implicitfast'
         method = 'semi_implicit_euler' if self._implicit else parameters.integrator
@@ -103,16 +104,17 @@ class ForwardModel:
 
     def _refuse_what_has_no_effect(self) -> None:
         """Raise ArmError for what the published step does not have: it would have no effect."""
+        integrator = self.parameters.integrator
         for name in ('friction', 'damping'):
             values = getattr(self, name)
             if values.any():
                 raise ArmError(
-                    f"{name} is {values.tolist()}; integrator 'lagged_euler' has none, as "
+                    f'{name} is {values.tolist()}; integrator {integrator!r} has none, as '
                     'published: it must be 0, or the integrator another'
                 )
         if self.parameters.effort_limits:
             raise ArmError(
-                "effort_limits is true; integrator 'lagged_euler' has none, as published: "
+                f'effort_limits is true; integrator {integrator!r} has none, as published: '
                 'it must be false, or the integrator another'
             )
 

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.regressor import BaseParameters, JointRegressor
-from arm_dynamics.identification.signals import Rows, Samples, rows_of
+from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
 from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.parameters import Parameters, parameter
 
 _ROUNDS = 3  # of finding each joint's noise
 _CARRYING = 10.0  # relative spread of the link that carries a payload
-_LEAST_ROWS = 5  # per unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +50,8 @@ class Identified:
         base: the combinations that torques depend on.
         base_values, base_errors: (r,) of these; errors by the torques alone.
         lag, lag_error: how much earlier than its stamp a torque acted [s].
-        fit, validation: (n,) RMS of what is left of the torque, as a share of its RMS.
+        fit, validation: (n,) RMS of what is left of the torque, as a share of its RMS; nan:
+            nothing was held back.
         noise: (n,) standard deviation of the torque after filtering [N.m | N].
         rows: all equations; `train` (k,) bool tells which of them were used.
     """
@@ -74,6 +74,14 @@ class Identified:
     def predicted(self) -> Array:
         """Return the torques (k, n) that the parameters predict at all rows."""
         return self.rows.y @ np.append(self.pi, self.lag)
+
+    def as_given(self) -> Array:
+        """Return the torques (k, n) that the model as given predicts at all rows."""
+        return self.rows.y @ np.append(self.regressor.parameters(), self.lag)
+
+    def validation_as_given(self) -> Array:
+        """Return what `validation` (n,) is of the model as given."""
+        return _share(self.rows.tau - self.as_given(), self.rows, ~self.train)
 
 
 @dataclass(frozen=True)
@@ -121,19 +129,14 @@ def identify(
     """Return what explains a recording.
 
     Raises:
-        ArmError: too short, or the arm hardly moves.
+        ArmError: too short, the arm hardly moves, or torques are missing.
     """
-    rows = rows_of(regressor, samples.longest_piece(), parameters.cutoff)
+    rows = rows_of(regressor, samples, parameters.cutoff)
     border = rows.times[0] + (1.0 - parameters.held_back) * np.ptp(rows.times)
     train = rows.times <= border
     used = rows.part(train)
     n, moving = regressor.model.nv, used.moving
-    for joint in np.flatnonzero(moving.sum(axis=0) < _LEAST_ROWS * 13):
-        raise ArmError(
-            f'joint {regressor.model.joint_names[joint]!r} hardly moves: it needs '
-            f'{_LEAST_ROWS * 13} filtered samples above 0.075 rad/s, it has '
-            f'{moving[:, joint].sum()}; drive a motion of `excite`'
-        )
+    check_rows(used, regressor.model.joint_names)
     known = parameters.payload
     links = [tool_link(regressor)] if known else list(range(n))
     prior = Prior(regressor, used, links, _CARRYING if known else parameters.prior)
@@ -163,10 +166,11 @@ def identify(
 
 
 def _share(left: Array, rows: Rows, keep: NDArray[np.bool_]) -> Array:
-    """Return the RMS of what is left over the torque's RMS, per joint, where it moves."""
+    """Return the RMS of what is left over the torque's RMS (n,), where joints move; nan: none."""
     weight = rows.moving & keep[:, np.newaxis]
     squares = [(np.where(weight, x, 0.0) ** 2).sum(axis=0) for x in (left, rows.tau)]
-    return np.sqrt(squares[0] / np.maximum(squares[1], 1e-300))
+    of = np.where(squares[1] > 0.0, squares[1], np.nan)
+    return np.asarray(np.sqrt(squares[0] / of))
 
 
 def compressed(rows: Rows, noise: Array) -> Array:

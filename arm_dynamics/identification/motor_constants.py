@@ -144,7 +144,8 @@ def _motor(tau: Array, voltage: Array, v: Array) -> tuple[float, ...]:
     residual = rubbed.fun
     spread = np.sqrt(np.diagonal(np.linalg.pinv(rubbed.jac.T @ rubbed.jac)) * np.mean(residual**2))
     rms = np.sqrt(np.mean(tau**2))
-    if rubbed.x[2] > _SURE * spread[2] and rubbed.x[2] * np.log(2.0) < rubbed.x[3]:
+    shown = rubbed.x[2] > _SURE * spread[2] and rubbed.x[3] < usual  # else it is a resistance
+    if shown and rubbed.x[2] * np.log(2.0) < rubbed.x[3]:
         k, ke, drop, half = rubbed.x.tolist()
         return (
             k, float(spread[0]), ke, float(spread[1]), drop, float(spread[2]), half,

@@ -6,7 +6,7 @@ gives v and a. The regressor is made of these, and with the torques it passes th
 What the second takes off is taken off both sides of tau = Y pi alike.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -25,6 +25,8 @@ _ORDER = 4
 _CUT_OFF_ENDS = 3.0  # periods of the cutoff, where the filters have not settled
 _MOVING = 1.5  # times STANDSTILL: from there on Coulomb friction has its full size
 _SAME = 1e-6  # times nearer than this are one [s]
+_SAME_TORQUE = 1e-9  # relative; filtering a constant leaves its rounding
+_LEAST_ROWS = 65  # of each joint: five for each of its parameters
 _GAP = 5.0  # median periods without a sample, after which a new piece begins
 
 
@@ -36,17 +38,23 @@ class Samples:
     q: Array
     effort: Array
 
-    def longest_piece(self) -> 'Samples':
-        """Return the longest piece without a gap, each time once."""
-        keep = np.concatenate([[True], np.diff(self.times) > _SAME])
-        times = self.times[keep]
-        if len(times) < 2:
+    def part(self, which: NDArray[np.intp]) -> 'Samples':
+        """Return the samples (k,) of these numbers."""
+        return Samples(self.times[which], self.q[which], self.effort[which])
+
+    def longest_piece(self) -> NDArray[np.intp]:
+        """Return the numbers (k,) of the longest piece without a gap, each time once.
+
+        A time that goes back, as after a reset, begins a new piece.
+        """
+        which = np.flatnonzero(np.abs(np.diff(self.times, prepend=-np.inf)) > _SAME)
+        if len(which) < 2:
             raise ArmError('the recording has fewer than two states')
-        steps = np.diff(times)
-        ends = np.flatnonzero(steps > _GAP * np.median(steps)) + 1
-        edges = [0, *ends.tolist(), len(times)]
+        steps = np.diff(self.times[which])
+        ends = np.flatnonzero((steps > _GAP * np.median(np.abs(steps))) | (steps < 0.0)) + 1
+        edges = [0, *ends.tolist(), len(which)]
         first, last = max(pairwise(edges), key=lambda both: both[1] - both[0])
-        return Samples(*(x[keep][first:last] for x in (self.times, self.q, self.effort)))
+        return which[first:last]
 
 
 @dataclass(frozen=True)
@@ -71,24 +79,25 @@ class Rows:
 
 
 def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
-    """Return the filtered equations of a recording; `cutoff` [Hz].
+    """Return the filtered equations of a recording's longest piece; `cutoff` [Hz].
 
     Raises:
         ArmError: too short, or not sampled often enough.
     """
+    samples = samples.part(samples.longest_piece())
     count = len(samples.times)
     begin, end = samples.times[[0, -1]]
-    rate = (count - 1) / (end - begin)
-    if rate < FIRST * cutoff:
-        raise ArmError(
-            f'the recording has {rate:.4g} states per second; a cutoff of {cutoff:g} Hz needs '
-            f'{FIRST * cutoff:g}: choose a lower one'
-        )
     lost = _CUT_OFF_ENDS / cutoff
     if end - begin < 10.0 * lost:
         raise ArmError(
             f'the recording lasts {end - begin:.3g} s; a cutoff of {cutoff:g} Hz needs '
             f'{10.0 * lost:.3g} s or more'
+        )
+    rate = (count - 1) / (end - begin)
+    if rate < FIRST * cutoff:
+        raise ArmError(
+            f'the recording has {rate:.4g} states per second; a cutoff of {cutoff:g} Hz needs '
+            f'{FIRST * cutoff:g}: choose a lower one'
         )
     even = np.linspace(begin, end, count)
     q, tau = CubicSpline(samples.times, samples.q)(even), samples.effort
@@ -105,6 +114,21 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     step, skip = round(_RATE / _KEPT_RATE), round(lost * _RATE * cutoff)
     kept = slice(skip, len(times) - skip, step)
     return Rows(times[kept], second(y)[kept], second(torque(times))[kept], ~slow[kept])
+
+
+def check_rows(rows: Rows, names: Sequence[str]) -> None:
+    """Raise ArmError where the joints of these names hardly move, or have no torque."""
+    for name, moving, tau in zip(names, rows.moving.T, rows.tau.T, strict=True):
+        if moving.sum() < _LEAST_ROWS:
+            raise ArmError(
+                f'joint {name!r} hardly moves: it needs {_LEAST_ROWS} filtered samples above '
+                f'{_MOVING * STANDSTILL:g} rad/s, it has {moving.sum()}; drive a motion of '
+                '`excite`'
+            )
+        if np.ptp(tau) <= _SAME_TORQUE * np.abs(tau).max():
+            raise ArmError(
+                f'joint {name!r}: its recorded torque is always {tau[0]:g}; torques are needed'
+            )
 
 
 def lowpass(cutoff: float, rate: float) -> Callable[[Array], Array]:

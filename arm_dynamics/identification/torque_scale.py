@@ -24,7 +24,7 @@ from arm_dynamics.identification.estimation import (
     standard_errors,
 )
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Rows, Samples, rows_of
+from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
 from arm_dynamics.identification.solution import Prior
 from arm_dynamics.model_error import ModelError, with_error
 
@@ -85,11 +85,12 @@ def torque_scales(
         links_known: the links are as in the model.
 
     Raises:
-        ArmError: a recording that is too short.
+        ArmError: a recording that is too short, or what `check_rows` refuses of the first.
     """
     n = regressor.model.nv
-    read = [rows_of(regressor, each.samples.longest_piece(), parameters.cutoff)
+    read = [rows_of(regressor, each.samples, parameters.cutoff)
             for each in recordings]  # fmt: skip
+    check_rows(read[0], regressor.model.joint_names)
     prior = Prior(regressor, read[0], [] if links_known else list(range(n)), parameters.prior)
     free = np.append(prior.free, np.ones(n, dtype=bool))
     size = len(free)

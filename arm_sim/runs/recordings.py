@@ -7,6 +7,7 @@ velocities and efforts; each number stands at a multiple of its size, four bytes
 import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
         ArmError: names the file and what it lacks.
     """
     file = Path(path).expanduser()
-    try:
+    with _told_of(path):
         if file.suffix == '.npz':
             samples = _of_npz(file, len(joint_names))
         elif file.suffix == '.csv':
@@ -39,11 +40,6 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
             if not np.isfinite(values).all():
                 raise ArmError(f'some {name} are not finite')
         return samples
-    except ArmError as error:
-        raise ArmError(f'recording {str(path)!r}: {error}') from None
-    except (OSError, McapError, sqlite3.Error, ValueError, KeyError) as error:
-        told = ' '.join(str(error).split()) or type(error).__name__
-        raise ArmError(f'recording {str(path)!r} cannot be read: {told}') from None
 
 
 def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
@@ -55,20 +51,35 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
     Raises:
         ArmError: names the file and what it lacks.
     """
-    file = Path(path).expanduser()
-    try:
+    file, shape = Path(path).expanduser(), (len(times), len(joint_names))
+    with _told_of(path):
         if file.suffix == '.npz':
             with np.load(file) as arrays:
-                return np.array(arrays['voltage'], dtype=float).reshape(len(times), -1)
+                if 'voltage' not in arrays:
+                    raise ArmError("has no 'voltage' (m, n)")
+                voltage = np.array(arrays['voltage'], dtype=float)
+                if voltage.shape != shape:
+                    raise ArmError(f'voltage has shape {voltage.shape}; it must be {shape}')
+                return voltage
         if file.suffix == '.csv':
             return _columns(file, [f'{name}.voltage' for name in joint_names])
-        sent = _of_messages(list(_messages(file, commands=True)), joint_names)
-    except KeyError:
-        raise ArmError(f"recording {str(path)!r} has no 'voltage' (m, n)") from None
+        sent = _of_messages(list(_messages(file, commands=True)), joint_names, 'joint commands')
+        if (np.diff(sent.times) < 0.0).any():
+            raise ArmError('the stamps of its joint commands go back; record without a reset')
+        newest = np.searchsorted(sent.times, times - _SOON) - 1
+        return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
+
+
+@contextmanager
+def _told_of(path: Path | str) -> Iterator[None]:
+    """Turn what goes wrong while a recording is read into an ArmError that names it."""
+    try:
+        yield
     except ArmError as error:
-        raise ArmError(f'recording {str(path)!r}: commands: {error}') from None
-    newest = np.searchsorted(sent.times, times - _SOON) - 1
-    return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
+        raise ArmError(f'recording {str(path)!r}: {error}') from None
+    except (OSError, McapError, sqlite3.Error, ValueError, KeyError, TypeError) as error:
+        told = ' '.join(str(error).split()) or type(error).__name__
+        raise ArmError(f'recording {str(path)!r} cannot be read: {told}') from None
 
 
 def _of_npz(file: Path, n: int) -> Samples:
@@ -92,10 +103,13 @@ def _columns(file: Path, wanted: Sequence[str]) -> Array:
     """Return columns of a CSV file, by name."""
     with file.open() as stream:
         header = stream.readline().strip().split(',')
+        rows = any(line.strip() for line in stream)
     for name in wanted:
         if name not in header:
             raise ArmError(f'has no column {name!r}; it needs {", ".join(wanted)}')
     columns = [header.index(name) for name in wanted]
+    if not rows:
+        raise ArmError('has no rows')
     return np.loadtxt(file, delimiter=',', skiprows=1, usecols=columns, ndmin=2)
 
 
@@ -130,7 +144,9 @@ def _messages(file: Path, commands: bool = False) -> Iterator[bytes]:
         raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
 
 
-def _of_messages(messages: list[bytes], joint_names: Sequence[str]) -> Samples:
+def _of_messages(
+    messages: list[bytes], joint_names: Sequence[str], kind: str = 'joint states'
+) -> Samples:
     times, q, effort, seen = [], [], [], set()
     layout: _Layout | None = None
     for data in messages:
@@ -142,13 +158,13 @@ def _of_messages(messages: list[bytes], joint_names: Sequence[str]) -> Samples:
         order = [layout.names.index(name) for name in joint_names]
         position, torque = layout.values(data)
         if not len(torque):
-            raise ArmError('its joint states have no effort: torques are needed')
+            raise ArmError(f'its {kind} have no effort, which is needed')
         times.append(layout.time(data))
         q.append(position[order] if len(position) else np.full(len(order), np.nan))
         effort.append(torque[order])
     if not times:
         names = ', '.join(sorted(seen)) or 'none'
-        raise ArmError(f'no joint states of {", ".join(joint_names)}; it has {names}')
+        raise ArmError(f'no {kind} of {", ".join(joint_names)}; it has {names}')
     return Samples(np.array(times), np.array(q), np.array(effort))
 
 

@@ -77,11 +77,10 @@ def motors_of(
     if robot.parameters('simulator').get('actuator') != 'voltage':
         return None, ''
     names = robot.model.joint_names
-    keep = np.concatenate([[True], np.diff(samples.times) > 0.0])
-    once = Samples(*(x[keep] for x in vars(samples).values()))
+    piece = samples.longest_piece()
     try:
-        voltage = read_voltages(path, names, samples.times)[keep]
-        return motor_constants(once, voltage, known.cutoff, names), ''
+        voltage = read_voltages(path, names, samples.times)[piece]
+        return motor_constants(samples.part(piece), voltage, known.cutoff, names), ''
     except ArmError as error:
         return None, f'motors not identified: {error}'
 

@@ -1,0 +1,1 @@
+"""What `identify` finds, told and written."""

@@ -1,0 +1,123 @@
+"""What `identify` tells of an arm: tables, lines, numbers, a picture."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Table
+
+from arm_dynamics.identification import IdentificationParameters, Identified, payload_of
+from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
+
+_UNKNOWN = 0.5  # of what was believed: a parameter whose spread is still larger is not shown
+
+
+def joint_table(found: Identified) -> Table:
+    """Return what was found of each joint, and the torque that is left over."""
+    title = 'joints; torque error: RMS over the held-back part, as a share of the torque'
+    table = Table('joint', box=SIMPLE, title=title)
+    names = 'rotor inertia', 'viscous friction', 'Coulomb friction', 'error as given', 'identified'
+    for name in names:
+        table.add_column(name, justify='right')
+    model, n = found.regressor.model, found.regressor.model.nv
+    values, errors = (x[10 * n :].reshape(3, n) for x in (found.pi, found.errors))
+    given = found.validation_as_given()
+    for i, name in enumerate(model.joint_names):
+        cells = [f'{x:.4g} ± {e:.1g}' for x, e in zip(values[:, i], errors[:, i], strict=True)]
+        table.add_row(name, *cells, _percent(given[i]), _percent(found.validation[i]))
+    return table
+
+
+def link_table(found: Identified) -> Table:
+    """Return mass and centre of each link."""
+    table = Table('link', box=SIMPLE, title='links; a * marks what this motion hardly shows')
+    for name in ('mass as given', 'mass [kg]', 'centre of mass x, y, z [m], in its joint frame'):
+        table.add_column(escape(name), justify='right')
+    before = found.regressor.parameters()
+    for i, name in enumerate(found.regressor.link_names):
+        part = slice(10 * i, 10 * i + 4)
+        (mass, *first), star = found.pi[part], np.where(found.share_left[part] > _UNKNOWN, '*', '')
+        place = ', '.join(f'{x / mass:.4f}{s}' for x, s in zip(first, star[1:], strict=True))
+        told = f'{mass:.4g} ± {found.errors[10 * i]:.1g}{star[0]}'
+        table.add_row(name, f'{before[10 * i]:.4g}', told, place)
+    return table
+
+
+def notes(found: Identified, parameters: IdentificationParameters) -> list[str]:
+    """Return lines on what the motion shows, how it was read, payload and lag."""
+    hidden = int((found.share_left > _UNKNOWN).sum())
+    rows = found.rows
+    return [
+        f'{len(found.base.columns)} combinations of {len(found.pi)} parameters make the torques; '
+        f'{hidden} of these, each alone, are hardly shown by this motion: near the model as given',
+        'velocities and accelerations: quintic spline of positions after a zero-phase Butterworth '
+        f'filter of {4.0 * parameters.cutoff:g} Hz; both sides of tau = Y pi filtered at '
+        f'{parameters.cutoff:g} Hz, zero phase; {len(rows.times)} rows of each joint from '
+        f'{rows.times[0]:.1f} to {rows.times[-1]:.1f} s',
+        *([_payload(found)] if parameters.payload else []),
+        f'torques act {found.lag * 1e3:.3g} ± {found.lag_error * 1e3:.1g} ms before their stamps',
+    ]
+
+
+def _payload(found: Identified) -> str:
+    carried = payload_of(found)
+    places = zip(carried.center, carried.center_error, strict=True)
+    told = ', '.join(f'{1e3 * x:.1f} ± {1e3 * e:.1g}' for x, e in places)
+    return f'payload: {carried.mass:.4g} ± {carried.mass_error:.1g} kg at ({told}) mm of the tool'
+
+
+def facts(found: Identified, parameters: IdentificationParameters, robot: str) -> dict[str, Any]:
+    """Return all numbers."""
+    model, base = found.regressor.model, found.base
+    before = found.regressor.parameters()
+    each = zip(base.formulas(), found.base_values, found.base_errors, strict=True)
+    rows = zip(
+        found.regressor.names, before, found.pi, found.errors, found.share_left, strict=True
+    )
+    keys = 'name', 'given', 'found', 'standard_error', 'spread_left'
+    carried = payload_of(found) if parameters.payload else None
+    payload = {k: np.asarray(x).tolist() for k, x in vars(carried).items()} if carried else None
+    return {
+        'robot': robot,
+        'found_payload': payload,
+        **vars(parameters),
+        'filters': notes(found, parameters)[1],
+        'torque_lag_s': found.lag,
+        'torque_lag_error_s': found.lag_error,
+        'joint_names': list(model.joint_names),
+        'torque_noise': found.noise.tolist(),
+        'torque_error_share_fit': found.fit.tolist(),
+        'torque_error_share_held_back': found.validation.tolist(),
+        'torque_error_share_held_back_as_given': found.validation_as_given().tolist(),
+        'parameters': [
+            dict(zip(keys, (name, *map(float, numbers)), strict=True)) for name, *numbers in rows
+        ],
+        'base_parameters': [
+            {'combination': name, 'found': float(x), 'standard_error': float(e)}
+            for name, x, e in each
+        ],
+    }
+
+
+def picture(found: Identified, robot: str) -> Figure:
+    """Draw the torques of the held-back part: measured, as identified and as given."""
+    model, rows = found.regressor.model, found.rows
+    keep = ~found.train if (~found.train).any() else found.train
+    before, after, t = found.as_given()[keep], found.predicted()[keep], rows.times[keep]
+    figure = new_figure(
+        11.0, 2.6 * -(-model.nv // 3) + 0.8, f'{robot}: torque on the held-back part'
+    )
+    for i, axis in enumerate(panels(figure, model.nv)):
+        axis.plot(t, rows.tau[keep, i], color=QUIET, lw=3.5, label='measured')
+        axis.plot(t, before[:, i], color=ORANGE, lw=1.0, label='as given')
+        axis.plot(t, after[:, i], color=BLUE, lw=1.0, label='as identified')
+        title = f'{model.joint_names[i]}: {_percent(found.validation[i])} left'
+        style(axis, title, 'time [s]', 'torque [N]' if model.prismatic[i] else 'torque [N.m]')
+    legend(figure, handles=figure.axes[0].get_lines(), loc='outside lower center', ncols=3)
+    return figure
+
+
+def _percent(share: float) -> str:
+    return f'{share:.2%}' if np.isfinite(share) else '-'
