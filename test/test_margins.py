@@ -12,6 +12,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import margins as command
 from arm_sim.margins.agreement import agreement_of
 from arm_sim.margins.linear_law import WARM_UP, linear_law
+from arm_sim.margins.linear_loop import ClosedLoops, end_to_end
 from arm_sim.margins.margins import FACTORS, Loop, course_of, margins_of
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.runs.closed_loop import Imperfections
@@ -77,9 +78,12 @@ def test_an_integral_at_its_bound_stands_no_delay():
     law = law_class('computed_torque_pid')(
         robot.model, law_class('computed_torque_pid').Parameters((400.0,), (ki,), (40.0,))
     )
-    found = linear_law(law, make_task('sinusoid', robot).reference, WARM_UP, H)
     course = course_of(replace(LOOP, law='computed_torque_pid'), [robot.model])
-    quick = course._replace(laws=[found] * len(course.laws), arms=[course.arms[0]] * 9)
+    first = round(course.times[0] / H)
+    found = linear_law(law, make_task('sinusoid', robot).reference, first, H)
+    quick = course._replace(
+        laws=[found] * len(course.laws), arms=[course.arms[0]] * len(course.arms)
+    )
     change = np.array([-400.0 * H, 1.0 - 40.0 * H, -H])  # of e, de and ki times the integral
     theory = np.array([[1.0, 0.0, 0.0] + H * change, change, [ki * H, 0.0, 1.0]])
     np.testing.assert_allclose(quick.margins([0]), decay(theory), atol=1e-3)
@@ -97,10 +101,28 @@ def test_a_heavier_arm_is_nearer_to_instability_with_delay():
     assert margins_of(unstable).margin < 0.0
 
 
-def test_drawn_arms_are_as_foretold():
-    found = agreement_of(replace(LOOP, natural_frequency=60.0, delay=12), 80)
+def test_an_error_that_grows_here_may_die_there():
+    matrices = np.diag([2.0, 0.1]), np.diag([0.1, 2.0])
+    each = [ClosedLoops(f[np.newaxis], *[np.zeros((1, 2, 2))] * 3, H) for f in matrices]
+    for loops in each:
+        np.testing.assert_allclose(loops.margins(), -np.log(2.0) / H)
+        np.testing.assert_allclose(end_to_end([loops], 3), loops.margins())
+    np.testing.assert_allclose(end_to_end(each, 3), -np.log(0.2) / (2.0 * H))
+
+
+@pytest.mark.parametrize(
+    ('law', 'samples'), [('computed_torque', 80), ('adaptive_computed_torque', 60)]
+)
+def test_drawn_arms_are_as_foretold(law, samples):
+    found = agreement_of(replace(LOOP, law=law, natural_frequency=60.0, delay=12), samples)
     assert 0.1 < found.unstable.mean() < 0.9
     assert found.share >= 0.95
+
+
+def test_noise_that_drives_a_law_to_its_limits_makes_no_arm_unstable():
+    # The exact step answers 1e-5 rad of noise with all the torque that there is.
+    exact = Loop('planar_3r', 'sinusoid', 'servo', feedforward='discrete')
+    assert not agreement_of(exact, 40).unstable.any()
 
 
 def test_noise_comes_to_what_a_run_shows():

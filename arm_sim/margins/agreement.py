@@ -28,8 +28,8 @@ class Agreement(NamedTuple):
 
     Attributes:
         margins: (N,) from end to end of the task [1/s].
-        unstable: (N,) whether a small error grew in the run.
-        rms_mm: (N,) tracking error of the tip [mm].
+        unstable: (N,) whether a small error grew in the run without noise.
+        rms_mm: (N,) tracking error of the tip in the run with noise [mm].
     """
 
     margins: Array
@@ -45,16 +45,18 @@ class Agreement(NamedTuple):
 def agreement_of(loop: Loop, samples: int) -> Agreement:
     """Draw arms as the Monte Carlo does, with a delay up to the loop's; foretell, and run them.
 
-    Each arm runs twice with the same noise, once nudged by 1e-6 rad, and once without noise: it
-    is unstable if the first two part, to 1e-4 rad at some time or to more than the nudge at the
-    end, or if the third shakes as `tune` has it. What noise alone shakes is stable.
+    Each arm runs once with noise, for its tracking error, and twice without, once nudged by 1e-6
+    rad: it is unstable if these two part, to 1e-4 rad at some time or to more than the nudge at
+    the end, or if they shake as `tune` has it. What noise alone shakes is stable: a law that it
+    drives to the torque limits in every other period is no longer the loop that was foretold.
     """
     robot = loop.load()
     ranges = replace(loop.ranges, delay=loop.delay)
     draws = [ranges.draw(robot, loop.seed, i) for i in range(samples)]
     arms = [with_error(robot.model, error) for error, _ in draws]
     given = [imperfections for _, imperfections in draws]
-    foretold = course_of(loop, arms).margins([each.delay for each in given]).mean(axis=0)
+    foretold = course_of(loop, arms).margins([each.delay for each in given])
+    quiet = [Imperfections(delay=each.delay) for each in given]
 
     task = make_task(loop.task, robot)
     loaded = [with_error(each, ModelError(payload=task.payload)) for each in arms]
@@ -64,24 +66,25 @@ def agreement_of(loop: Loop, samples: int) -> Agreement:
     apart = _Apart(samples, round(task.duration / period))
 
     def nudge(plant: BatchPlant) -> BatchPlant:
-        plant.q[samples : 2 * samples] += _NUDGE
+        plant.q[2 * samples :] += _NUDGE
         return plant
 
     alive, _ = run_batch(
         plant, loop.make(robot, BatchModel(robot.model)), tabulated(task.reference),
         task.duration, [measures, apart], [(0.0, nudge)],
-        given * 2 + [Imperfections(delay=each.delay) for each in given],
+        given + quiet * 2,
     )  # fmt: skip
     found = measures.results()
     limit = robot.model.effort_limit
     scale = np.sqrt(np.mean(np.where(np.isfinite(limit), limit, 0.0) ** 2)) or 1.0
-    shakes = ~alive[:samples] | ~(found['chatter_nm'][2 * samples :] / scale < SHAKING)
+    first = slice(samples, 2 * samples)
+    shakes = ~alive[first] | ~(found['chatter_nm'][first] / scale < SHAKING)
     rms = np.nan_to_num(found['tracking_rms_mm'][:samples], nan=np.inf)
     return Agreement(foretold, shakes | apart.grew, rms)
 
 
 class _Apart:
-    """An observer of run_batch: how far the second arms, as many, are from the first."""
+    """An observer of run_batch: how far the last `count` arms are from as many before them."""
 
     def __init__(self, count: int, periods: int):
         self._count, self._periods = count, periods
@@ -92,7 +95,7 @@ class _Apart:
     ) -> None:
         """Look at the state of period i."""
         size = self._count
-        distance = np.abs(q[size : 2 * size] - q[:size]).max(axis=1)
+        distance = np.abs(q[-size:] - q[-2 * size : -size]).max(axis=1)
         np.fmax(self._most, distance, out=self._most)
         if i >= 0.9 * self._periods:
             np.fmax(self._end, distance, out=self._end)

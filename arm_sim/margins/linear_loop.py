@@ -1,8 +1,10 @@
 """The closed loop as one matrix: arm, delay, law; how fast its errors die, what noise makes."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_sim.batch.batch_plant import BatchPlant
@@ -10,6 +12,7 @@ from arm_sim.margins.linear_law import LinearLaw
 
 # A pole this near to 1 neither grows nor dies: what an adaptive law is not shown, it keeps.
 _KEPT = 1e-5
+_LEAST = 1e-300  # that has a logarithm
 _STEP = 1e-6  # of central differences
 
 
@@ -91,13 +94,9 @@ class ClosedLoops(NamedTuple):
 
     def margins(self) -> Array:
         """Return how fast the slowest error dies (N,) [1/s]; negative: it grows."""
-        poles = np.abs(np.where(np.abs(self._poles() - 1.0) < _KEPT, 0.0, self._poles()))
-        return -np.log(np.maximum(poles.max(axis=-1), 1e-300)) / self.period
-
-    def _poles(self) -> Array:
-        sound = np.where(np.isfinite(self.f).all(axis=(1, 2), keepdims=True), self.f, 1e9)
-        poles: Array = np.linalg.eigvals(sound)
-        return poles
+        poles = np.linalg.eigvals(_sound(self.f))
+        rates = -np.log(np.maximum(np.abs(poles), _LEAST)) / self.period
+        return _slowest(rates, np.abs(poles - 1.0) < _KEPT, self.period)
 
     def noise(self, deviations: Array, duration: float = 1.0) -> tuple[Array, Array]:
         """Return what noise (2 n,) of q and v comes to after some time [s].
@@ -118,6 +117,50 @@ class ClosedLoops(NamedTuple):
         change = change + _covariance(self.torque_noise, w)
         chatter = np.sqrt(np.trace(change, axis1=1, axis2=2) / n)
         return spread[:, :n, :n], chatter
+
+
+def end_to_end(course: Iterable[ClosedLoops], squarings: int) -> Array:
+    """Return how fast the slowest error dies over loops that follow each other (N,) [1/s].
+
+    Each lasts 2^squarings periods. What counts are the eigenvalues of the product of all their
+    matrices: an error that grows here may be one that dies there. Of a motion that repeats, they
+    are its Floquet multipliers.
+    """
+    whole, count, period = None, 0, 1.0
+    for loops in course:
+        part = _Large(_sound(loops.f), np.zeros(len(loops.f)))
+        for _ in range(squarings):
+            part = part @ part
+        whole = part if whole is None else part @ whole
+        count, period = count + 2**squarings, loops.period
+    assert whole is not None
+    sizes = np.maximum(np.abs(np.linalg.eigvals(whole.matrix)), _LEAST)
+    rates = -(np.log(sizes) + whole.log[:, np.newaxis]) / (count * period)
+    return _slowest(rates, np.abs(rates) * period < _KEPT, period)
+
+
+def _slowest(rates: Array, kept: NDArray[np.bool_], period: float) -> Array:
+    """Return the least of rates (N, m), without those of errors that are kept."""
+    return np.where(kept, -np.log(_LEAST) / period, rates).min(axis=-1)
+
+
+class _Large(NamedTuple):
+    """matrix exp(log) of N loops: matrices (N, m, m) whose products may be huge."""
+
+    matrix: Array
+    log: Array
+
+    def __matmul__(self, other: '_Large') -> '_Large':
+        product = self.matrix @ other.matrix
+        size = np.maximum(np.abs(product).max(axis=(1, 2)), _LEAST)
+        return _Large(
+            product / size[:, np.newaxis, np.newaxis], self.log + other.log + np.log(size)
+        )
+
+
+def _sound(f: Array) -> Array:
+    """Return matrices (N, m, m); huge ones in place of those that are not finite."""
+    return np.where(np.isfinite(f).all(axis=(1, 2), keepdims=True), f, 1e9)
 
 
 def _covariance(matrix: Array, of: Array) -> Array:

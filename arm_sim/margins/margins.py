@@ -1,6 +1,6 @@
 """How far a loop is from instability, along a task: for what is believed, and for what may be."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -15,14 +15,14 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import parameter
 from arm_sim.batch.batch_plant import BatchPlant
 from arm_sim.comparison.monte_carlo import tabulated
-from arm_sim.margins.linear_law import WARM_UP, linear_law
-from arm_sim.margins.linear_loop import ClosedLoops, LinearArms, linear_arms
+from arm_sim.margins.linear_law import WARM_UP, LinearLaw, linear_law
+from arm_sim.margins.linear_loop import ClosedLoops, LinearArms, end_to_end, linear_arms
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
 from arm_sim.tuning.trial import Trial
 
-_INSTANTS = 9  # of a task at which the loop is looked at
+_INSTANTS = 25  # of a task at which the loop is looked at
 _MORE = 8  # periods of delay on top that are tried
 FACTORS = np.geomspace(0.25, 4.0, 17)  # of all inertials, the middle one is 1
 
@@ -65,30 +65,36 @@ class Loop(Trial):
 
 
 class Course(NamedTuple):
-    """Loops of N arms at some instants of a task.
+    """Loops of N arms at k instants of a task.
 
     Attributes:
         times: (k,) [s].
-        law: of each instant.
-        arms: the arms at each.
+        laws: (k,) the law at each.
+        arms: (k,) the arms at each.
         jacobians: (k, 3, n) of the tip's position.
         period: of control [s].
+        squarings: an instant stands for 2^squarings periods, some share of the task.
     """
 
     times: Array
-    laws: list[Any]
+    laws: list[LinearLaw]
     arms: list[LinearArms]
     jacobians: Array
     period: float
+    squarings: int
+
+    def closed(self, which: Any, delay: int) -> Iterator[ClosedLoops]:
+        """Give (k,) the loops of some arms, by number or slice, with commands so late."""
+        for law, arms in zip(self.laws, self.arms, strict=True):
+            some = LinearArms(*(each[which] for each in arms))
+            yield ClosedLoops.of(some, law, delay, self.period)
 
     def margins(self, delays: Sequence[int]) -> Array:
-        """Return (k, N) how fast errors die [1/s] where commands are so many periods late."""
-        late, found = np.asarray(delays), np.empty((len(self.times), len(delays)))
+        """Return how fast errors die from end to end (N,) [1/s]; each arm has its delay."""
+        late, found = np.asarray(delays), np.empty(len(delays))
         for delay in np.unique(late):
             which = np.flatnonzero(late == delay)
-            for row, law, arms in zip(found, self.laws, self.arms, strict=True):
-                some = LinearArms(*(each[which] for each in arms))
-                row[which] = ClosedLoops.of(some, law, int(delay), self.period).margins()
+            found[which] = end_to_end(self.closed(which, int(delay)), self.squarings)
         return found
 
 
@@ -110,14 +116,16 @@ def course_of(loop: Loop, models: Sequence[RobotModel]) -> Course:
     last = round(task.duration / period) - 1
     if last < WARM_UP + _INSTANTS:
         raise ArmError(f'task {loop.task!r} lasts {task.duration:g} s: too short for margins')
-    instants = np.linspace(WARM_UP, last, _INSTANTS).astype(int)
+    part = (last - WARM_UP) / _INSTANTS
+    instants = (WARM_UP + part * (np.arange(_INSTANTS) + 0.5)).astype(int)
     laws, arms, jacobians, reference = [], [], [], Reference(model.nv)
     for k in instants:
         laws.append(linear_law(law, follow, int(k), period))
         follow(round(k * period * 1e9) * 1e-9, reference)
         arms.append(linear_arms(plant, reference.q, reference.v, laws[-1].command))
         jacobians.append(model.jacobian(reference.q)[:3])
-    return Course(instants * period, laws, arms, np.array(jacobians), period)
+    squarings = max(0, round(np.log2(part)))
+    return Course(instants * period, laws, arms, np.array(jacobians), period, squarings)
 
 
 class Margins(NamedTuple):
@@ -126,7 +134,8 @@ class Margins(NamedTuple):
     Attributes:
         loop: what was asked.
         period: of control [s].
-        times, along: (k,) [s], (k, d) margin [1/s] by instant and delay, 0 periods and more.
+        times: (k,) instants of the task [s].
+        along: (k, d) margin [1/s] of the loop as it is at each, by delay, 0 periods and more.
         over: (f, d) margin from end to end, over FACTORS and delay.
         tip_mm, chatter_nm: what the noise makes of the tip's error and the torque's change.
     """
@@ -142,7 +151,7 @@ class Margins(NamedTuple):
     @property
     def margin(self) -> float:
         """How fast small errors die from end to end of the task [1/s]; negative: they grow."""
-        return float(self.along[:, self.loop.delay].mean())
+        return float(self.over[len(FACTORS) // 2, self.loop.delay])
 
     @property
     def worst(self) -> tuple[float, float]:
@@ -153,7 +162,7 @@ class Margins(NamedTuple):
     @property
     def more_delay(self) -> int | None:
         """Periods of delay on top with which it is stable; None: more than were tried."""
-        late = np.flatnonzero(self.along.mean(axis=0)[self.loop.delay :] < 0.0)
+        late = np.flatnonzero(self.over[len(FACTORS) // 2, self.loop.delay :] < 0.0)
         return int(late[0]) - 1 if len(late) else None
 
     @property
@@ -173,16 +182,19 @@ def margins_of(loop: Loop) -> Margins:
     robot = loop.load()
     arms = [with_error(robot.model, ModelError(mass_scale=(x,))) for x in FACTORS.tolist()]
     course, middle = course_of(loop, arms), len(arms) // 2
-    delays = range(loop.delay + _MORE + 1)
-    every = np.array([course.margins([delay] * len(arms)) for delay in delays])  # (d, k, f)
+    along, over = [], []
+    for delay in range(loop.delay + _MORE + 1):
+        over.append(end_to_end(course.closed(slice(None), delay), course.squarings))
+        along.append([loops.margins()[0] for loops in course.closed([middle], delay)])
     deviations = np.repeat([loop.position_noise, loop.velocity_noise], robot.model.nv)
     tips, chatters = [], []
-    for law, arm, jacobian in zip(course.laws, course.arms, course.jacobians, strict=True):
-        one = LinearArms(*(each[middle : middle + 1] for each in arm))
-        loops = ClosedLoops.of(one, law, loop.delay, course.period)
+    told = course.closed([middle], loop.delay)
+    for loops, jacobian in zip(told, course.jacobians, strict=True):
         spread, chatter = loops.noise(deviations)
         tips.append(np.trace(jacobian @ spread[0] @ jacobian.T))
         chatters.append(chatter[0] ** 2)
     tip, shake = 1e3 * np.sqrt(np.mean(tips)), np.sqrt(np.mean(chatters))
-    along, over = every[:, :, middle].T, every.mean(axis=1).T
-    return Margins(loop, course.period, course.times, along, over, float(tip), float(shake))
+    return Margins(
+        loop, course.period, course.times, np.array(along).T, np.array(over).T, float(tip),
+        float(shake),
+    )  # fmt: skip
