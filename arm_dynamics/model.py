@@ -1,6 +1,7 @@
 """Model of a fixed-base arm, read from a URDF: rigid bodies by Pinocchio, rotors, friction."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -90,6 +91,14 @@ class RobotModel(Frames):
         self._coulomb = bool(self.friction.any())
         self._resists = self._coulomb or bool(self.damping.any())
         model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
+
+    def without_coulomb_friction(self) -> Self:
+        """Return the same arm with F = 0."""
+        smooth = copy(self)
+        smooth.pin_data = self.pin_model.createData()
+        smooth.friction = np.zeros(self.nv)
+        smooth._coulomb, smooth._resists = False, bool(self.damping.any())
+        return smooth
 
     @classmethod
     def from_urdf(cls, path_or_xml: str | Path, *args: Any, **others: Any) -> Self:

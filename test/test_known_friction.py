@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 from scripts import load_script
 
-from arm_controllers.adapters.known_friction import REVERSAL, answering_friction
+from arm_controllers.adapters.known_friction import (
+    FRICTION_VELOCITIES,
+    REVERSAL,
+    answering_friction,
+)
 from arm_controllers.laws import law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.commands.compare_controllers import main as compare
+from arm_sim.comparison.batches import measure_batch
+from arm_sim.comparison.cases import Case, measure_case
 from arm_sim.comparison.laws import make_law
+from arm_sim.comparison.over_topics import case_of, launch_arguments
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters
+from arm_sim.runs.closed_loop import Imperfections
 from arm_sim.runs.measures import measure, track
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
@@ -59,6 +68,29 @@ def test_an_observer_does_not_answer_it_twice():
     measured, wanted = (run(f, 'momentum_observer')
                         for f in ('measured', 'reference'))  # fmt: skip
     assert wanted.tracking_rms_mm < measured.tracking_rms_mm
+
+
+def test_a_batch_answers_friction_as_one_arm_does(tmp_path):
+    file = tmp_path / 'rubbing.yaml'
+    file.write_text('/**: {ros__parameters: {friction: [2.0, 1.5, 0.5]}}')
+    case = Case('planar_3r', 'sinusoid', 'computed_torque', config=str(file))
+    told = [replace(case, friction_velocity=each) for each in FRICTION_VELOCITIES]
+    batches = [measure_batch(each, [each.law], [(ModelError(), Imperfections())]) for each in told]
+    (measured, wanted) = (next(each)[0, 0] for each in batches)
+    np.testing.assert_allclose(wanted, measure_case(told[1]).tracking_rms_mm, rtol=1e-9)
+    assert wanted < 0.9 * measured
+
+
+def test_a_comparison_over_topics_tells_it_to_the_nodes():
+    case = Case('planar_3r', 'sinusoid', 'pd', friction_velocity='reference')
+    assert case_of(launch_arguments(case), ROBOT.model) == case
+
+
+def test_a_comparison_takes_laws_that_command_effort(tmp_path, capsys):
+    asked = ['--robots', 'planar_3r', '--friction-velocity', 'reference', '--laws', 'servo']
+    assert compare([*asked, '--output-dir', str(tmp_path)]) == 1
+    told = "law (friction_velocity reference, reference_motion continuous) is 'servo'; allowed:"
+    assert told in capsys.readouterr().err
 
 
 def test_laws_that_command_no_effort_are_refused():

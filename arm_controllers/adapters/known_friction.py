@@ -64,8 +64,4 @@ def answering_friction(
     """
     if velocity == 'measured':
         return law(model, parameters)
-    smooth = RobotModel(
-        model.urdf, model.tip_frame, model.gravity, model.armature, model.damping,
-        np.zeros(model.nv),
-    )  # fmt: skip
-    return FrictionOfReference(law(smooth, parameters), model)
+    return FrictionOfReference(law(model.without_coulomb_friction(), parameters), model)

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from arm_controllers.adapters.discrete_motion import MOTIONS
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
@@ -58,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
     add('--natural-frequency', type=float, default=20.0, help=design)
     motion = "discrete: torque laws follow the reference's samples (continuous)"
     add('--reference-motion', choices=MOTIONS, default='continuous', help=motion)
+    friction = "that answers Coulomb friction: the measured one, or the reference's (measured)"
+    add('--friction-velocity', choices=FRICTION_VELOCITIES, default='measured', help=friction)
     add('--law-pictures', action='store_true', help='also one picture per law: error over time')
     add('--samples', type=int, default=0, help='Monte Carlo: this many random arms per law')
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
@@ -94,7 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(options: argparse.Namespace, command: str, console: Console) -> None:
     """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
     over_topics = options.over == 'topics'
-    possible = laws_with(options.reference_motion, options.sweep in OF_EFFORT)
+    friction = options.friction_velocity
+    of_effort = options.sweep in OF_EFFORT or friction != 'measured'
+    possible = laws_with(options.reference_motion, of_effort)
     robots, laws = _names(options.robots), _names(options.laws, possible)
     engines = _names(options.engines, _ENGINES)
     tasks = compared_tasks() if options.tasks == 'all' else _names(options.tasks)
@@ -105,6 +110,7 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
     for law in laws:
         compared_class(law)
         why = f'sweep {options.sweep}, ' if options.sweep else ''
+        why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
         one_of(f'law ({why}reference_motion {options.reference_motion})', law, possible)
     in_range('workers', options.workers, 1, 1024)
     if over_topics:
@@ -113,7 +119,9 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
             raise ArmError("a scheduler's workers run over 'loop' only")
     numbers = options.timestep, options.natural_frequency, 0.0
     cases = [
-        Case(robot, task, law, engine, *numbers, options.config, options.reference_motion)
+        Case(
+            robot, task, law, engine, *numbers, options.config, options.reference_motion, friction
+        )
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
     kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'

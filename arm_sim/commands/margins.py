@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from arm_controllers.adapters.discrete_motion import MOTIONS
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.commands.refusals import exit_code
@@ -39,6 +40,8 @@ def parser() -> argparse.ArgumentParser:
     frequency = "that the law is designed for [rad/s]; 0: the files' gains (0)"
     add('--natural-frequency', type=float, default=0.0, help=frequency)
     add('--reference-motion', choices=MOTIONS, default='continuous', help='(continuous)')
+    friction = 'that answers Coulomb friction (measured)'
+    add('--friction-velocity', choices=FRICTION_VELOCITIES, default='measured', help=friction)
     add('--engine', default='mujoco', help=f'{" or ".join(RIGID_BODY_ENGINES)} (mujoco)')
     add('--config', default='', metavar='FILE', help="parameter file over the robot's own")
     samples = 'also draw and run so many arms, up to --delay late, and see whether it is so (0)'
@@ -61,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     loop = Loop(
         options.robot, options.task, law, options.engine, options.config, seed=options.seed,
         feedforward=level, natural_frequency=options.natural_frequency,
-        reference_motion=options.reference_motion, delay=options.delay,
+        reference_motion=options.reference_motion,
+        friction_velocity=options.friction_velocity, delay=options.delay,
         position_noise=position, velocity_noise=velocity,
     )  # fmt: skip
     margins = margins_of(loop)

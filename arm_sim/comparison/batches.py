@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from arm_controllers.adapters.discrete_motion import following
+from arm_controllers.adapters.known_friction import answering_friction
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -74,7 +75,8 @@ def _law_of_many(case: Case, robot: Robot) -> Law | None:
     single = law_of(case, robot)
     try:
         told = law_parameters(case.law, robot, case.natural_frequency)
-        law = following(cls(BatchModel(robot.model), told), case.reference_motion)
+        many = answering_friction(cls, BatchModel(robot.model), told, case.friction_velocity)
+        law = following(many, case.reference_motion)
         found = _commands(law, q, v)
     except (ArmError, ArithmeticError, LookupError, TypeError, ValueError):
         return None

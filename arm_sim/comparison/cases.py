@@ -10,6 +10,7 @@ import numpy as np
 
 from arm_controllers.adapters.discrete_motion import MOTIONS
 from arm_controllers.adapters.drive_convention import over_drives
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
@@ -54,6 +55,11 @@ class Case(Parameters):
     reference_motion: str = parameter(
         'continuous', 'that a law follows, see adapters.discrete_motion', one_of=MOTIONS
     )
+    friction_velocity: str = parameter(
+        'measured',
+        'that answers friction, see adapters.known_friction',
+        one_of=FRICTION_VELOCITIES,
+    )
     error: ModelError = field(default_factory=ModelError)
     drives: DriveParameters = field(default_factory=DriveParameters)
     imperfections: Imperfections = field(default_factory=Imperfections)
@@ -84,7 +90,8 @@ def run_case(case: Case) -> Record:
 
 def law_of(case: Case, robot: Robot) -> Law:
     """Return the law of a case."""
-    law = make_law(case.law, robot, case.natural_frequency, case.reference_motion)
+    told = case.natural_frequency, case.reference_motion, case.friction_velocity
+    law = make_law(case.law, robot, *told)
     return over_drives(law, case.drives)
 
 

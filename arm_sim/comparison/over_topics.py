@@ -67,7 +67,7 @@ def launch_arguments(case: Case) -> dict[str, str]:
     return told | {'plant_error': text}
 
 
-_TEXTS = ('robot', 'task', 'law', 'engine', 'config', 'reference_motion')
+_TEXTS = ('robot', 'task', 'law', 'engine', 'config', 'reference_motion', 'friction_velocity')
 _NUMBERS = ('timestep', 'natural_frequency', 'frequency')
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.adapters.discrete_motion import MOTIONS, following
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES, answering_friction
 from arm_controllers.laws import Law, law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -36,6 +37,9 @@ class Loop(Trial):
         0.0, "that the law is designed for [rad/s]; 0: the files' gains", min=0, max=1e4
     )
     reference_motion: str = parameter('continuous', 'see DiscreteMotion', one_of=MOTIONS)
+    friction_velocity: str = parameter(
+        'measured', 'see FrictionOfReference', one_of=FRICTION_VELOCITIES
+    )
     delay: int = parameter(0, 'control periods by which commands are late', min=0, max=50)
     position_noise: float = parameter(0.0, 'standard deviation [rad | m]', min=0)
     velocity_noise: float = parameter(0.0, 'standard deviation [rad/s | m/s]', min=0)
@@ -61,7 +65,8 @@ class Loop(Trial):
 
     def make(self, robot: Robot, model: Any) -> Law:
         """Return the law with a model of one arm or of many."""
-        return following(law_class(self.law)(model, self.gains(robot)), self.reference_motion)
+        told = law_class(self.law), model, self.gains(robot), self.friction_velocity
+        return following(answering_friction(*told), self.reference_motion)
 
 
 class Course(NamedTuple):
