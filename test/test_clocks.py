@@ -258,6 +258,22 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     assert len(audience.warnings) == 1
 
 
+def test_many_steps_of_a_paused_clock_are_made_in_real_time_too_so_that_commands_keep_up():
+    clock, simulation, audience, wall = realtime()
+    clock.pause(True)
+    steps = Steps(clock, 10**15)
+    for k in range(100):
+        clock.take(simulation.time_ns, GRAVITY)
+        run(clock, wall, clock.tick_period)
+        assert simulation.steps == k + 1
+    assert not simulation.braking
+    assert not audience.warnings
+    clock.pause(True)
+    assert steps.failure == f'stopped in between: 100 of {10**15} steps were made'
+    run(clock, wall, 0.1)
+    assert simulation.steps == 100
+
+
 def test_a_state_that_stays_is_shown_again_after_a_tenth_of_a_second():
     clock, _, audience, wall = realtime()
     clock.pause(True)
