@@ -30,6 +30,12 @@ def test_every_command_names_files_executables_and_arguments_that_there_are():
     assert {each: told for each, told in faults.items() if told} == {}
 
 
+def test_a_command_that_goes_on_in_the_next_line_is_one_as_for_a_shell():
+    block = samples.Sample('page.md', 5, 'sh', './ws a \\\n    b:=c\n./ws d "{\n  e: 1}"\ntext\n')
+    found = [(each.line, each.text) for each in samples._each(block)]
+    assert found == [(5, './ws a b:=c'), (7, './ws d "{\n  e: 1}"')]
+
+
 def test_every_block_of_code_can_be_read():
     known = [each for page in EVERY for each in samples.blocks(page) if each.kind in READERS]
     assert {each.kind for each in known} == set(READERS)

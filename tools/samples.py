@@ -88,7 +88,8 @@ def _each(block: Sample) -> Iterator[Sample]:
         begin, text = k, lines[k]
         while (text.endswith('\\') or _is_open(text)) and k + 1 < len(lines):
             k += 1
-            text = f'{text.removesuffix(chr(92))}\n{lines[k]}'
+            goes_on = text.endswith('\\')
+            text = f'{text[:-1]}{lines[k].lstrip()}' if goes_on else f'{text}\n{lines[k]}'
         k += 1
         if re.match(f'{_OURS}|{_BETWEEN}', text):
             yield block._replace(line=block.line + begin, text=text)
