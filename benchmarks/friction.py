@@ -1,6 +1,6 @@
 """What Coulomb friction costs on the cube, answered by the measured and by the wanted velocity.
 
-    ./ws python benchmarks/friction.py [--noise]
+    ./ws python benchmarks/friction.py [--noise] [--engine mujoco]
 
 The model is exact. UR5e at 500 Hz; the joints have the friction of benchmarks/identification.py,
 a tenth of usual torques. Chatter is the torque's RMS change from period to period.
@@ -31,14 +31,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     noise = 'measured positions and velocities with 1e-5 rad and 1e-3 rad/s'
     parser.add_argument('--noise', action='store_true', help=noise)
-    given = NOISE if parser.parse_args().noise else None
+    parser.add_argument('--engine', choices=RIGID_BODY_ENGINES, help='one of the two')
+    options = parser.parse_args()
+    given = NOISE if options.noise else None
     print_conditions()
     robot = Robot.load('ur5e')
     arm = other_arm(robot.model, 1)
     rubbing, smooth = replace(robot, model=arm), other_arm(robot.model, 1, 0.0)
     print('law, engine: cube RMS [mm] without friction, with it by velocities '
           f'{", ".join(FRICTION_VELOCITIES)}; chatter [N.m]; chatter at rest [N.m]')  # fmt: skip
-    for engine in RIGID_BODY_ENGINES:
+    for engine in [options.engine] if options.engine else RIGID_BODY_ENGINES:
         for name in laws_with('discrete', of_effort=True):
             task, told = make_task('cube', robot), []
             for model, friction in (

@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 import struct
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -262,6 +263,8 @@ def test_every_kind_of_recording_is_read_alike(recorded, tmp_path, name):
         ('x.db3', b'rubbish', 'cannot be read'),
         ('x.npz', b'rubbish', 'cannot be read'),
         ('x.csv', b'time,a.position\n1,2\n', "has no column 'b.position'"),
+        ('y.csv', b'time,a.position,b.position,a.effort,b.effort\n', 'has no rows'),
+        ('y.npz', b'PK\3\4 cut off', 'cannot be read'),
         ('x.txt', b'', 'it must be an .mcap, .db3, .npz or .csv'),
     ],
 )
@@ -272,6 +275,17 @@ def test_a_bad_recording_gets_one_line(tmp_path, name, content, told):
     with pytest.raises(ArmError, match=rf"^recording '{file}':? {told}") as refused:
         read_samples(file, ['b', 'a'])
     assert '\n' not in str(refused.value)
+
+
+def test_a_cut_or_changed_table_gets_one_line(tmp_path, recorded):
+    for name in ('x.npz', 'x.csv'):
+        whole = (tmp_path / name).read_bytes()
+        for number in range(40):
+            damaged = bytearray(whole[: len(whole) - 5 * number])
+            damaged[7 * number % len(damaged)] ^= 255
+            (tmp_path / name).write_bytes(damaged)
+            with suppress(ArmError):
+                read_samples(tmp_path / name, ['b', 'a'])
 
 
 def test_other_joints_missing_torques_and_cut_messages_are_told(tmp_path, recorded):
@@ -327,13 +341,20 @@ def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
 def test_identify_refuses_in_one_line(tmp_path, capsys):
     times = np.arange(0.0, 10.0, 0.004)
     still = np.zeros((len(times), 3))
+    moving = still + np.sin(3.0 * times)[:, np.newaxis]
     file = tmp_path / 'x.npz'
-    for t, told in (
-        (times, "joint 'joint_1' hardly moves: it needs 65 filtered samples"),
-        (times[:100], 'the recording lasts 0.396 s; a cutoff of 10 Hz needs 3 s or more'),
-        (times * 10.0, 'the recording has 25 states per second; a cutoff of 10 Hz needs 40'),
+    for t, q, told in (
+        (times, still, "joint 'joint_1' hardly moves: it needs 65 filtered samples"),
+        (times, moving, "joint 'joint_1': its recorded torque is always 0; torques are needed"),
+        (times[:100], still, 'the recording lasts 0.396 s; a cutoff of 10 Hz needs 3 s or more'),
+        (times[:0], still, 'the recording has fewer than two states'),
+        (
+            times * 10.0,
+            still,
+            'the recording has 25 states per second; a cutoff of 10 Hz needs 40',
+        ),
     ):
-        np.savez(file, t=t, q=still[: len(t)], effort=still[: len(t)])
+        np.savez(file, t=t, q=q[: len(t)], effort=still[: len(t)])
         options = [str(file), '--robot', 'planar_3r', '--output-dir', str(tmp_path / 'out')]
         assert command.main(options) == 1
         error = capsys.readouterr().err

@@ -6,9 +6,11 @@ velocities and efforts; each number stands at a multiple of its size, four bytes
 
 import sqlite3
 import struct
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from mcap.exceptions import McapError
@@ -19,6 +21,7 @@ from arm_sim.runs.mcap_messages import messages_of
 
 _TYPE = 'sensor_msgs/msg/JointState'
 _COMMANDS = 'joint_commands'  # topics that end so hold no states
+_NOT_NPZ = BadZipFile, zlib.error, EOFError, NotImplementedError  # of a damaged .npz
 _SOON = 1e-9  # a command with a state's own stamp acts after it [s]
 
 
@@ -77,7 +80,15 @@ def _told_of(path: Path | str) -> Iterator[None]:
         yield
     except ArmError as error:
         raise ArmError(f'recording {str(path)!r}: {error}') from None
-    except (OSError, McapError, sqlite3.Error, ValueError, KeyError, TypeError) as error:
+    except (
+        OSError,
+        McapError,
+        sqlite3.Error,
+        ValueError,
+        KeyError,
+        TypeError,
+        *_NOT_NPZ,
+    ) as error:
         told = ' '.join(str(error).split()) or type(error).__name__
         raise ArmError(f'recording {str(path)!r} cannot be read: {told}') from None
 
