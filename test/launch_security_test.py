@@ -72,6 +72,7 @@ NOT_SEEN = {
     ('topics', 'subscribe', '/simulator/controller_state'),
     ('topics', 'publish', '/simulator/controller_state'),
     *(('services', 'reply', f'/simulator/{name}') for name in OF_THE_STANDARD),
+    ('actions', 'execute', '/simulator/simulate_steps'),  # without simulation_interfaces
     ('topics', 'publish', '/tf'),  # without tf2_msgs
     ('topics', 'publish', '/tf_static'),
     ('services', 'request', '/simulator/get_parameters'),
