@@ -15,6 +15,7 @@ _BACK = 0.5  # [s] after which a tip that was pushed off its line is on it again
 _ALIGNED = 0.02  # [rad] a line begins where the tip goes along it
 _FEASIBLE = 0.1  # so large a share of a twist must be possible, to count as a direction
 _STANDS = 0.01  # slower than this share of what is possible
+_LOST = 0.01  # a direction is lost where a larger share of a twist is not possible
 
 
 class Stream(NamedTuple):
@@ -114,14 +115,21 @@ def judge(servo: TipServo, stream: Stream) -> Judgement:
     for i, twist in enumerate(stream.twists):
         q[i + 1], v[i + 1] = servo.move(twist)
     tips = [model.forward_kinematics(each, servo.frame) for each in q]
-    at_limit = _at_limit(model, q)
     least = np.array([servo.singular_values(each)[-1] for each in q])
-    lost = (least < servo.margin) | at_limit.any(axis=1)
     twists = np.array([model.jacobian(*row) @ w for row, w in zip(
         ((each, servo.frame) for each in q), v, strict=True)])  # fmt: skip
     places = np.array([tip.translation for tip in tips])
     asked = np.vstack([stream.twists[:1], stream.twists])
-    still = _still(servo, q, at_limit, asked, twists)
+    at_limit = _at_limit(model, q, np.zeros_like(q))
+    possible = np.array([_feasible(servo, *row) for row in zip(q, asked, at_limit, strict=True)])
+    still = _still(servo, possible, asked, twists)
+    size = np.linalg.norm(asked * servo.weights, axis=1)
+    impossible = np.linalg.norm(asked * servo.weights - possible, axis=1) > _LOST * size
+    lost = (
+        impossible
+        | (least < servo.margin)
+        | _at_limit(model, q, _way_to_stop(servo, v)).any(axis=1)
+    )
     end = k - round(0.2 / dt)
     moving = np.flatnonzero(np.abs(v[end:]).max(axis=1) > 1e-12)
     return Judgement(
@@ -133,8 +141,14 @@ def judge(servo: TipServo, stream: Stream) -> Judgement:
     )
 
 
-def _at_limit(model: RobotModel, q: Array) -> NDArray[np.bool_]:
-    return (q > model.position_upper - _NEAR) | (q < model.position_lower + _NEAR)
+def _at_limit(model: RobotModel, q: Array, way: Array) -> NDArray[np.bool_]:
+    """Return which joints (k + 1, n) are at a limit of position after this much more of a way."""
+    return (q + way > model.position_upper - _NEAR) | (q + way < model.position_lower + _NEAR)
+
+
+def _way_to_stop(servo: TipServo, v: Array) -> Array:
+    """Return how far (k + 1, n) joints go that begin to brake in the next step."""
+    return v * (servo.dt + np.abs(v) / (2.0 * servo.a_max))
 
 
 def _excess(servo: TipServo, q: Array, v: Array) -> float:
@@ -156,19 +170,12 @@ def _excess(servo: TipServo, q: Array, v: Array) -> float:
     )
 
 
-def _still(
-    servo: TipServo, q: Array, at_limit: NDArray[np.bool_], asked: Array, twists: Array
-) -> NDArray[np.bool_]:
+def _still(servo: TipServo, possible: Array, asked: Array, twists: Array) -> NDArray[np.bool_]:
     """Return where (k + 1,) the tip stands though a direction that is asked for is feasible."""
-    still = np.zeros(len(q), dtype=bool)
-    for i in range(len(q)):
-        possible = _feasible(servo, q[i], asked[i], at_limit[i])
-        size = np.linalg.norm(possible)
-        speed = np.linalg.norm(twists[i] * servo.weights)
-        still[i] = size > _FEASIBLE * np.linalg.norm(asked[i] * servo.weights) and (
-            speed < _STANDS * size
-        )
-    return still
+    size = np.linalg.norm(possible, axis=1)
+    speed = np.linalg.norm(twists * servo.weights, axis=1)
+    feasible = size > _FEASIBLE * np.linalg.norm(asked * servo.weights, axis=1)
+    return feasible & (speed < _STANDS * size)
 
 
 def _feasible(servo: TipServo, q: Array, twist: Array, held: NDArray[np.bool_]) -> Array:
@@ -201,8 +208,8 @@ def _deviation(
 ) -> float:
     """Return the largest distance [m] from the lines that the twists draw.
 
-    A line begins where the tip first goes along it. Where a direction is lost, and for a short
-    while after that, nothing is measured.
+    A line begins where the tip first goes along it. Where a direction is lost, be it by a joint
+    that brakes before its limit, and for a short while after that, nothing is measured.
     """
     worst = 0.0
     spans = zip(stream.changes, [*stream.changes[1:], end], strict=True)

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from scripts import load_script
 
 from arm_controllers.follower.goal import Goal
-from arm_sim.cartesian.tip_servo import TipServo, TipServoParameters
+from arm_sim.cartesian.tip_servo import TipServo
+from arm_sim.cartesian.tip_servo_parameters import TipServoParameters
 from arm_sim.cartesian.tip_stream import TipStream
 
 HALF = np.pi / 2
@@ -58,6 +59,17 @@ def test_joint_stops_before_its_limit_and_the_tip_goes_on_in_other_directions():
         assert tip.q[2] <= tip.model.position_upper[2] + 1e-12
     assert tip.q[2] > tip.model.position_upper[2] - 1e-3
     assert min(speeds[5:]) > 0.005
+
+
+def test_tip_goes_on_steadily_while_a_joint_is_at_its_limit():
+    tip = servo(np.array([-0.28, -1.46, -1.72, -0.1, 0.02, 2.24, -1.26, 0.02, 0.02]), 'Panda')
+    twist, speeds = np.array([0.16, 0.19, 0.04, 0.0, 0.0, 0.0]), []
+    for _ in range(60):
+        tip.move(twist)
+        speeds.append((tip.model.jacobian(tip.q) @ tip.v) @ twist / (twist @ twist))
+    assert tip.q[3] > tip.model.position_upper[3] - 1e-3
+    assert min(speeds[3:]) > 0.8
+    assert np.abs(np.diff(speeds[4:])).max() < 0.02
 
 
 def test_stretched_arm_that_is_pushed_outwards_slides_along_the_boundary():

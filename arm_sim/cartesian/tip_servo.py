@@ -19,7 +19,6 @@ rest before its limit. At a_max that takes n = ceil(|v'| / (a_max dt)) steps, so
 The box always holds a v', for v' = v (n - 1) / n is in it: a limit that holds once holds for ever.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,33 +26,15 @@ import pinocchio as pin
 
 from arm_dynamics.checks import Array, JointLimitError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
+from arm_dynamics.parameters import with_arrays
+from arm_sim.cartesian.tip_servo_parameters import TipServoParameters
 
 _LEVER = 0.2  # [m] a turn of the tip by one radian counts as so long a way
 FARTHEST = 0.01  # [m] a tip that is pushed off its line by more begins another
 _SAME_LINE = 1e-3  # [rad] a twist that turns by more begins another line
+_STANDS = 0.05  # of what a step can add: a joint stands at its limit where it may go no faster
 _MARGIN = 2.0  # of a limit of velocity, that a reference may be beyond
 _LONGEST_STOP = 10.0  # [s]
-
-
-@dataclass(frozen=True)
-class TipServoParameters(Parameters):
-    """How a tip is moved by a stream."""
-
-    period: float = parameter(0.02, 'of its steps [s]', min=0.001, max=0.1)
-    acceleration_limit: PerJoint = parameter((10.0,), '[rad/s^2 | m/s^2]', above=0)
-    stop_time: float = parameter(
-        0.08, 'no joint is so fast that it cannot stop within this [s]', min=0.02, max=1.0
-    )
-    singularity_margin: float = parameter(
-        0.05,
-        'singular values of the Jacobian below this are damped [m per rad of a joint]',
-        min=1e-4,
-        max=1.0,
-    )
-    line_gain: float = parameter(
-        10.0, 'at which a tip that has left its line returns [1/s]', min=0, max=50
-    )
 
 
 class Step(NamedTuple):
@@ -207,7 +188,7 @@ class TipServo:
         soon = self.q + self.v * self.dt  # v' is that at the end of the step
         jacobian = self.model.jacobian(soon, self.frame)
         timed, placed = self._of_time(), self._of_place()
-        held = np.zeros(len(self.v), dtype=bool)
+        held, stands = np.zeros(len(self.v), dtype=bool), _STANDS * self.a_max * self.dt
         fixed, square = np.zeros_like(self.v), self.weights**2
         while True:
             free = np.where(held, 0.0, jacobian)
@@ -215,12 +196,15 @@ class TipServo:
             a = inverse @ twist
             # Back to the line, but not against what is left of the twist.
             against = min((free @ (inverse @ back) * square) @ (free @ a), 0.0)
-            call = back - against / max((free @ a * square) @ (free @ a), 1e-12) * twist
+            call = back - against / max(float((free @ a * square) @ (free @ a)), 1e-12) * twist
             b = inverse @ (call - jacobian @ fixed) + fixed
             share = _largest_share(a, b, *timed)
-            wanted = (1.0 if share is None else share) * a + b
-            beyond = ~held & ((wanted > placed[1] + 1e-12) | (wanted < placed[0] - 1e-12))
-            if not beyond.any() or share is None:
+            wanted = (self._nearest_share(a, b) if share is None else share) * a + b
+            beyond = (wanted > placed[1] + 1e-12) | (wanted < placed[0] - 1e-12)
+            # One that stands at its limit is not asked to go on, whatever the others are at.
+            beyond |= (np.abs(a) > 1e-12) & (np.where(a > 0.0, placed[1], -placed[0]) < stands)
+            beyond &= ~held
+            if not beyond.any():
                 break
             held |= beyond
             fixed = np.where(held, np.clip(wanted, *placed), 0.0)
@@ -228,8 +212,11 @@ class TipServo:
         share = _largest_share(a, b, lower - 1e-12, upper + 1e-12)
         if share is not None:
             return np.clip(share * a + b, lower, upper), True
-        share = float(np.clip((self.v - b) @ a / max(a @ a, 1e-12), 0.0, 1.0))
-        return np.clip(share * a + b, lower, upper), False
+        return np.clip(self._nearest_share(a, b) * a + b, lower, upper), False
+
+    def _nearest_share(self, a: Array, b: Array) -> float:
+        """Return the s in [0, 1] for which s a + b is nearest to the velocity at hand."""
+        return float(np.clip((self.v - b) @ a / max(a @ a, 1e-12), 0.0, 1.0))
 
     def singular_values(self, q: Array) -> Array:
         """Return those of the weighted Jacobian, the largest first [m per rad or m]."""

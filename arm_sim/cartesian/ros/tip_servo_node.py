@@ -25,7 +25,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import RobotWords, find_urdf
 from arm_sim.cartesian.ros.pose_messages import pose_from_message
-from arm_sim.cartesian.tip_servo import Step, TipServo, TipServoParameters
+from arm_sim.cartesian.tip_servo import Step, TipServo
+from arm_sim.cartesian.tip_servo_parameters import TipServoParameters
 from arm_sim.cartesian.tip_stream import Command, TipStream
 
 _FAR = 0.03  # [rad | m] farther from where the controller will be, the servo begins anew
