@@ -13,6 +13,7 @@ EXECUTABLES = [
     'inverse_kinematics',
     'composed',
     'tip_servo',
+    'linear_move',
     'recorder',
     'viewer',
     'view',

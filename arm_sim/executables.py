@@ -20,6 +20,7 @@ _MODULES = {
     'controller': 'arm_controllers.ros.controller_node',
     'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
     'tip_servo': 'arm_sim.cartesian.ros.tip_servo_node',
+    'linear_move': 'arm_sim.cartesian.ros.linear_move_node',
     'recorder': 'arm_sim.recording.ros.recorder_node',
     'viewer': 'arm_sim.viewer.ros.viewer_node',
     'view': 'arm_sim.view.ros.view_node',

@@ -1,11 +1,14 @@
-"""The tip moved over ROS by topics, through a controller of ours, slower than the wall clock."""
+"""The tip moved over ROS by topics and by an action, slower than the wall clock."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from geometry_msgs.msg import PoseArray, PoseStamped, TwistStamped
+from rclpy.action import ActionClient
 
+from arm_interfaces.action import LinearMove
 from arm_sim.cartesian.ros.pose_messages import pose_to_message
 
 CONTROLLER = 'servo_controller'
@@ -16,9 +19,11 @@ def arm():
     with ArmSystem('realtime', 'servo') as system:
         system.simulator('real_time_factor:=0.4', 'command_timeout:=0.3')
         system.controller('servo', 'time_jump_limit:=5.0')
+        system.start('linear_move', f'controller:={CONTROLLER}')
         system.start('tip_servo', f'controller:={CONTROLLER}', 'command_timeout:=1.0')
         system.wait_for_motion_control(CONTROLLER)
-        system.wait(lambda: 'tip_servo' in system.values, 'tip_servo')
+        both = {'tip_servo', 'linear_move'}
+        system.wait(lambda: both <= system.values.keys(), 'tip_servo and linear_move')
         yield system
         system.assert_alive()
 
@@ -57,3 +62,59 @@ def test_twists_poses_and_refusals(arm):
     target = pose_to_message(start, 'base_link')
     near = lambda: np.linalg.norm(moved()) < 1e-3 and np.abs(arm.v).max() < 1e-2  # noqa: E731
     stream(arm, poses, target, near, 'return to the pose at the start')
+
+
+@pytest.fixture
+def client(arm):
+    found = ActionClient(arm.node, LinearMove, '/linear_move')
+    arm.wait(found.server_is_ready, 'linear_move')
+    yield found
+    found.destroy()
+
+
+def send(arm, client, *steps, **asked):
+    """Ask for the tip to go by each of these steps [m] in its own axes."""
+    poses = [pose_to_message(pin.SE3(np.eye(3), np.array(step)), '').pose for step in steps]
+    path, told = PoseArray(poses=poses), []
+    path.header.frame_id = 'tool0'
+    goal = client.send_goal_async(LinearMove.Goal(path=path, **asked), told.append)
+    handle = arm.result(goal, 'answer to the goal')
+    assert handle.accepted
+    return handle, handle.get_result_async(), told
+
+
+def rests(arm):
+    last = list(arm.references)[-10:]
+    return len(last) == 10 and not any(v.any() for _, _, v in last)
+
+
+def test_linear_moves_are_made_canceled_and_refused(arm, client):
+    arm.wait(lambda: rests(arm), 'rest of the reference')
+    start = tip(arm)
+    steps = (0.0, 0.0, 0.04), (0.0, 0.03, 0.04)
+    _, end, told = send(arm, client, *steps, tip_speed_limit=0.1)
+    answer = arm.result(end, 'end of the move')
+    assert answer.result.success, answer.result.reason
+    assert answer.status == GoalStatus.STATUS_SUCCEEDED
+    assert 0.099 < answer.result.tip_speed <= 0.1 + 1e-9
+    moved = start.rotation.T @ (tip(arm).translation - start.translation)
+    np.testing.assert_allclose(moved, steps[-1], atol=2e-3)
+    shares = [each.feedback.progress for each in told]
+    assert shares == sorted(shares)
+    assert 0.0 < max(shares) <= 1.0
+    assert max(each.feedback.position_error for each in told) < 5e-3
+
+    _, end, _ = send(arm, client, (0.0, 0.0, 3.0))
+    refused = arm.result(end, 'refusal').result
+    assert (refused.success, refused.failed_pose) == (False, 1)
+    assert 'pose 1: out of reach' in refused.reason
+
+    handle, end, told = send(arm, client, (0.0, 0.0, -0.1), tip_speed_limit=0.02)
+    arm.wait(lambda: told, 'feedback')
+    _, other, _ = send(arm, client, (0.0, 0.0, 0.01))
+    assert 'another linear_move is under way' in arm.result(other, 'refusal').result.reason
+    arm.result(handle.cancel_goal_async(), 'answer to the cancel')
+    answer = arm.result(end, 'end of the canceled move')
+    assert answer.status == GoalStatus.STATUS_CANCELED, answer.result.reason
+    assert 'canceled' in answer.result.reason
+    arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest after the cancel')

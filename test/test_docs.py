@@ -22,7 +22,8 @@ MADE = {
 def exists(name):
     """Tell whether a file or folder is there; types of messages are named without their ending."""
     path = ROOT / name
-    return name in MADE or path.exists() or any(path.parent.glob(f'{path.name}.srv'))
+    types = [path.with_name(f'{path.name}.{kind}') for kind in ('srv', 'action')]
+    return name in MADE or any(each.exists() for each in (path, *types))
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT)))

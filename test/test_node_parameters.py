@@ -21,6 +21,7 @@ from arm_controllers.ros.parameters import refuse_unknown_parameters  # noqa: E4
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.model import RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
+from arm_sim.cartesian.ros.linear_move_node import LinearMoveNode  # noqa: E402
 from arm_sim.cartesian.ros.tip_servo_node import TipServoNode  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode  # noqa: E402
@@ -37,6 +38,7 @@ MAKERS = {
     'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', close=lambda: None)),
     'inverse_kinematics': InverseKinematicsNode,
     'tip_servo': TipServoNode,
+    'linear_move': LinearMoveNode,
     **{f'{task}_task': partial(TaskNode, task) for task in task_names()},
     'comparison_task': partial(TaskNode, ''),
 }

@@ -27,6 +27,7 @@ from arm_controllers.parameter_values import (  # noqa: E402
 )
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
+from arm_sim.cartesian.ros.linear_move_node import LinearMoveParameters  # noqa: E402
 from arm_sim.cartesian.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
 from arm_sim.plants.plant import ENGINES, PlantParameters, plant_class  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
@@ -108,6 +109,7 @@ def interfaces() -> str:
         'viewer': parameter_fields(ViewerParameters),
         'view': parameter_fields(ViewParameters),
         'tip_servo': parameter_fields(TipServoNodeParameters),
+        'linear_move': parameter_fields(LinearMoveParameters),
     }
     for node, fields in known.items():
         parts += [f'## {node}', endpoints(node), table(fields)]

@@ -31,6 +31,7 @@ def nodes() -> dict[str, str]:
         'viewer': 'viewer',
         'view': 'view',
         'tip_servo': 'tip_servo',
+        'linear_move': 'linear_move',
         'controller_manager': 'controller_manager',
         **{f'{law}_controller': 'controller' for law in laws},
         **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},

@@ -65,6 +65,7 @@ def solve_path_ik(
     axis_tolerances: ArrayLike | None = None,
     restarts: int = DEFAULT_RESTARTS,
     random_seed: int = 0,
+    from_seed: bool = False,
 ) -> PathIkResult:
     """Find one continuous joint path within limits through all poses.
 
@@ -75,6 +76,7 @@ def solve_path_ik(
     Args:
         poses: n poses of the frame in the base frame: pin.SE3s or an array (n, 4, 4).
         seed: (nq,) what the first configuration should be near.
+        from_seed: the seed is the first configuration, and meets the first pose: no other branch.
         model, frame, position_tolerance, orientation_tolerance, position_only, axis_tolerances,
             restarts, random_seed: as for `solve_ik`.
 
@@ -85,10 +87,13 @@ def solve_path_ik(
     targets = pose_matrices(poses)
     start = ik.checked_seed(seed)
     task = ik_task(position_tolerance, orientation_tolerance, position_only, axis_tolerances)
-    first, reason = _first_configurations(ik, targets[0], start, task, restarts, random_seed)
+    if from_seed:
+        first, reason = [start[ik.chain.joints]], ''
+    else:
+        first, reason = _first_configurations(ik, targets[0], start, task, restarts, random_seed)
     reached, path = 0, np.empty((0, ik.chain.n))
     for configuration in first:
-        branch = _follow(ik, targets, configuration, task, start[ik.chain.joints])
+        branch = _follow(ik, targets, configuration, task, start[ik.chain.joints], from_seed)
         if branch[0] > reached or not reached:
             reached, path, reason = branch
         if reached == len(targets):
@@ -143,9 +148,17 @@ def _first_configurations(
 
 
 def _follow(
-    ik: InverseKinematics, targets: Array, configuration: Array, task: IkTask, seed: Array
+    ik: InverseKinematics,
+    targets: Array,
+    configuration: Array,
+    task: IkTask,
+    seed: Array,
+    fixed: bool,
 ) -> tuple[int, Array, str]:
-    """Follow one branch; return how many poses it meets, its path (n, chain.n), why no more."""
+    """Follow one branch; return how many poses it meets, its path (n, chain.n), why no more.
+
+    `fixed`: it starts there exactly, not a full turn of a joint away.
+    """
     chain, reason = ik.chain, ''
     path = np.empty((len(targets), chain.n))
     path[0] = configuration
@@ -155,7 +168,7 @@ def _follow(
     if reached < len(targets):
         reason = _why_stopped(ik, targets, reached, part, path, task)
     if reached and not redundant:
-        reached, reason = _choose_turns(chain, path[:reached], seed, reason)
+        reached, reason = _choose_turns(chain, path[:reached], seed, reason, fixed)
     return reached, path, reason
 
 
@@ -173,7 +186,9 @@ def _why_stopped(
     )
 
 
-def _choose_turns(chain: Chain, path: Array, seed: Array, reason: str) -> tuple[int, str]:
+def _choose_turns(
+    chain: Chain, path: Array, seed: Array, reason: str, fixed: bool
+) -> tuple[int, str]:
     """Shift each revolute joint of a path (n, chain.n), in place, by full turns into its limits.
 
     Returns how many poses then are within limits, and why no more, or `reason` if all are.
@@ -181,7 +196,11 @@ def _choose_turns(chain: Chain, path: Array, seed: Array, reason: str) -> tuple[
     reached, slack = len(path), 1e-9
     for i in range(chain.n):
         nearest = np.round((seed[i] - path[0, i]) / _TURN)
-        shifts = [0.0] if chain.prismatic[i] else _TURN * (nearest + np.array([0, 1, -1, 2, -2]))
+        shifts = (
+            [0.0]
+            if chain.prismatic[i] or fixed
+            else _TURN * (nearest + np.array([0, 1, -1, 2, -2]))
+        )
         best, best_shift = -1, 0.0
         for shift in sorted(shifts, key=lambda s: abs(path[0, i] + s - seed[i])):
             column = path[:reached, i] + shift
@@ -193,7 +212,7 @@ def _choose_turns(chain: Chain, path: Array, seed: Array, reason: str) -> tuple[
         if best < reached:
             reached = best
             error = chain.limit_error(i, path[best, i])
-            reason = f'{error} on this branch, and no better branch exists'
+            reason = f'{error} on this branch' + (', and no better branch exists' * (not fixed))
         np.clip(path[:reached, i], chain.lower[i], chain.upper[i], out=path[:reached, i])
     return reached, reason
 

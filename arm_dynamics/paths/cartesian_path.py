@@ -69,9 +69,11 @@ class Motion(ABC):
     Attributes:
         duration: [s].
         parts: at so many even values of its parameter its joint path is solved.
+        name: what messages call it, or ''.
     """
 
     parts = PARTS
+    name = ''
 
     def __init__(self, duration: float):
         """Take a duration [s]."""

@@ -84,9 +84,11 @@ def pose_path(
     ways /= np.linalg.norm(ways, axis=1)[:, None]
     bends = np.arccos(np.clip((ways[1:] * ways[:-1]).sum(axis=1), -1.0, 1.0))
     corners = [0, *(np.flatnonzero(bends > corner) + 1), len(matrices) - 1]
-    return Sequential(
-        [Lines(matrices[a : b + 1], when[b] - when[a]) for a, b in pairwise(corners)]
-    )
+    motions = []
+    for a, b in pairwise(corners):
+        motions.append(Lines(matrices[a : b + 1], when[b] - when[a]))
+        motions[-1].name = f'on the way to pose {kept[b]}'
+    return Sequential(motions)
 
 
 def _steps(poses: Array) -> tuple[Array, Array]:

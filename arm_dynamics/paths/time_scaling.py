@@ -67,6 +67,7 @@ def time_motion(
     tip_speed_limit: float | None = None,
     position_only: bool = False,
     axis_tolerances: ArrayLike | None = None,
+    from_seed: bool = False,
 ) -> TimedPath:
     """Solve a Cartesian motion's inverse kinematics and time it within the joint limits.
 
@@ -86,6 +87,7 @@ def time_motion(
             model's, and no limit of acceleration.
         tip_speed_limit: [m/s] of the frame's origin; None: none.
         position_only, axis_tolerances: what may be left free, as for `solve_ik`.
+        from_seed: the seed is the first configuration, as for `solve_path_ik`.
 
     Raises:
         ArmError: malformed arguments, or timing 'toppra' without toppra.
@@ -104,7 +106,7 @@ def time_motion(
     speed = np.inf if tip_speed_limit is None else tip_speed_limit
     motions = motion.motions if isinstance(motion, Sequential) else [motion]
     free: dict[str, Any] = {'position_only': position_only, 'axis_tolerances': axis_tolerances}
-    splines, reason = _joint_splines(model, motions, seed, frame, free)
+    splines, reason = _joint_splines(model, motions, seed, frame, free | {'from_seed': from_seed})
     if reason:
         return _refused(model, reason)
     pieces: list[Piece] = []
@@ -113,8 +115,9 @@ def time_motion(
             pieces.append(timed_piece(model, each, joints, timing, sample_period, limits, speed))
         return _joined(model, pieces, limits, frame, ik_task(**free))
     except ArmError as error:
-        where = f'motion {len(pieces)}: ' if len(pieces) < len(motions) else ''
-        return _refused(model, f'{where}{error}')
+        failed = len(pieces)
+        where = motions[failed].name or f'motion {failed}' if failed < len(motions) else ''
+        return _refused(model, f'{where}: {error}' if where else str(error))
 
 
 def _joint_splines(
@@ -122,13 +125,13 @@ def _joint_splines(
     motions: Sequence[Motion],
     seed: ArrayLike | None,
     frame: str | None,
-    free: dict[str, Any],
+    options: dict[str, Any],
 ) -> tuple[list[BSpline], str]:
-    """Return each motion's joint path q(s), or why there is none; `free`: what `ik_task` takes."""
+    """Return each motion's joint path q(s), or why there is none; `options`: of path IK."""
     parts = [np.linspace(0.0, 1.0, each.parts) for each in motions]
     poses = np.concatenate([m.at(s).poses for m, s in zip(motions, parts, strict=True)])
     exact: dict[str, Any] = {'position_tolerance': 1e-9, 'orientation_tolerance': 1e-9}
-    solution = solve_path_ik(model, poses, seed, frame=frame, **exact, **free)
+    solution = solve_path_ik(model, poses, seed, frame=frame, **exact, **options)
     if not solution.success:
         return [], solution.reason
     rows = np.split(solution.q, np.cumsum([len(s) for s in parts])[:-1])

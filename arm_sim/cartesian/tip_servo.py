@@ -216,7 +216,7 @@ class TipServo:
 
     def _nearest_share(self, a: Array, b: Array) -> float:
         """Return the s in [0, 1] for which s a + b is nearest to the velocity at hand."""
-        return float(np.clip((self.v - b) @ a / max(a @ a, 1e-12), 0.0, 1.0))
+        return float(np.clip((self.v - b) @ a / max(float(a @ a), 1e-12), 0.0, 1.0))
 
     def singular_values(self, q: Array) -> Array:
         """Return those of the weighted Jacobian, the largest first [m per rad or m]."""

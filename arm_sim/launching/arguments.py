@@ -81,6 +81,11 @@ _SHARED: dict[str, tuple[str, str, list[str] | None]] = {
         'streams of twists and poses at ~/delta_twist_cmds, ~/pose_target_cmds move the tip',
         ['true', 'false'],
     ),
+    'linear_move': (
+        'false',
+        'the action linear_move: the tip goes to poses on straight lines, planned and moved',
+        ['true', 'false'],
+    ),
     'namespace': ('', 'of everything of this arm, for several in one graph: left', None),
     'clock': (
         'true',

@@ -40,10 +40,11 @@ def beside_arm(
     if recorder and given['record'] != 'false':
         told = {'record': RECORD[given['record']]}
         found.append(node_process('recorder', [told], space, may_end=True))
-    if given['tip_servo'] == 'true':
-        server = 'simulator' if law == 'none' else f'{law}_controller'
-        told = {'robot': robot_parameter(given['robot']), 'controller': server}
-        found.append(node_process('tip_servo', [config, told], space))
+    server = 'simulator' if law == 'none' else f'{law}_controller'
+    for name in ('tip_servo', 'linear_move'):
+        if given[name] == 'true':
+            told = {'robot': robot_parameter(given['robot']), 'controller': server}
+            found.append(node_process(name, [config, told], space))
     if given['controller_manager'] == 'true':
         found.append(_manager(given['config'], space))
     if given['rviz'] == 'true':

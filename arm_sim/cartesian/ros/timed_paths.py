@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.messages import trajectory_message
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.pose_path import CORNER, pose_path
-from arm_dynamics.paths.time_scaling import TimedPath, for_cubics, limits_of, time_motion
+from arm_dynamics.paths.time_scaling import for_cubics, limits_of, time_motion
+from arm_sim.cartesian.linear_move import timed_goal
 
 _PERIOD = 0.01  # [s]
 
@@ -44,17 +44,3 @@ def answer_timed(
         response.trajectory = trajectory_message(timed_goal(model, timed, request.timing))
         for name in ('velocity_share', 'acceleration_share', 'effort_share', 'tip_speed'):
             setattr(response, name, getattr(timed, name))
-
-
-def timed_goal(model: RobotModel, timed: TimedPath, timing: str) -> Goal:
-    """Return a timed path as a goal: it starts when it arrives.
-
-    Of a time-optimal one accelerations jump from one point to the next: they are left out.
-    """
-    return Goal(
-        joint_names=tuple(model.joint_names),
-        times=timed.times,
-        positions=timed.q,
-        velocities=timed.v,
-        accelerations=None if timing == 'toppra' else timed.a,
-    )

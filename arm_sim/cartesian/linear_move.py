@@ -1,0 +1,120 @@
+"""A linear motion of the tip from where it stands: straight lines through poses, timed.
+
+Pose 0 is where the tip stands, pose 1 the first that is asked for.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from arm_controllers.follower.goal import Goal
+from arm_dynamics.checks import ArmError, Array, JointLimitError, one_of
+from arm_dynamics.inverse_kinematics.path import solve_path_ik
+from arm_dynamics.model import RobotModel
+from arm_dynamics.paths.pose_path import CORNER, pose_path
+from arm_dynamics.paths.time_scaling import TimedPath, for_cubics, limits_of, time_motion
+
+TIMINGS = ('quintic', 'toppra')
+_SAME = 1e-6  # [m | rad] a pose so near to the one before is the same
+_REST = 1e-3  # [rad/s | m/s] a joint that is slower is at rest
+
+
+class MoveError(ArmError):
+    """A motion that cannot be planned.
+
+    Attributes:
+        pose: number of the pose that cannot be gone to, from 1; 0: it is not one of them.
+    """
+
+    def __init__(self, message: str, pose: int = 0):
+        super().__init__(message)
+        self.pose = pose
+
+
+def check_rest(model: RobotModel, v: Array) -> None:
+    """Raise JointLimitError, naming the joint, where an arm moves: v (n,)."""
+    for i in np.flatnonzero(np.abs(v) > _REST):
+        where = 'a linear motion starts at rest'
+        limits = -_REST, _REST, model.prismatic[i], where
+        raise JointLimitError(model.joint_names[i], 'velocity', v[i], *limits)
+
+
+def plan_move(
+    model: RobotModel,
+    start: Array,
+    poses: Array,
+    frame: str | None = None,
+    *,
+    timing: str = 'quintic',
+    limits: Mapping[str, Any],
+    tip_speed: float | None = None,
+    corner: float = CORNER,
+    free: Mapping[str, Any],
+) -> TimedPath | None:
+    """Return the timed joint path from a configuration (nq,), at rest, through poses (n, 4, 4).
+
+    None where the tip is there already.
+
+    Args:
+        model, start, poses: the arm, where it stands, where its tip is to go, in the base frame.
+        frame: what is the tip; None: the model's tool frame.
+        timing: one of TIMINGS.
+        limits: `velocity_limit`, `acceleration_limit`, `effort_limit` as `time_motion` has them.
+        tip_speed: [m/s]; None: as the joints allow.
+        corner: [rad] as for `pose_path`.
+        free: `position_only`, `axis_tolerances`, as for `solve_ik`.
+
+    Raises:
+        MoveError: names the pose, the joint and its limit.
+        ArmError: malformed arguments.
+    """
+    one_of('timing', timing, TIMINGS)
+    model.check_configuration(start, 'where the arm stands')
+    way = np.vstack([model.forward_kinematics(start, frame).homogeneous[None], poses])
+    for k in range(1, len(way)):
+        if _is_same(way[k - 1], way[k]):
+            way[k] = way[k - 1]
+    if (way == way[0]).all():
+        return None
+    found = solve_path_ik(model, way, start, frame=frame, from_seed=True, **free)
+    if not found.success:
+        raise MoveError(found.reason, found.first_failure)
+    timed = time_motion(
+        model,
+        pose_path(way, corner=corner),
+        start,
+        timing=timing,  # type: ignore[arg-type]  # checked above
+        frame=frame,
+        tip_speed_limit=tip_speed,
+        from_seed=True,
+        **free,
+        **limits,
+    )
+    if not timed.success:
+        raise MoveError(timed.reason)
+    return (
+        for_cubics(model, timed, limits_of(model, *limits.values()))
+        if timing == 'toppra'
+        else timed
+    )
+
+
+def timed_goal(model: RobotModel, timed: TimedPath, timing: str) -> Goal:
+    """Return a timed path as a goal: it starts when it arrives.
+
+    Of a time-optimal one accelerations jump from one point to the next: they are left out.
+    """
+    return Goal(
+        joint_names=tuple(model.joint_names),
+        times=timed.times,
+        positions=timed.q,
+        velocities=timed.v,
+        accelerations=None if timing == 'toppra' else timed.a,
+    )
+
+
+def _is_same(one: Array, other: Array) -> bool:
+    turn = pin.log3(one[:3, :3].T @ other[:3, :3])
+    return bool(max(np.abs(other[:3, 3] - one[:3, 3]).max(), np.abs(turn).max()) < _SAME)

@@ -1,0 +1,255 @@
+"""Linear motions of the tip in one call: an action that plans, and has the arm moved."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.action import ActionClient, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+from rclpy.task import Future
+
+from arm_controllers.ros.diagnostics import status_publisher
+from arm_controllers.ros.goal_endpoints import EventActionServer
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import prefix_of, to_ns, trajectory_message
+from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.qos import CONTROL_QOS
+from arm_controllers.ros.running import run_node
+from arm_controllers.ros.serialized_messages import JointReader
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.inverse_kinematics import warm_up
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
+from arm_dynamics.paths.pose_path import CORNER
+from arm_dynamics.paths.time_scaling import TimedPath
+from arm_dynamics.robots import RobotWords, find_urdf
+from arm_interfaces.action import LinearMove
+from arm_sim.cartesian.linear_move import check_rest, plan_move, timed_goal
+from arm_sim.cartesian.ros.pose_messages import pose_to_message, poses_from_message
+
+_PATIENCE = 10.0  # [s] for the controller's answer to a goal
+
+
+@dataclass(frozen=True)
+class LinearMoveParameters(Parameters):
+    """Parameters of the node."""
+
+    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
+    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
+    tip_frame: str = parameter('', "the frame that is moved; empty: the model's tool frame")
+    controller: str = parameter('servo_controller', 'the node that takes its goals')
+    tip_speed_limit: float = parameter(0.25, 'of goals that give none [m/s]', above=0, max=100)
+    acceleration_limit: PerJoint = parameter(
+        (10.0,), 'of goals that give none [rad/s^2 | m/s^2]', above=0
+    )
+
+
+@dataclass
+class _Move:
+    """A move that is under way; `follows`: the controller's handle of its goal."""
+
+    handle: ServerGoalHandle
+    result: Any
+    duration: float
+    frame: str | None
+    sent: float
+    follows: Any = None
+
+
+class LinearMoveNode(Node):
+    """The action `linear_move`: plans from where the controller's reference rests, and moves.
+
+    What cannot be is accepted by the protocol and then aborted, because only so its result can
+    say why. One move at a time.
+    """
+
+    def __init__(self):
+        """Load the model and the solvers, compiled; open the action."""
+        super().__init__('linear_move')
+        p = declare_parameters(self, LinearMoveParameters)
+        self._log, self._prefix = Log(self, 1.0), prefix_of(self)
+        tip_frame = p.tip_frame or p.tool_frame or RobotWords.of(p.robot).tip_frame or None
+        self.model = RobotModel.from_urdf(find_urdf(p.robot), tip_frame)
+        self.parameters = with_arrays(p, self.model.joint_names)
+        self._reader = JointReader(self.model.joint_names)
+        self._reference: JointTrajectoryControllerState | None = None
+        self._move: _Move | None = None
+        self.moves, self.refused = 0, ''
+        warm_up(self.model)
+        state = f'{p.controller}/controller_state'
+        self.create_subscription(
+            JointTrajectoryControllerState, state, self._on_reference, CONTROL_QOS
+        )
+        self._follow = ActionClient(
+            self, FollowJointTrajectory, f'{p.controller}/follow_joint_trajectory'
+        )
+        self._action = EventActionServer(
+            self, LinearMove, 'linear_move', self._on_goal, cancel_callback=self._on_cancel
+        )
+        self._publish = status_publisher(self)
+        self.create_timer(1.0, self._report)
+
+    def _on_reference(self, message: JointTrajectoryControllerState) -> None:
+        self._reference = message
+
+    # A goal
+
+    def _on_goal(self, handle: ServerGoalHandle) -> None:
+        """Plan, and send what was planned; or say why not."""
+        result = LinearMove.Result()
+        try:
+            if self._move is not None:
+                raise ArmError('another linear_move is under way: cancel it first')
+            if not self._follow.server_is_ready():
+                name = f'{self.parameters.controller}/follow_joint_trajectory'
+                raise ArmError(f'nobody takes goals of {name}: is that controller there?')
+            timed, frame = self._plan(handle.request)
+        except ArmError as error:
+            result.failed_pose = getattr(error, 'pose', 0)
+            self._refuse(handle, result, str(error))
+            return
+        if timed is None:
+            result.success = True
+            handle.succeed()
+            self._action.finish(handle, result)
+            return
+        for name in ('velocity_share', 'acceleration_share', 'effort_share', 'tip_speed'):
+            setattr(result, name, getattr(timed, name))
+        result.duration = duration = float(timed.times[-1])
+        self._move = move = _Move(handle, result, duration, frame, time.monotonic())
+        goal = timed_goal(self.model, timed, handle.request.timing)
+        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
+        sent = self._follow.send_goal_async(request, lambda told: self._on_feedback(move, told))
+        sent.add_done_callback(lambda answer: self._on_answer(move, answer))
+
+    def _plan(self, request: Any) -> tuple[TimedPath | None, str | None]:
+        """Return the timed path that a goal asks for, and the frame that goes along it."""
+        p, model = self.parameters, self.model
+        start = self._start()
+        frame = request.path.header.frame_id.removeprefix(self._prefix) or model.base_frame
+        base = model.forward_kinematics(start, frame).homogeneous
+        tip = request.tip_frame.removeprefix(self._prefix) or None
+        limits = {
+            'velocity_limit': request.velocity_limits or None,
+            'acceleration_limit': request.acceleration_limits or p.acceleration_limit,
+            'effort_limit': request.effort_limits or None,
+        }
+        free = {
+            'position_only': request.position_only,
+            'axis_tolerances': request.axis_tolerances or None,
+        }
+        timed = plan_move(
+            model,
+            start,
+            base @ poses_from_message(request.path),
+            tip,
+            timing=request.timing or 'quintic',
+            limits=limits,
+            tip_speed=request.tip_speed_limit or p.tip_speed_limit,
+            corner=request.corner_angle or CORNER,
+            free=free,
+        )
+        return timed, tip
+
+    def _start(self) -> Array:
+        """Return where the controller's reference rests (n,)."""
+        told = self._reference
+        if told is None:
+            raise ArmError(f'no controller_state of {self.parameters.controller} yet')
+        names = list(told.joint_names)
+        v = self._reader.read(names, told.reference.velocities, 'velocities')
+        check_rest(self.model, v)
+        return self._reader.read(names, told.reference.positions, 'positions').copy()
+
+    def _refuse(self, handle: ServerGoalHandle, result: Any, reason: str) -> None:
+        self.refused = result.reason = reason
+        self._log.warning(f'linear_move: {reason}')
+        handle.abort()
+        self._action.finish(handle, result)
+
+    # The motion
+
+    def _on_answer(self, move: _Move, answer: Future) -> None:
+        follows = answer.result()
+        if move is not self._move:  # given up meanwhile
+            follows.cancel_goal_async()
+        elif not follows.accepted:
+            self._end(move, f'{self.parameters.controller} rejected the goal; its log says why')
+        else:
+            move.follows = follows
+            follows.get_result_async().add_done_callback(lambda end: self._on_end(move, end))
+            if move.handle.is_cancel_requested:
+                follows.cancel_goal_async()
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        if self._move is None or self._move.handle.goal_id != handle.goal_id:
+            return CancelResponse.REJECT
+        if self._move.follows is not None:
+            self._move.follows.cancel_goal_async()
+        return CancelResponse.ACCEPT
+
+    def _on_feedback(self, move: _Move, told: Any) -> None:
+        if move is not self._move:
+            return
+        said, read = told.feedback, self._reader.read
+        names, feedback = list(said.joint_names), LinearMove.Feedback()
+        over = to_ns(said.desired.time_from_start) * 1e-9
+        feedback.progress = float(np.clip(over / move.duration, 0.0, 1.0))
+        feedback.remaining = max(move.duration - over, 0.0)
+        wanted, tip = (
+            pin.SE3(
+                self.model.forward_kinematics(read(names, part.positions, 'positions'), move.frame)
+            )
+            for part in (said.desired, said.actual)
+        )
+        feedback.position_error = float(np.linalg.norm(wanted.translation - tip.translation))
+        feedback.tip = pose_to_message(tip, self._prefix + self.model.base_frame)
+        move.handle.publish_feedback(feedback)
+
+    def _on_end(self, move: _Move, end: Future) -> None:
+        if move is not self._move:
+            return
+        answer, controller = end.result(), self.parameters.controller
+        if answer.status == GoalStatus.STATUS_SUCCEEDED:
+            self._end(move)
+        elif answer.status == GoalStatus.STATUS_CANCELED:
+            self._end(move, f'canceled; {controller} has braked the arm')
+        else:
+            self._end(move, f'{controller}: {answer.result.error_string}')
+
+    def _end(self, move: _Move, reason: str = '') -> None:
+        """Tell how a move has ended."""
+        self._move = None
+        if not reason:
+            self.moves, move.result.success = self.moves + 1, True
+            move.handle.succeed()
+        elif move.handle.is_cancel_requested:
+            move.result.reason = reason
+            move.handle.canceled()
+        else:
+            self._refuse(move.handle, move.result, reason)
+            return
+        self._action.finish(move.handle, move.result)
+
+    def _report(self) -> None:
+        """Say what there is to say; give up a move whose controller has gone."""
+        move, controller = self._move, self.parameters.controller
+        if move is not None and not self._follow.server_is_ready():
+            self._end(move, f'{controller} has gone')
+        elif move is not None and not move.follows and time.monotonic() > move.sent + _PATIENCE:
+            self._end(move, f'no answer of {controller} to the goal within {_PATIENCE:g} s')
+        words = 'waiting' if self._move is None else 'moving'
+        values = {'moves': self.moves, 'last refused': self.refused}
+        self._publish(DiagnosticStatus.OK, words, values)
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node('linear_move', LinearMoveNode)
