@@ -1,5 +1,8 @@
 """What the node tip_servo reads: states and reports that cannot be used harm it nowhere."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from domains import fresh_domain
 
@@ -126,3 +129,19 @@ def test_absurd_commands_are_refused(node):
     ask(node, twist_along_y(1e6))
     node._on_state(state(5))
     assert node.goals == 1
+
+
+def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(node):
+    def jog(*velocities, joints=('elbow_joint', 'wrist_3_joint')):  # what JointJog has
+        return node._jog(SimpleNamespace(joint_names=list(joints), velocities=list(velocities)))
+
+    node._on_reference(report(node, 5))
+    node._on_state(state(5))
+    node._stream.take(jog(0.1, -0.2), node._now_ns)
+    node._on_state(state(5))
+    np.testing.assert_allclose(node._stream.servo.v, [0, 0, 0.1, 0, 0, -0.2], atol=1e-12)
+    assert node.goals == 1
+    with pytest.raises(ArmError, match="joint 'nose' is unknown; there are shoulder_pan_joint"):
+        jog(0.1, joints=('nose',))
+    with pytest.raises(ArmError, match='velocities has shape'):
+        jog(0.1)
