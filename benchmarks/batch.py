@@ -2,8 +2,9 @@
 
 UR5e at 1 kHz, N arms whose masses differ, on a sinusoid. Beside each other: the batch on all
 cores; mujoco.rollout, one period a call, with the same law for all arms, and with a law per arm;
-the one-arm loop. Rates are per second of wall-clock time, and per second of CPU time times the
-cores: what the machine would do were nobody else on it. The best of several runs; ratios by CPU.
+MuJoCo's own batch; the one-arm loop; every law, with masses drawn alone and with all drawn and
+measured. Rates are per second of wall-clock time, and per second of CPU time times the cores: what
+the machine would do were nobody else on it. The best of several runs; ratios by CPU.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.batch.batch_loop import run_batch
 from arm_sim.batch.batch_measures import BatchMeasures
 from arm_sim.batch.batch_plant import BatchPlant
+from arm_sim.batch.mujoco_batch import MujocoBatch
 from arm_sim.comparison.cases import Case, plant_parameters, task_of
 from arm_sim.comparison.laws import compared_class, compared_laws, law_parameters, make_law
 from arm_sim.comparison.monte_carlo import Ranges
@@ -128,6 +130,21 @@ def rollout(arms: int, duration: float, law_per_arm: bool) -> Callable[[], int]:
     return run
 
 
+def own_batch(arms: int, duration: float) -> Callable[[], int]:
+    """Return a run of MujocoBatch on all cores, under computed torque."""
+    case = case_of('computed_torque', 'mujoco')
+    draws = [Ranges().draw(ROBOT, 0, i)[0] for i in range(arms)]
+    models = [with_error(ROBOT.model, ModelError(mass_scale=each.mass_scale)) for each in draws]
+    plant = MujocoBatch(models, plant_parameters(case, ROBOT), CORES)
+    law, task = law_of_many('computed_torque'), task_of(case, ROBOT)
+
+    def run() -> int:
+        run_batch(plant, law, task.reference, duration)  # type: ignore[arg-type]
+        return arms * round(duration / PERIOD)
+
+    return run
+
+
 def one_arm(duration: float) -> Callable[[], int]:
     """Return a run of the one-arm loop on MuJoCo."""
     case = case_of('computed_torque', 'mujoco')
@@ -150,12 +167,12 @@ def main() -> None:
     arms, duration, repetitions = options.arms, options.duration, options.repetitions
     print_conditions()
     print(f'UR5e, 1 kHz, {arms} arms, {duration:g} s; million periods per second')
-    print(f'{"":44}{"wall":>9}{"CPU x cores":>13}{"batch over it":>15}')
+    print(f'{"":50}{"wall":>9}{"CPU x cores":>13}{"batch over it":>15}')
 
     def row(name: str, found: Rate, best: Rate) -> None:
         ratio = best.cpu / found.cpu
         print(
-            f'{name:44}{found.wall * 1e-6:9.3f}{found.cpu * 1e-6:13.3f}{ratio:15.1f}', flush=True
+            f'{name:50}{found.wall * 1e-6:9.3f}{found.cpu * 1e-6:13.3f}{ratio:15.1f}', flush=True
         )
 
     best = rate(batch('computed_torque', arms, duration, False), repetitions)
@@ -166,11 +183,13 @@ def main() -> None:
         ('mujoco.rollout, a law per arm', rollout(few, duration / 3, True)),
     ):
         row(name, rate(run, min(repetitions, 3)), best)
+    row("MuJoCo's own batch (MujocoBatch)", rate(own_batch(few, duration / 3), 2), best)
     alone = rate(one_arm(1.0), repetitions, cores=1)
     row('one-arm loop (one core)', alone, best)
-    for law in compared_laws():
-        found = rate(batch(law, arms, duration / 3, True), min(repetitions, 3))
-        row(f'batch, all drawn and measured, {law}'[:43], found, best)
+    for full, what in ((False, 'batch'), (True, 'all drawn and measured')):
+        for law in compared_laws():
+            found = rate(batch(law, arms, duration / 3, full), min(repetitions, 3))
+            row(f'{what}, {law}'[:50], found, best)
 
 
 if __name__ == '__main__':

@@ -176,6 +176,39 @@ def test_a_run_that_was_broken_off_goes_on_with_what_is_left(tmp_path):
     assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    ('line', 'left'),
+    [
+        ('[2, [4], [4.0, 0.0, 0.0, 0.2]]', [2, 3]),  # whole, but its end was not written
+        ('7\n', [2, 3]),
+        ('[null, [4], [4.0]]\n', [2, 3]),
+        ('[2, "four", [4.0]]\n', [2, 3]),
+        ('[1, [4], [9.0, 9.0, 9.0, 9.0]]\n', [2, 3]),  # that is there already
+        ('[99, [4], [9.0, 9.0, 9.0, 9.0]]\n', [2, 3]),  # no such job
+    ],
+)
+def test_a_damaged_line_is_no_answer(line, left, tmp_path):
+    path, ran, found = tmp_path / 'run.partial', [], []
+
+    def noted(number):
+        ran.append(number)
+        return square(number)
+
+    journal = Journal(path, {'what': 1}, resume=False)
+    for number in range(2):
+        journal.add(number, square(number))
+    journal.close(remove=False)
+    path.write_text(path.read_text() + line)
+    with farm() as where:
+        Work(where, path, resume=True).run(
+            noted, range(4), lambda number, answer: found.append((number, answer)), {'what': 1}
+        )
+    assert ran == left
+    assert sorted(number for number, _ in found) == [0, 1, 2, 3]
+    for number, answer in found:
+        assert_array_equal(answer, square(number))
+
+
 def test_a_journal_of_another_run_is_refused(tmp_path):
     path = tmp_path / 'run.partial'
     Journal(path, {'seed': 1}, resume=False).close(remove=False)

@@ -99,7 +99,7 @@ def test_an_arm_of_the_loop_is_the_one_arm_loop(law):
     actuator = 'servo' if cls.command_interface == 'position' else 'torque'
     told = replace(TORQUE, actuator=actuator, contacts=True, command_delay=1)
     given = [Imperfections(delay=k % 2, position_noise=1e-6, seed=k) for k in range(ARMS)]
-    push = Push(ROBOT.model.tip_frame, (5.0, -3.0, 0.0, 0.0, 0.0, 1.0), 0.02, 0.05).events()
+    push = Push(ROBOT.model.tip_frame, (5.0, -3.0, 0.0, 0.0, 0.0, 1.0), 0.02, 0.06).events()
     bare = batch_of([ROBOT.model] * ARMS, told, 'mujoco')
     assert isinstance(bare, MujocoBatch)
     alive, beyond = run_batch(

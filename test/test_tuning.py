@@ -20,8 +20,11 @@ from arm_sim.runs.closed_loop import run_closed_loop
 from arm_sim.runs.measures import measure, track
 from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
+from arm_sim.tuning import survey
 from arm_sim.tuning.gains import GainSpace
-from arm_sim.tuning.search import Effort, Margins, Outcome, score, search
+from arm_sim.tuning.report import Tuned
+from arm_sim.tuning.search import Effort, Found, Margins, Outcome, score, search
+from arm_sim.tuning.survey import tunable_laws
 from arm_sim.tuning.trial import Drawn, Trial, try_gains
 
 TRIAL = Trial('planar_3r', 'sinusoid', 'computed_torque')
@@ -126,6 +129,37 @@ def test_two_processes_find_the_gains_of_one():
         with farm(workers) as work:
             found.append(search(replace(TRIAL, task='step'), Margins(), effort, work))
     assert found[0] == found[1]
+
+
+def test_every_law_is_tuned_into_one_table(tmp_path, capsys, monkeypatch):
+    assert set(TUNED) - {'motor_computed_torque'} <= set(tunable_laws())
+    monkeypatch.setattr(tune, 'tunable_laws', lambda: ['computed_torque', 'pose_p'])
+    monkeypatch.setattr(survey, '_BELIEVED', 2)
+    told = '--robot planar_3r --task step --law all --arms 2 --generations 0 --fresh 3 --workers 1'
+    assert tune.main([*told.split(), '--output-dir', str(tmp_path)]) == 1  # pose_p: voltages
+    told = capsys.readouterr()
+    assert 'what binds' in told.out
+    assert told.err.startswith("tune: law 'pose_p' commands voltages")
+    report = json.loads((tmp_path / 'tune_computed_torque.json').read_text())
+    before, after = report['shipped_fresh']['rms_mm'], report['tuned_fresh']['rms_mm']
+    rows = (tmp_path / 'tune_all.md').read_text().splitlines()
+    assert f'| computed_torque | {before:.4g} | {after:.4g} | {before / after:.3g} |' in rows[6]
+    assert 'refused' in rows[7]
+
+
+@pytest.mark.parametrize(
+    ('columns', 'believed', 'words'),
+    [
+        ((1.0, 0.5, 0.01), 0.5, 'search'),
+        ((1.0, 0.5, 0.0199), 0.5, 'chatter'),
+        ((1.0, 0.89, 0.0199), 0.99, 'chatter, torque, noise, delay'),
+    ],
+)
+def test_what_keeps_an_error_from_being_less_is_said(columns, believed, words):
+    some = np.tile([*columns, 0.0], (20, 1))
+    found = Found(None, Outcome.of(some), [])
+    tuned = Tuned(TRIAL, Margins(), found, [], some, some)
+    assert survey.Surveyed('pd', tuned, believed).binds == words
 
 
 @pytest.mark.parametrize(

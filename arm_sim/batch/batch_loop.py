@@ -10,7 +10,7 @@ from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.batch.many_arms import ManyArms
-from arm_sim.runs.closed_loop import Imperfections
+from arm_sim.runs.closed_loop import Imperfections, events_by_period
 
 # Is told, after each period, its number, q and v (N, n) at its start, the reference there, the
 # torques (N, n) in it, and of which arms (N,) the command was finite.
@@ -52,7 +52,7 @@ def run_batch(
     (size, n), observers = plant.q.shape, list(observers)
     period_ns = plant.parameters.period_ns
     period = period_ns * 1e-9
-    due = {round(time / period): event for time, event in events}
+    due = events_by_period(events, period)
     noise, late = _Noise(imperfections, size, n), _Delay(imperfections, size, n)
     references = _References(reference_function, law.lookahead, n, size, own_references)
     now, wanted = references.at(0, period_ns)
@@ -62,9 +62,9 @@ def run_batch(
     beyond: Any = np.zeros(size, dtype=bool)
     with np.errstate(all='ignore'):
         for i in range(round(duration / period)):
-            if i in due:
+            for event in due.get(i, ()):
                 beyond |= plant.beyond
-                plant = due[i](plant)
+                plant = event(plant)
             now, wanted = references.at(i, period_ns)
             q, v = plant.q.copy(), plant.v.copy()
             seen = noise.added(i, plant.measured_q.copy(), plant.measured_v.copy())

@@ -3,7 +3,9 @@
 import argparse
 import os
 import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
@@ -11,13 +13,14 @@ from rich.console import Console
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.commands.progress import interruptible, progress
-from arm_sim.farm.farm import farm
+from arm_sim.farm.farm import Farm, farm
 from arm_sim.output_folder import writable_folder
 from arm_sim.plants.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
 from arm_sim.tuning.gains import FREQUENCIES, GainSpace
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Effort, Margins, search, validate
+from arm_sim.tuning.survey import Surveyed, believed, survey_listing, tunable_laws, write_survey
 from arm_sim.tuning.trial import Trial
 
 
@@ -31,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add = result.add_argument
     add('--robot', default='ur5e', help='name of a shipped robot or URDF file (ur5e)')
-    add('--law', default='computed_torque', help=f'one of {", ".join(law_names())}')
+    add('--law', default='computed_torque', help=f'all, or one of {", ".join(law_names())}')
     add('--task', default='sinusoid', help=f'one of {", ".join(task_names())} (sinusoid)')
     add('--engine', default='mujoco', help=f'{" or ".join(RIGID_BODY_ENGINES)} (mujoco)')
     add('--config', default='', metavar='FILE', help="parameter file over the robot's own")
@@ -72,35 +75,79 @@ def run(options: argparse.Namespace, command: str) -> int:
     one_of('engine', options.engine, RIGID_BODY_ENGINES)
     one_of('task', options.task, task_names())
     in_range('workers', options.workers, 1, 1024)
-    law_class(options.law)
-    trial = Trial(
-        options.robot, options.task, options.law, options.engine, options.config,
-        seed=options.seed,
-    )  # fmt: skip
+    every = options.law == 'all'
+    if not every:
+        law_class(options.law)
     margins = Margins(options.torque, options.chatter, options.delay)
     effort = Effort(options.arms, generations=options.generations, fresh=options.fresh)
     folder = writable_folder(options.output_dir)
-    robot = trial.load()
-    trial.plant(robot)
-    shipped = trial.shipped(robot)
-    names = GainSpace(trial.law, robot.model, shipped).names
     console = Console(width=None if sys.stdout.isatty() else 140)
-    each = effort.arms + min(effort.edge, effort.arms)
-    tries = each * (1 + len(FREQUENCIES) + effort.generations * effort.population)
     with farm(options.workers, options.scheduler) as work:
-        with progress(console, 'tuning', tries) as advance:
-            found = search(trial, margins, effort, work, advance)
-        with progress(console, 'fresh arms', 2 * effort.fresh) as advance:
-            before = validate(trial, shipped, effort.fresh, work, advance)
-            after = validate(
-                trial, found.parameters, effort.fresh, work, lambda n: advance(n + effort.fresh)
-            )
-    tuned = Tuned(trial, margins, found, names, before, after)
+        if every:
+            return _tune_all(options, margins, effort, work, folder, console, command)
+        tuned = _tune(_trial(options, options.law), margins, effort, work, console)
     console.print(tuned.listing().terminal())
-    for name in names:
-        values = np.ravel(getattr(found.parameters, name))
+    for name in tuned.names:
+        values = np.ravel(getattr(tuned.found.parameters, name))
         console.print(f'{name}: {", ".join(f"{x:.5g}" for x in values)}')
     console.print(f'wrote {", ".join(tuned.write(folder, command))} to {folder}')
     if not tuned.holds:
         print('tune: a fresh arm is unstable: no parameter file is written', file=sys.stderr)
     return 0 if tuned.holds else 1
+
+
+def _trial(options: argparse.Namespace, law: str) -> Trial:
+    return Trial(
+        options.robot, options.task, law, options.engine, options.config, seed=options.seed
+    )
+
+
+def _tune(trial: Trial, margins: Margins, effort: Effort, work: Farm, console: Console) -> Tuned:
+    """Search and validate."""
+    robot = trial.load()
+    trial.plant(robot)
+    shipped = trial.shipped(robot)
+    names = GainSpace(trial.law, robot.model, shipped).names
+    each = effort.arms + min(effort.edge, effort.arms)
+    tries = each * (1 + len(FREQUENCIES) + effort.generations * effort.population)
+    with progress(console, 'tuning', tries) as advance:
+        found = search(trial, margins, effort, work, advance)
+    with progress(console, 'fresh arms', 2 * effort.fresh) as advance:
+        before = validate(trial, shipped, effort.fresh, work, advance)
+        after = validate(
+            trial, found.parameters, effort.fresh, work, lambda n: advance(n + effort.fresh)
+        )
+    return Tuned(trial, margins, found, names, before, after)
+
+
+def _tune_all(
+    options: argparse.Namespace,
+    margins: Margins,
+    effort: Effort,
+    work: Farm,
+    folder: Path,
+    console: Console,
+    command: str,
+) -> int:
+    """Tune law after law; a law that cannot be tuned has a row that says why."""
+    rows = []
+    _trial(options, options.law).load()  # a robot that cannot be had is no law's fault
+    for law in tunable_laws():
+        console.print(f'{law}:')
+        start = time.monotonic()
+        try:
+            tuned = _tune(_trial(options, law), margins, effort, work, console)
+        except ArmError as error:
+            rows.append(Surveyed(law, reason=str(error)))
+            print(f'tune: {error}', file=sys.stderr)
+            continue
+        seconds = time.monotonic() - start
+        rows.append(Surveyed(law, tuned, believed(tuned, work), seconds))
+        tuned.write(folder, command)
+    listing = survey_listing(
+        rows, f'every law on {options.robot}, {options.task}, {options.engine}, 95 % RMS'
+    )
+    console.print(listing.terminal())
+    name = write_survey(listing, folder, command)
+    console.print(f'wrote {name}, and gains, numbers and picture of each law, to {folder}')
+    return 0 if all(row.tuned and row.tuned.holds for row in rows) else 1

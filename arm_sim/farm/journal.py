@@ -53,7 +53,7 @@ class Journal:
         whole = 0
         with self.path.open('rb') as file:
             first = file.readline()
-            if first.decode(errors='replace').rstrip('\n') != head:
+            if first.decode(errors='replace') != f'{head}\n':
                 raise ArmError(
                     f'{str(self.path)!r} is of another run; give the same options, or leave '
                     '--resume out to begin anew'
@@ -69,13 +69,15 @@ class Journal:
             file.truncate(whole)
 
     def answers(self) -> Iterator[tuple[int, Array]]:
-        """Yield the answers that are there, one at a time."""
+        """Yield the answers that are there, one at a time, each once."""
         self._file.flush()
+        given = set()
         with self.path.open('rb') as file:
             file.readline()
             for line in file:
                 answer = _read(line)
-                if answer is not None:
+                if answer is not None and answer[0] not in given:
+                    given.add(answer[0])
                     yield answer
 
     def add(self, number: int, answer: Array) -> None:
@@ -96,10 +98,13 @@ class Journal:
 
 
 def _read(line: bytes) -> tuple[int, Array] | None:
+    """Return the number of a job and its answer; None: the line is not whole."""
+    if not line.endswith(b'\n'):
+        return None
     try:
         number, shape, values = json.loads(line)
         return int(number), np.array(values, dtype=float).reshape(shape)
-    except ValueError:
+    except (ValueError, TypeError):
         return None
 
 
@@ -123,7 +128,8 @@ def run_jobs[Job](
     """
     if journal:
         for number, answer in journal.answers():
-            take(number, answer)
+            if 0 <= number < len(jobs):
+                take(number, answer)
     left = [k for k in range(len(jobs)) if journal is None or k not in journal.done]
     for k, answer in farm.run(function, (jobs[number] for number in left)):
         number = left[k]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +70,19 @@ def replacement(time: float, other: Plant) -> Event:
     return time, replace
 
 
+def events_by_period(
+    events: Iterable[tuple[float, Callable[[Any], Any]]], period: float
+) -> dict[int, list[Callable[[Any], Any]]]:
+    """Return what happens at the beginning of each control period, in the order of `events`.
+
+    Times and `period` are in [s].
+    """
+    due: dict[int, list[Callable[[Any], Any]]] = {}
+    for time, event in events:
+        due.setdefault(round(time / period), []).append(event)
+    return due
+
+
 def run_closed_loop(
     plant: Plant,
     law: Law,
@@ -100,7 +114,7 @@ def run_closed_loop(
     states, efforts, references = (np.empty((steps, *s)) for s in ((2, n), (n,), (4 * n,)))
     seen, noise = np.empty((2, n)), _noise(imperfections, steps, n)
     pending: deque[Array] = deque(maxlen=1 + (imperfections.delay if imperfections else 0))
-    due = {round(time / period): event for time, event in events}
+    due = events_by_period(events, period)
 
     reference = Reference(n)
     reference_function(0.0, reference)
@@ -108,8 +122,8 @@ def run_closed_loop(
     law.reset(plant.measured_q.copy(), plant.measured_v.copy())
     done = 0
     for i in range(steps):
-        if i in due:
-            plant = due[i](plant)
+        for event in due.get(i, ()):
+            plant = event(plant)
         now = i * period_ns
         reference_function(now * 1e-9, reference)
         references[i] = reference.row

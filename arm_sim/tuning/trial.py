@@ -128,12 +128,10 @@ def _columns(model: RobotModel, arms: Sequence[RobotModel], found: dict[str, Any
     own = np.array([limit[0] / arm.effort_limit[0] if limit[0] else 1.0 for arm in arms])
     scale = np.sqrt(np.mean(limit**2)) or 1.0
     alive, chatter = found['alive'], found['chatter_nm'] / scale
-    rows = np.array([
-        found['tracking_rms_mm'], found['peak_torque_share'] * own, chatter,
-        ~alive | ~(chatter < SHAKING),
-    ])  # fmt: skip
-    rows[:3, ~alive | ~np.isfinite(rows).all(axis=0)] = np.inf
-    return rows
+    rows = np.array([found['tracking_rms_mm'], found['peak_torque_share'] * own, chatter])
+    lost = ~alive | ~np.isfinite(rows).all(axis=0)
+    rows[:, lost] = np.inf
+    return np.vstack([rows, lost | ~(chatter < SHAKING)])
 
 
 def _drives(plant: PlantParameters, law: Any) -> PlantParameters:
