@@ -100,6 +100,7 @@ def measure(recorded: bool, seconds: float) -> dict[str, float]:
                 process.terminate()
                 process.wait()
             end(processes)
+            EXECUTOR[0].shutdown()  # before what it holds: else it may touch what is gone
             node.destroy_node()
             rclpy.shutdown()
         lost = count_lost(folder) if recorded else 0

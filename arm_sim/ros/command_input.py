@@ -14,6 +14,7 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
+from arm_sim.recording.ros.loop_messages import COMMAND, LoopMessages
 from arm_sim.ros.own_goals import OwnGoals
 
 # How often it is looked at who is still there [s].
@@ -48,9 +49,11 @@ class CommandInput:
         clock: Clock,
         own: OwnGoals | None,
         refuse: Callable[[ArmError], None],
+        loop: LoopMessages,
         by_arrival: bool = False,
     ):
-        """Listen; `refuse` is told why a command is dropped."""
+        """Listen; `refuse` is told why a command is dropped, `loop` of each one that comes."""
+        self._loop = loop
         self._clock, self._own, self._refuse = clock, own, refuse
         self._by_arrival = by_arrival
         self._node, self._log = node, Log(node)
@@ -74,6 +77,8 @@ class CommandInput:
 
     def _on_command(self, *taken: Any) -> None:
         raw, info = taken if len(taken) == 2 else taken[0]
+        if self._loop.wanted:
+            self._loop.add(COMMAND, raw)
         if self.imitated:
             return
         try:

@@ -18,6 +18,7 @@ from arm_sim.plants.clock import Clock
 from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.plant import plant_class
 from arm_sim.plants.realtime_clock import RealtimeClock
+from arm_sim.recording.ros.loop_messages import LoopMessages
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
@@ -56,11 +57,12 @@ class SimulatorNode(Node):
             own = OwnGoals(self, self._simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
-        shown = StateOutput(self, self._simulation, urdf, p.clock_rate, p.tf_rate)
+        loop = LoopMessages(self)
+        shown = StateOutput(self, self._simulation, urdf, p.clock_rate, p.tf_rate, loop)
         self._arm_clock = clock = self._make_clock(shown, own)
         by_arrival = p.command_stamp == 'arrival'
         commands = CommandInput(
-            self, clock, own, lambda error: self._diagnostics.refuse(error), by_arrival
+            self, clock, own, lambda error: self._diagnostics.refuse(error), loop, by_arrival
         )
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)

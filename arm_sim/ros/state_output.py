@@ -26,6 +26,7 @@ from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, Jo
 from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
 from arm_sim.plants.simulation import Simulation
+from arm_sim.recording.ros.loop_messages import STATE, LoopMessages
 from arm_sim.viewer.ros.frames_output import FramesOutput
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
@@ -42,9 +43,16 @@ class StateOutput:
     """Publishes the states of a simulation: the audience of its clock."""
 
     def __init__(
-        self, node: Node, simulation: Simulation, urdf: str, clock_rate: float, tf_rate: float
+        self,
+        node: Node,
+        simulation: Simulation,
+        urdf: str,
+        clock_rate: float,
+        tf_rate: float,
+        loop: LoopMessages,
     ):
         """`urdf` is shown as it is; `clock_rate`, `tf_rate`: [Hz of simulated time]."""
+        self._loop = loop
         self._simulation = simulation
         # Each start of a simulator has a name of its own, which its states bear.
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
@@ -84,6 +92,8 @@ class StateOutput:
         state.effort[:] = plant.effort
         self._shown = state.serialized(time_ns)
         self._state_publisher.publish(self._shown)
+        if self._loop.wanted:
+            self._loop.add(STATE, self._shown)
         every = self._clock_every
         if (
             every

@@ -11,26 +11,25 @@ import rclpy
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.utilities import get_rmw_implementation_identifier
-from std_msgs.msg import String
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
-from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
+from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model import RobotModel
+from arm_sim.recording.ros import loop_messages
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
+from arm_sim.recording.ros.recorded_frames import RecordedFrames, recorded_frames
 from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.versions import versions
-from arm_sim.viewer.ros.frames_output import FrameMessages, TFMessage
+
+Take = Callable[[bytes], None]  # what is done with a serialised message
 
 _JOINTS = 'sensor_msgs/msg/JointState'
 _TEXT = 'std_msgs/msg/String'
 _EVENT = 'rcl_interfaces/msg/ParameterEvent'
-_TF = 'tf2_msgs/msg/TFMessage'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
 # What a node that takes goals says of itself; the types are recorded whatever the topic's name.
 _OF_CONTROLLERS = {
@@ -39,7 +38,6 @@ _OF_CONTROLLERS = {
     'results': 'control_msgs/action/FollowJointTrajectory_Result',
 }
 _DRAIN, _LOOK = 0.01, 0.5  # how often messages are fetched, and new topics are looked for [s]
-_TF_EVERY_NS = 20_000_000  # of simulated time
 _LATE = 4.0  # how long commands are waited for that got lost [s]
 
 
@@ -72,10 +70,10 @@ class Recorder:
             server: the node whose goals are recorded from the beginning on, where it is known.
         """
         self._node, self._log = node, Log(node)
-        self._files = Recordings(path, bag, _facts(), self._give_up)
+        self._files = Recordings(path, bag, _facts(), self._stop)
         self._last_state = self._last_command = b''
-        self._frames: FrameMessages | None = None
-        self._next_tf_ns = self._told_ns = self._before_ns = -1
+        self._frames: RecordedFrames | None = None
+        self._told_ns = self._before_ns = -1
         self._listener = rclpy.create_node(
             f'{node.get_name()}_recorder',
             context=node.context,
@@ -85,19 +83,21 @@ class Recorder:
         )
         self._resolved = self._listener.resolve_topic_name
         self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
-        self._inputs: dict[str, tuple[Any, Callable[[bytes], None]]] = {}
+        self._inputs: dict[str, tuple[Any, Take]] = {}
+        self._loop = loop_messages.Takeover()
+        self._listen_to_loop(own_states)
         if own_states:
-            self._listen(self._states, _JOINTS, self.take_state)
-        self._listen(self._commands, _JOINTS, self._on_command)
+            self._listen(loop_messages.TOPIC, loop_messages.KIND, self._on_loop)
         self._listen('external_wrench', 'geometry_msgs/msg/WrenchStamped')
         self._listen('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray')
-        self._listen('/parameter_events', _EVENT, self._on_parameters)
+        keep = partial(self._files.keep, '/parameter_events', _EVENT)
+        self._listen('/parameter_events', _EVENT, keep)
         self._listen('robot_description', _TEXT, self._on_description, LATCHED_QOS)
         if server:
             for name, kind in _OF_CONTROLLERS.items():
                 self._listen(f'{server}/{name}', kind)
         self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
-        self._parameters = ParameterSnapshot(node, self._on_parameters)
+        self._parameters = ParameterSnapshot(node, keep)
         self._look()
         every = ((_DRAIN, self.drain), (_LOOK, self._look))
         self._timers = [node.create_timer(*each) for each in every]
@@ -114,8 +114,12 @@ class Recorder:
 
     @property
     def ready(self) -> bool:
-        """Whether the publisher of commands is found."""
-        return self._inputs[self._commands][0].get_publisher_count() > 0
+        """Whether a way of commands to here is found, and no node is asked for its parameters."""
+        return self._hears_commands and not self._parameters.waits
+
+    @property
+    def _hears_commands(self) -> bool:
+        return self._loop.done or self._inputs[self._commands][0].get_publisher_count() > 0
 
     def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """Write what has come, add facts by name, and end the recording.
@@ -127,7 +131,7 @@ class Recorder:
         while not self.failed:
             self.drain()
             come = not self._last_command or stamp_ns(self._last_command) >= answered_ns
-            if come or not self.ready or time.monotonic() > end:
+            if come or not self._hears_commands or time.monotonic() > end:
                 break
             time.sleep(_DRAIN)
         if not self.failed:
@@ -135,11 +139,9 @@ class Recorder:
         if not self.failed:
             self._stop()
 
-    def _give_up(self, why: str) -> None:
-        self._log.error(why)
-        self._stop()
-
-    def _stop(self) -> None:
+    def _stop(self, why: str = '') -> None:
+        if why:
+            self._log.error(why)
         for timer in self._timers:
             self._node.destroy_timer(timer)
         self._timers = []
@@ -151,11 +153,7 @@ class Recorder:
     # What comes in
 
     def _listen(
-        self,
-        topic: str,
-        kind: str,
-        take: Callable[[bytes], None] | None = None,
-        qos: QoSProfile = RECORD_QOS,
+        self, topic: str, kind: str, take: Take | None = None, qos: QoSProfile = RECORD_QOS
     ) -> None:
         name = self._resolved(topic)
         if name in self._inputs:
@@ -166,6 +164,11 @@ class Recorder:
             take = partial(self._write_at_its_stamp, name, kind)
         self._inputs[name] = made, take or partial(self._files.write, name, kind)
 
+    def _listen_to_loop(self, states: bool = True) -> None:
+        if states:
+            self._listen(self._states, _JOINTS, self.take_state)
+        self._listen(self._commands, _JOINTS, self._on_command)
+
     def _look(self) -> None:
         """Look for topics of this namespace and nodes that are new."""
         own = '/' + prefix_of(self._node)
@@ -175,6 +178,10 @@ class Recorder:
             for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
                 self._listen(topic, kind)
         self._parameters.look()
+        gatherer = self._inputs.get(self._resolved(loop_messages.TOPIC))
+        if self._loop.done and not gatherer[0].get_publisher_count():  # it has gone
+            self._loop = loop_messages.Takeover()
+            self._listen_to_loop()
 
     def drain(self) -> None:
         """Write what has come since the last time, and say how far that is."""
@@ -204,12 +211,20 @@ class Recorder:
         files = self._files
         if time_ns < files.now_ns or not files.begun:
             files.begin(time_ns)
-            self._next_tf_ns = time_ns
         self._before_ns, files.now_ns = files.now_ns, time_ns
         files.write(self._states, _JOINTS, data)
-        if not files.failed and self._frames is not None and time_ns >= self._next_tf_ns:
-            self._next_tf_ns = time_ns + _TF_EVERY_NS
-            self._write_frames(data)
+        if not files.failed and self._frames is not None:
+            self._frames.follow(data, time_ns)
+
+    def _on_loop(self, data: bytes) -> None:
+        """Take what a simulator gathers; once that will do, no other copy of it is asked for."""
+        commanded_ns = stamp_ns(self._last_command) if self._last_command else -1
+        for what, each in self._loop.take(data, self._files.now_ns, commanded_ns):
+            with suppress(ArmError):  # somebody's command is cut off, or from before time 0
+                (self.take_state if what == loop_messages.STATE else self._on_command)(each)
+        if self._loop.done and self._states in self._inputs:
+            for topic in (self._states, self._commands):
+                self._listener.destroy_subscription(self._inputs.pop(topic)[0])
 
     def _on_command(self, data: bytes) -> None:
         if data != self._last_command:  # else it answers a state that was shown once more
@@ -219,30 +234,13 @@ class Recorder:
     def _write_at_its_stamp(self, topic: str, kind: str, data: bytes) -> None:
         self._files.write(topic, kind, data, file_time_ns(data))
 
-    def _on_parameters(self, data: bytes) -> None:
-        self._files.keep('/parameter_events', _EVENT, data)
-
     def _on_description(self, data: bytes) -> None:
         """Keep the arm, and know from now on where its links are."""
         self._files.keep(self._resolved('robot_description'), _TEXT, data)
-        if TFMessage is None:
-            return
         try:
-            model = RobotModel.from_urdf(deserialize_message(data, String).data)
-        except (ArmError, RuntimeError) as error:  # the latter where the bytes are no message
+            self._frames = recorded_frames(data, prefix_of(self._node), self._files)
+        except ArmError as error:
             self._log.warning(f'the recording has no /tf: robot_description: {error}')
-            return
-        self._frames = FrameMessages(model, prefix_of(self._node))
-        self._reader = JointStateReader(model.joint_names, ('position',))
-        self._files.keep('/tf_static', _TF, bytes(serialize_message(self._frames.standing)))
-
-    def _write_frames(self, state: bytes) -> None:
-        try:
-            self._reader.open(state)
-            message = self._frames.at(self._reader.values('position'), self._reader.time_ns)
-        except ArmError:  # states of another arm
-            return
-        self._files.write('/tf', _TF, bytes(serialize_message(message)))
 
 
 def _facts() -> dict[str, str]:
