@@ -28,7 +28,10 @@ def running(folder, domain, *command):
         while time.monotonic() < end:
             assert process.poll() is None, (folder / 'log.txt').read_text()
             answer = subprocess.run(
-                ['ros2', 'param', 'dump', node], capture_output=True, text=True, env=environment
+                ['ros2', 'param', 'dump', '--no-daemon', node],
+                capture_output=True,
+                text=True,
+                env=environment,
             )
             if answer.stdout.startswith(node):
                 return answer.stdout

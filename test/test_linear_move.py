@@ -1,5 +1,7 @@
 """Linear motions planned from where an arm stands: on lines, within limits, or refused by name."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -77,3 +79,45 @@ def test_arm_that_moves_is_refused_with_its_joint():
     check_rest(model, np.full(6, 1e-4))
     with pytest.raises(ArmError, match="'elbow_joint': velocity 0.2 rad/s is above .* at rest"):
         check_rest(model, np.array([0.0, 0.0, 0.2, 0.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize(
+    ('names', 'position', 'told'),
+    [
+        (['joint_1'], 0.0, 'joint_2'),
+        ([f'joint_{k}' for k in range(1, 4)], np.nan, 'nan is not finite'),
+        ([f'joint_{k}' for k in range(1, 4)], 1e300, '1e+300'),
+    ],
+)
+def test_feedback_that_is_nonsense_is_told_of_and_dropped(names, position, told):
+    pytest.importorskip('rclpy')
+    from control_msgs.action import FollowJointTrajectory
+    from trajectory_msgs.msg import JointTrajectoryPoint
+
+    from arm_controllers.ros.serialized_messages import JointReader
+    from arm_sim.cartesian.ros.linear_move_node import LinearMoveNode
+
+    model, published, logged = load_arm('planar_3r'), [], []
+    move = SimpleNamespace(
+        handle=SimpleNamespace(publish_feedback=published.append), duration=2.0, frame=None
+    )
+    node = SimpleNamespace(
+        model=model,
+        parameters=SimpleNamespace(controller='servo_controller'),
+        _move=move,
+        _prefix='',
+        _reader=JointReader(model.joint_names),
+        _log=SimpleNamespace(warning=logged.append),
+    )
+    node._feedback = lambda *given: LinearMoveNode._feedback(node, *given)
+    said = FollowJointTrajectory.Feedback(joint_names=list(model.joint_names))
+    said.desired = said.actual = JointTrajectoryPoint(positions=[0.1, 0.2, 0.3])
+    said.desired.time_from_start.sec = 1
+    LinearMoveNode._on_feedback(node, move, SimpleNamespace(feedback=said))
+    assert (published[0].progress, published[0].position_error, logged) == (0.5, 0.0, [])
+    said.joint_names = names
+    said.actual = JointTrajectoryPoint(positions=[position] * len(names))
+    LinearMoveNode._on_feedback(node, move, SimpleNamespace(feedback=said))
+    assert len(published) == 1
+    assert logged[0].startswith('feedback of servo_controller dropped: ')
+    assert told in logged[0]

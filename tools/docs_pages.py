@@ -27,7 +27,7 @@ from arm_controllers.parameter_values import (  # noqa: E402
 )
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
-from arm_sim.cartesian.ros.linear_move_node import LinearMoveParameters  # noqa: E402
+from arm_sim.cartesian.linear_move import LinearMoveParameters  # noqa: E402
 from arm_sim.cartesian.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
 from arm_sim.plants.plant import ENGINES, PlantParameters, plant_class  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402

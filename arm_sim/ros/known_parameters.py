@@ -18,7 +18,7 @@ from arm_controllers.ros.controller_parameters import ControllerParameters, with
 from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.model_error import ModelError
-from arm_sim.cartesian.ros.linear_move_node import LinearMoveParameters
+from arm_sim.cartesian.linear_move import LinearMoveParameters
 from arm_sim.cartesian.ros.tip_servo_node import TipServoNodeParameters
 from arm_sim.plants.plant import ENGINES, plant_class
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters

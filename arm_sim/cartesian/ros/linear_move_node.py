@@ -26,29 +26,20 @@ from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import warm_up
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
+from arm_dynamics.parameters import with_arrays
 from arm_dynamics.paths.pose_path import CORNER
 from arm_dynamics.paths.time_scaling import TimedPath
 from arm_dynamics.robots import RobotWords, find_urdf
 from arm_interfaces.action import LinearMove
-from arm_sim.cartesian.linear_move import check_rest, plan_move, timed_goal
+from arm_sim.cartesian.linear_move import (
+    LinearMoveParameters,
+    check_rest,
+    plan_move,
+    timed_goal,
+)
 from arm_sim.cartesian.ros.pose_messages import pose_to_message, poses_from_message
 
 _PATIENCE = 10.0  # [s] for the controller's answer to a goal
-
-
-@dataclass(frozen=True)
-class LinearMoveParameters(Parameters):
-    """Parameters of the node."""
-
-    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
-    tip_frame: str = parameter('', "the frame that is moved; empty: the model's tool frame")
-    controller: str = parameter('servo_controller', 'the node that takes its goals')
-    tip_speed_limit: float = parameter(0.25, 'of goals that give none [m/s]', above=0, max=100)
-    acceleration_limit: PerJoint = parameter(
-        (10.0,), 'of goals that give none [rad/s^2 | m/s^2]', above=0
-    )
 
 
 @dataclass
@@ -198,8 +189,13 @@ class LinearMoveNode(Node):
     def _on_feedback(self, move: _Move, told: Any) -> None:
         if move is not self._move:
             return
-        said, read = told.feedback, self._reader.read
-        names, feedback = list(said.joint_names), LinearMove.Feedback()
+        try:
+            move.handle.publish_feedback(self._feedback(move, told.feedback))
+        except ArmError as error:  # what calls itself the controller says nonsense
+            self._log.warning(f'feedback of {self.parameters.controller} dropped: {error}')
+
+    def _feedback(self, move: _Move, said: Any) -> LinearMove.Feedback:
+        read, names, feedback = self._reader.read, list(said.joint_names), LinearMove.Feedback()
         over = to_ns(said.desired.time_from_start) * 1e-9
         feedback.progress = float(np.clip(over / move.duration, 0.0, 1.0))
         feedback.remaining = max(move.duration - over, 0.0)
@@ -211,7 +207,7 @@ class LinearMoveNode(Node):
         )
         feedback.position_error = float(np.linalg.norm(wanted.translation - tip.translation))
         feedback.tip = pose_to_message(tip, self._prefix + self.model.base_frame)
-        move.handle.publish_feedback(feedback)
+        return feedback
 
     def _on_end(self, move: _Move, end: Future) -> None:
         if move is not self._move:
