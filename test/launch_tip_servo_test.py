@@ -104,9 +104,9 @@ def test_linear_moves_are_made_canceled_and_refused(arm, client):
     assert 0.0 < max(shares) <= 1.0
     assert max(each.feedback.position_error for each in told) < 5e-3
 
-    _, end, _ = send(arm, client, (0.0, 0.0, 3.0))
+    _, end, _ = send(arm, client, (0.0, 0.0, 3.0))  # at once: the last report may be older
     refused = arm.result(end, 'refusal').result
-    assert (refused.success, refused.failed_pose) == (False, 1)
+    assert (refused.success, refused.failed_pose) == (False, 1), refused.reason
     assert 'pose 1: out of reach' in refused.reason
 
     handle, end, told = send(arm, client, (0.0, 0.0, -0.1), tip_speed_limit=0.02)

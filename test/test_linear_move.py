@@ -121,3 +121,42 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(names, position, told)
     assert len(published) == 1
     assert logged[0].startswith('feedback of servo_controller dropped: ')
     assert told in logged[0]
+
+
+@pytest.mark.parametrize('rests', [True, False])
+def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(rests, monkeypatch):
+    pytest.importorskip('rclpy')
+    from arm_sim.cartesian.ros import linear_move_node
+
+    now, ended, refused = SimpleNamespace(s=0.0), [], []
+    monkeypatch.setattr(linear_move_node.time, 'monotonic', lambda: now.s)
+    model = load_arm('planar_3r')
+    node = SimpleNamespace(
+        speed=0.5,
+        parameters=SimpleNamespace(controller='servo_controller'),
+        _move=None,
+        _asked=None,
+        _action=SimpleNamespace(finish=lambda handle, result: ended.append(result.success)),
+        _follow=SimpleNamespace(server_is_ready=lambda: True),
+        _refuse=lambda handle, result, reason: refused.append(reason),
+    )
+
+    def plan_from_rest(request):
+        check_rest(model, np.array([0.0, node.speed, 0.0]))
+        return None, None  # it is there already
+
+    node._plan = plan_from_rest
+    node._try = lambda: linear_move_node.LinearMoveNode._try(node)
+    goal = SimpleNamespace(request=None, succeed=lambda: None)
+    linear_move_node.LinearMoveNode._on_goal(node, goal)
+    linear_move_node.LinearMoveNode._on_goal(node, goal)
+    assert 'another linear_move is under way' in refused.pop()
+    assert (ended, refused) == ([], [])
+    now.s, node.speed = 1.5, 0.0 if rests else 0.5
+    linear_move_node.LinearMoveNode._on_reference(node, None)
+    assert node._asked is None
+    if rests:
+        assert (ended, refused) == ([True], [])
+    else:
+        assert ended == []
+        assert "joint 'joint_2': velocity 0.5 rad/s is above" in refused[0]

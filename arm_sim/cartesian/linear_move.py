@@ -49,12 +49,16 @@ class MoveError(ArmError):
         self.pose = pose
 
 
+class MovesError(JointLimitError):
+    """An arm that should rest moves."""
+
+
 def check_rest(model: RobotModel, v: Array) -> None:
-    """Raise JointLimitError, naming the joint, where an arm moves: v (n,)."""
+    """Raise MovesError, naming the joint, where an arm moves: v (n,)."""
     for i in np.flatnonzero(np.abs(v) > _REST):
         where = 'a linear motion starts at rest'
         limits = -_REST, _REST, model.prismatic[i], where
-        raise JointLimitError(model.joint_names[i], 'velocity', v[i], *limits)
+        raise MovesError(model.joint_names[i], 'velocity', v[i], *limits)
 
 
 def plan_move(

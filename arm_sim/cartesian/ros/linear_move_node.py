@@ -33,6 +33,7 @@ from arm_dynamics.robots import RobotWords, find_urdf
 from arm_interfaces.action import LinearMove
 from arm_sim.cartesian.linear_move import (
     LinearMoveParameters,
+    MovesError,
     check_rest,
     plan_move,
     timed_goal,
@@ -40,6 +41,7 @@ from arm_sim.cartesian.linear_move import (
 from arm_sim.cartesian.ros.pose_messages import pose_to_message, poses_from_message
 
 _PATIENCE = 10.0  # [s] for the controller's answer to a goal
+_REST_SOON = 1.0  # [s] for a report of an arm at rest
 
 
 @dataclass
@@ -72,6 +74,8 @@ class LinearMoveNode(Node):
         self._reader = JointReader(self.model.joint_names)
         self._reference: JointTrajectoryControllerState | None = None
         self._move: _Move | None = None
+        self._asked: ServerGoalHandle | None = None
+        self._asked_at = 0.0
         self.moves, self.refused = 0, ''
         warm_up(self.model)
         state = f'{p.controller}/controller_state'
@@ -89,23 +93,38 @@ class LinearMoveNode(Node):
 
     def _on_reference(self, message: JointTrajectoryControllerState) -> None:
         self._reference = message
+        if self._asked is not None:
+            self._try()
 
     # A goal
 
     def _on_goal(self, handle: ServerGoalHandle) -> None:
-        """Plan, and send what was planned; or say why not."""
-        result = LinearMove.Result()
+        """Try to do it, if it is the only one."""
+        if self._move is not None or self._asked is not None:
+            reason = 'another linear_move is under way: cancel it first'
+            self._refuse(handle, LinearMove.Result(), reason)
+            return
+        self._asked, self._asked_at = handle, time.monotonic()
+        self._try()
+
+    def _try(self) -> None:
+        """Plan, and send what was planned; or say why not.
+
+        Where the last report is of an arm that moves, the next one may tell of the end.
+        """
+        handle, result = self._asked, LinearMove.Result()
         try:
-            if self._move is not None:
-                raise ArmError('another linear_move is under way: cancel it first')
             if not self._follow.server_is_ready():
                 name = f'{self.parameters.controller}/follow_joint_trajectory'
                 raise ArmError(f'nobody takes goals of {name}: is that controller there?')
             timed, frame = self._plan(handle.request)
         except ArmError as error:
-            result.failed_pose = getattr(error, 'pose', 0)
+            if isinstance(error, MovesError) and time.monotonic() < self._asked_at + _REST_SOON:
+                return
+            self._asked, result.failed_pose = None, getattr(error, 'pose', 0)
             self._refuse(handle, result, str(error))
             return
+        self._asked = None
         if timed is None:
             result.success = True
             handle.succeed()
@@ -236,6 +255,8 @@ class LinearMoveNode(Node):
 
     def _report(self) -> None:
         """Say what there is to say; give up a move whose controller has gone."""
+        if self._asked is not None:
+            self._try()
         move, controller = self._move, self.parameters.controller
         if move is not None and not self._follow.server_is_ready():
             self._end(move, f'{controller} has gone')
