@@ -120,14 +120,18 @@ SWALLOWED = """
 import ctypes, sys, time
 from arm_controllers.ros.running import run_node
 
+def work():
+    while True:  # a signal just before a single long sleep would be looked at after it
+        time.sleep(0.01)
+
 @ctypes.CFUNCTYPE(None)
 def compiled():
     print('called by C', flush=True)
-    time.sleep(999)
+    work()
 
 def make_node():
     compiled()
-    time.sleep(999)
+    work()
 
 sys.exit(run_node('compiling', make_node))
 """

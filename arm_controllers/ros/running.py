@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from threading import Thread, Timer
+from threading import Thread
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,7 +23,7 @@ from arm_controllers.ros.log import shortened
 from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_dynamics.checks import ArmError
 
-_AGAIN = 0.01  # [s] until an interrupt that was lost is tried again
+_SOON, _AGAIN = 0.1, 0.5  # [s] until an interrupt that was lost is tried again, and again
 
 
 class _Interrupt:
@@ -34,7 +34,7 @@ class _Interrupt:
     while the node ends, and a process that leaves its threads behind crashes.
     """
 
-    requested = False
+    requested = insists = False
     stop: Future | None = None  # what the executor dispatches until
 
     @classmethod
@@ -48,9 +48,18 @@ class _Interrupt:
         """Interrupt again where C code that had called Python swallowed the interrupt."""
         if not (cls.requested and issubclass(lost.exc_type, KeyboardInterrupt)):
             sys.__unraisablehook__(lost)
-            return
-        cls.requested = False
-        Timer(_AGAIN, os.kill, (os.getpid(), signal.SIGINT)).start()
+        elif not cls.insists:
+            cls.insists = True
+            Thread(target=cls._insist, daemon=True).start()
+
+    @classmethod
+    def _insist(cls) -> None:
+        """Interrupt until the node ends: this one may be lost as well."""
+        time.sleep(_SOON)
+        while signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+            cls.requested = False
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(_AGAIN)
 
     @classmethod
     def _on_signal(cls, number: int, frame: Any) -> None:
