@@ -37,7 +37,7 @@ def recorded(tmp_path_factory):
         system.wait_for_motion_control(CONTROLLER)
         stand_still_while_stopped(system, 'recorder', folder)
         pushes = system.node.create_publisher(WrenchStamped, 'external_wrench', 10)
-        system.wait(lambda: pushes.get_subscription_count() > 0, 'simulator listening')
+        system.wait(lambda: pushes.get_subscription_count() > 1, 'simulator and recorder')
         push = WrenchStamped()
         push.header.frame_id = 'forearm_link'
         push.wrench.force.y = 5.0
