@@ -23,6 +23,11 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Name bytes by their number: padding in a message differs from process to process."""
+    return f'{argname} of {len(val)} bytes' if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """End the launches that a test leaves behind where it fails: they would take the processor."""
