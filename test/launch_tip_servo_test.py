@@ -5,6 +5,7 @@ import pinocchio as pin
 import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem
+from control_msgs.msg import JointJog
 from geometry_msgs.msg import PoseArray, PoseStamped, TwistStamped
 from rclpy.action import ActionClient
 
@@ -41,7 +42,7 @@ def stream(arm, publisher, message, until, what):
     arm.wait(again, what)
 
 
-def test_twists_poses_and_refusals(arm):
+def test_twists_poses_jogs_and_refusals(arm):
     np.testing.assert_allclose(arm.q, HOME, atol=1e-3)
     start = tip(arm)
     twist = TwistStamped()
@@ -62,6 +63,13 @@ def test_twists_poses_and_refusals(arm):
     target = pose_to_message(start, 'base_link')
     near = lambda: np.linalg.norm(moved()) < 1e-3 and np.abs(arm.v).max() < 1e-2  # noqa: E731
     stream(arm, poses, target, near, 'return to the pose at the start')
+
+    jogs = arm.node.create_publisher(JointJog, '/tip_servo/delta_joint_cmds', 1)
+    jog = JointJog(joint_names=['wrist_1_joint'], velocities=[-0.2])
+    turned = lambda: (arm.q - HOME)[MODEL.joint_names.index('wrist_1_joint')]  # noqa: E731
+    stream(arm, jogs, jog, lambda: turned() < -0.05, 'a joint that is jogged')
+    arm.wait(lambda: np.abs(arm.v).max() < 1e-4, 'rest after the jogging has ended')
+    assert np.flatnonzero(np.abs(arm.q - HOME) > 5e-3).tolist() == [3]
 
 
 @pytest.fixture

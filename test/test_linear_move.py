@@ -95,12 +95,13 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(names, position, told)
     from trajectory_msgs.msg import JointTrajectoryPoint
 
     from arm_controllers.ros.serialized_messages import JointReader
+    from arm_interfaces.action import LinearMove
     from arm_sim.cartesian.ros.linear_move_node import LinearMoveNode
 
     model, published, logged = load_arm('planar_3r'), [], []
-    move = SimpleNamespace(
-        handle=SimpleNamespace(publish_feedback=published.append), duration=2.0, frame=None
-    )
+    asked = LinearMove.Goal()
+    handle = SimpleNamespace(publish_feedback=published.append, request=asked)
+    move = SimpleNamespace(handle=handle, duration=2.0)
     node = SimpleNamespace(
         model=model,
         parameters=SimpleNamespace(controller='servo_controller'),
@@ -109,7 +110,6 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(names, position, told)
         _reader=JointReader(model.joint_names),
         _log=SimpleNamespace(warning=logged.append),
     )
-    node._feedback = lambda *given: LinearMoveNode._feedback(node, *given)
     said = FollowJointTrajectory.Feedback(joint_names=list(model.joint_names))
     said.desired = said.actual = JointTrajectoryPoint(positions=[0.1, 0.2, 0.3])
     said.desired.time_from_start.sec = 1
@@ -123,9 +123,11 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(names, position, told)
     assert told in logged[0]
 
 
-@pytest.mark.parametrize('rests', [True, False])
-def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(rests, monkeypatch):
+@pytest.mark.parametrize('then', ['rests', 'moves on', 'is canceled'])
+def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(then, monkeypatch):
     pytest.importorskip('rclpy')
+    from rclpy.action import CancelResponse
+
     from arm_sim.cartesian.ros import linear_move_node
 
     now, ended, refused = SimpleNamespace(s=0.0), [], []
@@ -143,20 +145,34 @@ def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(rests
 
     def plan_from_rest(request):
         check_rest(model, np.array([0.0, node.speed, 0.0]))
-        return None, None  # it is there already
+        # it is there already
 
     node._plan = plan_from_rest
     node._try = lambda: linear_move_node.LinearMoveNode._try(node)
-    goal = SimpleNamespace(request=None, succeed=lambda: None)
+    goal = SimpleNamespace(
+        request=None,
+        goal_id='a',
+        is_cancel_requested=False,
+        succeed=lambda: None,
+        canceled=lambda: ended.append('canceled'),
+    )
+    stranger = SimpleNamespace(goal_id='b')
     linear_move_node.LinearMoveNode._on_goal(node, goal)
     linear_move_node.LinearMoveNode._on_goal(node, goal)
     assert 'another linear_move is under way' in refused.pop()
     assert (ended, refused) == ([], [])
-    now.s, node.speed = 1.5, 0.0 if rests else 0.5
+    if then == 'is canceled':
+        on_cancel = linear_move_node.LinearMoveNode._on_cancel
+        assert on_cancel(node, stranger) == CancelResponse.REJECT
+        assert on_cancel(node, goal) == CancelResponse.ACCEPT
+        goal.is_cancel_requested = True
+    now.s, node.speed = 1.5, 0.0 if then == 'rests' else 0.5
     linear_move_node.LinearMoveNode._on_reference(node, None)
     assert node._asked is None
-    if rests:
+    if then == 'rests':
         assert (ended, refused) == ([True], [])
+    elif then == 'is canceled':
+        assert (ended, refused) == (['canceled', False], [])
     else:
         assert ended == []
         assert "joint 'joint_2': velocity 0.5 rad/s is above" in refused[0]

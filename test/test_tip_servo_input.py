@@ -1,14 +1,12 @@
 """What the node tip_servo reads: states and reports that cannot be used harm it nowhere."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from domains import fresh_domain
 
 rclpy = pytest.importorskip('rclpy')
 
-from control_msgs.msg import JointTrajectoryControllerState  # noqa: E402
+from control_msgs.msg import JointJog, JointTrajectoryControllerState  # noqa: E402
 from geometry_msgs.msg import PoseStamped, TwistStamped  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -132,8 +130,8 @@ def test_absurd_commands_are_refused(node):
 
 
 def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(node):
-    def jog(*velocities, joints=('elbow_joint', 'wrist_3_joint')):  # what JointJog has
-        return node._jog(SimpleNamespace(joint_names=list(joints), velocities=list(velocities)))
+    def jog(*velocities, joints=('elbow_joint', 'wrist_3_joint')):
+        return node._jog(JointJog(joint_names=list(joints), velocities=list(velocities)))
 
     node._on_reference(report(node, 5))
     node._on_state(state(5))

@@ -18,7 +18,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from arm_controllers.follower.goal import GoalResult, ResultCode
+from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import stamp_ns, with_stamp
@@ -194,9 +194,9 @@ class GoalEndpoints:
         """Return the action's handle of a goal that has not ended."""
         return self._handles.get(identifier)
 
-    def tell(self, raw: bytes, identifier: object, start_ns: int) -> None:
-        """Show recorders a goal that was accepted, with the stamp [ns] at which it starts."""
-        if not self._goals.get_subscription_count():
+    def tell(self, raw: bytes | Goal, identifier: object, start_ns: int) -> None:
+        """Show recorders a goal that came and was accepted, with the stamp [ns] of its start."""
+        if not (isinstance(raw, bytes) and self._goals.get_subscription_count()):
             return
         if identifier is None:
             trajectory = deserialize_message(raw, JointTrajectory)

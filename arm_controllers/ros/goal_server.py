@@ -149,7 +149,7 @@ class GoalServer:
                 self._check = identifier, self._accept(goal, identifier)
             else:
                 self.follower.set_goal(_made(goal, identifier), self._time_ns)
-                self._tell(goal, identifier, self._time_ns)
+                self._endpoints.tell(goal, identifier, self._time_ns)
         except ArmError as error:
             self._refuse(identifier, error)
 
@@ -161,7 +161,7 @@ class GoalServer:
         goal = making.result()
         now_ns, notice_ns = self._time_ns, (8 + len(goal.times) // 25) * self._period_ns
         yield from self.follower.accept(goal, now_ns, notice_ns, self._aside)
-        self._tell(asked, identifier, now_ns + notice_ns)
+        self._endpoints.tell(asked, identifier, now_ns + notice_ns)
 
     def _cancel(self, identifier: object) -> None:
         handle = self._endpoints.handle(identifier)
@@ -215,10 +215,6 @@ class GoalServer:
     def _say(self, trouble: str) -> None:
         self.trouble, self.trouble_since = shortened(trouble), time.monotonic()
         self._log.warning(trouble)
-
-    def _tell(self, goal: bytes | Goal, identifier: object, start_ns: int) -> None:
-        if isinstance(goal, bytes):
-            self._endpoints.tell(goal, identifier, start_ns)
 
     def _send_results(self) -> None:
         while self.follower.results:

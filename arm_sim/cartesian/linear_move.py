@@ -14,9 +14,10 @@ from arm_controllers.follower.goal import Goal
 from arm_dynamics.checks import ArmError, Array, JointLimitError, one_of
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.paths.pose_path import CORNER, pose_path
 from arm_dynamics.paths.time_scaling import TimedPath, for_cubics, limits_of, time_motion
+from arm_sim.cartesian.tip_parameters import TipParameters
 
 TIMINGS = ('quintic', 'toppra')
 _SAME = 1e-6  # [m | rad] a pose so near to the one before is the same
@@ -24,12 +25,9 @@ _REST = 1e-3  # [rad/s | m/s] a joint that is slower is at rest
 
 
 @dataclass(frozen=True)
-class LinearMoveParameters(Parameters):
+class LinearMoveParameters(TipParameters):
     """Parameters of the node."""
 
-    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
-    tip_frame: str = parameter('', "the frame that is moved; empty: the model's tool frame")
     controller: str = parameter('servo_controller', 'the node that takes its goals')
     tip_speed_limit: float = parameter(0.25, 'of goals that give none [m/s]', above=0, max=100)
     acceleration_limit: PerJoint = parameter(

@@ -26,6 +26,7 @@ from arm_sim.runs.robot import Robot
 
 _SAMPLE_PERIOD = 0.05  # between the points of the goal [s]
 _PERIODS = 40  # points per period at least
+_LONGEST = 3600.0  # [s] of all cycles
 _APPROACH = 3.0  # until the first point, where the motion starts [s]
 _NOT_OPTIONS = ('floor', 'table')
 
@@ -45,6 +46,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     shared = {name: x for name, x in robot.parameters().items() if name in _NOT_OPTIONS}
     parameters = ExcitationParameters(**shared, **{name: getattr(options, name) for name in known})
     in_range('cycles', options.cycles, 1, 1000)
+    in_range('cycles times period [s]', options.cycles * parameters.period, 0, _LONGEST)
     with progress(console, 'motions', parameters.evaluations) as advance:
         found = plan(robot.model, parameters, lambda done, condition: advance(done))
     console.print(_table(robot.model, found))

@@ -28,15 +28,14 @@ from arm_dynamics.inverse_kinematics import (
     solver_names,
     warm_up,
 )
-from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.robots import RobotWords, find_urdf
+from arm_dynamics.parameters import parameter
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 from arm_sim.cartesian.ros.pose_messages import (
     pose_from_message,
     pose_to_message,
     poses_from_message,
 )
+from arm_sim.cartesian.tip_parameters import TipParameters
 
 _DIAGNOSTICS_PERIOD = 1.0
 # What may change while the node runs.
@@ -44,14 +43,9 @@ _LIVE = ('position_tolerance', 'orientation_tolerance', 'solver', 'restarts', 'r
 
 
 @dataclass(frozen=True)
-class InverseKinematicsParameters(Parameters):
+class InverseKinematicsParameters(TipParameters):
     """Parameters of the node."""
 
-    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
-    tip_frame: str = parameter(
-        '', "frame that requests without one are about; empty: the model's tool frame"
-    )
     position_tolerance: float = parameter(1e-6, 'of requests that give none [m]', above=0, max=1)
     orientation_tolerance: float = parameter(
         1e-6, 'of requests that give none [rad]', above=0, max=3.2
@@ -102,8 +96,7 @@ class InverseKinematicsNode(Node):
         kind = InverseKinematicsParameters
         self.parameters = p = declare_parameters(self, kind, live=_LIVE)
         refuse_unknown_parameters(self)  # before the compiler, which takes its time
-        tip_frame = p.tip_frame or p.tool_frame or RobotWords.of(p.robot).tip_frame or None
-        self.model = RobotModel.from_urdf(find_urdf(p.robot), tip_frame)
+        self.model = p.model()
         self.requests = self.failures = 0
         self.last_failure = ''
         self._reader = JointReader(self.model.joint_names)

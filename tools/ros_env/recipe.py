@@ -48,6 +48,7 @@ INTERFACES = {
     'control_msgs': [
         'action/FollowJointTrajectory.action',
         'msg/JointComponentTolerance.msg',
+        'msg/JointJog.msg',
         'msg/JointTolerance.msg',
         'msg/JointTrajectoryControllerState.msg',
         'msg/SpeedScalingFactor.msg',

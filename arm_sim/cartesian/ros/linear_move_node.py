@@ -4,8 +4,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import pinocchio as pin
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
@@ -18,27 +16,23 @@ from rclpy.task import Future
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, to_ns, trajectory_message
+from arm_controllers.ros.messages import prefix_of, trajectory_message
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import warm_up
-from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
-from arm_dynamics.paths.pose_path import CORNER
 from arm_dynamics.paths.time_scaling import TimedPath
-from arm_dynamics.robots import RobotWords, find_urdf
 from arm_interfaces.action import LinearMove
 from arm_sim.cartesian.linear_move import (
     LinearMoveParameters,
     MovesError,
     check_rest,
-    plan_move,
     timed_goal,
 )
-from arm_sim.cartesian.ros.pose_messages import pose_to_message, poses_from_message
+from arm_sim.cartesian.ros.linear_move_messages import feedback, plan_goal
 
 _PATIENCE = 10.0  # [s] for the controller's answer to a goal
 _REST_SOON = 1.0  # [s] for a report of an arm at rest
@@ -51,7 +45,6 @@ class _Move:
     handle: ServerGoalHandle
     result: Any
     duration: float
-    frame: str | None
     sent: float
     follows: Any = None
 
@@ -68,8 +61,7 @@ class LinearMoveNode(Node):
         super().__init__('linear_move')
         p = declare_parameters(self, LinearMoveParameters)
         self._log, self._prefix = Log(self, 1.0), prefix_of(self)
-        tip_frame = p.tip_frame or p.tool_frame or RobotWords.of(p.robot).tip_frame or None
-        self.model = RobotModel.from_urdf(find_urdf(p.robot), tip_frame)
+        self.model = p.model()
         self.parameters = with_arrays(p, self.model.joint_names)
         self._reader = JointReader(self.model.joint_names)
         self._reference: JointTrajectoryControllerState | None = None
@@ -113,11 +105,16 @@ class LinearMoveNode(Node):
         Where the last report is of an arm that moves, the next one may tell of the end.
         """
         handle, result = self._asked, LinearMove.Result()
+        if handle.is_cancel_requested:
+            self._asked, result.reason = None, 'canceled before it began'
+            handle.canceled()
+            self._action.finish(handle, result)
+            return
         try:
             if not self._follow.server_is_ready():
                 name = f'{self.parameters.controller}/follow_joint_trajectory'
                 raise ArmError(f'nobody takes goals of {name}: is that controller there?')
-            timed, frame = self._plan(handle.request)
+            timed = self._plan(handle.request)
         except ArmError as error:
             if isinstance(error, MovesError) and time.monotonic() < self._asked_at + _REST_SOON:
                 return
@@ -133,40 +130,14 @@ class LinearMoveNode(Node):
         for name in ('velocity_share', 'acceleration_share', 'effort_share', 'tip_speed'):
             setattr(result, name, getattr(timed, name))
         result.duration = duration = float(timed.times[-1])
-        self._move = move = _Move(handle, result, duration, frame, time.monotonic())
+        self._move = move = _Move(handle, result, duration, time.monotonic())
         goal = timed_goal(self.model, timed, handle.request.timing)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
         sent = self._follow.send_goal_async(request, lambda told: self._on_feedback(move, told))
         sent.add_done_callback(lambda answer: self._on_answer(move, answer))
 
-    def _plan(self, request: Any) -> tuple[TimedPath | None, str | None]:
-        """Return the timed path that a goal asks for, and the frame that goes along it."""
-        p, model = self.parameters, self.model
-        start = self._start()
-        frame = request.path.header.frame_id.removeprefix(self._prefix) or model.base_frame
-        base = model.forward_kinematics(start, frame).homogeneous
-        tip = request.tip_frame.removeprefix(self._prefix) or None
-        limits = {
-            'velocity_limit': request.velocity_limits or None,
-            'acceleration_limit': request.acceleration_limits or p.acceleration_limit,
-            'effort_limit': request.effort_limits or None,
-        }
-        free = {
-            'position_only': request.position_only,
-            'axis_tolerances': request.axis_tolerances or None,
-        }
-        timed = plan_move(
-            model,
-            start,
-            base @ poses_from_message(request.path),
-            tip,
-            timing=request.timing or 'quintic',
-            limits=limits,
-            tip_speed=request.tip_speed_limit or p.tip_speed_limit,
-            corner=request.corner_angle or CORNER,
-            free=free,
-        )
-        return timed, tip
+    def _plan(self, asked: Any) -> TimedPath | None:
+        return plan_goal(self.model, self._start(), asked, self._prefix, self.parameters)
 
     def _start(self) -> Array:
         """Return where the controller's reference rests (n,)."""
@@ -199,6 +170,8 @@ class LinearMoveNode(Node):
                 follows.cancel_goal_async()
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        if self._asked is not None and self._asked.goal_id == handle.goal_id:
+            return CancelResponse.ACCEPT  # the next report of the arm, or of time, ends it
         if self._move is None or self._move.handle.goal_id != handle.goal_id:
             return CancelResponse.REJECT
         if self._move.follows is not None:
@@ -209,24 +182,10 @@ class LinearMoveNode(Node):
         if move is not self._move:
             return
         try:
-            move.handle.publish_feedback(self._feedback(move, told.feedback))
+            given = told.feedback, move.duration, move.handle.request, self._prefix
+            move.handle.publish_feedback(feedback(self.model, self._reader, *given))
         except ArmError as error:  # what calls itself the controller says nonsense
             self._log.warning(f'feedback of {self.parameters.controller} dropped: {error}')
-
-    def _feedback(self, move: _Move, said: Any) -> LinearMove.Feedback:
-        read, names, feedback = self._reader.read, list(said.joint_names), LinearMove.Feedback()
-        over = to_ns(said.desired.time_from_start) * 1e-9
-        feedback.progress = float(np.clip(over / move.duration, 0.0, 1.0))
-        feedback.remaining = max(move.duration - over, 0.0)
-        wanted, tip = (
-            pin.SE3(
-                self.model.forward_kinematics(read(names, part.positions, 'positions'), move.frame)
-            )
-            for part in (said.desired, said.actual)
-        )
-        feedback.position_error = float(np.linalg.norm(wanted.translation - tip.translation))
-        feedback.tip = pose_to_message(tip, self._prefix + self.model.base_frame)
-        return feedback
 
     def _on_end(self, move: _Move, end: Future) -> None:
         if move is not self._move:

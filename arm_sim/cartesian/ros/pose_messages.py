@@ -24,11 +24,14 @@ def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
     return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z, x, y, z, w]))
 
 
-def poses_from_message(message: PoseArray) -> Array:
-    """Return poses (n, 4, 4). Raises as `pose_from_message`, naming the pose's index."""
+def poses_from_message(message: PoseArray, first: int = 0) -> Array:
+    """Return poses (n, 4, 4).
+
+    Raises as `pose_from_message`, naming the pose's number, counted from `first`.
+    """
     if not message.poses:
         raise ArmError('the path has no pose')
-    return _poses(message.poses, 'pose {} of the path')
+    return _poses(message.poses, 'pose {} of the path', first)
 
 
 def pose_to_message(pose: pin.SE3, frame: str) -> PoseStamped:
@@ -40,7 +43,7 @@ def pose_to_message(pose: pin.SE3, frame: str) -> PoseStamped:
     return message
 
 
-def _poses(messages: Sequence[Pose], what: str) -> Array:
+def _poses(messages: Sequence[Pose], what: str, first: int = 0) -> Array:
     rows = np.array(
         [
             (p.x, p.y, p.z, o.x, o.y, o.z, o.w)
@@ -53,8 +56,8 @@ def _poses(messages: Sequence[Pose], what: str) -> Array:
         index = int(wrong.argmax())
         values = ', '.join(f'{value:g}' for value in rows[index])
         raise ArmError(
-            f'{what.format(index)} is ({values}); it must be finite and its quaternion of norm 1, '
-            f'not {norms[index]:g}'
+            f'{what.format(first + index)} is ({values}); it must be finite and its quaternion '
+            f'of norm 1, not {norms[index]:g}'
         )
     x, y, z, w = (rows[:, 3:] / norms[:, None]).T
     poses = np.zeros((len(rows), 4, 4))

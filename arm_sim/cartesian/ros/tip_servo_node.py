@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from control_msgs import msg as control_messages
-from control_msgs.msg import JointTrajectoryControllerState
+from control_msgs.msg import JointJog, JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.node import Node
@@ -21,10 +20,9 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array, finite
-from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_dynamics.robots import RobotWords, find_urdf
 from arm_sim.cartesian.ros.pose_messages import pose_from_message
+from arm_sim.cartesian.tip_parameters import TipParameters
 from arm_sim.cartesian.tip_servo import Step, TipServo
 from arm_sim.cartesian.tip_servo_parameters import TipServoParameters
 from arm_sim.cartesian.tip_stream import Command, TipStream
@@ -37,12 +35,9 @@ _LATEST_NS = (2**31 - 10) * 1_000_000_000  # a goal's stamps are later than its 
 
 
 @dataclass(frozen=True)
-class TipServoNodeParameters(TipServoParameters):
+class TipServoNodeParameters(TipServoParameters, TipParameters):
     """Parameters of the node."""
 
-    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
-    tip_frame: str = parameter('', "the frame that is moved; empty: the model's tool frame")
     controller: str = parameter('servo_controller', 'the node that takes its goals')
     command_timeout: float = parameter(
         0.1, "of a stream without a message, in the states' time [s]", above=0, max=10
@@ -61,8 +56,7 @@ class TipServoNode(Node):
         super().__init__('tip_servo')
         self.parameters = p = declare_parameters(self, TipServoNodeParameters)
         self._log, self._prefix = Log(self, 1.0), prefix_of(self)
-        tip_frame = p.tip_frame or p.tool_frame or RobotWords.of(p.robot).tip_frame or None
-        self.model = RobotModel.from_urdf(find_urdf(p.robot), tip_frame)
+        self.model = p.model()
         self._stream = TipStream(TipServo(self.model, p), p.command_timeout)
         self._reader = JointReader(self.model.joint_names)
         self._period_ns = round(p.period * 1e9)
@@ -83,11 +77,7 @@ class TipServoNode(Node):
         )
         self._listen(TwistStamped, '~/delta_twist_cmds', self._twist)
         self._listen(PoseStamped, '~/pose_target_cmds', self._pose)
-        jog = getattr(control_messages, 'JointJog', None)  # ./ws builds a part of control_msgs
-        if jog is None:
-            self._log.info('no JointJog in this control_msgs: no ~/delta_joint_cmds')
-        else:
-            self._listen(jog, '~/delta_joint_cmds', self._jog)
+        self._listen(JointJog, '~/delta_joint_cmds', self._jog)
         self._publish = status_publisher(self)
         self.create_timer(1.0, self._report)
 
@@ -124,7 +114,7 @@ class TipServoNode(Node):
         asked = self._pose_of(frame) * target
         return lambda servo: servo.approach(asked)
 
-    def _jog(self, message: Any) -> Command:
+    def _jog(self, message: JointJog) -> Command:
         v = np.zeros(self.model.nv)
         names, given = list(message.joint_names), finite(
             'velocities', message.velocities, (len(message.joint_names),)

@@ -1,0 +1,23 @@
+"""Which frame of which arm a node is about."""
+
+from dataclasses import dataclass
+
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.robots import RobotWords, find_urdf
+
+
+@dataclass(frozen=True)
+class TipParameters(Parameters):
+    """An arm, and the frame of it that is meant."""
+
+    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
+    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
+    tip_frame: str = parameter(
+        '', "the frame that is meant where none is named; empty: the model's tool frame"
+    )
+
+    def model(self) -> RobotModel:
+        """Return the arm's model, whose tool frame is that tip. Refuses what `RobotModel` does."""
+        tip_frame = self.tip_frame or self.tool_frame or RobotWords.of(self.robot).tip_frame
+        return RobotModel.from_urdf(find_urdf(self.robot), tip_frame or None)
