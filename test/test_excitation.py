@@ -111,6 +111,13 @@ def test_a_planned_motion_is_within_all_limits_and_better_than_its_first_guess()
     assert plan(model, asked).condition == found.condition
 
 
+def test_a_goal_of_many_hours_is_refused_before_it_is_planned(capsys):
+    assert excite.main(['--robot', 'planar_3r', '--cycles', '1000', '--period', '1000']) == 1
+    assert capsys.readouterr().err.strip().splitlines() == [
+        'excite: cycles times period [s] is 1e+06; it must be finite, >= 0 and <= 3600'
+    ]
+
+
 def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(tmp_path, capsys):
     file = tmp_path / 'goal.yaml'
     options = ['--robot', 'planar_3r', '--evaluations', '40', '--period', '2', '--cycles', '2']
