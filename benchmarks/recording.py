@@ -3,10 +3,11 @@
     ./ws python benchmarks/recording.py [--seconds 5] [--rounds 3] [--json FILE]
 
 Simulator and servo controller run as with `cube.launch.py`; beside them runs `recorder`, as with
-`arm.launch.py record:=true`, or nothing. Both are measured in turn, and medians count. Beside the
-rate by the wall clock stands the CPU time of a cycle, of simulator and controller: it counts where
-others use the machine. The recorder's own CPU time per cycle must be less than a cycle takes,
-else the loop has to wait for it.
+`arm.launch.py record:=true`, or nothing, or a process that only computes, for as large a share of
+a core as the recorder takes: what that costs the loop is the machine's, whose cores share caches
+and clock. All are measured in turn, and medians count. Beside the rate by the wall clock stands
+the CPU time of a cycle, of simulator and controller: it counts where others use the machine. The
+recorder's own CPU time per cycle must be less than a cycle takes, else the loop waits for it.
 """
 
 import subprocess
@@ -38,12 +39,21 @@ from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.runs.mcap_messages import messages_of
 
 RUN = [sys.executable, '-m', 'arm_sim.executables']
+# Works for 1.7 ms of each 7, as the recorder does for the 40 states of a message.
+COMPUTES = """
+import time
+while True:
+    end = time.perf_counter() + 1.7e-3
+    while time.perf_counter() < end:
+        bytes(2000)
+    time.sleep(5.3e-3)
+"""
 # A state is looked at so seldom that the watcher costs nothing [s].
 LOOK = 0.2
 
 
-def start(folder: str, recorded: bool) -> list[subprocess.Popen]:
-    """Start simulator and controller, and the recorder last."""
+def start(folder: str, beside: str) -> list[subprocess.Popen]:
+    """Start simulator and controller, and last what runs beside them."""
     nodes = ['simulator', 'servo_controller']
     arguments = ['--ros-args', *as_arguments(files_of('ur5e'))]
     for told in (
@@ -53,7 +63,9 @@ def start(folder: str, recorded: bool) -> list[subprocess.Popen]:
     ):
         arguments += ['-p', told]
     processes = [subprocess.Popen([*RUN, node, *arguments]) for node in nodes]
-    if recorded:
+    if beside == 'computing':
+        processes.append(subprocess.Popen([sys.executable, '-c', COMPUTES]))
+    elif beside == 'recorded':
         command = [*RUN, 'recorder', '--ros-args', '-p', f'output_dir:={folder}']
         processes.append(subprocess.Popen(command))
     return processes
@@ -79,13 +91,14 @@ def look(node: Node, processes: list[subprocess.Popen]) -> tuple[float, ...]:
     return newest(node), time.monotonic(), cpu_time(loop), cpu_time(recorder)
 
 
-def measure(recorded: bool, seconds: float) -> dict[str, float]:
-    """Return cycles per second, and CPU time per cycle [us] of the loop and of the recorder."""
+def measure(beside: str, seconds: float) -> dict[str, float]:
+    """Return cycles per second, and CPU time per cycle [us] of the loop and beside it."""
+    recorded = beside == 'recorded'
     rclpy.init()
     node = Node('stopwatch')
     EXECUTOR[:] = [make_executor()]
     with tempfile.TemporaryDirectory() as folder:
-        processes = start(folder, recorded)
+        processes = start(folder, beside)
         try:
             while newest(node) * 1e-9 < 500 * PERIOD:
                 time.sleep(LOOK)
@@ -109,7 +122,7 @@ def measure(recorded: bool, seconds: float) -> dict[str, float]:
     return {
         'rate': cycles / wall,
         'loop_us': 1e6 * loop / cycles,
-        'recorder_us': 1e6 * recorder / cycles,
+        'beside_us': 1e6 * recorder / cycles,
         'lost': lost,
     }
 
@@ -132,19 +145,18 @@ def main() -> None:
     options = rounds_parser(__doc__, 5.0).parse_args()
     own_domain()
     print_conditions()
-    rows = {'not recorded': partial(measure, False), 'recorded': partial(measure, True)}
-    found = in_turn(rows, options.seconds, options.rounds)
-    alone, beside = medians(found).values()
-    print('\n                     rate [1/s]   loop CPU [us]   recorder CPU [us]   lost')
-    for name, row in (('not recorded', alone), ('recorded', beside)):
-        print(
-            f'{name:18s} {row["rate"]:12.0f} {row["loop_us"]:15.1f} '
-            f'{row["recorder_us"]:19.1f} {row["lost"]:6.0f}'
-        )
-    print(
-        f'share that is kept: {beside["rate"] / alone["rate"]:.2f} of the rate, '
-        f'{alone["loop_us"] / beside["loop_us"]:.2f} by the CPU time of a cycle'
+    names = 'not recorded', 'computing', 'recorded'
+    found = in_turn(
+        {name: partial(measure, name) for name in names}, options.seconds, options.rounds
     )
+    middle = medians(found)
+    alone = middle['not recorded']
+    print('\n                rate [1/s]   of it alone   loop CPU [us]   beside it [us]   lost')
+    for name, row in middle.items():
+        print(
+            f'{name:14s} {row["rate"]:11.0f} {row["rate"] / alone["rate"]:13.2f} '
+            f'{row["loop_us"]:15.1f} {row["beside_us"]:16.1f} {row["lost"]:6.0f}'
+        )
     write_json(options.json, found)
 
 

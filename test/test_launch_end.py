@@ -3,6 +3,7 @@
 import signal
 import subprocess
 
+import pytest
 from patience import PATIENCE
 
 LAUNCH = """
@@ -76,3 +77,42 @@ def test_sigint_that_only_launch_gets_reaches_its_processes(tmp_path):
     code, printed = interrupted(file)
     assert code == 0
     assert '] first SIGINT' in printed
+
+
+ONLOOKER = """
+from launch import LaunchDescription
+from launch.actions import ExecuteProcess
+from arm_sim.launching.processes import ending
+
+
+def generate_launch_description():
+    script = 'while [ ! -e {file} ]; do sleep 0.1; done'
+    return LaunchDescription([
+        ExecuteProcess(cmd=['sh', '-c', 'touch {file}; {end}'], **ending('viewer', False, True)),
+        ExecuteProcess(cmd=['sh', '-c', script + '; sleep 2'], **ending('cube_task', True)),
+    ])
+"""
+
+
+@pytest.mark.parametrize(
+    ('end', 'code', 'told'),
+    [
+        ('kill -9 $$', 0, 'viewer was ended by signal 9; the arm goes on'),
+        ('exit 0', 0, 'process[sh-2] was required'),
+        ('exit 3', 1, 'viewer ended with exit code 3'),
+    ],
+)
+def test_an_onlooker_that_is_killed_leaves_the_arm_alone_one_that_refuses_does_not(
+    tmp_path, end, code, told
+):
+    file = tmp_path / 'seen.launch.py'
+    file.write_text(ONLOOKER.replace('{file}', str(tmp_path / 'begun')).replace('{end}', end))
+    done = subprocess.run(
+        ['ros2', 'launch', str(file)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, told in done.stdout) == (code, True), done.stdout

@@ -7,7 +7,7 @@ from typing import Any
 
 from ament_index_python.packages import get_package_prefix
 from launch import LaunchContext
-from launch.actions import Shutdown
+from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
@@ -38,12 +38,15 @@ def node_process(
 def ending(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
     """Return the options of a process whose end is the end of the launch, or its failure.
 
-    One that `may_end` in order does so alone.
+    One that `may_end` does so alone, in order or by a signal: the arm needs no onlooker. What
+    refuses to begin, with an exit code, ends the launch all the same.
     """
 
-    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | None:
+    def end(event: ProcessExited, context: LaunchContext) -> Shutdown | LogInfo | None:
         if context.is_shutdown or (may_end and event.returncode == 0):
             return None
+        if may_end and event.returncode < 0:
+            return LogInfo(msg=f'{name} was ended by signal {-event.returncode}; the arm goes on')
         if succeeds and event.returncode == 0:
             return Shutdown(reason=f'{name} is done')
         # An exception is the only way to make `ros2 launch` itself end with exit code 1.
