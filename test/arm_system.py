@@ -1,5 +1,6 @@
 """A simulator and controllers as processes that tests may kill, and a node that watches them."""
 
+import math
 import os
 import signal
 import subprocess
@@ -225,6 +226,19 @@ class ArmSystem:
         )
         self.wait(lambda: publisher.get_subscription_count() > 0, f'{controller} listening')
         return publisher
+
+    def tell(self, publisher, message, condition, what):
+        """Publish until a condition holds: the reader may not know of a new publisher yet."""
+        told = -math.inf
+
+        def holds():
+            nonlocal told
+            if time.monotonic() - told > AGAIN:
+                told = time.monotonic()
+                publisher.publish(message)
+            return condition()
+
+        self.wait(holds, what)
 
     def send(self, controller, goal):
         """Send an action goal; return (goal handle, future of its result)."""

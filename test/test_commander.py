@@ -33,6 +33,9 @@ class Graph:
     def count_publishers(self, *_):
         return int(time.monotonic() >= self.shown)
 
+    def get_name(self):
+        return 'own_controller'
+
     def get_namespace(self):
         return '/left'
 
@@ -76,6 +79,19 @@ def test_a_name_whose_node_the_graph_shows_late_hinders():
     late = lambda: ['pd_controller'] if time.monotonic() > shown else []  # noqa: E731
     asked._node.get_node_names_and_namespaces = lambda: [(name, '/left') for name in late()]
     assert asked.other() == 'pd_controller'
+
+
+@pytest.mark.parametrize('question', ['heeded', 'other'])
+@pytest.mark.parametrize('taken_back', [True, False])
+def test_a_name_that_may_be_of_its_own_last_turn_is_waited_for_longer(question, taken_back):
+    asked = commander('own_controller', nodes=['own_controller'])
+    back, first = time.monotonic() + 0.9, asked._node.take_message
+    asked._node.take_message = lambda *_: (
+        (String(data=''), None)
+        if taken_back and asked.name and time.monotonic() > back
+        else first()
+    )
+    assert getattr(asked, question)() == ('' if taken_back else 'own_controller')
 
 
 def test_the_first_word_of_a_simulator_that_is_seen_is_waited_for():

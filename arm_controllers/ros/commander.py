@@ -13,7 +13,8 @@ TOPIC = 'commander'
 NOBODY = 'nobody, until one publisher is left'
 # A simulator takes back the name of a controller that has ended within this [s].
 _PATIENCE = 0.8
-# The graph of a busy machine shows a node, or a simulator that is seen speaks, within this [s].
+# The graph of a busy machine shows a node, or a simulator that is seen speaks, or takes back the
+# name of a controller that begins anew, within this [s].
 LATE = 5.0
 
 
@@ -46,7 +47,7 @@ class Commander:
         def is_there() -> bool:
             return self.name in (NOBODY, *neighbours(self._node))
 
-        name = self._name_while(self._seen, lambda: _PATIENCE if is_there() else LATE)
+        name = self._name_while(self._seen, lambda: self._patience(not is_there()))
         return name if is_there() else ''
 
     def heeded(self) -> str:
@@ -54,11 +55,14 @@ class Commander:
 
         To be asked after a state has come: a simulator is there then, seen or not.
         """
+        return self._name_while(
+            lambda: self.name is None or self._seen(),
+            lambda: self._patience(self.name is None and self._seen()),
+        )
 
-        def patience() -> float:
-            return LATE if self.name is None and self._seen() else _PATIENCE
-
-        return self._name_while(lambda: self.name is None or self._seen(), patience)
+    def _patience(self, late: bool) -> float:
+        """Return how long a word is waited for [s]; this node's name may be of its last turn."""
+        return LATE if late or self.name == self._node.get_name() else _PATIENCE
 
     def _seen(self) -> bool:
         """Whether the graph shows a simulator."""

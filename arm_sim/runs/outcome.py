@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
 from arm_sim.runs.record import RECORD
 from arm_sim.runs.report import Check, all_held, print_report, title_of, write_json
 
@@ -19,14 +20,16 @@ def outcome(task: Any, run: Any) -> tuple[dict[str, Any], Sequence[Check]]:
 
 def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check]) -> None:
     """Print the table of a run, and whether its limits held."""
-    rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
+    rate, slow = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second', ()
     if report['mode'] == 'realtime':
         late, skipped = report['late_ticks'], report['skipped_periods']
         rate += f', {late} late ticks, {skipped} skipped periods'
+        if skipped and all_held(checks) is False:
+            slow = (f'the machine was too slow for real time: {TOO_SLOW_HELP}',)
     passes = ', '.join(f'{each["rms"]:.3g}' for each in report['passes_mm'])
     many = len(report['passes_mm']) > 1
     learnt = (f'tracking error by pass [mm RMS]: {passes}',) * many
-    notes = (*learnt, rate, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
+    notes = (*learnt, rate, *slow, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
     title = f'{report["task"]}: {title_of(report)}, {report["duration_s"]:g} s'
     print_report(title, task.columns, task.rows(report), notes, checks)
 

@@ -39,8 +39,8 @@ def test_wild_commands_and_wrenches_are_bounded_and_a_controller_takes_over_afte
 
         pushes = arm.node.create_publisher(WrenchStamped, 'external_wrench', 5000)
         arm.wait(lambda: pushes.get_subscription_count() > 0, 'simulator listening')
-        pushes.publish(wrench(1e6))
-        arm.wait(lambda: 'allowed: wrench_force_limit' in arm.log('simulator'), 'refusal')
+        refused = lambda: 'allowed: wrench_force_limit' in arm.log('simulator')  # noqa: E731
+        arm.tell(pushes, wrench(1e6), refused, 'refusal')
         while 'allowed: waiting_wrenches_limit' not in arm.log('simulator'):
             for _ in range(100):
                 pushes.publish(wrench(1.0, 3000))
