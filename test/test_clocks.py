@@ -109,6 +109,11 @@ def test_steps_that_are_ended_before_say_how_many_were_made(end):
     assert steps.ended
     why = 'time was reset' if end == 'reset' else '1 of 3 steps were made'
     assert steps.failure == f'stopped in between: {why}'
+    if end != 'play':
+        time_ns = clock.simulation.time_ns
+        clock.take(time_ns, GRAVITY)
+        assert clock.waits
+        assert clock.simulation.time_ns == time_ns
 
 
 def test_no_steps_are_made_of_a_clock_that_runs_or_whose_physics_has_stopped():

@@ -91,9 +91,9 @@ class Clock:
             self.show()
 
     def reset(self) -> None:
-        """Go back to the initial state at time zero."""
+        """Go back to the initial state at time zero; a paused clock waits there."""
         self.simulation.reset()
-        self._command, self._command_ns, self.fault = None, 0, ''
+        self._command, self._command_ns, self.fault, self._steps_allowed = None, 0, '', 0
         self.show()
 
     def pause(self, paused: bool) -> None:
