@@ -20,7 +20,8 @@ def outcome(task: Any, run: Any) -> tuple[dict[str, Any], Sequence[Check]]:
 
 def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check]) -> None:
     """Print the table of a run, and whether its limits held."""
-    rate, slow = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second', ()
+    rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
+    slow: tuple[str, ...] = ()
     if report['mode'] == 'realtime':
         late, skipped = report['late_ticks'], report['skipped_periods']
         rate += f', {late} late ticks, {skipped} skipped periods'

@@ -102,7 +102,8 @@ def test_flood_of_trajectories_leaves_the_arm_with_commands_and_ctrl_c_heard(kin
         )
         assert len(arm.log(CONTROLLER)) < LOG
         if mode == 'lockstep':
-            assert longest_pause(seen) < 0.01  # time waits for commands
+            # Time waits for commands. (A listener on a busy machine does not hear all of them.)
+            assert 'no command for' not in arm.log('simulator')
         flood = Flood(arm, messages, rate, 10**6)
         flood.start()
         arm.spin(1.0)
