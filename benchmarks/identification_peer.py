@@ -1,6 +1,6 @@
 """The same recording and the same unseen motion for PyPI's figaroh: ours | figaroh.
 
-    python -m venv /tmp/figaroh && /tmp/figaroh/bin/pip install figaroh
+    python3 -m venv /tmp/figaroh && /tmp/figaroh/bin/pip install figaroh
     ./ws python benchmarks/identification_peer.py --peer /tmp/figaroh/bin/python [ur5e planar_3r]
 
 figaroh is in a virtual environment of its own, whose Python runs `figaroh_side.py`. The arm, its
