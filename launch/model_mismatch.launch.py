@@ -3,11 +3,14 @@
 from arm_sim.comparison.sweeps import SWEEPS
 from arm_sim.launching import comparison
 from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.tasks import task_names
 
 ARGUMENTS = (
     *shared('robot'),
+    argument('task', 'sinusoid', 'what to do', list(task_names())),
+    argument('timestep', '0.001', 'step and control period [s]'),
     argument('sweep', 'mass_scale', 'what is varied', sorted(SWEEPS)),
-    argument('values', '', 'its values, separated by commas; empty: usual ones'),
+    argument('values', '', 'separated by commas; empty: usual ones; of errors: payload=0.5, ...'),
     argument('laws', 'all', 'separated by commas'),
     *shared('engine'),
     argument(
@@ -22,9 +25,9 @@ ARGUMENTS = (
 
 def mismatch(given: dict[str, str]) -> list:
     """Return the tool that sweeps."""
-    names = {name: given[name] for name in ('laws', 'sweep', 'values', 'over')}
-    robot = {'robots': given['robot'], 'engines': given['engine']}
-    return comparison(given, **robot, **names)
+    names = {name: given[name] for name in ('laws', 'sweep', 'values', 'over', 'timestep')}
+    case = {'robots': given['robot'], 'tasks': given['task'], 'engines': given['engine']}
+    return comparison(given, **case, **names)
 
 
 generate_launch_description = description(ARGUMENTS, mismatch)

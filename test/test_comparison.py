@@ -24,7 +24,7 @@ from arm_sim.comparison.cases import (
 )
 from arm_sim.comparison.laws import compared_laws, make_law
 from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
-from arm_sim.comparison.sweeps import run_sweep
+from arm_sim.comparison.sweeps import SWEEPS, case_at, run_sweep
 from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
 from arm_sim.runs.measures import measure, tips, track
@@ -245,6 +245,17 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
     assert np.delete(rms, exact).min() > 2.0 * rms[exact]
 
 
+def test_a_sweep_of_errors_is_made_of_the_sweeps_that_it_names():
+    case, laws = Case('planar_3r', 'sinusoid', 'pd'), ('pd', 'computed_torque')
+    told = ('exact', 'mass_scale=1.2', 'payload=0.5')
+    several = run_sweep('errors', case, laws, told).rms_mm
+    masses = run_sweep('mass_scale', case, laws, (1.0, 1.2)).rms_mm
+    payload = run_sweep('payload', case, laws, (0.5,)).rms_mm
+    np.testing.assert_array_equal(several, np.hstack([masses, payload]))
+    usual = [case_at('errors', each, case).error for each in SWEEPS['errors'][0]]
+    assert len({repr(error) for error in usual}) == 7
+
+
 # The command
 
 
@@ -272,6 +283,9 @@ def test_command_writes_table_json_and_picture(tmp_path, capsys):
         (['--natural-frequency', '-1'], 'natural_frequency is -1'),
         (['--sweep', 'payload', '--values', 'much'], "values is 'much'; it must be numbers"),
         (['--sweep', 'mass_scale', '--values', '0'], 'model_error.mass_scale is 0'),
+        (['--sweep', 'errors', '--values', 'exact,mass=2'], "has 'mass=2'; it must be exact"),
+        (['--sweep', 'errors', '--values', 'payload'], "has 'payload'; it must be exact or"),
+        (['--sweep', 'errors', '--values', 'payload=-1'], 'model_error.payload is -1'),
         (['--robots', 'planar_3r', '--tasks', 'cube'], "task 'cube' needs a six-joint arm"),
         (['--output-dir', '/proc/nowhere'], "output_dir '/proc/nowhere' cannot be written"),
     ],

@@ -27,7 +27,7 @@ from arm_sim.runs.robot import Robot, model_error_of
 from arm_sim.tasks import make_task
 
 OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
-TOLD = [name for name in SWEEPS if name not in OF_DRIVES]  # by launch arguments
+TOLD = [name for name in SWEEPS if name not in (*OF_DRIVES, 'errors')]  # by launch arguments
 
 
 @pytest.fixture(scope='module')

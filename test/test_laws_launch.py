@@ -133,6 +133,27 @@ def test_mismatch_sweep_writes_table_and_picture(tmp_path):
     assert '| pd |' in (tmp_path / 'sweep_mass_scale.md').read_text()
 
 
+_SHORT = 'sinusoid_task: {ros__parameters: {cycles: 0.1}}'
+
+
+def test_a_table_of_laws_and_errors_over_topics_is_that_of_the_loop(tmp_path):
+    (tmp_path / 'short.yaml').write_text(_SHORT)
+    told = ['robot:=planar_3r', 'timestep:=0.002', f'config:={tmp_path / "short.yaml"}']
+    told += ['laws:=pd,computed_torque', 'sweep:=errors', 'values:=exact,mass_scale=1.2']
+    file = 'model_mismatch.launch.py'
+    tables = []
+    for over in ('topics', 'loop'):
+        code, printed, _ = launch(tmp_path / over, file, *told, f'over:={over}')
+        assert code == 0, printed
+        report = json.loads((tmp_path / over / 'sweep_errors.json').read_text())
+        tables.append([row['tracking_rms_mm'] for row in report['rows']])
+    # A goal has quintics between samples where the loop has a formula.
+    np.testing.assert_allclose(*tables, atol=1e-6)
+    assert tables[0][1][1] > 2.0 * tables[0][1][0]  # computed torque relies on its model
+    text = (tmp_path / 'topics' / 'sweep_errors.md').read_text()
+    assert '| errors | exact | mass_scale=1.2 |' in text
+
+
 def test_comparison_over_the_real_nodes_orders_the_laws_and_feels_a_push(tmp_path):
     code, printed, _ = launch(
         tmp_path, 'compare.launch.py', 'laws:=pd_gravity,momentum_observer', 'tasks:=push'

@@ -27,7 +27,7 @@ from arm_sim.comparison.report import (
     monte_carlo_report,
     sweep_report,
 )  # fmt: skip
-from arm_sim.comparison.sweeps import OF_EFFORT, SWEEPS, run_sweep
+from arm_sim.comparison.sweeps import OF_EFFORT, SWEEPS, run_sweep, swept_values
 from arm_sim.farm.farm import farm
 from arm_sim.farm.work import Work
 from arm_sim.output_folder import writable_folder
@@ -65,7 +65,8 @@ def parser() -> argparse.ArgumentParser:
     add('--samples', type=int, default=0, help='Monte Carlo: this many random arms per law')
     add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
     add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
-    add('--values', default='', help='of the sweep, separated by commas')
+    values = 'of the sweep, separated by commas; of `errors`: exact, mass_scale=1.05, ...'
+    add('--values', default='', help=values)
     over = 'loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run'
     add('--over', choices=sorted(RUNNERS), default='loop', help=over)
     add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
@@ -170,10 +171,7 @@ def _compare(
 def _sweep(
     options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console, work: Work
 ) -> Report:
-    try:
-        values = tuple(float(text) for text in options.values.split(',') if text)
-    except ValueError:
-        raise ArmError(f'values is {options.values!r}; it must be numbers and commas') from None
+    values = swept_values(options.sweep, options.values)
     run = RUNNERS[options.over]
     with progress(console, 'runs', len(laws) * len(values or SWEEPS[options.sweep][0])) as advance:
         sweep = run_sweep(options.sweep, case, laws, values, 1, advance, run, work)

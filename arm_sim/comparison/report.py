@@ -111,15 +111,16 @@ def sweep_report(sweep: Sweep, case: Case) -> Report:
     """Return the report of a sweep: RMS [mm] of every law at every value."""
     task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
     title = f'{case.robot}, {task}, {case.engine}: tracking error over {sweep.parameter}'
-    headings = [sweep.parameter, *(f'{value:.3g}' for value in sweep.values)]
+    values = (x if isinstance(x, str) else f'{x:.3g}' for x in sweep.values)
+    headings = [sweep.parameter, *values]
     by_law = list(zip(sweep.laws, sweep.rms_mm.tolist(), strict=True))
     texts = [
-        [law, *('unstable' if math.isnan(x) else f'{x:.3g}' for x in values)]
-        for law, values in by_law
+        [law, *('unstable' if math.isnan(x) else f'{x:.3g}' for x in found)]
+        for law, found in by_law
     ]
     rows = [
-        {'law': law, sweep.parameter: sweep.values, 'tracking_rms_mm': values}
-        for law, values in by_law
+        {'law': law, sweep.parameter: sweep.values, 'tracking_rms_mm': found}
+        for law, found in by_law
     ]
     listing = Listing(f'{title}, RMS [mm]', headings, texts)
     return Report(f'sweep_{sweep.parameter}', [listing], rows, sweep_figure(sweep, title))

@@ -14,7 +14,7 @@ from arm_sim.plants.drives import DriveParameters
 from arm_sim.runs.record import Record
 
 # What can be swept: its values where none are given, and its axis in the plot.
-SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
+SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
     'frequency': (
         tuple(float(f) for f in np.geomspace(0.1, 5.0, 12)),
         'frequency [Hz] (amplitude shrinks where acceleration would exceed that at the own one)',
@@ -39,6 +39,18 @@ SWEEPS: dict[str, tuple[tuple[float, ...], str]] = {
         (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
         'step of measured positions [rad], velocities by differences',
     ),
+    'errors': (
+        (
+            'exact',
+            'mass_scale=1.05',
+            'mass_scale=1.2',
+            'payload=0.5',
+            'friction=0.5',
+            'com_shift=0.01',
+            'armature=0.12',
+        ),
+        'what is not as the laws know it',
+    ),
 }
 
 OF_EFFORT = ('compensation_scale',)  # sweeps for laws that command torques
@@ -48,13 +60,38 @@ class Sweep(NamedTuple):
     """Tracking RMS (laws, values) [mm] of every law at every value; nan: the loop was unstable."""
 
     parameter: str
-    values: tuple[float, ...]
+    values: tuple[float | str, ...]
     laws: tuple[str, ...]
     rms_mm: Array
 
 
-def case_at(parameter: str, value: float, case: Case) -> Case:
+def swept_values(parameter: str, text: str) -> tuple[float | str, ...]:
+    """Return the values in a text with commas: numbers, or of `errors` exact and NAME=NUMBER."""
+    told = [each.strip() for each in text.split(',') if each.strip()]
+    if parameter == 'errors':
+        return tuple(told)
+    try:
+        return tuple(float(each) for each in told)
+    except ValueError:
+        raise ArmError(f'values is {text!r}; it must be numbers and commas') from None
+
+
+def _named(text: str) -> tuple[str, float]:
+    """Return the sweep and the number in NAME=NUMBER."""
+    name, _, number = text.partition('=')
+    known = [each for each in SWEEPS if each != 'errors']
+    try:
+        one_of('name', name, known)
+        return name, float(number)
+    except ValueError:
+        allowed = f'exact or NAME=NUMBER with a name of {", ".join(known)}'
+        raise ArmError(f'values has {text!r}; it must be {allowed}') from None
+
+
+def case_at(parameter: str, value: float | str, case: Case) -> Case:
     """Return the case at one value of a swept parameter."""
+    if isinstance(value, str):
+        return case if value == 'exact' else case_at(*_named(value), case)
     if parameter == 'frequency':
         return replace(case, task='sinusoid', frequency=value)
     if parameter == 'compensation_scale':
@@ -75,7 +112,7 @@ def run_sweep(
     parameter: str,
     case: Case,
     laws: Sequence[str],
-    values: Sequence[float] = (),
+    values: Sequence[float | str] = (),
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
     run: Callable[[Case], Record] = run_case,
