@@ -36,6 +36,7 @@ def gathering(*messages):
     node = SimpleNamespace(
         create_publisher=lambda *_: SimpleNamespace(publish=sent.append),
         create_timer=lambda *_: None,
+        timers=(),
     )
     gatherer = LoopMessages(node)
     for what, k in messages:

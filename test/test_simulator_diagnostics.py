@@ -39,7 +39,7 @@ def told(monkeypatch):
     )
     commands = SimpleNamespace(imitated='', rival='', commander='pd', stale=0)
     shown = SimpleNamespace(clocks=0)
-    node = SimpleNamespace(create_timer=lambda period, report: None)
+    node = SimpleNamespace(create_timer=lambda period, report: None, timers=())
     diagnostics = SimulatorDiagnostics(node, clock, shown, commands, {})
     return diagnostics, clock, published, logged, shown
 

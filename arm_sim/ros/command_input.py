@@ -10,6 +10,7 @@ from std_msgs.msg import String
 
 from arm_controllers.ros.commander import NOBODY, TOPIC
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.now_and_then import now_and_then
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
@@ -72,7 +73,7 @@ class CommandInput:
         # EventsExecutor hands over message and info as one argument, others as two: rclpy would
         # take a function of one or two for one that wants no info.
         self._input._callback_type = Subscription.CallbackType.WithMessageInfo
-        node.create_timer(_LOOK, self._look)
+        now_and_then(node, _LOOK, self._look)
         self._tell('')
 
     def _on_command(self, *taken: Any) -> None:

@@ -8,6 +8,7 @@ from rclpy.node import Node
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log, shortened
+from arm_controllers.ros.now_and_then import now_and_then
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
@@ -35,7 +36,7 @@ class SimulatorDiagnostics:
         self._behind = ''
         self._last_refusal = ''
         self._last_report = (time.monotonic(), 0)
-        node.create_timer(1.0, self._report)
+        now_and_then(node, 1.0, self._report)
 
     def refuse(self, error: ArmError) -> None:
         """Count an input that was refused, and say why."""

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from std_msgs.msg import UInt8MultiArray
 
+from arm_controllers.ros.now_and_then import now_and_then
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.checks import ArmError
@@ -42,7 +43,7 @@ class LoopMessages:
         self._publisher = node.create_publisher(UInt8MultiArray, '~/loop_messages', STATE_QOS)
         self._parts: list[bytes] = []
         self.wanted = False
-        node.create_timer(_LATEST, self._look)
+        now_and_then(node, _LATEST, self._look)
 
     def add(self, what: int, raw: bytes) -> None:
         """Add a STATE or a COMMAND."""

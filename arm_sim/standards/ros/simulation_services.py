@@ -24,6 +24,7 @@ except ImportError:
     action = msg = srv = None
 
 _ABSENT = 'simulation_interfaces is not installed: its services are not offered, all others are'
+_LOOK = 0.002  # how often it is looked at how many steps were made [s]
 _INFO = 'time and state are reset together: SCOPE_TIME | SCOPE_STATE, or SCOPE_ALL'
 
 
@@ -49,8 +50,16 @@ class SimulationServices:
             (srv.GetEntitiesStates, 'get_entities_states', self._tell_motions),
         ):
             self._serve(node, kind, name, answer)
-        self._late = LateService(node, srv.StepSimulation, '~/step_simulation', self._step)
-        self._action = StepsAction(node, action.SimulateSteps, msg.Result, clock)
+        self._timer = node.create_timer(_LOOK, self._look)
+        self._timer.cancel()
+        wake = self._timer.reset
+        self._late = LateService(node, srv.StepSimulation, '~/step_simulation', self._step, wake)
+        self._action = StepsAction(node, action.SimulateSteps, msg.Result, clock, wake)
+
+    def _look(self) -> None:
+        under_way = self._late.look(), self._action.look()
+        if not any(under_way):
+            self._timer.cancel()
 
     def _serve(self, node: Node, kind: Any, name: str, answer: Callable[[Any, Any], None]) -> None:
         def respond(request: Any, response: Any) -> Any:

@@ -1,5 +1,6 @@
 """The action SimulateSteps of simulation_interfaces: control periods with feedback after each."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.action import CancelResponse
@@ -12,14 +13,17 @@ from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.standards.steps import Steps
 
-_LOOK = 0.002  # how often it is looked at how many steps were made [s]
-
 
 class StepsAction:
     """Lets a paused clock make the steps of one goal at a time; a cancel ends them."""
 
-    def __init__(self, node: Node, kind: Any, code: Any, clock: Clock):
-        """Open ~/simulate_steps; `kind`: SimulateSteps, `code`: simulation_interfaces/Result."""
+    def __init__(self, node: Node, kind: Any, code: Any, clock: Clock, wake: Callable[[], None]):
+        """Open ~/simulate_steps; `kind`: SimulateSteps, `code`: simulation_interfaces/Result.
+
+        `wake` is called when there is something to look at: `look` is to be called until it
+        returns False.
+        """
+        self._wake = wake
         self._kind, self._code, self._clock = kind, code, clock
         self._handle: ServerGoalHandle | None = None
         self._steps: Steps | None = None
@@ -35,8 +39,6 @@ class StepsAction:
             cancel_service_qos_profile=ACTION_QOS,
             feedback_pub_qos_profile=STATE_QOS,  # a message per step, and steps are quick
         )
-        self._timer = node.create_timer(_LOOK, self._look)
-        self._timer.cancel()
 
     def _begin(self, handle: ServerGoalHandle) -> None:
         try:
@@ -46,13 +48,13 @@ class StepsAction:
             self._finish(handle, str(error))
             return
         self._handle, self._steps, self._told = handle, steps, 0
-        self._timer.reset()
+        self._wake()
 
-    def _look(self) -> None:
-        """Tell of each step that was made, and of the end."""
+    def look(self) -> bool:
+        """Tell of each step that was made, and of the end; return whether more are under way."""
         handle, steps = self._handle, self._steps
         if handle is None or steps is None:
-            return
+            return False
         if handle.is_cancel_requested and not steps.ended:
             steps.stop()
         ended = steps.ended  # first: what is made after it belongs to nobody
@@ -62,8 +64,7 @@ class StepsAction:
             handle.publish_feedback(told)
             self._told = number
         if not ended:
-            return
-        self._timer.cancel()
+            return True
         self._handle = self._steps = None
         if not steps.failure:
             handle.succeed()
@@ -72,6 +73,7 @@ class StepsAction:
         else:
             handle.abort()
         self._finish(handle, steps.failure)
+        return False
 
     def _finish(self, handle: ServerGoalHandle, failure: str) -> None:
         """Send the result, once the goal's state is terminal."""

@@ -8,6 +8,7 @@ from rclpy.qos import QoSProfile
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.ros.now_and_then import now_and_then
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.link_tree import LinkTree
@@ -57,7 +58,7 @@ class FramesOutput:
         # Kept: a publisher that is gone has no last message.
         self._static = node.create_publisher(TFMessage, '/tf_static', LATCHED_QOS)
         self._static.publish(self._frames.standing)
-        node.create_timer(_LOOK, self._look)
+        now_and_then(node, _LOOK, self._look)
 
     def show(self) -> None:
         """Publish where the arm is now, if it is time to and somebody listens."""
