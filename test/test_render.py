@@ -28,7 +28,7 @@ from arm_sim.replay.ros.recorded_run import RecordedRun
 from arm_sim.viewer import film_files, offscreen
 from arm_sim.viewer.camera import FIELD_OF_VIEW, View, axes_of, camera_for
 from arm_sim.viewer.caption import Caption, ErrorScale
-from arm_sim.viewer.film_files import check_file, write_gif, write_mp4
+from arm_sim.viewer.film_files import KINDS, MOST, check_file, usual_speed, write_gif, write_mp4
 from arm_sim.viewer.motion import Motion, pieces
 
 # In grey, so that what is coloured in a picture is the path.
@@ -116,6 +116,15 @@ def test_a_film_has_as_many_pictures_as_its_time_and_speed_say(file, tmp_path, c
     assert (gif.n_frames, gif.size, gif.info['duration']) == (7, (160, 120), 80)
 
 
+def test_a_gif_of_any_length_is_as_quick_as_its_size_asks_for():
+    for name, duration, speed in (
+        ('a.gif', 79.9, 1), ('a.gif', 80.0, 2), ('a.GIF', 3600.0, 46), ('a.mp4', 3600.0, 1),
+    ):  # fmt: skip
+        assert usual_speed(Path(name), duration) == speed
+        if speed > 1:
+            assert duration / speed * KINDS['.gif'] + 1 <= MOST < duration / (speed - 1) * 12.5 + 1
+
+
 @pytest.mark.parametrize(
     ('arguments', 'line'),
     [
@@ -179,13 +188,16 @@ def test_the_camera_sees_all_points_and_no_more_room_than_they_need(view, aspect
     seconds = 5.0
     camera = camera_for(points, view, aspect, seconds)
     edge = np.tan(np.radians(FIELD_OF_VIEW) / 2) * np.array([aspect, 1.0])
-    largest = []
+    largest, highest = [], []
     for azimuth in view.azimuth + view.orbit * np.linspace(0.0, seconds, 37):
         seen = (points - camera.lookat) @ axes_of(azimuth, view.elevation).T
         depth = seen[:, 2] + camera.distance
         assert depth.min() > 0
-        largest.append((np.abs(seen[:, :2]) / depth[:, np.newaxis] / edge).max())
-    assert 0.8 < max(largest) < 0.9
+        share = np.abs(seen[:, :2]) / depth[:, np.newaxis] / edge
+        largest.append(share.max())
+        highest.append(share[:, 1].max())
+    assert 0.78 < max(largest) < 0.87
+    assert max(highest) < 0.81  # a title is above
 
 
 def test_a_path_is_drawn_in_few_pieces_near_it_and_not_over_a_reset():

@@ -8,7 +8,7 @@ import numpy as np
 from arm_dynamics.checks import Array
 
 FIELD_OF_VIEW = 30.0  # vertical [deg]; a narrow one distorts little
-_FILLED = 0.86  # part of the picture that what is seen may fill
+_FILLED = np.array([0.86, 0.8])  # part of width and height that what is seen may fill
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Pictures as files: one as PNG, many as GIF (Pillow) or MP4 (ffmpeg)."""
 
+import math
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from arm_sim.output_folder import whole_file
 from arm_sim.viewer.offscreen import Picture
 
 KINDS = {'.png': 0.0, '.gif': 12.5, '.mp4': 25.0}  # pictures per second
-_MOST = 1000  # pictures in a GIF, which is made in memory
+MOST = 1000  # pictures in a GIF, which is made in memory
 _COLOURS = 160  # of 256: fewer make a smaller file
 
 
@@ -28,9 +29,9 @@ def check_file(path: Path, count: int) -> None:
     kind = path.suffix.lower()
     if kind not in KINDS:
         raise ArmError(f'output {str(path)!r} must end in {", ".join(KINDS)}')
-    if kind == '.gif' and count > _MOST:
+    if kind == '.gif' and count > MOST:
         raise ArmError(
-            f'output {str(path)!r} would have {count} pictures; a GIF has at most {_MOST}: '
+            f'output {str(path)!r} would have {count} pictures; a GIF has at most {MOST}: '
             'raise --speed, choose a part by --from and --to, or write an .mp4'
         )
     if kind == '.mp4' and not ffmpeg():
@@ -40,6 +41,12 @@ def check_file(path: Path, count: int) -> None:
         )
     if not path.expanduser().absolute().parent.is_dir():
         raise ArmError(f'output {str(path)!r}: no such folder {str(path.parent)!r}')
+
+
+def usual_speed(path: Path, duration: float) -> int:
+    """Return the slowest whole speed, 1 or more, at which a film so long [s] fits the file."""
+    longest = (MOST - 1) / KINDS['.gif']
+    return max(1, math.ceil(duration / longest)) if path.suffix.lower() == '.gif' else 1
 
 
 def ffmpeg() -> str:

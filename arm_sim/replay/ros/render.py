@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,14 @@ from arm_sim.runs.report import law_of
 from arm_sim.viewer.camera import View
 from arm_sim.viewer.caption import ErrorScale
 from arm_sim.viewer.film import Film
-from arm_sim.viewer.film_files import KINDS, check_file, write_gif, write_mp4, write_png
+from arm_sim.viewer.film_files import (
+    KINDS,
+    check_file,
+    usual_speed,
+    write_gif,
+    write_mp4,
+    write_png,
+)
 from arm_sim.viewer.motion import Motion
 from arm_sim.viewer.offscreen import Picture
 
@@ -102,8 +110,9 @@ def span(recording: RecordedRun, motion: Motion, begin: float, end: float) -> tu
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
     options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
-    in_range('--speed', options.speed, 0.0, 1e6, True)
-    size, view = _size(options.size), _view(options.camera, options.orbit / options.speed)
+    if options.speed is not None:
+        in_range('--speed', options.speed, 0.0, 1e6, True)
+    size, view = _size(options.size), _view(options.camera, options.orbit)
     output = Path(options.output)
     check_file(output, 0)
     recording = RecordedRun.load(options.file)
@@ -112,13 +121,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin, end = span(recording, motion, options.begin, options.end)
     motion = motion.between(begin, end)
     rate = KINDS[output.suffix.lower()]
-    count = max(2, round((end - begin) / options.speed * rate) + 1) if rate else 1
+    speed = options.speed or usual_speed(output, end - begin)
+    view = replace(view, orbit=view.orbit / speed)
+    count = max(2, round((end - begin) / speed * rate) + 1) if rate else 1
     check_file(output, count)
     times = np.linspace(begin, end, count) if rate else np.array([end])
     title = title_of(recording, model)
     with closing(Film(model, surroundings, motion, times, view, size, title)) as film:
         _write(output, film, size)
     told = f'{count} picture{"s" if count > 1 else ""}'
+    if options.speed is None and speed > 1:
+        told += f' at --speed {speed}'
     print(f'{output}: {told}, {output.stat().st_size / 1e6:.2f} MB')
     return 0
 
@@ -192,7 +205,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     orbit = 'how fast the camera goes round the arm [deg/s of the film] (0)'
     add('--orbit', type=float, default=0.0, metavar='DEG/S', help=orbit)
-    add('--speed', type=float, default=1.0, help='recorded seconds per second of the film (1)')
+    speed = 'recorded seconds per second of the film (1; of a GIF as many as its size asks for)'
+    add('--speed', type=float, help=speed)
     part = "from and to when [s]; a picture is of the last moment (a task's own time, else all)"
     add('--from', type=float, dest='begin', metavar='S', help=part)
     add('--to', type=float, dest='end', metavar='S', help='see --from')
