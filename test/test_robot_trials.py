@@ -86,7 +86,7 @@ def test_json_is_all_that_is_printed(tmp_path, capsys):
 
 def test_an_arm_that_cannot_carry_itself_is_refused_by_joint_and_share(written):
     tilted = ARM.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 1.5 0"')
-    weak = try_robot(str(written(tilted.replace('effort="50"', 'effort="2"'))), 1, False)
+    weak = try_robot(str(written(tilted.replace('effort="50"', 'effort="2"'))), 1, 0)
     assert weak.own.reason.startswith("joint 'a': gravity near the start asks for ")
     assert weak.faults == []
 
@@ -95,18 +95,18 @@ def test_a_servo_that_sags_is_a_fault(written, tmp_path, capsys):
     file = written(ARM.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 1.5 0"'))
     gains = "servo_controller: {ros__parameters: {feedforward: 'none'}}\n"
     written(gains, 'arm.arm_sim.yaml')
-    arm = try_robot(str(file), 5, False)
+    arm = try_robot(str(file), 5, 0)
     assert [fault.partition(': ')[0] for fault in arm.own.faults] == ['hold', 'goal']
     assert arm.mjcf.faults == []  # the file beside the URDF is not the MJCF's
     given = [str(file), '--poses', '5', '--no-pictures', '--workers', '1']
     assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 1
-    assert '1 arms: 0 as they should be, 1 with a fault' in capsys.readouterr().out
+    assert '1 arm: 0 as they should be, 1 with a fault' in capsys.readouterr().out
 
 
 def test_poses_that_are_not_found_are_a_fault(monkeypatch, written):
     answers = iter([True, False, True, True] * 2)
     monkeypatch.setattr(trial, 'solve_ik', lambda *_: SimpleNamespace(success=next(answers)))
-    arm = try_robot(str(written(ARM)), 4, False)
+    arm = try_robot(str(written(ARM)), 4, 0)
     assert arm.own.reached == 0.75
     fault = 'IK: 75.0% of the poses, at least 99% is asked'
     assert arm.faults == [fault, f'as MJCF: {fault}']
@@ -171,10 +171,10 @@ def test_without_a_way_to_draw_all_else_is_told(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(pictures, 'Offscreen', refuse)
     given = ['planar_3r', '--poses', '2', '--workers', '1', '--output-dir', str(tmp_path)]
     assert try_robots.main(given) == 0
-    assert 'no OpenGL without a window here\n1 arms: 1 as' in capsys.readouterr().out
+    assert 'no OpenGL without a window here\n1 arm: 1 as' in capsys.readouterr().out
 
 
 def test_the_folders_of_the_package_are_not_told():
-    arm = tried.try_robot('double_pendulum', 1, False)
+    arm = tried.try_robot('double_pendulum', 1, 0)
     assert str(examples()) in arm.own.reason
     assert str(examples()) not in Trials([arm]).markdown()

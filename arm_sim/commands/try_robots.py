@@ -17,8 +17,10 @@ from arm_sim.output_folder import whole_file, writable_folder
 from arm_sim.pictures import save
 from arm_sim.robot_trials.arms import all_arms
 from arm_sim.robot_trials.report import Trials
-from arm_sim.robot_trials.tried import Tried, try_robot
+from arm_sim.robot_trials.tried import SIZE, Tried, try_robot
 from arm_sim.runs.report import plain, write_json
+
+_FEW = 4  # arms, whose pictures are larger
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,7 +65,8 @@ def run(options: argparse.Namespace, command: str) -> int:
     names = options.robots or all_arms()
     console = Console(width=None if sys.stdout.isatty() else 160, stderr=options.json)
     found: dict[int, Tried] = {}
-    job = partial(try_robot, poses=options.poses, pictures=not options.no_pictures)
+    size = 0 if options.no_pictures else SIZE if len(names) > _FEW else 3 * SIZE
+    job = partial(try_robot, poses=options.poses, size=size)
     with (
         farm(options.workers, options.scheduler) as where,
         progress(console, 'arms', len(names)) as advance,

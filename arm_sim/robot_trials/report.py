@@ -14,7 +14,7 @@ from rich.table import Table
 from arm_dynamics.robots import RobotWords
 from arm_sim.comparison.report import Listing
 from arm_sim.pictures import TEXT, panels
-from arm_sim.robot_trials.tried import SIZE, Tried
+from arm_sim.robot_trials.tried import Tried
 
 TITLE = 'Arms as they come'
 _HEADINGS = (
@@ -23,7 +23,7 @@ _HEADINGS = (
 _LEFT = ('robot', 'tool')
 _LEAST = 1e-6  # error that is told [mrad]
 _COLUMNS = 8  # of the sheet of pictures
-_CELL = SIZE / 110  # [inch] at the resolution of `save`
+_PER_INCH = 110  # pixels, as `save` has them
 
 
 class Trials:
@@ -45,8 +45,9 @@ class Trials:
         refused = sum(bool(each.own.reason) for each in self.tried)
         failed = sum(bool(each.faults) for each in self.tried)
         both = sum(each.mjcf is not None for each in self.tried)
+        count = len(self.tried)
         return (
-            f'{len(self.tried)} arms: {len(self.tried) - refused - failed} as they should be, '
+            f'{count} arm{"s" * (count != 1)}: {count - refused - failed} as they should be, '
             f'{failed} with a fault, {refused} refused; {both} also as an MJCF that MuJoCo wrote'
         )
 
@@ -93,9 +94,10 @@ class Trials:
         shown = [(each.label, each.picture) for each in self.tried if each.picture is not None]
         if not shown:
             return None
+        cell = shown[0][1].shape[0] / _PER_INCH  # [inch]
         columns = min(_COLUMNS, len(shown))
         lines = -(-len(shown) // columns)
-        figure = Figure(figsize=(columns * _CELL, lines * (_CELL + 0.22)), layout='constrained')
+        figure = Figure(figsize=(columns * cell, lines * (cell + 0.22)), layout='constrained')
         for axis, (label, picture) in zip(panels(figure, len(shown), columns), shown, strict=True):
             axis.imshow(picture)
             axis.set_title(label, fontsize=TEXT - 1.5, color='0.2')

@@ -13,7 +13,7 @@ from arm_sim.runs.robot import Robot
 from arm_sim.viewer.offscreen import Picture
 from arm_sim.viewer.portrait import portrait
 
-SIZE = 168  # of a picture, each way [pixels]
+SIZE = 168  # of a picture among many, each way [pixels]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Tried:
         own: its file, or how it is refused.
         mjcf: the MJCF that MuJoCo writes of it; None: there is none.
         no_mjcf: why.
-        picture: (SIZE, SIZE, 3) where it starts; None: there is none.
+        picture: (size, size, 3) where it starts; None: there is none.
         no_picture: why.
     """
 
@@ -49,16 +49,16 @@ class Tried:
         return [] if self.own.reason else [*self.own.faults, *(f'as MJCF: {x}' for x in of_mjcf)]
 
 
-def try_robot(name: str, poses: int, pictures: bool) -> Tried:
-    """Try an arm; inverse kinematics gets so many poses of each file."""
+def try_robot(name: str, poses: int, size: int) -> Tried:
+    """Try an arm: so many poses for inverse kinematics, and pixels of its picture, 0 for none."""
     try:
         robot = Robot.load(name)
     except ArmError as error:
         return Tried(name, Trial(reason=_line(error)))
     picture, no_picture = None, ''
-    if pictures:
+    if size:
         try:
-            picture = portrait(robot.model, robot.start, SIZE, SIZE)
+            picture = portrait(robot.model, robot.start, size, size)
         except ArmError as error:
             no_picture = _line(error)
     try:
