@@ -63,7 +63,7 @@ def test_several_recordings_are_compared_a_row_each(folder, capsys):
 def test_the_recorded_goals_again_give_every_bit(folder, capsys):
     assert rerun.main([str(folder / 'recording.mcap')]) == 0
     printed = capsys.readouterr().out
-    assert '1 goals under pd_feedforward_controller' in printed
+    assert '1 goal under pd_feedforward_controller' in printed
     assert 'every bit is the same' in printed
 
 

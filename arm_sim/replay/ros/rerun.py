@@ -155,7 +155,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps(told, indent=2))
     else:
-        print(f'rerun: {told["states"]} states, {found.goals} goals under {found.controller}')
+        goals = f'{found.goals} goal{"s" * (found.goals != 1)}'
+        print(f'rerun: {told["states"]} states, {goals} under {found.controller}')
         first = f'they differ first at {difference}'
         print(f'rerun: {first if difference else "every bit is the same"}')
     return 1 if difference else 0
