@@ -59,7 +59,7 @@ def test_the_arm_alone_starts_on_the_engine_that_its_file_names():
     try:
         for line in arm.stdout:  # until its nodes run, or have ended
             printed += line
-            if 'five_joint_arm: 5 joints, engine analytical' in line:
+            if 'five_joint_arm: 5 joints (' in line and 'engine analytical' in line:
                 break
     finally:
         arm.send_signal(signal.SIGINT)

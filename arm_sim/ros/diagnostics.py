@@ -32,6 +32,7 @@ class SimulatorDiagnostics:
         """Publish every second; `fixed` are values that stay."""
         self._clock, self._shown, self._commands, self._fixed = clock, shown, commands, fixed
         self._log, self._publish = Log(node, 1.0), status_publisher(node)
+        self._slow = Log(node, 1.0 / 30.0)  # a busy machine is so now and then, for long
         self._refused = self._seen_stale = self._seen_refused = self._seen_skipped = 0
         self._behind = ''
         self._last_refusal = ''
@@ -47,7 +48,7 @@ class SimulatorDiagnostics:
     def _report(self) -> None:
         before, self._behind = self._behind, self._look_behind()
         if self._behind and not before:
-            self._log.warning(self._behind)
+            self._slow.warning(self._behind)
         self._publish(*self._state(), self._fixed | self._numbers())
         self._commands.rival, self._clock.oldest_command_ns = '', 0
         self._seen_stale, self._seen_refused = self._commands.stale, self._refused

@@ -85,8 +85,9 @@ class SimulatorNode(Node):
         clock.show()
         for note in self._simulation.plant.notes:
             self._log.warning(note)
+        joints = f'{model.nv} joints ({", ".join(model.joint_names)})'
         self._log.info(
-            f'{p.robot}: {model.nv} joints, engine {p.engine}, {p.mode}, '
+            f'{p.robot}: {joints}, engine {p.engine}, {p.mode}, '
             f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'
         )
 
