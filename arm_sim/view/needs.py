@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from arm_dynamics.checks import ArmError
 
-HELP = 'viser is not installed; get it with "pip install viser"'
+HELP = 'viser is not installed; get it with "./ws pip install viser" or "pip install viser"'
 _MOST = 100  # ports that are tried
 
 

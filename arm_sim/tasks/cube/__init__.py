@@ -78,7 +78,8 @@ class Cube(Task):
         p, model = self.parameters, self.robot.model
         if model.nv < 6:
             raise ArmError(
-                f"task 'cube' needs a six-joint arm; {self.robot.name!r} has {model.nv} joints"
+                f"task 'cube' needs a six-joint arm; {self.robot.name!r} has {model.nv} joints: "
+                'sinusoid, step, push and payload_drop take any arm'
             )
         self._posture = model.check_configuration(p.posture or self.robot.start, 'posture')
         self._tolerances = {
