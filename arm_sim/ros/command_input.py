@@ -10,13 +10,13 @@ from std_msgs.msg import String
 
 from arm_controllers.ros.commander import NOBODY, TOPIC
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.now_and_then import now_and_then
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.recording.ros.loop_messages import COMMAND, LoopMessages
 from arm_sim.ros.own_goals import OwnGoals
+from arm_sim.viewer.ros.now_and_then import now_and_then
 
 # How often it is looked at who is still there [s].
 _LOOK = 0.25
