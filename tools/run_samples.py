@@ -7,8 +7,8 @@
 A page's commands run one after the other in a folder of their own, in which the project's files
 are links. One that runs until Ctrl-C stays while those after it run, until the next launch
 or the end of the page; it must live that long, and end in order. All others must end with exit
-code 0, with 1 where they say `exit code 1` in a comment; of one that is shown behind `$`, with what
-it prints, the exit code does not count. Blocks of Python that end by themselves run as well.
+code 0, or with 1 where a comment says `exit code 1`; of one that is shown behind `$`, with what it
+prints, the exit code does not count. Blocks of Python that end by themselves run as well.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A sinusoid in joint space, about where the arm starts.
 
-q_r(t) = q_start + A sin(2 pi f t)
+q_r(t) = q_start + A sin(2 pi f t), where q_start is moved by so much as a limit is nearer than A.
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,13 @@ import numpy as np
 
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid as JointSinusoid
-from arm_dynamics.checks import in_range, per_joint
+from arm_dynamics.checks import Array, in_range, per_joint
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_sim.runs.measures import rms
 from arm_sim.runs.report import Check, common_rows
 from arm_sim.tasks import Run, Task
+
+_APART = 1e-6  # from a limit, more than rounding [rad | m]
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,17 @@ class Sinusoid(Task):
         """Set the sinusoid, and the way to it and from it: half a cycle, in milliseconds."""
         p, robot = self.parameters, self.robot
         self.amplitude = per_joint('amplitude', p.amplitude, robot.model.joint_names)
-        self._sinusoid = JointSinusoid(self.amplitude, p.frequency, robot.start)
+        self._sinusoid = JointSinusoid(self.amplitude, p.frequency, self._middle())
         self.duration = p.cycles / p.frequency
         self.sample_period = p.sample_period
         self.approach_time = self.rest_time = float(np.ceil(500.0 / p.frequency) * 1e-3)
+
+    def _middle(self) -> Array:
+        """Return where the arm starts, so far from its limits that the sinusoid is within (n,)."""
+        model, room = self.robot.model, np.abs(self.amplitude) + _APART
+        lowest, highest = model.position_lower + room, model.position_upper - room
+        wide = lowest <= highest  # else no place is right: the follower says what is wrong
+        return np.where(wide, np.clip(self.robot.start, lowest, highest), self.robot.start)
 
     def reference(self, t: float, reference: Reference) -> None:
         """Write the sinusoid."""
