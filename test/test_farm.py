@@ -105,7 +105,7 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
         effort = Effort(arms=2, edge=1, generations=1, population=4, fresh=1)
         with farm(1) as near:
             gains = [search(trial, Margins(), effort, each) for each in (near, far)]
-            job, names = partial(try_robot, poses=5, pictures=False), ('planar_3r', 'no_arm')
+            job, names = partial(try_robot, poses=5, size=0), ('planar_3r', 'no_arm')
             arms = [dict(each.run(job, names)) for each in (near, far)]
         assert gains[0] == gains[1]
         assert arms[0][0] == arms[1][0]
