@@ -33,7 +33,6 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
-from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.runs.mcap_messages import messages_of
@@ -77,12 +76,9 @@ def newest(node: Node) -> int:
     qos: QoSProfile = CONTROL_INPUT_QOS
     subscription = node.create_subscription(JointState, 'joint_states', seen.append, qos, raw=True)
     while not seen:
-        rclpy.spin_once(node, executor=EXECUTOR[0], timeout_sec=0.05)
+        rclpy.spin_once(node, timeout_sec=0.05)
     node.destroy_subscription(subscription)
     return stamp_ns(seen[-1])
-
-
-EXECUTOR: list = []
 
 
 def look(node: Node, processes: list[subprocess.Popen]) -> tuple[float, ...]:
@@ -96,7 +92,6 @@ def measure(beside: str, seconds: float) -> dict[str, float]:
     recorded = beside == 'recorded'
     rclpy.init()
     node = Node('stopwatch')
-    EXECUTOR[:] = [make_executor()]
     with tempfile.TemporaryDirectory() as folder:
         processes = start(folder, beside)
         try:
@@ -113,7 +108,6 @@ def measure(beside: str, seconds: float) -> dict[str, float]:
                 process.terminate()
                 process.wait()
             end(processes)
-            EXECUTOR[0].shutdown()  # before what it holds: else it may touch what is gone
             node.destroy_node()
             rclpy.shutdown()
         lost = count_lost(folder) if recorded else 0

@@ -29,9 +29,7 @@ from conditions import (
 )
 from lockstep import PERIOD, end
 from rclpy.node import Node
-from recording import EXECUTOR, LOOK, RUN, look, newest, start
-
-from arm_controllers.ros.running import make_executor
+from recording import LOOK, RUN, look, newest, start
 
 SETTLE = 3.0  # until they know each other [s]
 ROWS = ('nothing', 'listener', 'view', 'watched')
@@ -46,8 +44,8 @@ node, none = Node('listener'), lambda message: None
 node.create_subscription(JointState, 'joint_states', none, _NEWEST, raw=True)
 topic = 'servo_controller/controller_state'
 node.create_subscription(JointTrajectoryControllerState, topic, none, _REPORTS, raw=True)
-while True:
-    time.sleep(1.0)
+while rclpy.ok():
+    time.sleep(0.1)
 """
 BROWSER = """
 import sys, viser, msgspec
@@ -85,8 +83,7 @@ def measure(row: str, seconds: float) -> dict[str, float]:
     """Return cycles per second, CPU time of a cycle [us], and the page's share of a core."""
     rclpy.init()
     node = Node('stopwatch')
-    EXECUTOR[:] = [make_executor()]
-    loop, others = start('', False), []
+    loop, others = start('', row), []
     try:
         while newest(node) * 1e-9 < 500 * PERIOD:
             time.sleep(LOOK)

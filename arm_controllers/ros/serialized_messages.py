@@ -95,6 +95,13 @@ class JointReader:
         return np.array([names.index(name) for name in self._names])
 
 
+def aligned_copy(raw: bytes) -> NDArray[np.uint8]:
+    """Return a copy of a message whose arrays of numbers can be used where they stand."""
+    memory = np.zeros(4 + len(raw), dtype=np.uint8)[4:]  # aligned from the fifth byte on
+    memory[:] = np.frombuffer(raw, dtype=np.uint8)
+    return memory
+
+
 class Cursor:
     """Goes through a native message from behind its stamp; raises ArmError where it is cut off."""
 
@@ -149,10 +156,7 @@ class _Layout(NamedTuple):
 
     def memory(self, raw: bytes) -> tuple[memoryview, dict[str, Array]]:
         """Return a copy of the message, and its fields' numbers as arrays in there."""
-        # Numbers are aligned from the fifth byte on.
-        memory = np.zeros(4 + len(raw), dtype=np.uint8)[4:]
-        memory[:] = np.frombuffer(raw, dtype=np.uint8)
-        places = self.numbers.items()
+        memory, places = aligned_copy(raw), self.numbers.items()
         return memory.data, {field: memory[place].view(np.float64) for field, place in places}
 
 

@@ -1,13 +1,27 @@
-"""What controllers say of themselves at ~/controller_state."""
+"""What controllers say of themselves at ~/controller_state.
 
-from collections.abc import Sequence
+As in the control loop's own messages (`serialized_messages`), only stamps and numbers change from
+one to the next: they are written into a message that was serialised once.
+"""
 
+import struct
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.publisher import Publisher
+from rclpy.serialization import serialize_message
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.ros.messages import set_numbers, set_stamp
+from arm_controllers.ros.serialized_messages import Cursor, aligned_copy
 from arm_dynamics.checks import Array
+
+_POINTS = ('reference', 'feedback', 'error', 'output')
+_FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
+_FIELDS_OF_MULTI_DOF = ('transforms', 'velocities', 'accelerations')
+_STAMP_AT, _TIME, _NUMBER = 4, struct.Struct('=iI'), struct.Struct('=d')
+_NONE = np.empty(0)
+_Sizes = tuple[int, ...]  # of each field of each point
 
 
 class StateReport:
@@ -15,8 +29,8 @@ class StateReport:
 
     def __init__(self, publisher: Publisher, joint_names: Sequence[str], rate: float):
         """`rate` [Hz of the states' time]."""
-        self._publisher = publisher
-        self._message = JointTrajectoryControllerState(joint_names=list(joint_names))
+        self._publisher, self._names = publisher, list(joint_names)
+        self._forms: dict[_Sizes, _Form] = {}
         self._every_ns = round(1e9 / rate)
         self._next_ns = 0
 
@@ -37,21 +51,59 @@ class StateReport:
         follower: TrajectoryFollower,
         q: Array,
         v: Array,
-        output: dict[str, Array],
+        output: Mapping[str, Array],
         **feedback: Array,
     ) -> None:
         """Publish; `output` and further `feedback` are by the fields of the message."""
-        message, r = self._message, follower.reference
-        set_stamp(message.header.stamp, time_ns)
+        r, more = follower.reference, feedback.get
+        # In the order of the message: positions, velocities, accelerations, effort of each point.
+        values = [
+            *(r.q, r.v, r.a, r.effort),
+            *(q, v, more('accelerations', _NONE), more('effort', _NONE)),
+            *(follower.model.difference(q, r.q), r.v - v, _NONE, _NONE),
+            *(output.get(field, _NONE) for field in _FIELDS),
+        ]
+        sizes = tuple(map(len, values))
+        form = self._forms.get(sizes)
+        if form is None:
+            form = self._forms[sizes] = _Form(self._names, sizes)
         t_ns = round(follower.time_in_goal(time_ns) * 1e9)
-        for part in (message.reference, message.feedback, message.error, message.output):
-            set_stamp(part.time_from_start, t_ns)
-        message.speed_scaling_factor = follower.scaling.wanted
-        error = follower.model.difference(q, r.q)
-        set_numbers(
-            message.reference, positions=r.q, velocities=r.v, accelerations=r.a, effort=r.effort
-        )
-        set_numbers(message.feedback, positions=q, velocities=v, **feedback)
-        set_numbers(message.error, positions=error, velocities=r.v - v)
-        set_numbers(message.output, **output)
-        self._publisher.publish(message)
+        self._publisher.publish(form.filled(time_ns, t_ns, follower.scaling.wanted, values))
+
+
+class _Form:
+    """A serialised message with so many numbers in each field."""
+
+    def __init__(self, joint_names: list[str], sizes: _Sizes):
+        message, given = JointTrajectoryControllerState(joint_names=joint_names), iter(sizes)
+        for point in _POINTS:
+            for field in _FIELDS:
+                setattr(getattr(message, point), field, [0.0] * next(given))
+        raw = bytes(serialize_message(message))
+        cursor, fields, self._times = Cursor(raw), [], []
+        cursor.text()  # frame_id
+        for _ in range(cursor.length()):
+            cursor.text()  # a joint's name
+        for _ in _POINTS:
+            fields += [cursor.numbers()[1] for _ in _FIELDS]
+            self._times.append(cursor.part(_TIME.size, 4).start)
+        cursor.length()  # joints of several degrees of freedom: there are none
+        for _ in _POINTS:
+            for _ in _FIELDS_OF_MULTI_DOF:
+                cursor.length()
+            cursor.part(_TIME.size, 4)
+        last = cursor.part(_NUMBER.size, _NUMBER.size)
+        memory = aligned_copy(raw[: last.stop])  # behind it anything may stand
+        self._memory, self._scaling_at = memory.data, last.start
+        self._numbers = [memory[place].view(np.float64) for place in fields]
+
+    def filled(self, time_ns: int, t_ns: int, scaling: float, values: Sequence[Array]) -> bytes:
+        """Return the message of this stamp and time in the goal [ns], as `publish` takes it."""
+        _TIME.pack_into(self._memory, _STAMP_AT, *divmod(time_ns, 1_000_000_000))
+        t = divmod(t_ns, 1_000_000_000)
+        for place in self._times:
+            _TIME.pack_into(self._memory, place, *t)
+        for numbers, given in zip(self._numbers, values, strict=True):
+            numbers[:] = given
+        _NUMBER.pack_into(self._memory, self._scaling_at, scaling)
+        return self._memory.tobytes()
