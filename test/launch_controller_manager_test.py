@@ -74,7 +74,16 @@ class Managed:
         return {each.name: each for each in self.ask('list_controllers').controller}
 
     def states(self):
-        return {name: each.state for name, each in self.listed().items()}
+        """Return all states: who does not answer within the second of a list is asked again."""
+        found = {}
+
+        def all_known():
+            found.clear()
+            found.update((name, each.state) for name, each in self.listed().items())
+            return 'unknown' not in found.values()
+
+        self.system.wait(all_known, 'states of all controllers')
+        return found
 
     def switch(self, activate=(), deactivate=(), strictness=2):
         wanted = {'activate_controllers': [*activate], 'deactivate_controllers': [*deactivate]}
