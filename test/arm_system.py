@@ -41,6 +41,7 @@ ENDS_IN = {
     Transition.TRANSITION_DEACTIVATE: State.PRIMARY_STATE_INACTIVE,
     Transition.TRANSITION_ACTIVE_SHUTDOWN: State.PRIMARY_STATE_FINALIZED,
 }
+_LOST = 60.0  # [s] without an answer to a goal: it is lost
 LONGEST_LINE = 500  # characters a node may print in a line
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
@@ -248,7 +249,16 @@ class ArmSystem:
             client = ActionClient(self.node, FollowJointTrajectory, name)
             self._action_clients[controller] = client
         self.wait(client.server_is_ready, 'action server')
-        sent = client.send_goal_async(goal, feedback_callback=self.feedback.append)
+        end = time.monotonic() + PATIENCE
+        while True:  # ROS can lose the answer to a client that has just come: it never comes
+            sent = client.send_goal_async(goal, feedback_callback=self.feedback.append)
+            asked = time.monotonic()
+            self.wait(
+                lambda: sent.done() or time.monotonic() - asked > _LOST,  # noqa: B023
+                'answer to the goal',
+            )
+            if sent.done() or time.monotonic() > end:
+                break
         handle = self.result(sent, 'answer to the goal')
         assert handle.accepted
         return handle, handle.get_result_async()

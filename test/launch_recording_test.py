@@ -35,7 +35,9 @@ def recorded(tmp_path_factory):
         told = []
         system.node.create_subscription(Time, 'simulator/recorded_until', told.append, CONTROL_QOS)
         system.wait_for_motion_control(CONTROLLER)
-        stand_still_while_stopped(system, 'recorder', folder)
+        stand_still_while_stopped(system, 'recorder', folder, told)
+        goals = f'/{CONTROLLER}/goals'
+        system.wait(lambda: system.node.count_subscribers(goals) > 0, 'recorder of goals')
         pushes = system.node.create_publisher(WrenchStamped, 'external_wrench', 10)
         system.wait(lambda: pushes.get_subscription_count() > 1, 'simulator and recorder')
         push = WrenchStamped()
@@ -53,20 +55,19 @@ def recorded(tmp_path_factory):
         return file, list(system.states)
 
 
-def stand_still_while_stopped(system, recorder, folder):
+def stand_still_while_stopped(system, recorder, folder, told):
     """Stop a recorder; see that simulated time goes on a little, and then stands."""
     system.wait(lambda: any(folder.glob('*.mcap')), 'recording')
     heard = 'recorded until [s]'
     system.wait(lambda: system.values['simulator'].get(heard, '-') != '-', heard)
     system.processes[recorder].send_signal(signal.SIGSTOP)
-    stopped = system.states[-1][0]
     before = -1.0
     while system.states[-1][0] > before:
         before = system.states[-1][0]
         system.spin(0.5)
     system.words('simulator', 'waiting for a recorder that stays at ')
     system.processes[recorder].send_signal(signal.SIGCONT)
-    assert before <= stopped + 201 * PERIOD
+    assert before <= seconds(told[-1]) + 200.5 * PERIOD
 
 
 def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded):

@@ -140,6 +140,25 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     assert '| no <answer> a\\|b |' in (tmp_path / 'judgement.md').read_text()
 
 
+def test_ctrl_c_amid_many_judgements_tells_of_those_that_were_made(tmp_path, monkeypatch, capsys):
+    plan = plan_of(tmp_path)
+    first, *_ = verdicts_of(plan)
+    whole = Judgement(plan, 'python3 x.py', tuple(first for _ in plan.trials))
+    made = iter([whole, whole, whole])
+
+    def judge_all(*_):
+        for each in made:
+            return each
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr('arm_sim.judging.judge.judge_all', judge_all)
+    told = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]
+    assert main([*told, '--repeat', '9', 'python3', 'x.py']) == 130
+    printed = capsys.readouterr()
+    assert '3 judgements: 0 unlike the first, one checksum' in printed.out
+    assert printed.err == 'judge: stopped; all that it started has ended\n'
+
+
 def test_the_checksum_tells_judgements_apart_that_differ_in_a_bit_of_a_trial(tmp_path):
     plan = plan_of(tmp_path)
     first, second, third = verdicts_of(plan)

@@ -110,7 +110,13 @@ class ControllerNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the endpoints but those of goals, which go on being refused."""
+        """Close the endpoints but those of goals, which go on being refused.
+
+        What a publisher said last may be lost when it goes: the simulator's word that it has
+        heard the farewell is waited for.
+        """
+        if self._commander.name == self.get_name():
+            self._commander.heeded()
         self.cycle.close()
         self.cycle = None
         return TransitionCallbackReturn.SUCCESS

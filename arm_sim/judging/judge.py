@@ -66,14 +66,13 @@ def run(options: argparse.Namespace) -> int:
     if not words:
         console.print('judge: no command: the controller is waited for in this ROS_DOMAIN_ID')
     found = _judgements(options.repeat, plan, words, folder, console)
-    first = found[0]
-    others = [each for each in found if each.checksum != first.checksum or each.held != first.held]
-    shown = others[0] if others else first
+    others = _unlike_the_first(found)
+    shown = others[0] if others else found[0]
     console.print(report.terminal(shown))
     report.write(shown, folder)
     console.print(shown.summary)
     if options.repeat > 1:
-        console.print(_agreement(found, len(others)))
+        console.print(_agreement(found))
     console.print(f'{", ".join(report.FILES)} are in {folder}')
     return int(not shown.held or bool(others))
 
@@ -81,7 +80,10 @@ def run(options: argparse.Namespace) -> int:
 def _judgements(
     repeat: int, plan: Plan, words: Sequence[str], folder: Path, console: Console
 ) -> list[Judgement]:
-    """Judge so often; only once where the first one does not hold."""
+    """Judge so often; only once where the first one does not hold.
+
+    Ctrl-C ends it; what was found until then is told.
+    """
     count, found = len(plan.trials), list[Judgement]()
     with progress(console, 'trials', count * repeat) as advance:
         for number in range(repeat):
@@ -89,13 +91,24 @@ def _judgements(
             def tell(done: int, begun: int = number * count) -> None:
                 advance(begun + done)
 
-            found.append(judge_all(plan, words, folder, tell))
+            try:
+                found.append(judge_all(plan, words, folder, tell))
+            except KeyboardInterrupt:
+                if found:
+                    console.print(_agreement(found))
+                raise
             if not found[0].held:
                 break
     return found
 
 
-def _agreement(found: Sequence[Judgement], others: int) -> str:
-    sums = {each.checksum for each in found}
+def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:
+    first = found[0]
+    return [each for each in found if each.checksum != first.checksum or each.held != first.held]
+
+
+def _agreement(found: Sequence[Judgement]) -> str:
+    sums, others = {each.checksum for each in found}, len(_unlike_the_first(found))
     words = 'one checksum' if len(sums) == 1 else f'{len(sums)} checksums'
-    return f'{len(found)} judgements: {others} unlike the first, {words}'
+    count = f'{len(found)} judgement{"s" * (len(found) > 1)}'
+    return f'{count}: {others} unlike the first, {words}'
