@@ -8,6 +8,8 @@ import sys
 import time
 from collections import deque
 from contextlib import contextmanager
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import rclpy
@@ -41,7 +43,7 @@ ENDS_IN = {
     Transition.TRANSITION_DEACTIVATE: State.PRIMARY_STATE_INACTIVE,
     Transition.TRANSITION_ACTIVE_SHUTDOWN: State.PRIMARY_STATE_FINALIZED,
 }
-_LOST = 60.0  # [s] without an answer to a goal: it is lost
+_LOST = 60.0  # [s] without an answer to a goal, which is lost then: a second one would end it
 LONGEST_LINE = 500  # characters a node may print in a line
 HOME = np.array([-np.pi / 2, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'))
@@ -248,18 +250,11 @@ class ArmSystem:
             name = f'/{controller}/follow_joint_trajectory'
             client = ActionClient(self.node, FollowJointTrajectory, name)
             self._action_clients[controller] = client
-        self.wait(client.server_is_ready, 'action server')
-        end = time.monotonic() + PATIENCE
-        while True:  # ROS can lose the answer to a client that has just come: it never comes
-            sent = client.send_goal_async(goal, feedback_callback=self.feedback.append)
-            asked = time.monotonic()
-            self.wait(
-                lambda: sent.done() or time.monotonic() - asked > _LOST,  # noqa: B023
-                'answer to the goal',
-            )
-            if sent.done() or time.monotonic() > end:
-                break
-        handle = self.result(sent, 'answer to the goal')
+        service = SimpleNamespace(
+            service_is_ready=client.server_is_ready,
+            call_async=partial(client.send_goal_async, feedback_callback=self.feedback.append),
+        )
+        handle = ask(lambda here: self.wait(here, 'answer to the goal'), service, goal, _LOST)
         assert handle.accepted
         return handle, handle.get_result_async()
 

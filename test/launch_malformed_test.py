@@ -1,6 +1,8 @@
 """Bytes that are no message, stamps that are no time, transitions that are not allowed."""
 
+import signal
 import struct
+import threading
 import time
 
 import numpy as np
@@ -123,6 +125,27 @@ def test_transition_that_is_not_allowed_now_is_refused_and_the_controller_goes_o
     assert arm.lifecycle(CONTROLLER) == ACTIVE
     status, result = arm.follow(CONTROLLER, goal([0.2], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+
+
+def test_deactivation_ends_when_a_simulator_that_was_stopped_has_heard_the_farewell():
+    with ArmSystem('lockstep') as arm:
+        arm.simulator()
+        arm.controller('computed_torque', 'time_jump_limit:=5.0')
+        arm.wait_for_motion_control(CONTROLLER)
+        simulator = arm.processes['simulator']
+        simulator.send_signal(signal.SIGSTOP)
+        waking = threading.Timer(1.0, simulator.send_signal, [signal.SIGCONT])
+        waking.start()
+        assert arm.change(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
+        waking.join()
+        assert arm.change(CONTROLLER, Transition.TRANSITION_CLEANUP)
+        assert arm.change(CONTROLLER, Transition.TRANSITION_CONFIGURE)
+        assert arm.change(CONTROLLER, Transition.TRANSITION_ACTIVATE)
+        arm.diagnostics.clear()
+        arm.wait_for_motion_control(CONTROLLER)
+        status, result = arm.follow(CONTROLLER, goal([0.5], [HOME]))
+        assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+        assert 'has released the arm' in arm.log('simulator')
 
 
 @pytest.mark.parametrize('mode', ['lockstep', 'realtime'])

@@ -1,5 +1,6 @@
 """The simulator node alone: lock-step, pause, step, reset, safe start, refusals."""
 
+import math
 import os
 import time
 import unittest
@@ -12,7 +13,7 @@ import pytest
 import rclpy
 from domains import fresh_domain
 from launch_ros.actions import Node as NodeAction
-from patience import PATIENCE, ask
+from patience import AGAIN, PATIENCE, ask
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -88,7 +89,8 @@ class TestSimulator(unittest.TestCase):
     def call(self, kind, name, request):
         if name not in self.clients:
             self.clients[name] = self.node.create_client(kind, f'/simulator/{name}')
-        return ask(self.wait, self.clients[name], request, once=name == 'step')
+        again = math.inf if name == 'step' else AGAIN
+        return ask(self.wait, self.clients[name], request, again)
 
     def command(self, effort, stamp=None, names=None):
         message = JointState(name=list(names or self.states[-1].name), effort=list(effort))

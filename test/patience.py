@@ -1,6 +1,5 @@
 """How long tests wait for what must come: long enough for a machine that is far too busy."""
 
-import math
 import time
 
 PATIENCE = 300.0  # [s]
@@ -15,20 +14,24 @@ def spin_until(executor, condition):
         executor.spin_once(timeout_sec=0.01)
 
 
-def ask(wait, client, request, once=False):
+def ask(wait, client, request, again=AGAIN):
     """Return a service's answer; `wait` waits for a condition.
 
-    ROS can lose the first answer to a client that has just come: it is asked again, if not `once`.
+    ROS can lose the first answer to a client that has just come: it is asked again
+    where none has come for so long [s].
     """
-    asked, asked_at = [], -math.inf
+    asked, asked_at = [], 0.0
+
+    def answers():
+        return [each for each in asked if each.done()]
 
     def answered():
         nonlocal asked_at
-        if not asked or (not once and time.monotonic() - asked_at > AGAIN):
+        if not asked or (not answers() and time.monotonic() - asked_at > again):
             asked_at = time.monotonic()
             asked.append(client.call_async(request))
-        return [each for each in asked if each.done()]
+        return answers()
 
     wait(client.service_is_ready)
     wait(answered)
-    return answered()[0].result()
+    return answers()[0].result()

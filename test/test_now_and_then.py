@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from arm_sim.viewer.ros import now_and_then as module
-from arm_sim.viewer.ros.now_and_then import now_and_then
+from arm_controllers.ros import running as module
+from arm_controllers.ros.running import now_and_then
 
 
 class NodeOfTimers:

@@ -16,6 +16,8 @@ _PATIENCE = 0.8
 # The graph of a busy machine shows a node, or a simulator that is seen speaks, or takes back the
 # name of a controller that begins anew, within this [s].
 LATE = 5.0
+_LOOK = 0.01  # how often it is looked what the simulator says [s]
+_AGAIN = 10  # so many looks later a farewell is said again
 
 
 def neighbours(node: Node) -> list[str]:
@@ -60,6 +62,16 @@ class Commander:
             lambda: self._patience(self.name is None and self._seen()),
         )
 
+    def take_leave(self, say_again: Callable[[], None]) -> None:
+        """Wait until the simulator has heard this node's farewell, which may be lost."""
+        for look in range(1, round(LATE / _LOOK)):
+            self._read()
+            if self.name != self._node.get_name() or not self._seen():
+                return
+            if look % _AGAIN == 0:
+                say_again()
+            time.sleep(_LOOK)
+
     def _patience(self, late: bool) -> float:
         """Return how long a word is waited for [s]; this node's name may be of its last turn."""
         return LATE if late or self.name == self._node.get_name() else _PATIENCE
@@ -72,13 +84,17 @@ class Commander:
         """Return the name if it counts for so long [s]; '' as soon as it does not."""
         start = time.monotonic()
         while True:
-            while taken := self._words.handle.take_message(String, False):
-                self.name = taken[0].data
+            self._read()
             if self.name == '' or not counts():
                 return ''
             if time.monotonic() - start > patience():
                 return self.name or ''
-            time.sleep(0.01)
+            time.sleep(_LOOK)
+
+    def _read(self) -> None:
+        """Take what has come, also within a callback."""
+        while taken := self._words.handle.take_message(String, False):
+            self.name = taken[0].data
 
     def _on_word(self, word: String) -> None:
         self.name = word.data

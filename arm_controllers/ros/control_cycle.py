@@ -101,14 +101,16 @@ class ControlCycle:
         self.goals.deactivate(reason)
         self.taken_over = False
 
-    def stop(self, reason: str) -> None:
-        """Abort all goals; leave the arm to the plant."""
+    def stop(self, reason: str) -> bool:
+        """Abort all goals; leave the arm to the plant. Return whether it was commanded."""
         self.active = False
         self.lose(reason)
-        if self._answer:
-            self._release()
+        commanded = bool(self._answer)
+        if commanded:
+            self.release()
+        return commanded
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Tell the plant, by a command without joints, to brake and hold."""
         self._answer = b''
         release = JointState()
@@ -189,7 +191,7 @@ class ControlCycle:
             f'position {q[k]:.6g} and velocity {v[k]:.6g}; the arm is braked and held'
         )
         if self._answer:
-            self._release()
+            self.release()
         self.lose(reason)
         self._drop(ArmError(reason))
 

@@ -105,18 +105,16 @@ class ControllerNode(LifecycleNode):
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop commanding; goals at hand are aborted and told so, the plant brakes and holds."""
-        self.cycle.stop('the controller was deactivated')
+        """Stop commanding; goals at hand are aborted and told so, the plant brakes and holds.
+
+        Ends when the simulator has heard it, so that another controller can be activated.
+        """
+        if self.cycle.stop('the controller was deactivated'):
+            self._commander.take_leave(self.cycle.release)
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close the endpoints but those of goals, which go on being refused.
-
-        What a publisher said last may be lost when it goes: the simulator's word that it has
-        heard the farewell is waited for.
-        """
-        if self._commander.name == self.get_name():
-            self._commander.heeded()
+        """Close the endpoints but those of goals, which go on being refused."""
         self.cycle.close()
         self.cycle = None
         return TransitionCallbackReturn.SUCCESS

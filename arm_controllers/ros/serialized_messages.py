@@ -50,6 +50,11 @@ def stamp_ns(raw: bytes) -> int:
     return seconds * _SECOND + nanoseconds
 
 
+def put_time(memory: memoryview, time_ns: int, at: int = _STAMP_AT) -> None:
+    """Write a time [ns] into a native message, where its header has the stamp or elsewhere."""
+    _STAMP.pack_into(memory, at, *divmod(time_ns, _SECOND))
+
+
 def with_stamp(raw: bytes, time_ns: int) -> bytes:
     """Return a serialised message that begins with a header, with another stamp [ns]."""
     order = '<' if raw[1] & 1 else '>'
@@ -125,6 +130,10 @@ class Cursor:
         count = self.length()
         return slice(self._end - 4, self._end), self.part(8 * count, 8 if count else 1)
 
+    def time(self) -> int:
+        """Return where the next time or duration stands."""
+        return self.part(_STAMP.size, 4).start
+
     def text(self) -> str:
         """Return the next text."""
         return self._raw[self.part(self.length())].split(b'\0')[0].decode(errors='replace')
@@ -179,7 +188,7 @@ class JointStateWriter:
 
     def serialized(self, time_ns: int) -> bytes:
         """Return the message with this stamp, as `Publisher.publish` takes it."""
-        _STAMP.pack_into(self._memory, _STAMP_AT, *divmod(time_ns, _SECOND))
+        put_time(self._memory, time_ns)
         return self._memory.tobytes()
 
 

@@ -13,13 +13,13 @@ from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.ros.serialized_messages import Cursor, aligned_copy
+from arm_controllers.ros.serialized_messages import Cursor, aligned_copy, put_time
 from arm_dynamics.checks import Array
 
 _POINTS = ('reference', 'feedback', 'error', 'output')
 _FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 _FIELDS_OF_MULTI_DOF = ('transforms', 'velocities', 'accelerations')
-_STAMP_AT, _TIME, _NUMBER = 4, struct.Struct('=iI'), struct.Struct('=d')
+_NUMBER = struct.Struct('=d')
 _NONE = np.empty(0)
 _Sizes = tuple[int, ...]  # of each field of each point
 
@@ -52,14 +52,22 @@ class StateReport:
         q: Array,
         v: Array,
         output: Mapping[str, Array],
-        **feedback: Array,
+        accelerations: Array = _NONE,
+        effort: Array = _NONE,
     ) -> None:
-        """Publish; `output` and further `feedback` are by the fields of the message."""
-        r, more = follower.reference, feedback.get
+        """Publish one.
+
+        Args:
+            time_ns: stamp of the state [ns].
+            follower: has the reference.
+            q, v, accelerations, effort: (n,) what is measured, (0,) what is not.
+            output: (n,) what is commanded, by the fields of the message.
+        """
+        r = follower.reference
         # In the order of the message: positions, velocities, accelerations, effort of each point.
         values = [
             *(r.q, r.v, r.a, r.effort),
-            *(q, v, more('accelerations', _NONE), more('effort', _NONE)),
+            *(q, v, accelerations, effort),
             *(follower.model.difference(q, r.q), r.v - v, _NONE, _NONE),
             *(output.get(field, _NONE) for field in _FIELDS),
         ]
@@ -86,12 +94,12 @@ class _Form:
             cursor.text()  # a joint's name
         for _ in _POINTS:
             fields += [cursor.numbers()[1] for _ in _FIELDS]
-            self._times.append(cursor.part(_TIME.size, 4).start)
+            self._times.append(cursor.time())
         cursor.length()  # joints of several degrees of freedom: there are none
         for _ in _POINTS:
             for _ in _FIELDS_OF_MULTI_DOF:
                 cursor.length()
-            cursor.part(_TIME.size, 4)
+            cursor.time()
         last = cursor.part(_NUMBER.size, _NUMBER.size)
         memory = aligned_copy(raw[: last.stop])  # behind it anything may stand
         self._memory, self._scaling_at = memory.data, last.start
@@ -99,10 +107,9 @@ class _Form:
 
     def filled(self, time_ns: int, t_ns: int, scaling: float, values: Sequence[Array]) -> bytes:
         """Return the message of this stamp and time in the goal [ns], as `publish` takes it."""
-        _TIME.pack_into(self._memory, _STAMP_AT, *divmod(time_ns, 1_000_000_000))
-        t = divmod(t_ns, 1_000_000_000)
+        put_time(self._memory, time_ns)
         for place in self._times:
-            _TIME.pack_into(self._memory, place, *t)
+            put_time(self._memory, t_ns, place)
         for numbers, given in zip(self._numbers, values, strict=True):
             numbers[:] = given
         _NUMBER.pack_into(self._memory, self._scaling_at, scaling)

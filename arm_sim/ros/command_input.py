@@ -11,12 +11,12 @@ from std_msgs.msg import String
 from arm_controllers.ros.commander import NOBODY, TOPIC
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
+from arm_controllers.ros.running import now_and_then
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.clock import Clock
 from arm_sim.recording.ros.loop_messages import COMMAND, LoopMessages
 from arm_sim.ros.own_goals import OwnGoals
-from arm_sim.viewer.ros.now_and_then import now_and_then
 
 # How often it is looked at who is still there [s].
 _LOOK = 0.25
@@ -26,8 +26,9 @@ _CHANGE_STATE = 'lifecycle_msgs/srv/ChangeState'
 class CommandInput:
     """Hands `joint_commands` of one controller at a time to a clock.
 
-    A message without joints is a controller's farewell. Who commands is heeded until then, or
-    until the arm brakes because nothing comes; its name stands on `commander`.
+    A message without joints is a controller's farewell, said until it is heard. Who commands is
+    heeded until then, or until the arm brakes because nothing comes; its name stands on
+    `commander`.
 
     A publisher numbers its messages. A number that does not rise comes from a second publisher
     that commands under the same name: the arm brakes, and nobody is heeded until one of them has
@@ -94,13 +95,14 @@ class CommandInput:
         if self._by_arrival and command.is_nan(self._field):
             return
         sender = command.sender
+        if command.empty and (clock.simulation.braking or sender != self.commander):
+            return  # heard already
         time_ns = clock.simulation.time_ns if self._by_arrival else command.time_ns
         if self._own is not None and self._own.in_charge:
             self._own.give_up(sender)
             clock.forget()
             self.commander, self._number = sender, 0
-        braking = clock.simulation.braking
-        if not braking:
+        if not clock.simulation.braking:
             if sender != self.commander:
                 self.rival = sender
                 raise ArmError(
@@ -110,7 +112,7 @@ class CommandInput:
             if 0 < number <= self._number:
                 self._stop_all()
                 return
-        if command.empty and not braking:
+        if command.empty:
             self._log.info(f'{sender!r} has released the arm: braking, then holding')
             clock.release()
             self._tell('')

@@ -13,9 +13,9 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import UInt8MultiArray
 
 from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.running import now_and_then
 from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.checks import ArmError
-from arm_sim.viewer.ros.now_and_then import now_and_then
 
 TOPIC = 'simulator/loop_messages'
 KIND = 'std_msgs/msg/UInt8MultiArray'

@@ -9,11 +9,11 @@ from rclpy.qos import QoSProfile
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import LATCHED_QOS
+from arm_controllers.ros.running import now_and_then
 from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.link_tree import LinkTree
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.simulation import Simulation
-from arm_sim.viewer.ros.now_and_then import now_and_then
 
 try:
     from tf2_msgs.msg import TFMessage
