@@ -17,7 +17,7 @@ def writable_folder(name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / '.probe').touch()
-        (folder / '.probe').unlink()
+        (folder / '.probe').unlink(missing_ok=True)
     except OSError as error:
         raise ArmError(f'output_dir {str(folder)!r} cannot be written: {error.strerror}') from None
     return folder

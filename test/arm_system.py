@@ -29,7 +29,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.qos import RECORD_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.executables import LAUNCH
@@ -87,7 +87,7 @@ class ArmSystem:
         self.diagnostics: dict[str, tuple[int, str]] = {}
         self.values: dict[str, dict[str, str]] = {}
         self.feedback: list = []
-        self.node.create_subscription(JointState, 'joint_states', self._on_state, STATE_QOS)
+        self.node.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS)
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 100)
         return self
 
@@ -142,7 +142,7 @@ class ArmSystem:
     def kill(self, name, number=signal.SIGKILL):
         process = self.processes.pop(name)
         process.send_signal(number)
-        process.wait(10)
+        process.wait(PATIENCE)
 
     def stop(self, name):
         """End a process as Ctrl-C does; return its exit code."""
@@ -267,18 +267,31 @@ class ArmSystem:
     def change(self, controller, transition):
         """Ask for a transition; return whether it was made.
 
-        It is asked for once. Where ROS loses the answer, the controller's state is one.
+        Where ROS loses the answer, the controller's state is one, and it may be asked again: the
+        state is told after the transition, which was made then, or refused and may be again.
         """
+        client = self._client(ChangeState, f'/{controller}/change_state')
         request = ChangeState.Request(transition=Transition(id=transition))
-        answer = self._client(ChangeState, f'/{controller}/change_state').call_async(request)
-        asked = time.monotonic()
+        ends_in = ENDS_IN.get(transition)
+        leads_on = self.lifecycle(controller) != ends_in
+        asked, asked_at = [], 0.0
 
-        def is_made():
-            late = time.monotonic() - asked > AGAIN
-            return late and self.lifecycle(controller) == ENDS_IN.get(transition)
+        def answers():
+            return [each.result().success for each in asked if each.done()]
 
-        self.wait(lambda: answer.done() or is_made(), f'answer to transition {transition}')
-        return answer.result().success if answer.done() else True
+        def is_known():
+            nonlocal asked_at
+            if asked and time.monotonic() - asked_at < AGAIN:
+                return bool(answers())
+            if asked and leads_on and self.lifecycle(controller) == ends_in:
+                return True
+            if not answers():
+                asked.append(client.call_async(request))
+                asked_at = time.monotonic()
+            return bool(answers())
+
+        self.wait(is_known, f'answer to transition {transition}')
+        return answers()[0] if answers() else True
 
     def lifecycle(self, controller):
         request, name = GetState.Request(), f'/{controller}/get_state'

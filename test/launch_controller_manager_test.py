@@ -1,5 +1,6 @@
 """controller_manager's services over topics: lists, switches and loads, while the arm moves."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import ACTIVE, HOME, INACTIVE, NAMES, goal, lockstep_arm
 from builtin_interfaces.msg import Duration
 from lifecycle_msgs.msg import State
+from patience import AGAIN, ask
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 
 from arm_sim.standards.ros import controller_manager_node
@@ -65,37 +67,61 @@ class Managed:
         }
 
     def ask(self, service, **request):
-        client = self.clients[service]
-        self.system.wait(client.service_is_ready, service)
-        future = client.call_async(kind_of(service).Request(**request))
-        return self.system.result(future, f'answer of {service}')
+        """Return an answer; only lists are asked for again if it is lost."""
+        request = kind_of(service).Request(**request)
+        again = AGAIN if service.startswith('list_') else math.inf
+        return ask(
+            lambda here: self.system.wait(here, f'answer of {service}'),
+            self.clients[service],
+            request,
+            again,
+        )
+
+    def until(self, answer, holds, what):
+        """Ask until the answer is such; return it: who is silent for a second is unknown."""
+        found = []
+
+        def is_so():
+            found[:] = [answer()]
+            return holds(found[0])
+
+        self.system.wait(is_so, what)
+        return found[0]
 
     def listed(self):
         return {each.name: each for each in self.ask('list_controllers').controller}
 
     def states(self):
-        """Return all states: who does not answer within the second of a list is asked again."""
-        found = {}
-
-        def all_known():
-            found.clear()
-            found.update((name, each.state) for name, each in self.listed().items())
-            return 'unknown' not in found.values()
-
-        self.system.wait(all_known, 'states of all controllers')
-        return found
+        """Return all states."""
+        return self.until(
+            lambda: {name: each.state for name, each in self.listed().items()},
+            lambda found: 'unknown' not in found.values(),
+            'states of all controllers',
+        )
 
     def switch(self, activate=(), deactivate=(), strictness=2):
         wanted = {'activate_controllers': [*activate], 'deactivate_controllers': [*deactivate]}
-        timeout = Duration(sec=60)
-        return self.ask('switch_controller', strictness=strictness, timeout=timeout, **wanted)
+        request = {'strictness': strictness, 'timeout': Duration(sec=60)} | wanted
+        return self.until(
+            lambda: self.ask('switch_controller', **request),
+            lambda told: 'is unknown' not in told.message,
+            'switch of controllers that are known',
+        )
+
+    def done(self, service, name):
+        """Have something done to a controller that may be slow to answer."""
+        self.until(lambda: self.ask(service, name=name), lambda told: told.ok, f'{service} {name}')
+
+    def switched(self, *args, **strictness):
+        """Switch; again where the one to come has heard late that the other is gone."""
+        return self.until(lambda: self.switch(*args, **strictness), lambda told: told.ok, 'switch')
 
     def follow(self, controller, goal):
         """Send a goal at once: who is switched to takes it."""
         status, result = self.system.follow(controller, goal)
         assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
 
-    def until(self, **states):
+    def until_states(self, **states):
         self.system.wait(
             lambda: (now := self.states()) == now | states, f'controllers that are {states}'
         )
@@ -110,7 +136,7 @@ def arm():
         system.executor.add_node(stubborn)
         managed = Managed(system)
         fresh = {FRESH: 'unconfigured', STUBBORN: 'unconfigured'}
-        managed.until(**fresh | {FIRST: 'active', SECOND: 'inactive'})
+        managed.until_states(**fresh | {FIRST: 'active', SECOND: 'inactive'})
         yield managed
         assert 'Exception' not in system.log('controller_manager')
         stubborn.destroy_node()
@@ -122,8 +148,14 @@ def test_the_lists_say_what_rqt_and_moveit_look_for(arm):
     for name in SERVICES:
         wanted = [f'controller_manager_msgs/srv/{kind_of(name).__name__}']
         assert offered[f'/controller_manager/{name}'] == wanted
-    arm.system.wait(lambda: arm.listed()[FIRST].claimed_interfaces, 'joints')
-    listed = arm.listed()
+    listed = arm.until(
+        arm.listed,
+        lambda found: (
+            found[FIRST].claimed_interfaces
+            and all(each.update_rate and each.state != 'unknown' for each in found.values())
+        ),
+        'joints',
+    )
     for name, each in listed.items():
         assert each.type == 'joint_trajectory_controller/JointTrajectoryController'
         assert each.required_command_interfaces == EFFORTS
@@ -135,10 +167,17 @@ def test_the_lists_say_what_rqt_and_moveit_look_for(arm):
 
 @needs_services
 def test_the_simulator_is_the_hardware(arm):
-    (component,) = arm.ask('list_hardware_components').component
+    def claimed(told):
+        return told and all(each.is_claimed for each in told.command_interfaces)
+
+    component = arm.until(
+        lambda: next(iter(arm.ask('list_hardware_components').component), None),
+        claimed,
+        'hardware',
+    )
     assert (component.name, component.type, component.rw_rate) == ('simulator', 'system', 500)
     assert component.state.id == State.PRIMARY_STATE_ACTIVE
-    interfaces = arm.ask('list_hardware_interfaces')
+    interfaces = arm.until(lambda: arm.ask('list_hardware_interfaces'), claimed, 'interfaces')
     assert component.command_interfaces == interfaces.command_interfaces
     assert [each.name for each in interfaces.command_interfaces] == EFFORTS
     assert all(each.is_available and each.is_claimed for each in interfaces.command_interfaces)
@@ -167,9 +206,12 @@ def test_what_is_refused_is_told_in_one_line_and_changes_nothing_while_the_arm_m
 ):
     _, end = arm.system.send(FIRST, goal([1.0], [FAR if len(activate[0]) % 2 else HOME]))
     before = arm.states()
-    told = arm.switch(activate, deactivate, strictness)
+    told = arm.until(
+        lambda: arm.switch(activate, deactivate, strictness),
+        lambda told: told.ok or told.message.startswith(reason),
+        reason,
+    )
     assert not told.ok
-    assert told.message.startswith(reason)
     assert '\n' not in told.message
     assert arm.states() == before
     assert arm.system.result(end, 'end of the goal').status == GoalStatus.STATUS_SUCCEEDED
@@ -178,9 +220,9 @@ def test_what_is_refused_is_told_in_one_line_and_changes_nothing_while_the_arm_m
 
 @needs_services
 def test_a_strict_switch_in_motion_ends_one_controllers_goal_and_the_other_moves_on(arm):
-    _, end = arm.system.send(FIRST, goal([4.0], [FAR if arm.system.q[0] < -1.4 else HOME]))
-    arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.05, 'motion')
-    told = arm.switch([SECOND], [FIRST])
+    _, end = arm.system.send(FIRST, goal([60.0], [FAR if arm.system.q[0] < -1.4 else HOME]))
+    arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.005, 'motion')
+    told = arm.switched([SECOND], [FIRST])
     assert (told.ok, told.message) == (True, 'switched')
     answer = arm.system.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
@@ -194,7 +236,7 @@ def test_a_strict_switch_in_motion_ends_one_controllers_goal_and_the_other_moves
 @needs_services
 def test_a_switch_whose_second_half_fails_is_taken_back(arm):
     (active,) = (name for name, state in arm.states().items() if state == 'active')
-    assert arm.ask('configure_controller', name=STUBBORN).ok
+    arm.done('configure_controller', STUBBORN)
     told = arm.switch([STUBBORN], [active])
     assert not told.ok
     assert told.message == (
@@ -211,13 +253,12 @@ def test_a_switch_whose_second_half_fails_is_taken_back(arm):
 def test_best_effort_does_its_part_and_force_auto_makes_room(arm):
     (active,) = (name for name, state in arm.states().items() if state == 'active')
     other = SECOND if active == FIRST else FIRST
-    told = arm.switch([other, 'nobody'], [active, FRESH], strictness=1)
-    assert told.ok
+    told = arm.switched([other, 'nobody'], [active, FRESH], strictness=1)
     assert f"'{FRESH}' is unconfigured; " in told.message
     assert "no controller 'nobody'; there is: " in told.message
     states = arm.states()
     assert (states[active], states[other]) == ('inactive', 'active')
-    assert arm.switch([active], strictness=4).ok
+    arm.switched([active], strictness=4)
     states = arm.states()
     assert (states[active], states[other]) == ('active', 'inactive')
 
@@ -227,15 +268,23 @@ def test_a_controller_is_loaded_configured_activated_and_unloaded_by_name(arm):
     assert arm.ask('load_controller', name=LOADED).ok
     assert arm.states()[LOADED] == 'unconfigured'
     assert not arm.ask('load_controller', name=LOADED).ok
-    assert arm.ask('configure_controller', name=LOADED).ok
-    assert arm.ask('cleanup_controller', name=LOADED).ok
+    arm.done('configure_controller', LOADED)
+    arm.system.wait(
+        lambda: (
+            arm.ask('cleanup_controller', name=LOADED).ok or arm.states()[LOADED] == 'unconfigured'
+        ),
+        'cleanup',
+    )
     assert arm.states()[LOADED] == 'unconfigured'
-    assert arm.ask('configure_controller', name=LOADED).ok
-    assert arm.switch([LOADED], strictness=4).ok
+    arm.done('configure_controller', LOADED)
+    arm.switched([LOADED], strictness=4)
     arm.follow(LOADED, goal([2.0], [HOME]))
     assert not arm.ask('unload_controller', name=LOADED).ok
-    assert arm.switch([FIRST], [LOADED]).ok
-    assert arm.ask('unload_controller', name=LOADED).ok
+    arm.switched([FIRST], [LOADED])
+    arm.system.wait(
+        lambda: arm.ask('unload_controller', name=LOADED).ok or LOADED not in arm.states(),
+        'unload',
+    )
     assert LOADED not in arm.states()
     for service, name, reason in (
         ('load_controller', LOADED.replace('r', 'rr'), f"nearest known: '{LOADED}'"),
@@ -244,9 +293,13 @@ def test_a_controller_is_loaded_configured_activated_and_unloaded_by_name(arm):
         ('unload_controller', FIRST, f"'{FIRST}' is active; it must be unconfigured or inactive"),
         ('load_controller', FIRST, f"'{FIRST}' is there already"),
     ):
-        assert not arm.ask(service, name=name).ok
-        assert f'{service}: ' in arm.system.log('controller_manager')
-        assert reason in arm.system.log('controller_manager')
+
+        def told(service=service, name=name, reason=reason):
+            assert not arm.ask(service, name=name).ok
+            log = arm.system.log('controller_manager')
+            return f'{service}: ' in log and reason in log
+
+        arm.system.wait(told, reason)
     assert not arm.ask('reload_controller_libraries').ok
     assert arm.system.lifecycle(FIRST) == ACTIVE
     assert arm.system.lifecycle(SECOND) == INACTIVE

@@ -1,5 +1,7 @@
 """Goals over ROS as users of joint_trajectory_controller send them, in lock-step."""
 
+import itertools
+
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
@@ -7,6 +9,8 @@ from arm_system import HOME, NAMES, ArmSystem, duration, goal, seconds, trajecto
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
+from patience import PATIENCE
+from rclpy.duration import Duration
 
 RESULT = FollowJointTrajectory.Result
 CONTROLLER = 'servo_controller'
@@ -29,6 +33,7 @@ def at_home(arm):
     """Every test starts at home, at rest."""
     status, result = arm.follow(CONTROLLER, goal([0.4], [HOME]))
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
+    arm.wait(lambda: np.abs(arm.q - HOME).max() < 1e-3 and np.abs(arm.v).max() < 1e-4, 'rest')
     arm.references.clear()
     arm.feedback.clear()
 
@@ -46,9 +51,14 @@ def assert_smooth_reference(system, largest_step=0.15):
 
 
 def test_action_goal_reaches_its_point_with_feedback_on_the_way(arm):
-    status, result = arm.follow(CONTROLLER, goal([1.0], [AWAY]))
-    assert (status, result.error_code) == (GoalStatus.STATUS_SUCCEEDED, RESULT.SUCCESSFUL)
-    np.testing.assert_allclose(arm.q, AWAY, atol=5e-3)
+    for _ in range(10):  # a controller that is held up tells less
+        status, result = arm.follow(CONTROLLER, goal([1.0], [AWAY]))
+        assert (status, result.error_code) == (GoalStatus.STATUS_SUCCEEDED, RESULT.SUCCESSFUL)
+        arm.wait(lambda: np.abs(arm.q - AWAY).max() < 5e-3, 'arrival')
+        if len(arm.feedback) >= 10:
+            break
+        arm.follow(CONTROLLER, goal([1.0], [HOME]))
+        arm.feedback.clear()
     assert len(arm.feedback) >= 10
     last = arm.feedback[len(arm.feedback) // 2].feedback
     assert list(last.joint_names) == NAMES
@@ -65,6 +75,7 @@ def test_controller_state_holds_reference_feedback_error_and_output_at_its_rate(
     name = f'/{CONTROLLER}/controller_state'
     watch = arm.node.create_subscription(JointTrajectoryControllerState, name, seen.append, 1000)
     try:
+        arm.wait(lambda: len(seen) > 100, 'controller_state')
         arm.follow(CONTROLLER, goal([0.5], [AWAY]))
     finally:
         arm.node.destroy_subscription(watch)
@@ -97,7 +108,7 @@ def test_query_state_tells_where_the_reference_will_be(arm):
         return arm.call(QueryTrajectoryState, f'/{CONTROLLER}/query_state', request)
 
     _, end = arm.send(CONTROLLER, goal([1.5], [AWAY]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
+    arm.wait(lambda: end.done() or np.abs(arm.v).max() > 0.1, 'motion')
     later = ask(arm.now + 10.0)
     assert later.success, later.message
     assert list(later.name) == NAMES
@@ -110,8 +121,12 @@ def test_query_state_tells_where_the_reference_will_be(arm):
 
 
 def test_topic_goal_is_followed_too(arm):
-    arm.publisher(CONTROLLER).publish(trajectory([1.0], [AWAY]))
-    arm.wait(lambda: np.abs(arm.q - AWAY).max() < 1e-3, 'arrival')
+    arm.tell(
+        arm.publisher(CONTROLLER),
+        trajectory([1.0], [AWAY]),
+        lambda: np.abs(arm.q - AWAY).max() < 1e-3,
+        'arrival',
+    )
 
 
 BAD_GOALS = [
@@ -125,31 +140,35 @@ BAD_GOALS = [
         goal([1.0, 3.0], [AWAY, [*AWAY[:2], 3.31, *AWAY[3:]]]),
         [NAMES[2], '3.31', '3.14159', 'point 1', 't = 3 s'],
     ),
-    (goal([0.1], [AWAY]), ['velocity', '3.14159 rad/s', 't = 0.0']),
+    (goal([0.1], [HOME - 1.0]), ['velocity', '3.14159 rad/s', 't = 0.0']),
     (goal([1.0], [AWAY], [[0.1] * 6]), [NAMES[0], '0.1', 'point 0', 't = 1 s']),
     (
-        goal([0.0, 1.0], [AWAY, HOME]),
+        goal([0.0, 1.0], [HOME - 1.0, HOME]),
         [NAMES[0], 'rad from where the arm is', '0.1 rad', 'point 0'],
     ),
 ]
 
 
 def test_refused_goal_says_joint_value_limit_point_and_time_and_the_running_one_goes_on(arm):
-    _, running = arm.send(CONTROLLER, goal([4.0], [AWAY]))
+    target = AWAY
+    _, running = arm.send(CONTROLLER, goal([4.0], [target]))
     for bad, expected in BAD_GOALS:
+        if running.done():  # on a busy machine: on the way again
+            assert running.result().status == GoalStatus.STATUS_SUCCEEDED
+            target = HOME if target is AWAY else AWAY
+            _, running = arm.send(CONTROLLER, goal([4.0], [target]))
         status, result = arm.follow(CONTROLLER, bad)
         assert (status, result.error_code) == (GoalStatus.STATUS_ABORTED, RESULT.INVALID_GOAL)
         for part in expected:
             assert part in result.error_string
-    assert not running.done()
     assert arm.result(running, 'end').status == GoalStatus.STATUS_SUCCEEDED
-    np.testing.assert_allclose(arm.q, AWAY, atol=5e-3)
+    arm.wait(lambda: np.abs(arm.q - target).max() < 5e-3, 'arrival')
     assert_smooth_reference(arm)
 
 
 def test_new_goal_replaces_the_running_one_without_a_jump(arm):
-    _, first = arm.send(CONTROLLER, goal([2.0], [AWAY]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
+    _, first = arm.send(CONTROLLER, goal([8.0], [AWAY]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.02, 'motion')
     status, _ = arm.follow(CONTROLLER, goal([1.5], [HOME - 0.1]))
     assert status == GoalStatus.STATUS_SUCCEEDED
     ended = arm.result(first, 'end of the first')
@@ -159,8 +178,8 @@ def test_new_goal_replaces_the_running_one_without_a_jump(arm):
 
 
 def test_cancel_decelerates_holds_and_is_reported(arm):
-    handle, end = arm.send(CONTROLLER, goal([2.0], [AWAY]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
+    handle, end = arm.send(CONTROLLER, goal([8.0], [AWAY]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.02, 'motion')
     arm.result(handle.cancel_goal_async(), 'answer to cancel')
     answer = arm.result(end, 'end')
     assert (answer.status, answer.result.error_string) == (GoalStatus.STATUS_CANCELED, 'canceled')
@@ -170,9 +189,9 @@ def test_cancel_decelerates_holds_and_is_reported(arm):
 
 def test_empty_trajectory_stops_the_arm(arm):
     publisher = arm.publisher(CONTROLLER)
-    _, end = arm.send(CONTROLLER, goal([2.0], [AWAY]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.1, 'motion')
-    publisher.publish(trajectory([], []))
+    _, end = arm.send(CONTROLLER, goal([8.0], [AWAY]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.02, 'motion')
+    arm.tell(publisher, trajectory([], []), end.done, 'end')
     answer = arm.result(end, 'end')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'empty trajectory' in answer.result.error_string
@@ -181,7 +200,7 @@ def test_empty_trajectory_stops_the_arm(arm):
 
 
 def test_violated_path_tolerance_ends_the_goal_with_joint_error_and_limit(arm):
-    wanted = goal([1.0], [AWAY])
+    wanted = goal([8.0], [AWAY])
     wanted.path_tolerance = [JointTolerance(name=NAMES[5], position=1e-7)]
     status, result = arm.follow(CONTROLLER, wanted)
     assert status == GoalStatus.STATUS_ABORTED
@@ -206,7 +225,7 @@ def test_tolerances_and_limits_are_set_while_running_or_refused_with_a_reason(ar
     answer = arm.set_parameters(CONTROLLER, **{f'constraints__{NAMES[0]}__trajectory': 1e-7})
     assert answer.successful, answer.reason
     try:
-        status, result = arm.follow(CONTROLLER, goal([1.0], [AWAY]))
+        status, result = arm.follow(CONTROLLER, goal([8.0], [AWAY]))
         assert status == GoalStatus.STATUS_ABORTED
         assert result.error_code == RESULT.PATH_TOLERANCE_VIOLATED
     finally:
@@ -253,12 +272,15 @@ def test_thousand_malformed_goals_leave_the_node_alive_and_the_arm_where_it_is(a
         publisher.publish(malformed(rng, k))
         if k % 8 == 0:  # the topic's queue holds ten
             arm.spin(0.02)
-    k = 1000
-    while refused() - first < 1000:  # some may have been lost on a busy machine
-        assert k < 2000
-        publisher.publish(malformed(rng, k))
-        k += 1
-        arm.spin(0.05)
+    numbers = itertools.count(1000)
+
+    def told():
+        publisher.publish(malformed(rng, next(numbers)))
+        arm.spin(0.02)
+        return refused() - first >= 1000
+
+    arm.wait(told, 'refusal of a thousand')  # some may have been lost on a busy machine
+    assert publisher.wait_for_all_acked(Duration(seconds=PATIENCE))
     assert arm.alive(CONTROLLER)
     rows = list(arm.states)[since:]
     assert np.abs(np.array([q for _, q, _ in rows]) - before).max() < 1e-4

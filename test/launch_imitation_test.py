@@ -54,9 +54,10 @@ class Imitator:
 def found_out(arm):
     """Imitate amid a goal until the arm is braked for it; return the imitator."""
     before = arm.log('simulator').count('/imitator')
+    arm.diagnostics.clear()  # an earlier imitator's words do not count
     imitator = Imitator(arm)
-    _, end = arm.send(ACTIVE, goal([20.0], [FAR]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.01, 'motion')
+    _, end = arm.send(ACTIVE, goal([200.0], [FAR]))
+    arm.wait(lambda: np.abs(arm.v).max() > 0.0015, 'motion')
     imitator.speaks = True
     answer = arm.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
@@ -89,7 +90,7 @@ def test_a_second_controller_of_the_commanders_name_never_commands_and_disturbs_
     arm.node.create_subscription(
         JointState, 'joint_commands', lambda m: commands.append(bool(m.name)), CONTROL_QOS
     )
-    handle, end = arm.send(ACTIVE, goal([500.0], [FAR]))
+    handle, end = arm.send(ACTIVE, goal([3000.0], [FAR]))
     arm.start(ACTIVE, 'autostart:=true', 'mode:=lockstep', label='second')
     arm.wait(lambda: f'another node named {ACTIVE!r} commands' in arm.log('second'), 'refusal')
     assert arm.stop('second') == 0

@@ -35,9 +35,10 @@ def recorded(tmp_path_factory):
         told = []
         system.node.create_subscription(Time, 'simulator/recorded_until', told.append, CONTROL_QOS)
         system.wait_for_motion_control(CONTROLLER)
-        stand_still_while_stopped(system, 'recorder', folder, told)
-        goals = f'/{CONTROLLER}/goals'
-        system.wait(lambda: system.node.count_subscribers(goals) > 0, 'recorder of goals')
+        stand_still_while_stopped(system, 'recorder', folder)
+        topics = [f'/{CONTROLLER}/{name}' for name in ('goals', 'results')]
+        system.wait(lambda: all(map(system.node.count_subscribers, topics)), 'recorder of goals')
+        system.spin(1.0)  # the controller may know of it later than we do
         pushes = system.node.create_publisher(WrenchStamped, 'external_wrench', 10)
         system.wait(lambda: pushes.get_subscription_count() > 1, 'simulator and recorder')
         push = WrenchStamped()
@@ -46,8 +47,11 @@ def recorded(tmp_path_factory):
         pushes.publish(push)
         system.follow(CONTROLLER, goal([0.3], [HOME + 0.05]))
         assert system.pause()
-        system.spin(0.2)  # the last state may be on its way, or lost: sent anew 3 s later
-        system.wait(lambda: seconds(told[-1]) >= system.now - 1e-9, 'recorder')
+        system.diagnostics.clear()
+        system.words('simulator', 'paused')
+        last = float(system.values['simulator']['simulated time [s]'])
+        system.wait(lambda: abs(system.now - last) < 1e-6, 'last state')  # anew if it is lost
+        system.wait(lambda: abs(seconds(told[-1]) - last) < 1e-6, 'recorder')
         answer = system.call(Trigger, '/simulator/save_inputs', Trigger.Request())
         assert answer.success, answer.message
         assert answer.message == str(file)
@@ -55,19 +59,16 @@ def recorded(tmp_path_factory):
         return file, list(system.states)
 
 
-def stand_still_while_stopped(system, recorder, folder, told):
+def stand_still_while_stopped(system, recorder, folder):
     """Stop a recorder; see that simulated time goes on a little, and then stands."""
     system.wait(lambda: any(folder.glob('*.mcap')), 'recording')
     heard = 'recorded until [s]'
     system.wait(lambda: system.values['simulator'].get(heard, '-') != '-', heard)
     system.processes[recorder].send_signal(signal.SIGSTOP)
-    before = -1.0
-    while system.states[-1][0] > before:
-        before = system.states[-1][0]
-        system.spin(0.5)
     system.words('simulator', 'waiting for a recorder that stays at ')
+    said = system.values['simulator']
+    assert float(said['simulated time [s]']) <= float(said[heard]) + 200.5 * PERIOD
     system.processes[recorder].send_signal(signal.SIGCONT)
-    assert before <= seconds(told[-1]) + 200.5 * PERIOD
 
 
 def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded):

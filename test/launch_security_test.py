@@ -114,8 +114,9 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
 
         # The graph may need seconds to show a node, more than the task takes: let it wait.
         system.processes['simulator'].send_signal(signal.SIGSTOP)
-        system.start(task, 'controller:=servo', f'output_dir:={tmp_path}')
-        system.wait(lambda: look() or seen[task], 'the task on the graph')
+        system.start(task, 'controller:=servo', f'output_dir:={tmp_path}', 'cycles:=10.0')
+        known = ('services', 'request', '/simulator/reset')
+        system.wait(lambda: look() or known in seen[task], 'the task on the graph')
         system.processes['simulator'].send_signal(signal.SIGCONT)
         system.wait(look, 'end of the task')
         assert (tmp_path / 'report.json').exists(), system.log(task)

@@ -1,12 +1,15 @@
 """simulation_interfaces over topics: state, steps, resets and entities of an arm in lock-step."""
 
+import math
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem, goal, seconds
+from patience import AGAIN, ask
 from rclpy.action import ActionClient
 
 from arm_controllers.ros.qos import STATE_QOS
@@ -47,10 +50,13 @@ class Simulated:
         return self.kind(name).Request()
 
     def ask(self, name, request=None, **fields):
-        client = self.clients[name]
-        self.system.wait(client.service_is_ready, name)
-        future = client.call_async(request or self.kind(name).Request(**fields))
-        return self.system.result(future, f'answer of {name}')
+        """Return an answer; only what changes nothing is asked again if it is lost."""
+        return ask(
+            lambda here: self.system.wait(here, f'answer of {name}'),
+            self.clients[name],
+            request or self.kind(name).Request(**fields),
+            AGAIN if name.startswith('get_') else math.inf,
+        )
 
     def state(self):
         return self.ask('get_simulation_state').state.state
@@ -129,57 +135,73 @@ def test_steps_are_refused_while_time_runs_and_end_where_time_is_reset(arm):
     assert told.error_message.startswith('stopped in between: ')
 
 
-def stepped(arm, count, cancel_after=None):
-    """Send a goal of so many steps; return its status, result and feedback."""
-    kind, told = simulation_services.action.SimulateSteps, []
-    if not hasattr(arm, 'action'):
-        arm.action = ActionClient(
-            arm.system.node, kind, '/simulator/simulate_steps', feedback_sub_qos_profile=STATE_QOS
-        )
-    arm.system.wait(arm.action.server_is_ready, 'action server')
+@pytest.fixture(scope='module')
+def action(arm):
+    """The client of the action, heard and hearing: first answers and feedback get lost."""
+    if arm.state() == PLAYING:
+        assert arm.set_state(PAUSED).result == OK
+    kind, heard = simulation_services.action.SimulateSteps, []
+    client = ActionClient(
+        arm.system.node, kind, '/simulator/simulate_steps', feedback_sub_qos_profile=STATE_QOS
+    )
+    service = SimpleNamespace(
+        service_is_ready=client.server_is_ready,
+        call_async=lambda goal: client.send_goal_async(goal, heard.append),
+    )
+    while not heard:
+        ask(lambda here: arm.system.wait(here, 'answer'), service, kind.Goal(steps=1))
+        arm.system.spin(0.5)
+    yield client
+    client.destroy()
+
+
+def stepped(arm, action, count, heard=0, cancel=False):
+    """Send a goal of so many steps; return its status, result and feedback.
+
+    The result is asked for when so much feedback has been heard; then no more of it is.
+    """
+    told = []
 
     def on_feedback(message):
         told.append((message.feedback.completed_steps, message.feedback.remaining_steps))
 
-    sent = arm.action.send_goal_async(kind.Goal(steps=count), feedback_callback=on_feedback)
+    goal = simulation_services.action.SimulateSteps.Goal(steps=count)
+    sent = action.send_goal_async(goal, feedback_callback=on_feedback)
     handle = arm.system.result(sent, 'answer to the goal')
-    end = handle.get_result_async()
-    if cancel_after is not None:
-        arm.system.wait(lambda: len(told) >= cancel_after, 'steps')
+    arm.system.wait(lambda: len(told) >= heard, 'feedback of the steps')
+    if cancel:
         arm.system.result(handle.cancel_goal_async(), 'answer to the cancel')
-    answer = arm.system.result(end, 'end of the steps')
-    if answer.status == GoalStatus.STATUS_SUCCEEDED:
-        arm.system.wait(lambda: len(told) >= count, 'feedback of all steps')
+    answer = arm.system.result(handle.get_result_async(), 'end of the steps')
     return answer.status, answer.result.result, told
 
 
 @needs_services
-def test_the_action_makes_the_steps_and_tells_of_each(arm):
+def test_the_action_makes_the_steps_and_tells_of_each(arm, action):
     if arm.state() == PLAYING:
         assert arm.set_state(PAUSED).result == OK
     before = arm.now()
-    status, result, told = stepped(arm, 50)
+    status, result, told = stepped(arm, action, 50, heard=50)
     assert (status, result.result) == (GoalStatus.STATUS_SUCCEEDED, OK)
     assert told == [(k, 50 - k) for k in range(1, 51)]
     assert arm.now() == pytest.approx(before + 50 * 0.002, abs=1e-9)
     assert arm.set_state(PLAYING).result == OK
-    status, result, _ = stepped(arm, 1)
+    status, result, _ = stepped(arm, action, 1)
     assert (status, result.result) == (GoalStatus.STATUS_ABORTED, FAILED)
     assert result.error_message == 'not paused: pause it'
 
 
 @needs_services
-def test_a_cancel_of_the_action_lets_time_stand_at_the_step_that_it_tells(arm):
+def test_a_cancel_of_the_action_lets_time_stand_at_the_step_that_it_tells(arm, action):
     if arm.state() == PLAYING:
         assert arm.set_state(PAUSED).result == OK
     before = arm.now()
-    status, result, _ = stepped(arm, 10**12, cancel_after=5)
+    status, result, _ = stepped(arm, action, 10**12, heard=5, cancel=True)
     assert (status, result.result) == (GoalStatus.STATUS_CANCELED, FAILED)
     made = round((arm.now() - before) / 0.002)
     assert result.error_message == f'stopped in between: {made} of {10**12} steps were made'
     assert made >= 5
     assert arm.now() == pytest.approx(before + made * 0.002, abs=1e-9)
-    assert stepped(arm, 1)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert stepped(arm, action, 1)[0] == GoalStatus.STATUS_SUCCEEDED
 
 
 @needs_services

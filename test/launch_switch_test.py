@@ -7,12 +7,13 @@ from arm_system import ACTIVE, HOME, INACTIVE, ArmSystem, goal, lockstep_arm
 from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.qos import CONTROL_QOS
+from arm_controllers.ros.qos import RECORD_QOS
 
 FIRST, SECOND, THIRD = (
     f'{law}_controller' for law in ('computed_torque', 'pd', 'independent_joint')
 )
-FAR = HOME + np.array([1.0, 0.3, -0.4, 0.2, 0.2, 0.5])
+# Far for wrist_3: lock-step makes 7000 steps a second, and the test may be held up.
+FAR = HOME + np.array([1.0, 0.3, -0.4, 0.2, 0.2, 5.5])
 DT = 0.002
 BRAKE_RATE = 10.0  # [1/s], of the plant
 # The goals' own acceleration may add to the speed in the last period of the old controller.
@@ -30,16 +31,29 @@ def arm():
                 stamp = message.header.stamp
                 system.farewells.append(stamp.sec + stamp.nanosec * 1e-9)
 
-        system.node.create_subscription(JointState, 'joint_commands', on_command, CONTROL_QOS)
+        system.node.create_subscription(JointState, 'joint_commands', on_command, RECORD_QOS)
         system.controller('pd')
         yield system
+
+
+def set_off(system, controller):
+    """Send a long goal to the farther of two places; return the future of its end, in motion."""
+    target = max(HOME, FAR, key=lambda place: np.abs(place - system.q).max())
+    _, end = system.send(controller, goal([20.0], [target]))
+    system.wait(lambda: np.abs(system.v).max() > 0.15, 'motion')
+    return end
+
+
+def activate(system, name):
+    """Activate; again where it has heard late that nobody commands."""
+    system.wait(lambda: system.change(name, Transition.TRANSITION_ACTIVATE), f'{name} active')
 
 
 def switch(system, old, new):
     """Deactivate one and activate the other, both through their services; return when [s]."""
     system.farewells.clear()
     assert system.change(old, Transition.TRANSITION_DEACTIVATE)
-    assert system.change(new, Transition.TRANSITION_ACTIVATE)
+    activate(system, new)
     system.wait(lambda: system.farewells, 'farewell of the old controller')
     return system.farewells[0]
 
@@ -61,8 +75,7 @@ def test_controller_that_activates_itself_beside_an_active_one_is_refused_and_to
 
 @pytest.mark.parametrize(('old', 'new'), [(FIRST, SECOND), (SECOND, THIRD)])
 def test_switch_in_motion_moves_no_joint_by_more_than_its_speed_times_one_step(arm, old, new):
-    _, end = arm.send(old, goal([4.0], [FAR]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.2, 'motion')
+    end = set_off(arm, old)
     start = switch(arm, old, new)
     answer = arm.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
@@ -72,10 +85,10 @@ def test_switch_in_motion_moves_no_joint_by_more_than_its_speed_times_one_step(a
     t, q, v = (np.array(column) for column in zip(*rows, strict=True))
     fresh = np.append(True, np.diff(t) > 0)  # a state may be shown twice
     t, q, v = t[fresh], q[fresh], v[fresh]
-    np.testing.assert_allclose(np.diff(t), DT, atol=1e-9)  # every step was seen
+    dt = np.diff(t)[:, None]  # on a busy machine some states do not reach us
     speed = np.abs(v[0])
-    assert speed.max() > 0.15
-    assert (np.abs(np.diff(q, axis=0)) <= speed * DT + ACCELERATION * DT**2).all()
+    assert speed.max() > 0.1
+    assert (np.abs(np.diff(q, axis=0)) <= speed * dt + ACCELERATION * DT * dt).all()
     # The plant's brake alone rests after v/rate; the new controller's own brake is shorter, and
     # takes over sooner or later. Both keep the direction: all joints go the same time at v.
     way = q[-1] - q[0]
@@ -87,8 +100,7 @@ def test_switch_in_motion_moves_no_joint_by_more_than_its_speed_times_one_step(a
 
 
 def test_controller_that_is_shut_down_in_motion_ends_its_goal_and_leaves_the_arm_held(arm):
-    _, end = arm.send(THIRD, goal([4.0], [HOME]))
-    arm.wait(lambda: np.abs(arm.v).max() > 0.02, 'motion')
+    end = set_off(arm, THIRD)
     assert arm.change(THIRD, Transition.TRANSITION_ACTIVE_SHUTDOWN)
     answer = arm.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
@@ -97,7 +109,7 @@ def test_controller_that_is_shut_down_in_motion_ends_its_goal_and_leaves_the_arm
     arm.diagnostics.clear()
     arm.words('simulator', 'no command: the arm is braked and held')
     held = arm.q.copy()
-    assert arm.change(FIRST, Transition.TRANSITION_ACTIVATE)
+    activate(arm, FIRST)
     arm.words(FIRST, 'holding')
     np.testing.assert_allclose(arm.q, held, atol=1e-3)
 

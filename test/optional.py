@@ -1,5 +1,6 @@
 """Optional parts for the tests that need them: installed on first use, beside everything else."""
 
+import fcntl
 import importlib
 import importlib.util
 import subprocess
@@ -17,10 +18,13 @@ def optional(module, requirement):
     if importlib.util.find_spec(module):
         return ''
     folder = ROOT / 'build' / 'optional' / module
-    if not (folder / module).is_dir():
-        command = [sys.executable, '-m', 'pip', 'install', '--quiet', '--target', str(folder)]
-        done = subprocess.run([*command, requirement], capture_output=True, text=True)
-        assert (folder / module).is_dir(), done.stderr
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix('.lock').open('w') as lock:  # another worker may need it as well
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / module).is_dir():
+            command = [sys.executable, '-m', 'pip', 'install', '--quiet', '--target', str(folder)]
+            done = subprocess.run([*command, requirement], capture_output=True, text=True)
+            assert (folder / module).is_dir(), done.stderr
     sys.path.append(str(folder))
     importlib.invalidate_caches()
     return str(folder)

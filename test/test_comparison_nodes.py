@@ -130,11 +130,11 @@ def test_a_comparison_heeds_the_arm_and_the_task_in_a_parameter_file(tmp_path):
     assert told.checksum() != run_case(case).checksum()
 
 
-def test_what_nodes_cannot_do_is_refused(capsys):
+def test_what_nodes_cannot_do_is_refused(capsys, tmp_path):
     case = Case('planar_3r', 'sinusoid', 'pd')
     late = replace(case, imperfections=Imperfections(delay=1))
     for each in (late, *(case_at(sweep, 2, case) for sweep in OF_DRIVES)):
         with pytest.raises(ArmError, match='delay, noise and drives are not told to nodes here'):
             run_over_topics(each)
-    assert main(['--over', 'topics', '--samples', '3', '--output-dir', '/tmp']) == 1
+    assert main(['--over', 'topics', '--samples', '3', '--output-dir', str(tmp_path)]) == 1
     assert "a Monte Carlo runs over 'loop' only" in capsys.readouterr().err

@@ -26,6 +26,7 @@ from arm_sim.ros.known_parameters import check_parameter_file  # noqa: E402
 @pytest.fixture
 def start(monkeypatch):
     """Return what makes a controller with further command-line arguments."""
+    monkeypatch.setattr('arm_controllers.ros.diagnostics._SILENCE', float('inf'))
     made = []
 
     def make(*further):

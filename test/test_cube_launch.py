@@ -82,7 +82,7 @@ def test_computed_torque_draws_the_published_cube(tmp_path):
 def test_realtime_draws_by_the_wall_clock_and_reports_its_rate(tmp_path):
     begin = time.monotonic()
     code, printed, report = draw(tmp_path, 'mode:=realtime', 'edge_time:=0.5')
-    if too_slow := re.search('the machine was too slow for real time: .*', printed):
+    if too_slow := re.search('the machine was too slow for real time[:;] .*', printed):
         assert code == 1
         pytest.skip(too_slow.group())
     assert code == 0, printed
@@ -160,7 +160,9 @@ def test_ctrl_c_ends_everything(moment, tmp_path):
 )
 def test_death_of_one_process_ends_the_launch(victim, moment, tmp_path):
     composed = 'true' if victim == 'composed' else 'false'
-    launch = start(tmp_path, f'composed:={composed}')
+    # Minutes long: it is not over before its process is found and killed.
+    long = ('path:=published', 'edge_time:=20.0')
+    launch = start(tmp_path, f'composed:={composed}', *long)
     wait_for_text(tmp_path, moment)
     processes = our_processes(launch)
     (process,) = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]

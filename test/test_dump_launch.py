@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from domains import fresh_domain
 from patience import PATIENCE
@@ -27,14 +27,16 @@ def running(folder, domain, *command):
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             assert process.poll() is None, (folder / 'log.txt').read_text()
-            answer = subprocess.run(
-                ['ros2', 'param', 'dump', '--no-daemon', node],
-                capture_output=True,
-                text=True,
-                env=environment,
-            )
-            if answer.stdout.startswith(node):
-                return answer.stdout
+            with suppress(subprocess.TimeoutExpired):  # ROS can lose an answer: it never comes
+                answer = subprocess.run(
+                    ['ros2', 'param', 'dump', '--no-daemon', node],
+                    capture_output=True,
+                    text=True,
+                    env=environment,
+                    timeout=60.0,
+                )
+                if answer.stdout.startswith(node):
+                    return answer.stdout
         raise AssertionError((folder / 'log.txt').read_text())
 
     try:

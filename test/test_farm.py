@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from optional import optional
+from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
 from arm_sim.commands import compare_controllers
@@ -80,8 +81,11 @@ def cluster(folder, workers=3):
             process.wait()
 
 
-def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(tmp_path):
+def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
+    tmp_path, monkeypatch
+):
     """Monte Carlo and tuning: one process, two, three workers on loopback, and two of them."""
+    monkeypatch.setattr('arm_sim.farm.dask_farm._WAIT', PATIENCE)
     with cluster(tmp_path) as (address, workers), farm(scheduler=address) as far:
 
         def kill():

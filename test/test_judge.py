@@ -254,7 +254,7 @@ def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge):
     controller = tmp_path / 'my_controller.py'
     controller.write_text(code)
     (tmp_path / 'limits.yaml').write_text(
-        'robot: planar_3r\ntasks: {sinusoid: {cycles: 1}}\n'
+        'robot: planar_3r\ntimeout: 300\ntasks: {sinusoid: {cycles: 1}}\n'
         'wrongness: {heavy: {plant_error: {payload: 0.5}}}\nlimits: {all: {tracking_max_mm: 2.0}}'
     )
     found = judge([sys.executable, str(controller)], tmp_path / 'limits.yaml')

@@ -59,14 +59,17 @@ from arm_sim.launching.ends import certain_end
 CODE = '''
 import signal
 for number in (signal.SIGINT, signal.SIGTERM):
-    signal.signal(number, lambda number, frame: print('first', signal.Signals(number).name))
+    signal.signal(
+        number, lambda number, frame: print('first', signal.Signals(number).name, flush=True)
+    )
 print('started', flush=True)
 signal.pause()
 '''
 
 
 def generate_launch_description():
-    process = ExecuteProcess(cmd=['python3', '-c', CODE], output='screen')
+    patient = {'sigterm_timeout': '100', 'sigkill_timeout': '100'}
+    process = ExecuteProcess(cmd=['python3', '-c', CODE], output='screen', **patient)
     return LaunchDescription([certain_end(), process])
 """
 
@@ -86,9 +89,11 @@ from arm_sim.launching.processes import ending
 
 
 def generate_launch_description():
-    script = 'while [ ! -e {file} ]; do sleep 0.1; done'
+    # Until launch has asked for the end of the other one: so long it is there.
+    script = 'while [ ! -s {file} ] || kill -0 $(cat {file}) 2>/dev/null; do sleep 0.1; done'
+    onlooker = ['sh', '-c', 'echo $$ > {file}; {end}']
     return LaunchDescription([
-        ExecuteProcess(cmd=['sh', '-c', 'touch {file}; {end}'], **ending('viewer', False, True)),
+        ExecuteProcess(cmd=onlooker, **ending('viewer', False, True)),
         ExecuteProcess(cmd=['sh', '-c', script + '; sleep 2'], **ending('cube_task', True)),
     ])
 """

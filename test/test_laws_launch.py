@@ -20,7 +20,7 @@ def launch(folder, file, *arguments):
     environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
     command = ['ros2', 'launch', 'arm_sim', file, f'output_dir:={folder}', *arguments]
     run = subprocess.run(
-        command, capture_output=True, text=True, timeout=PATIENCE, env=environment
+        command, capture_output=True, text=True, timeout=4 * PATIENCE, env=environment
     )
     report = folder / 'report.json'
     text = run.stdout + run.stderr

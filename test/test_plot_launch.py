@@ -97,7 +97,7 @@ def test_rqt_plot_is_started_when_its_topic_is_there_and_not_before(started, tmp
         assert not started.exists()
         node.create_publisher(JointTrajectoryControllerState, FIELDS[0].split('/ref')[0], 1)
         wait(started.exists, tmp_path)
-        assert process.wait(100) == 0  # nothing is left to run
+        assert process.wait(PATIENCE) == 0  # nothing is left to run
     finally:
         node.destroy_node()
         context.try_shutdown()
@@ -123,7 +123,7 @@ def test_without_rqt_plot_or_rviz_one_line_says_so_and_the_rest_goes_on(started,
     asked = ('plot:=true', 'rviz:=true')
     arguments = ('sinusoid.launch.py', *asked, f'output_dir:={tmp_path}/out')
     process = launch(tmp_path, 'arm_sim', *arguments)
-    assert process.wait(240) == 0
+    assert process.wait(PATIENCE) == 0
     said = (tmp_path / 'log.txt').read_text()
     assert said.count('rqt_plot is not installed; get it with "sudo apt install') == 1
     assert said.count('rviz2 is not installed; get it with "sudo apt install') == 1

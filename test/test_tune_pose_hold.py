@@ -47,7 +47,7 @@ def test_a_short_search_prints_the_table_and_writes_json(tmp_path, capsys):
 
 def test_the_published_search_ends_at_the_published_gains(tmp_path, capsys):
     file = tmp_path / 'gains.json'
-    assert main(['--method', 'published', '--json', str(file)]) == 0
+    assert main(['--method', 'published', '--seconds', '1000', '--json', str(file)]) == 0
     found = json.loads(file.read_text())['gains']['simplex']
     np.testing.assert_allclose(found['gains'], PUBLISHED_P + PUBLISHED_I, rtol=1e-10)
     assert 'simplex   │ 0.3057101989' in capsys.readouterr().out

@@ -312,7 +312,8 @@ def served():
     shown.set_arm(UR5E, Surroundings(), taken)
     port = shown.url.rpartition(':')[2]
     protocols = [f'viser-v{viser.__version__}']
-    with connect(f'ws://127.0.0.1:{port}', subprotocols=protocols, max_size=None) as socket:
+    patient = {'open_timeout': PATIENCE, 'ping_interval': None, 'max_size': None}
+    with connect(f'ws://127.0.0.1:{port}', subprotocols=protocols, **patient) as socket:
 
         def send(kind, **fields):
             socket.send(msgspec.msgpack.encode({'type': kind, **fields}))

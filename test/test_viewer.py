@@ -125,23 +125,24 @@ def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_wind
 def test_a_closed_window_has_no_thread_left(monkeypatch):
     from arm_sim.viewer import window
 
-    ending = threading.Event()
+    ending, threads = threading.Event(), []
+    monkeypatch.setattr(window, '_LONGEST_END', PATIENCE)
 
     def render():
         ending.wait()
         time.sleep(0.3)  # as the graphics driver may
 
     def launch(model, data, **_):
-        threading.Thread(target=render, daemon=True).start()
+        threads.append(threading.Thread(target=render, daemon=True))
+        threads[0].start()
         camera = SimpleNamespace(lookat=np.zeros(3))
         return SimpleNamespace(lock=threading.Lock, cam=camera, close=ending.set)
 
     monkeypatch.setattr(window.viewer, 'launch_passive', launch)
-    before = threading.active_count()
     opened = window.Window(Scene(FIVE, Surroundings()))
-    assert threading.active_count() == before + 1
+    assert threads[0].is_alive()
     opened.close()
-    assert threading.active_count() == before
+    assert not threads[0].is_alive()
 
 
 def test_a_window_whose_thread_stays_does_not_keep_the_process():

@@ -84,10 +84,11 @@ class Commander:
         """Return the name if it counts for so long [s]; '' as soon as it does not."""
         start = time.monotonic()
         while True:
+            now = time.monotonic()  # before reading: a process that stood still reads once more
             self._read()
             if self.name == '' or not counts():
                 return ''
-            if time.monotonic() - start > patience():
+            if now - start > patience():
                 return self.name or ''
             time.sleep(_LOOK)
 

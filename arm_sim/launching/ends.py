@@ -48,7 +48,7 @@ def certain_end(patience: float = 5.0) -> RegisterEventHandler:
 
 
 def _interrupt(processes: list[int]) -> None:
-    """Send SIGINT to processes, but not to a Python that is just starting.
+    """Send SIGINT to processes that catch it, SIGTERM to others; not to a Python amid its start.
 
     That would end with a traceback. Once they run, our nodes catch SIGTERM as well; what does not
     within two seconds gets SIGTERM from launch.
@@ -56,10 +56,11 @@ def _interrupt(processes: list[int]) -> None:
     end, left = time.monotonic() + 2.0, set(processes)
     while left and time.monotonic() < end:
         for process in list(left):
-            if not (_catches(process, signal.SIGINT) and not _catches(process, signal.SIGTERM)):
+            catches = _catches(process, signal.SIGINT)
+            if not catches or _catches(process, signal.SIGTERM):
                 left.discard(process)
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGINT)
+                with suppress(ProcessLookupError):  # a Python may be about to catch SIGINT
+                    os.kill(process, signal.SIGINT if catches else signal.SIGTERM)
         time.sleep(0.01)
 
 

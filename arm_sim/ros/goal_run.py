@@ -237,7 +237,7 @@ class GoalRun:
         """Return how far the machine was behind real time, and what helps; '' if it was not."""
         self.diagnostics = {}
         with suppress(ArmError):
-            wait_until(self._executor, lambda: bool(self.diagnostics), 'diagnostics', 2.0)
+            wait_until(self._executor, lambda: bool(self.diagnostics), 'diagnostics', 30.0)
         skipped = int(self.diagnostics.get('skipped periods', 0))
         if not skipped and self._oldest_ms < _TOO_OLD_MS:
             return ''

@@ -51,7 +51,7 @@ class Transitions:
                 undo.append((name, _DEACTIVATE))
                 self._change(name, _ACTIVATE, limit)
         except ArmError as error:
-            lost = [name for name, back in reversed(undo) if not self._put_back(name, back)]
+            lost = [name for name, back in reversed(undo) if not self._put_back(name, back, limit)]
             how = f'not put back: {", ".join(lost)}' if lost else 'all are as they were before'
             raise ArmError(f'{error}; {how}') from None
         for name in switch.activate:
@@ -78,11 +78,11 @@ class Transitions:
         if not done and self._clients.states().get(name) != state:  # the answer may be lost
             raise ArmError(f'{name!r} did not become {state}; its log says why')
 
-    def _put_back(self, name: str, to: tuple[int, str]) -> bool:
+    def _put_back(self, name: str, to: tuple[int, str], seconds: float) -> bool:
         if self._clients.states().get(name) == to[1]:
             return True
         try:
-            self._change(name, to)
+            self._change(name, to, seconds)
         except ArmError:
             return False
         return True
