@@ -109,3 +109,24 @@ def test_a_name_whose_node_is_gone_or_a_simulator_that_is_not_seen_hinders_no_ac
     assert commander('pd_controller').other() == ''
     assert commander('pd_controller', nodes=['pd_controller']).other() == 'pd_controller'
     assert commander('pd_controller', nodes=['pd_controller'], shown_in=1e9).other() == ''
+
+
+@pytest.mark.parametrize(
+    ('nodes', 'shown_in', 'times'),
+    [(1, 0.0, 3), (2, 0.0, 0), (1, 1e9, 0)],  # the simulator apart, on the same executor, gone
+)
+def test_a_farewell_is_said_again_until_it_is_heard_where_somebody_can_hear(
+    nodes, shown_in, times
+):
+    asked, said = commander(shown_in=shown_in), []
+    asked.name = 'own_controller'
+    asked._node.executor = SimpleNamespace(get_nodes=lambda: range(nodes))
+
+    def say():
+        said.append('farewell')
+        if len(said) == 3:
+            asked._node.words.append('')
+
+    asked.take_leave(say)
+    assert len(said) == times
+    assert asked.name == ('' if times else 'own_controller')

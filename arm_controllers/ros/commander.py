@@ -63,7 +63,13 @@ class Commander:
         )
 
     def take_leave(self, say_again: Callable[[], None]) -> None:
-        """Wait until the simulator has heard this node's farewell, which may be lost."""
+        """Wait until the simulator has heard this node's farewell, which may be lost.
+
+        Not where both run on one executor: it hears nothing while this one waits.
+        """
+        executor = self._node.executor
+        if executor is not None and len(executor.get_nodes()) > 1:
+            return
         for look in range(1, round(LATE / _LOOK)):
             self._read()
             if self.name != self._node.get_name() or not self._seen():
