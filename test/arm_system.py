@@ -62,8 +62,9 @@ class ArmSystem:
         log: everything that a process printed, by its name.
     """
 
-    def __init__(self, mode='lockstep', actuator='torque'):
-        self.mode, self.actuator = mode, actuator
+    def __init__(self, mode='lockstep', actuator='torque', namespace=''):
+        """`namespace`: of all nodes, '' or '/left'."""
+        self.mode, self.actuator, self.namespace = mode, actuator, namespace
         self._clients, self._action_clients = {}, {}
         self.processes: dict[str, subprocess.Popen] = {}
         self.logs: dict[str, str] = {}
@@ -79,7 +80,9 @@ class ArmSystem:
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=int(self.domain))
-        self.node = rclpy.create_node('test_client', context=self.context)
+        self.node = rclpy.create_node(
+            'test_client', context=self.context, namespace=self.namespace
+        )
         self.executor = EventsExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.states: deque = deque(maxlen=200_000)
@@ -110,12 +113,11 @@ class ArmSystem:
         """
         name = name or executable
         label = label or name
-        arguments = ['--ros-args', '-r', f'__node:={name}']
+        arguments = ['--ros-args', '-r', f'__node:={name}', '-r', f'__ns:={self.namespace or "/"}']
         arguments += as_arguments(files_of('ur5e'))
         if remap is not None:
             arguments += ['-r', f'{remap[0]}:={remap[1]}']
-        for override in overrides:
-            arguments += ['-p', f'{name}:{override}']  # stronger than what the file says
+        arguments += self._overrides(name, overrides)
         code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
         path = f'/tmp/arm_system_{self.domain}_{label}.log'
         with open(path, 'w') as log:
@@ -127,6 +129,17 @@ class ArmSystem:
             )
         self.logs[label] = path
 
+    def _overrides(self, name, overrides):
+        """Return the arguments that tell a node parameters: stronger than what its file says."""
+        if not self.namespace:
+            return [word for each in overrides for word in ('-p', f'{name}:{each}')]
+        path = f'/tmp/arm_system_{self.domain}_{name}.yaml'  # a rule after -p takes no namespace
+        with open(path, 'w') as file:
+            file.write(f'{self.namespace}/{name}:\n  ros__parameters:\n')
+            told = dict(each.split(':=', 1) for each in overrides)  # the last one counts
+            file.writelines(f'    {key}: {value}\n' for key, value in told.items())
+        return ['--params-file', path] if overrides else []
+
     def simulator(self, *overrides):
         self.start('simulator', f'mode:={self.mode}', f'actuator:={self.actuator}', *overrides)
 
@@ -136,7 +149,7 @@ class ArmSystem:
         own = [f'autostart:={str(autostart).lower()}', f'mode:={self.mode}']
         self.start(f'{law}_controller', *own, *overrides, name=name, remap=remap)
         self.node.create_subscription(
-            JointTrajectoryControllerState, f'/{name}/controller_state', self._on_reference, 1000
+            JointTrajectoryControllerState, f'{name}/controller_state', self._on_reference, 1000
         )
 
     def kill(self, name, number=signal.SIGKILL):
@@ -225,7 +238,7 @@ class ArmSystem:
 
     def publisher(self, controller):
         publisher = self.node.create_publisher(
-            JointTrajectory, f'/{controller}/joint_trajectory', 10
+            JointTrajectory, f'{controller}/joint_trajectory', 10
         )
         self.wait(lambda: publisher.get_subscription_count() > 0, f'{controller} listening')
         return publisher
@@ -247,7 +260,7 @@ class ArmSystem:
         """Send an action goal; return (goal handle, future of its result)."""
         client = self._action_clients.get(controller)
         if client is None:
-            name = f'/{controller}/follow_joint_trajectory'
+            name = f'{controller}/follow_joint_trajectory'
             client = ActionClient(self.node, FollowJointTrajectory, name)
             self._action_clients[controller] = client
         service = SimpleNamespace(
@@ -270,7 +283,7 @@ class ArmSystem:
         Where ROS loses the answer, the controller's state is one, and it may be asked again: the
         state is told after the transition, which was made then, or refused and may be again.
         """
-        client = self._client(ChangeState, f'/{controller}/change_state')
+        client = self._client(ChangeState, f'{controller}/change_state')
         request = ChangeState.Request(transition=Transition(id=transition))
         ends_in = ENDS_IN.get(transition)
         leads_on = self.lifecycle(controller) != ends_in
@@ -294,7 +307,7 @@ class ArmSystem:
         return answers()[0] if answers() else True
 
     def lifecycle(self, controller):
-        request, name = GetState.Request(), f'/{controller}/get_state'
+        request, name = GetState.Request(), f'{controller}/get_state'
         return self.call(GetState, name, request).current_state.id
 
     def set_parameters(self, node, **values):
@@ -303,14 +316,14 @@ class ArmSystem:
             parameters=[parameter.to_parameter_msg() for parameter in parameters]
         )
         return self.call(
-            SetParametersAtomically, f'/{node}/set_parameters_atomically', request
+            SetParametersAtomically, f'{node}/set_parameters_atomically', request
         ).result
 
     def reset(self):
-        return self.call(Trigger, '/simulator/reset', Trigger.Request()).success
+        return self.call(Trigger, 'simulator/reset', Trigger.Request()).success
 
     def pause(self, on=True):
-        return self.call(SetBool, '/simulator/pause', SetBool.Request(data=on)).success
+        return self.call(SetBool, 'simulator/pause', SetBool.Request(data=on)).success
 
     # What was seen
 

@@ -26,11 +26,20 @@ def security():
     return load_script('tools/security.py')
 
 
+SPACE = '/left'
+
+
+def full(name):
+    """Return the full name of what a node of the arm opens."""
+    return name if name.startswith('/') else f'{SPACE}/{name}'
+
+
 def allowed(policy, name):
     """Return (group, right, full name) of all that a node may open."""
-    profile = policy.find(f".//enclave[@path='/arm_sim/{name}']/profiles/profile")
+    profile = policy.find(f".//enclave[@path='/arm_sim{SPACE}/{name}']/profiles/profile")
+    assert profile.get('ns') == SPACE
     return {
-        (group.tag, right, '/' + entry.text.replace('~', name))
+        (group.tag, right, full(entry.text.replace('~', name)))
         for group in profile
         for right in group.attrib
         for entry in group
@@ -43,7 +52,7 @@ def opened(watcher, name):
         return {
             (*kind, found)
             for kind, look in LOOKS.items()
-            for found, _ in look(watcher, name, '/')
+            for found, _ in look(watcher, name, SPACE)
             if '/_action/' not in found
         }
     except NodeNameNonExistentError:
@@ -65,45 +74,46 @@ OF_THE_STANDARD = (
 # Not used by the nodes below, or too short to be seen: a motion model's goals, a simulated clock.
 NOT_SEEN = {
     ('topics', 'subscribe', '/clock'),
-    ('topics', 'subscribe', '/joint_commands'),
-    ('topics', 'subscribe', '/joint_states'),  # a simulator's, at its start
+    ('topics', 'subscribe', 'joint_commands'),
+    ('topics', 'subscribe', 'joint_states'),  # a simulator's, at its start
     ('topics', 'subscribe', '/parameter_events'),
-    ('topics', 'subscribe', '/simulator/joint_trajectory'),
-    ('topics', 'subscribe', '/simulator/controller_state'),
-    ('topics', 'publish', '/simulator/controller_state'),
-    *(('services', 'reply', f'/simulator/{name}') for name in OF_THE_STANDARD),
-    ('actions', 'execute', '/simulator/simulate_steps'),  # without simulation_interfaces
+    ('topics', 'subscribe', 'simulator/joint_trajectory'),
+    ('topics', 'subscribe', 'simulator/controller_state'),
+    ('topics', 'publish', 'simulator/controller_state'),
+    *(('services', 'reply', f'simulator/{name}') for name in OF_THE_STANDARD),
+    ('actions', 'execute', 'simulator/simulate_steps'),  # without simulation_interfaces
     ('topics', 'publish', '/tf'),  # without tf2_msgs
     ('topics', 'publish', '/tf_static'),
-    ('services', 'request', '/simulator/get_parameters'),
-    ('services', 'request', '/simulator/list_parameters'),
-    ('services', 'request', '/inverse_kinematics/get_parameters'),
-    ('services', 'request', '/inverse_kinematics/list_parameters'),
-    ('topics', 'subscribe', '/simulator/goals'),
-    ('topics', 'subscribe', '/simulator/results'),
-    ('topics', 'publish', '/simulator/goals'),
-    ('topics', 'publish', '/simulator/results'),
-    ('actions', 'execute', '/simulator/follow_joint_trajectory'),
-    ('actions', 'call', '/simulator/follow_joint_trajectory'),
+    ('services', 'request', 'simulator/get_parameters'),
+    ('services', 'request', 'simulator/list_parameters'),
+    ('services', 'request', 'inverse_kinematics/get_parameters'),
+    ('services', 'request', 'inverse_kinematics/list_parameters'),
+    ('topics', 'subscribe', 'simulator/goals'),
+    ('topics', 'subscribe', 'simulator/results'),
+    ('topics', 'publish', 'simulator/goals'),
+    ('topics', 'publish', 'simulator/results'),
+    ('actions', 'execute', 'simulator/follow_joint_trajectory'),
+    ('actions', 'call', 'simulator/follow_joint_trajectory'),
 }
 
 
 def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
-    task, policy = 'sinusoid_task', security.policy(security.nodes())
+    task, policy = 'sinusoid_task', security.policy(security.nodes(), ['', SPACE])
+    not_seen = {(*kind, full(each)) for *kind, each in NOT_SEEN}
     names = ('simulator', 'servo_controller', 'inverse_kinematics', 'pd_controller', task)
     seen = {name: set() for name in names}
 
     def unseen(name):
-        found = allowed(policy, name) - seen[name] - NOT_SEEN
+        found = allowed(policy, name) - seen[name] - not_seen
         return {entry for entry in found if '_controller' not in entry[2]}
 
-    with ArmSystem(actuator='servo') as system:
+    with ArmSystem(actuator='servo', namespace=SPACE) as system:
         system.simulator()
         system.controller('servo')
         system.controller('pd', 'mode:=realtime', autostart=False)
         system.start('inverse_kinematics')
         assert system.change('pd_controller', Transition.TRANSITION_CONFIGURE)
-        system.wait(lambda: 'inverse_kinematics' in system.values, 'inverse kinematics')
+        system.wait(lambda: 'left/inverse_kinematics' in system.values, 'inverse kinematics')
 
         def look():
             for name in names:
@@ -115,7 +125,7 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
         # The graph may need seconds to show a node, more than the task takes: let it wait.
         system.processes['simulator'].send_signal(signal.SIGSTOP)
         system.start(task, 'controller:=servo', f'output_dir:={tmp_path}', 'cycles:=10.0')
-        known = ('services', 'request', '/simulator/reset')
+        known = ('services', 'request', full('simulator/reset'))
         system.wait(lambda: look() or known in seen[task], 'the task on the graph')
         system.processes['simulator'].send_signal(signal.SIGCONT)
         system.wait(look, 'end of the task')
@@ -149,3 +159,25 @@ def test_without_sros2_the_policy_is_written_and_it_is_said_what_is_missing(
     assert security.main() == 1
     assert 'ros-jazzy-sros2' in capsys.readouterr().err
     assert '/arm_sim/simulator' in (tmp_path / 'keys' / 'policy.xml').read_text()
+
+
+def test_arms_in_namespaces_have_enclaves_of_their_own_and_what_is_no_namespace_is_refused(
+    security, tmp_path, monkeypatch, capsys
+):
+    commands = []
+    done = type('Done', (), {'returncode': 0})
+    monkeypatch.setattr(
+        security.subprocess, 'run', lambda words, **_: commands.append(words) or done
+    )
+    monkeypatch.setattr(security.sys, 'argv', ['', str(tmp_path), 'left', 'cell/right'])
+    assert security.main() == 0
+    made = {words[-1] for words in commands if words[2] == 'create_enclave'}
+    kinds = security.processes(security.nodes())
+    wanted = {f'/arm_sim/{space}/{name}' for space in ('left', 'cell/right') for name in kinds}
+    assert made == wanted
+    policy = (tmp_path / 'policy.xml').read_text()
+    assert set(re.findall('ns="(.*?)"', policy)) == {'/left', '/cell/right'}
+
+    monkeypatch.setattr(security.sys, 'argv', ['', str(tmp_path), 'no space'])
+    assert security.main() == 2
+    assert "namespace is 'no space'" in capsys.readouterr().err

@@ -64,6 +64,8 @@ def test_frames_and_names_in_messages_have_the_namespace_before_them(space, want
 def test_every_node_of_an_arm_and_its_parameters_are_below_the_namespace(composed):
     nodes = arm_nodes(USUAL | {'namespace': 'left', 'composed': composed, 'viewer': 'true'})
     assert {each._Node__node_namespace for each in nodes if isinstance(each, Node)} == {'/left'}
+    enclaves = [each._Node__ros_arguments[1] for each in nodes if isinstance(each, Node)]
+    assert all(enclave.startswith('/arm_sim/left/') for enclave in enclaves)
     sections = yaml.safe_load(Path(config_file('ur5e', '', '/left')).read_text())
     assert '/left/simulator' in sections
     assert [name for name in sections if not name.startswith('/left/')] == ['/**']

@@ -1,18 +1,24 @@
 """Make a keystore in which every node may do only what config/security says of its kind.
 
-    ./ws python tools/security.py KEYSTORE
+    ./ws python tools/security.py KEYSTORE [NAMESPACE ...]
 
 Writes KEYSTORE/policy.xml, with an enclave /arm_sim/<node> for each node and /arm_sim/composed
-for the process of `composed:=true`, and has `ros2 security`
-(package sros2) make their keys and permissions.
+for the process of `composed:=true`, and has `ros2 security` (package sros2) make their keys and
+permissions. For arms in namespaces: /arm_sim/<namespace>/<node>, and no node may reach into
+another arm's.
 """
 
 import copy
+import itertools
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
+
+from arm_dynamics.checks import ArmError
+from arm_sim.launching.arguments import namespace_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILES = ROOT / 'config' / 'security'
@@ -38,17 +44,16 @@ def nodes() -> dict[str, str]:
     }
 
 
-def policy(kinds: dict[str, str]) -> Element:
-    """Return sros2's policy of nodes, given the kind of each."""
+def policy(kinds: dict[str, str], spaces: Sequence[str] = ('',)) -> Element:
+    """Return sros2's policy of nodes, given the kind of each, for arms in namespaces."""
     servers = [name for name, kind in kinds.items() if kind in ('simulator', 'controller')]
     root = Element('policy', version='0.2.0')
     enclaves = SubElement(root, 'enclaves')
-    for enclave, nodes in processes(kinds).items():
-        profiles = SubElement(
-            SubElement(enclaves, 'enclave', path=f'/arm_sim/{enclave}'), 'profiles'
-        )
+    for space, (enclave, nodes) in itertools.product(spaces, processes(kinds).items()):
+        path = f'/arm_sim{space}/{enclave}'
+        profiles = SubElement(SubElement(enclaves, 'enclave', path=path), 'profiles')
         for name in nodes:
-            profile = SubElement(profiles, 'profile', ns='/', node=name)
+            profile = SubElement(profiles, 'profile', ns=space or '/', node=name)
             for file in ('every_node', kinds[name]):
                 for group in ElementTree.parse(PROFILES / f'{file}.xml').getroot():
                     profile.append(_expanded(group, name, servers))
@@ -73,20 +78,23 @@ def _expanded(group: Element, node: str, servers: list[str]) -> Element:
 
 def main() -> int:
     """Write the policy; have keys and permissions made."""
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    keystore, kinds = Path(sys.argv[1]), nodes()
+    keystore, named = Path(sys.argv[1]), sys.argv[2:] or ['']
+    try:
+        spaces = [namespace_of({'namespace': name}) for name in named]
+    except ArmError as error:
+        print(error, file=sys.stderr)
+        return 2
     keystore.mkdir(parents=True, exist_ok=True)
-    tree = ElementTree.ElementTree(policy(kinds))
+    tree = ElementTree.ElementTree(found := policy(nodes(), spaces))
     ElementTree.indent(tree)
     tree.write(keystore / 'policy.xml', encoding='unicode', xml_declaration=True)
     commands = [['create_keystore', keystore]]
-    for name in processes(kinds):
-        commands.append(['create_enclave', keystore, f'/arm_sim/{name}'])
-        commands.append(
-            ['create_permission', keystore, f'/arm_sim/{name}', keystore / 'policy.xml']
-        )
+    for path in (enclave.attrib['path'] for enclave in found.iter('enclave')):
+        commands.append(['create_enclave', keystore, path])
+        commands.append(['create_permission', keystore, path, keystore / 'policy.xml'])
     for command in commands:
         if subprocess.run(['ros2', 'security', *command], check=False).returncode:
             print(

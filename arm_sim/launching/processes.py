@@ -29,7 +29,7 @@ def node_process(
         exec_name=name,
         namespace=space or '/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
-        ros_arguments=['--enclave', f'/arm_sim/{name}'],  # where ROS 2 security is on
+        ros_arguments=['--enclave', f'/arm_sim{space}/{name}'],  # where ROS 2 security is on
         **{'executable': name, **options},
         **ending(name, succeeds, may_end),
     )

@@ -95,13 +95,8 @@ class StateOutput:
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
         every = self._clock_every
-        if (
-            every
-            and simulation.steps % every == 0
-            and (
-                self._clock_publisher.get_subscription_count()  # else nobody pays for it
-            )
-        ):
+        due = every and simulation.steps % every == 0
+        if due and self._clock_publisher.get_subscription_count():  # else nobody pays for it
             set_stamp(self._clock.clock, time_ns)
             self._clock_publisher.publish(self._clock)
         self._frames.show()

@@ -44,7 +44,7 @@ class ControllerProcesses:
         file.write_text(yaml.safe_dump({f'{space}/{name}': {'ros__parameters': own}}))
         files = (config_file(told['robot'], self._config, space, law), str(file))
         words = [word for each in files for word in ('--params-file', each)]
-        words += ['-r', f'__ns:={self._namespace}', '--enclave', f'/arm_sim/{name}']
+        words += ['-r', f'__ns:={self._namespace}', '--enclave', f'/arm_sim{space}/{name}']
         self._running[name] = subprocess.Popen(
             [sys.executable, '-m', 'arm_sim.executables', name, '--ros-args', *words],
             env={**os.environ, LAUNCH: str(os.getpid())},
