@@ -72,16 +72,6 @@ def rotation_vector(rotation: Array) -> Array:
     return _stacks().rotation_vector(_stack(rotation, 2)).reshape(rotation.shape[:-1])
 
 
-def rotation_angle(rotation: Array) -> Array:
-    """Return |log R| (...) [rad] in [0, pi] of a rotation matrix (..., 3, 3).
-
-    2 sin = |(R - R^T)^v|, 2 cos = tr R - 1; the two together are exact for small angles and large.
-    """
-    skew = rotation - transposed(rotation)
-    sine = np.linalg.norm(skew[..., (2, 0, 1), (1, 2, 0)], axis=-1)
-    return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
-
-
 def _stack(array: Array, axes: int) -> Array:
     """Return the array with one leading axis before so many, in the order of its indices."""
     return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-from scipy.optimize import isotonic_regression
 
 from arm_sim.output_folder import whole_file
 
@@ -77,6 +76,8 @@ def name_ends(axis: Axes) -> None:
 
     Call it when the axis has its limits and scale. Lines whose label begins with '_' have none.
     """
+    from scipy.optimize import isotonic_regression  # half a second, which few pictures need
+
     figure = axis.get_figure()
     assert isinstance(figure, Figure)
     figure.draw_without_rendering()  # only now the axis has its height

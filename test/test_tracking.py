@@ -11,9 +11,8 @@ from scipy.spatial.transform import Rotation
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.small_matrices import rotation_angle
 from arm_sim.pictures import save
-from arm_sim.runs.measures import Tracking, rms, summarize, track
+from arm_sim.runs.measures import Tracking, rms, rotation_angle, summarize, track
 from arm_sim.runs.record import JointStates, Record
 from arm_sim.runs.report import Check, all_held, print_report, write_json
 from arm_sim.runs.robot import Robot

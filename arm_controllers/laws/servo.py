@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.delayed_drives import DelayedDrives
 from arm_controllers.laws import Array, Law, Reference, RobotModel
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import ArmError
@@ -102,6 +101,8 @@ class Servo(Law):
         self._rate = 1.0 / self.parameters.timestep
         self._command = getattr(self, f'_{self.parameters.feedforward}')
         # One-step levels ask for the reference at the sample that the command leads to.
+        from arm_controllers.delayed_drives import DelayedDrives  # a launch file need not wait
+
         p = self.parameters
         self.lookahead = 1 + p.delay if p.feedforward in _ONE_STEP else 0
         self._drives = DelayedDrives(model, self._kp, self._kd, p.timestep, p.delay)

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
-from arm_dynamics.small_matrices import rotation_angle, transposed
 from arm_sim.runs.record import Record
 
 # Fields of `Measures` that every report has as they are.
@@ -77,6 +76,16 @@ class Measures:
     completed: bool
 
 
+def rotation_angle(rotation: Array) -> Array:
+    """Return |log R| (...) [rad] in [0, pi] of a rotation matrix (..., 3, 3).
+
+    2 sin = |(R - R^T)^v|, 2 cos = tr R - 1; the two together are exact for small angles and large.
+    """
+    skew = rotation - rotation.swapaxes(-1, -2)
+    sine = np.linalg.norm(skew[..., (2, 0, 1), (1, 2, 0)], axis=-1)
+    return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
+
+
 def track(model: RobotModel, record: Record, reference_tips: Poses | None = None) -> Tracking:
     """Compare a record with its reference.
 
@@ -88,7 +97,7 @@ def track(model: RobotModel, record: Record, reference_tips: Poses | None = None
         tip.position,
         reference.position,
         error=np.linalg.norm(tip.position - reference.position, axis=1),
-        orientation_error=rotation_angle(transposed(tip.rotation) @ reference.rotation),
+        orientation_error=rotation_angle(tip.rotation.swapaxes(-1, -2) @ reference.rotation),
         joint_error=model.difference(record.q, record.q_reference),
         effort_share=np.abs(record.effort) / model.effort_limit,
     )

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy.ndimage import maximum_filter1d
+from numpy.lib.stride_tricks import sliding_window_view
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
@@ -37,7 +37,10 @@ _POINTS = 1500  # more than these a plot cannot show
 def envelope(t: Array, values: Array, points: int = _POINTS) -> tuple[Array, Array]:
     """Return times and the largest value near each of them: what a plot can show."""
     every = max(1, len(t) // _POINTS)
-    return t[::every], maximum_filter1d(values, max(3 * every, len(t) // points))[::every]
+    width = max(3 * every, len(t) // points)
+    before = width // 2
+    padded = np.pad(values, (before, width - 1 - before), mode='edge')
+    return t[::every], sliding_window_view(padded, width)[::every].max(axis=1)
 
 
 def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) -> None:
