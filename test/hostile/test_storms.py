@@ -63,7 +63,7 @@ class Client:
         self.topic = self.node.create_publisher(
             JointTrajectory, f'/{CONTROLLER}/joint_trajectory', 10
         )
-        self.transition = None
+        self.transition = self.cancel = None
         self.asked = self.granted = self.unanswered = self.late = 0
         self.accepted = {}
         self.ended = dict.fromkeys(ENDED, 0)
@@ -80,8 +80,9 @@ class Client:
             begin = time.monotonic()
             sent = self.action.send_goal_async(self.some_goal())
             sent.add_done_callback(lambda answer: self.on_answer(answer.result(), begin))
-        elif kind < 0.3 and self.accepted:
-            list(self.accepted.values())[-1].cancel_goal_async()
+        elif kind < 0.3 and self.accepted and (self.cancel is None or self.cancel.done()):
+            # One at a time: on a slow machine thousands would wait before the transitions.
+            self.cancel = list(self.accepted.values())[-1].cancel_goal_async()
         elif kind < 0.32:
             self.topic.publish(self.some_goal().trajectory)
 
