@@ -44,6 +44,7 @@ class RobotModel(Frames):
         armature: (nv,) A, rotor inertia seen at the joint [kg m^2 | kg].
         damping: (nv,) D, viscous friction [N.m.s/rad | N.s/m].
         friction: (nv,) F, Coulomb friction [N.m | N].
+        has_friction: whether D or F is not zero.
         gravity: (3,) gravity [m/s^2] in the base frame.
         urdf: the URDF's text.
         file: path of the URDF file; empty where the text was given.
@@ -89,7 +90,7 @@ class RobotModel(Frames):
         self.damping = given('damping', damping, model.damping)
         self.friction = given('friction', friction, model.upperDryFrictionLimit)
         self._coulomb = bool(self.friction.any())
-        self._resists = self._coulomb or bool(self.damping.any())
+        self.has_friction = self._coulomb or bool(self.damping.any())
         model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
 
     def without_coulomb_friction(self) -> Self:
@@ -97,7 +98,7 @@ class RobotModel(Frames):
         smooth = copy(self)
         smooth.pin_data = self.pin_model.createData()
         smooth.friction = np.zeros(self.nv)
-        smooth._coulomb, smooth._resists = False, bool(self.damping.any())
+        smooth._coulomb, smooth.has_friction = False, bool(self.damping.any())
         return smooth
 
     @classmethod
@@ -185,9 +186,9 @@ class RobotModel(Frames):
                 at the frame's origin, in axes aligned with the base frame.
         """
         q, v, a = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(a, dtype=float)
-        forces = _joint_forces(self, q, external_forces)
+        forces = _joint_forces(self, q, external_forces) if external_forces else ()
         tau = pin.rnea(self.pin_model, self.pin_data, q, v, a, *forces)
-        if self._resists:
+        if self.has_friction:
             tau += self.friction_torque(v)
         return tau
 
@@ -203,18 +204,16 @@ class RobotModel(Frames):
         Arguments as for `inverse_dynamics`, of which this is the inverse.
         """
         q, v, tau = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(tau, dtype=float)
-        if self._resists:
+        if self.has_friction:
             tau = tau - self.friction_torque(v)
-        forces = _joint_forces(self, q, external_forces)
+        forces = _joint_forces(self, q, external_forces) if external_forces else ()
         return pin.aba(self.pin_model, self.pin_data, q, v, tau, *forces)
 
 
 def _joint_forces(
-    model: RobotModel, pin_q: Array, external_forces: Mapping[str, ArrayLike] | None
-) -> tuple[()] | tuple[list[pin.Force]]:
-    """Return Pinocchio's last argument, if any: each joint's spatial force in its own frame."""
-    if not external_forces:
-        return ()
+    model: RobotModel, pin_q: Array, external_forces: Mapping[str, ArrayLike]
+) -> tuple[list[pin.Force]]:
+    """Return Pinocchio's last argument: each joint's spatial force in its own frame."""
     pin_model, data = model.pin_model, model.pin_data
     pin.forwardKinematics(pin_model, data, pin_q)
     forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]

@@ -87,7 +87,7 @@ class Trajectory:
             powers[3] = square * s
             powers[4] = square * square
             powers[5] = square * square * s
-            np.dot(powers, self._matrices[i], out=reference.row)
+            powers.dot(self._matrices[i], out=reference.row)
 
     def states_in(self, segments: NDArray[np.intp], s: Array) -> tuple[Array, Array, Array]:
         """Return positions, velocities, accelerations (k, n) at s (k,) [s] into segments."""

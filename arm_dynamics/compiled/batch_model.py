@@ -66,7 +66,7 @@ class BatchModel(RobotModel):
         tau = self._rigid_bodies(q, v, a)
         if self.armature.any():
             tau += self.armature * np.asarray(a, dtype=float)
-        if self._resists:
+        if self.has_friction:
             tau += self.friction_torque(v)
         return tau
 
