@@ -118,6 +118,18 @@ class ArmSystem:
         if remap is not None:
             arguments += ['-r', f'{remap[0]}:={remap[1]}']
         arguments += self._overrides(name, overrides)
+        self._run(executable, label, arguments)
+
+    def composed(self, *laws):
+        """Start simulator and controllers in one process; that of the first law commands."""
+        controllers = [f'{law}_controller' for law in laws]
+        told = [f'{name}:mode:={self.mode}' for name in ('simulator', *controllers)]
+        told += [f'simulator:actuator:={self.actuator}', f'{controllers[0]}:autostart:=true']
+        words = ['simulator', *controllers, '--ros-args', *as_arguments(files_of('ur5e'))]
+        self._run('composed', 'composed', words + [word for each in told for word in ('-p', each)])
+        self.logs |= dict.fromkeys(('simulator', *controllers), self.logs['composed'])
+
+    def _run(self, executable, label, arguments):
         code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'
         path = f'/tmp/arm_system_{self.domain}_{label}.log'
         with open(path, 'w') as log:
@@ -361,17 +373,22 @@ class ArmSystem:
 
 
 @contextmanager
-def lockstep_arm(*waiting):
+def lockstep_arm(*waiting, composed=False):
     """Give a torque-driven UR5e in lock-step that computed torque holds; nothing may have died.
 
     `waiting`: laws whose controllers are configured, and wait for their turn.
+    `composed`: whether all run in one process.
     """
     with ArmSystem('lockstep') as system:
-        system.simulator()
-        system.controller('computed_torque')
+        if composed:
+            system.composed('computed_torque', *waiting)
+        else:
+            system.simulator()
+            system.controller('computed_torque')
         system.wait_for_motion_control('computed_torque_controller')
         for law in waiting:
-            system.controller(law, autostart=False)
+            if not composed:
+                system.controller(law, autostart=False)
             assert system.change(f'{law}_controller', Transition.TRANSITION_CONFIGURE)
         yield system
         system.assert_alive()

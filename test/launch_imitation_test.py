@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
-from arm_system import HOME, INACTIVE, NAMES, goal, lockstep_arm
+from arm_system import HOME, INACTIVE, NAMES, goal, lockstep_arm, seconds
 from lifecycle_msgs.msg import Transition
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from arm_controllers.ros.commander import NOBODY
-from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
+from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS, STATE_QOS
 
 ACTIVE, WAITING = 'computed_torque_controller', 'pd_controller'
 FAR = HOME + np.array([0.5, 0.2, -0.2, 0.1, 0.1, 0.3])
 ODD = 3.125  # [N.m], a torque that no law commands here
 
 
-@pytest.fixture(scope='module')
-def arm():
+@pytest.fixture(scope='module', params=['processes', 'composed'])
+def arm(request):
     """A torque-driven UR5e, one controller that commands and one that waits for its turn."""
-    with lockstep_arm('pd') as system:
+    with lockstep_arm('pd', composed=request.param == 'composed') as system:
         yield system
 
 
@@ -87,7 +87,7 @@ def assert_goes_on(arm, held):
 
 def test_a_second_controller_of_the_commanders_name_never_commands_and_disturbs_nothing(arm):
     commands = []
-    arm.node.create_subscription(
+    heard = arm.node.create_subscription(
         JointState, 'joint_commands', lambda m: commands.append(bool(m.name)), CONTROL_QOS
     )
     handle, end = arm.send(ACTIVE, goal([3000.0], [FAR]))
@@ -97,10 +97,30 @@ def test_a_second_controller_of_the_commanders_name_never_commands_and_disturbs_
     arm.spin(0.5)
     assert not end.done()
     assert all(commands)  # no farewell, which would be the first one's
+    arm.node.destroy_subscription(heard)
     assert 'more than one publisher' not in arm.log('simulator')
     arm.result(handle.cancel_goal_async(), 'answer to cancel')
     arm.words(ACTIVE, 'holding')
     assert_goes_on(arm, arm.q.copy())
+
+
+def test_who_listens_to_commands_hears_every_answer_and_disturbs_nothing(arm):
+    _, end = arm.send(ACTIVE, goal([2.0], [HOME + 0.1]))
+    for _ in range(3):  # in one process: published for a listener, else handed over
+        stamps = []
+        heard = arm.node.create_subscription(
+            JointState,
+            'joint_commands',
+            lambda m, seen=stamps: seen.append(seconds(m.header.stamp)),
+            RECORD_QOS,
+        )
+        arm.wait(lambda seen=stamps: len(seen) > 100, 'commands')
+        arm.node.destroy_subscription(heard)
+        np.testing.assert_allclose(np.diff(np.unique(stamps)), 0.002, atol=1e-9)
+        arm.spin(0.2)
+    assert arm.result(end, 'end of the goal').status == GoalStatus.STATUS_SUCCEEDED
+    assert arm.follow(ACTIVE, goal([1.0], [HOME]))[0] == GoalStatus.STATUS_SUCCEEDED
+    assert 'more than one publisher' not in arm.log('simulator')
 
 
 def test_imitator_moves_the_arm_by_one_command_at_most_until_it_has_gone(arm):

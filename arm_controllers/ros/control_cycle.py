@@ -9,6 +9,7 @@ import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
 from rclpy.lifecycle import LifecycleNode
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from arm_controllers.follower.follower import TrajectoryFollower
@@ -23,6 +24,8 @@ from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 
+COMMANDS = 'joint_commands'
+
 
 class ControlCycle:
     """Answers every state with the law's command towards the follower's reference.
@@ -35,6 +38,7 @@ class ControlCycle:
         taken_over: whether one was, since the activation or the last long silence.
         heard: whether a state came, be it once more; the reader sets it back.
         overtaken: number of states that came after a newer one, and were not used.
+        neighbour: the CommandInput of the arm's simulator, where that runs on this executor.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class ControlCycle:
         self._may_begin, self.asked = may_begin, False
         self.active = self.silent = self.taken_over = self.heard = False
         self._node, self.overtaken = node, 0
+        self.neighbour: Any = None
         self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
         self._last_state = time.monotonic()
         self._steps = StateSteps(p.period_ns, p.mode == 'lockstep', model)
@@ -69,7 +74,7 @@ class ControlCycle:
         self._zeros, self._answer = np.zeros(len(names)), b''
         self._measured = JointStateReader(names, FIELDS[:2])
         self._output_name = 'positions' if field == 'position' else 'effort'
-        self._command_publisher = node.create_publisher(JointState, 'joint_commands', STATE_QOS)
+        self._command_publisher = node.create_publisher(JointState, COMMANDS, STATE_QOS)
         self._state_publisher = node.create_lifecycle_publisher(
             JointTrajectoryControllerState, '~/controller_state', STATE_QOS
         )
@@ -116,7 +121,7 @@ class ControlCycle:
         release = JointState()
         release.header.frame_id = self._node.get_name()
         set_stamp(release.header.stamp, max(self._steps.time_ns, 0))
-        self._command_publisher.publish(release)
+        self._send(bytes(serialize_message(release)))
 
     def use(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
         """Go on with what was set while running, from the reference as it is."""
@@ -140,7 +145,7 @@ class ControlCycle:
             if time_ns <= steps.time_ns and self.taken_over and sender == steps.sender:
                 if time_ns == steps.time_ns:
                     self.heard = True
-                    self._command_publisher.publish(self._answer)  # asked again: same answer
+                    self._send(self._answer)  # asked again: same answer
                     return
                 if steps.overtaken(time_ns, self.silence):
                     self.overtaken += 1
@@ -163,13 +168,24 @@ class ControlCycle:
             self._give_up(q, v)
             return
         self._answer = self._command.serialized(time_ns)
-        self._command_publisher.publish(self._answer)
+        self._send(self._answer)
         self.goals.after_cycle(time_ns, q, v)
         if self._report.is_due(time_ns):
             output, effort = {self._output_name: self._output}, np.empty(0)
             with suppress(ArmError):  # not there, not finite: the control loop does not need it
                 effort = state.values('effort')
             self._report.publish(time_ns, follower, q, v, output, effort=effort)
+
+    def _send(self, command: bytes) -> None:
+        """Publish a command; hand it over where only a neighbour would hear it."""
+        neighbour, publisher = self.neighbour, self._command_publisher
+        if neighbour is None:
+            publisher.publish(command)
+        elif publisher.get_subscription_count() > 1:
+            neighbour.published += 1
+            publisher.publish(command)
+        else:
+            neighbour.hand_over(command)
 
     def _begins(self) -> bool:
         """Whether this is the first state after an activation, and may be answered."""

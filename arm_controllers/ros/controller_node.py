@@ -8,6 +8,7 @@ from control_msgs.msg import SpeedScalingFactor
 from lifecycle_msgs.srv import ChangeState
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 
 from arm_controllers.adapters.discrete_motion import following
@@ -17,7 +18,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
 from arm_controllers.ros.commander import NOBODY, Commander
-from arm_controllers.ros.control_cycle import ControlCycle
+from arm_controllers.ros.control_cycle import COMMANDS, ControlCycle
 from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
@@ -48,6 +49,7 @@ class ControllerNode(LifecycleNode):
         self.parameters = declare_parameters(self, ControllerParameters, live=OF_JOINTS)
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
         self.cycle: ControlCycle | None = None
+        self._neighbour: Any = None
         self._goals: GoalServer | None = None
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self._live = LiveParameters(
@@ -67,6 +69,14 @@ class ControllerNode(LifecycleNode):
         if self.parameters.autostart:
             self.trigger_configure()
             self.trigger_activate()
+
+    def meet(self, other: Node) -> None:
+        """Hand commands to the arm's simulator, where it is the other node on the executor."""
+        own, heard = (node.resolve_topic_name(COMMANDS) for node in (self, other))
+        if own == heard and hasattr(other, 'commands'):
+            self._neighbour = other.commands
+            if self.cycle is not None:
+                self.cycle.neighbour = self._neighbour
 
     def _on_change_state(
         self, request: ChangeState.Request, response: ChangeState.Response
@@ -89,6 +99,7 @@ class ControllerNode(LifecycleNode):
             self._goals = GoalServer(self, follower, p.period_ns, rate, realtime)
         core = (live.model, law, follower, self._goals)
         self.cycle = ControlCycle(self, p, *core, self.diagnostics.drop, self._may_begin)
+        self.cycle.neighbour = self._neighbour
         pin_to_core(p.core)
         return TransitionCallbackReturn.SUCCESS
 

@@ -34,6 +34,9 @@ class CommandInput:
     that commands under the same name: the arm brakes, and nobody is heeded until one of them has
     gone or `confirm` is called.
 
+    A controller on the same executor hands its commands over while nobody else hears them; what
+    comes under its name then has another sender.
+
     Where commands count by their arrival, as those of hardware interfaces of ros2_control, their
     stamps are not read, and one that is NaN throughout, as before a controller is active, is none.
     Who commands may then be silent; the arm brakes when no publisher is left.
@@ -43,6 +46,7 @@ class CommandInput:
         rival: one that commands beside it; the reader empties it.
         imitated: why nobody is heeded, or ''.
         stale: number of commands to other states than the clock accepts.
+        published: number of commands that controllers on this executor have published.
     """
 
     def __init__(
@@ -64,7 +68,7 @@ class CommandInput:
         self._command = JointStateReader(plant.joint_names, (self._field,))
         self.commander = self.rival = self.imitated = ''
         self.stale, self._used_ns, self._number = 0, -1, 0
-        self._told = ''
+        self.published, self._near, self._told = 0, '', ''
         self._there_then: dict[bytes, str] = {}
         self._suspects: dict[bytes, str] = {}
         self._words = node.create_publisher(String, TOPIC, LATCHED_QOS)
@@ -79,12 +83,20 @@ class CommandInput:
 
     def _on_command(self, *taken: Any) -> None:
         raw, info = taken if len(taken) == 2 else taken[0]
+        self._hear(raw, info['publication_sequence_number'] or 0)
+
+    def hand_over(self, raw: bytes) -> None:
+        """Take a command of a controller on this executor, which has not published it."""
+        self._hear(raw, 0)
+        self._near = self._command.sender
+
+    def _hear(self, raw: bytes, number: int) -> None:
         if self._loop.wanted:
             self._loop.add(COMMAND, raw)
         if self.imitated:
             return
         try:
-            self._use(raw, info['publication_sequence_number'] or 0)
+            self._use(raw, number)
         except ArmError as error:
             self._refuse(error)
 
@@ -102,14 +114,16 @@ class CommandInput:
             self._own.give_up(sender)
             clock.forget()
             self.commander, self._number = sender, 0
-        if not clock.simulation.braking:
+        if clock.simulation.braking:
+            self._near = ''  # anybody may begin
+        else:
             if sender != self.commander:
                 self.rival = sender
                 raise ArmError(
                     f'two controllers command the arm: {self.commander!r} is heeded,'
                     f' {sender!r} is not; deactivate one of them'
                 )
-            if 0 < number <= self._number:
+            if 0 < number <= self._number or (sender == self._near and number > self.published):
                 self._stop_all()
                 return
         if command.empty:
@@ -118,7 +132,9 @@ class CommandInput:
             self._tell('')
         elif clock.accepts(time_ns):
             values = command.values(self._field)
-            self.commander, self._used_ns, self._number = sender, time_ns, number
+            if number or sender != self.commander:
+                self._number = number
+            self.commander, self._used_ns = sender, time_ns
             if sender != self._told:
                 self._tell(sender)
             clock.take(time_ns, values)

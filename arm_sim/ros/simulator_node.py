@@ -38,7 +38,11 @@ _OFTEN = 1e-4
 
 
 class SimulatorNode(Node):
-    """Publishes state k; applies the command that answers it; publishes state k + 1."""
+    """Publishes state k; applies the command that answers it; publishes state k + 1.
+
+    Attributes:
+        commands: hears them.
+    """
 
     def __init__(self):
         """Build the plant, refuse to run if it differs from the model, and show state 0."""
@@ -61,7 +65,7 @@ class SimulatorNode(Node):
         shown = StateOutput(self, self._simulation, urdf, p.clock_rate, p.tf_rate, loop)
         self._arm_clock = clock = self._make_clock(shown, own)
         by_arrival = p.command_stamp == 'arrival'
-        commands = CommandInput(
+        self.commands = commands = CommandInput(
             self, clock, own, lambda error: self._diagnostics.refuse(error), loop, by_arrival
         )
         fixed = {'mode': p.mode, 'engine': p.engine}
