@@ -55,6 +55,7 @@ class ArmSystem:
 
     Attributes:
         node: the client.
+        heard: the subscription to joint states.
         states: (time [s], q, v) of every joint state seen.
         references: (time [s], q, v) of every controller state seen.
         diagnostics: the newest (level, words) by node name.
@@ -90,7 +91,9 @@ class ArmSystem:
         self.diagnostics: dict[str, tuple[int, str]] = {}
         self.values: dict[str, dict[str, str]] = {}
         self.feedback: list = []
-        self.node.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS)
+        self.heard = self.node.create_subscription(
+            JointState, 'joint_states', self._on_state, RECORD_QOS
+        )
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 100)
         return self
 
@@ -120,12 +123,15 @@ class ArmSystem:
         arguments += self._overrides(name, overrides)
         self._run(executable, label, arguments)
 
-    def composed(self, *laws):
-        """Start simulator and controllers in one process; that of the first law commands."""
+    def composed(self, *laws, told=()):
+        """Start simulator and controllers in one process; that of the first law commands.
+
+        `told`: more 'node:parameter:=value'.
+        """
         controllers = [f'{law}_controller' for law in laws]
-        told = [f'{name}:mode:={self.mode}' for name in ('simulator', *controllers)]
-        told += [f'simulator:actuator:={self.actuator}', f'{controllers[0]}:autostart:=true']
         words = ['simulator', *controllers, '--ros-args', *as_arguments(files_of('ur5e'))]
+        told = [*told, *(f'{name}:mode:={self.mode}' for name in ('simulator', *controllers))]
+        told += [f'simulator:actuator:={self.actuator}', f'{controllers[0]}:autostart:=true']
         self._run('composed', 'composed', words + [word for each in told for word in ('-p', each)])
         self.logs |= dict.fromkeys(('simulator', *controllers), self.logs['composed'])
 

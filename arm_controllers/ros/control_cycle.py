@@ -24,7 +24,7 @@ from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 
-COMMANDS = 'joint_commands'
+STATES, COMMANDS = 'joint_states', 'joint_commands'
 
 
 class ControlCycle:
@@ -80,7 +80,7 @@ class ControlCycle:
         )
         self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
         self._state_input = node.create_subscription(
-            JointState, 'joint_states', self.on_state, CONTROL_INPUT_QOS, raw=True
+            JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True
         )
         goals.follower = follower
         self._query = node.create_service(QueryTrajectoryState, '~/query_state', self._on_query)

@@ -18,7 +18,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
 from arm_controllers.ros.commander import NOBODY, Commander
-from arm_controllers.ros.control_cycle import COMMANDS, ControlCycle
+from arm_controllers.ros.control_cycle import COMMANDS, STATES, ControlCycle
 from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
@@ -71,9 +71,12 @@ class ControllerNode(LifecycleNode):
             self.trigger_activate()
 
     def meet(self, other: Node) -> None:
-        """Hand commands to the arm's simulator, where it is the other node on the executor."""
-        own, heard = (node.resolve_topic_name(COMMANDS) for node in (self, other))
-        if own == heard and hasattr(other, 'commands'):
+        """Give and take commands and states by hand if the other node is the arm's simulator."""
+        for topic in (STATES, COMMANDS):
+            if self.resolve_topic_name(topic) != other.resolve_topic_name(topic):
+                return
+        if hasattr(other, 'commands'):
+            other.shown.neighbours.append(self)
             self._neighbour = other.commands
             if self.cycle is not None:
                 self.cycle.neighbour = self._neighbour

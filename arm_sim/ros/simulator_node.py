@@ -41,7 +41,7 @@ class SimulatorNode(Node):
     """Publishes state k; applies the command that answers it; publishes state k + 1.
 
     Attributes:
-        commands: hears them.
+        commands, shown: what hears and what shows.
     """
 
     def __init__(self):
@@ -62,7 +62,9 @@ class SimulatorNode(Node):
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
         loop = LoopMessages(self)
-        shown = StateOutput(self, self._simulation, urdf, p.clock_rate, p.tf_rate, loop)
+        self.shown = shown = StateOutput(
+            self, self._simulation, urdf, p.clock_rate, p.tf_rate, loop
+        )
         self._arm_clock = clock = self._make_clock(shown, own)
         by_arrival = p.command_stamp == 'arrival'
         self.commands = commands = CommandInput(
