@@ -68,7 +68,8 @@ class CommandInput:
         self._command = JointStateReader(plant.joint_names, (self._field,))
         self.commander = self.rival = self.imitated = ''
         self.stale, self._used_ns, self._number = 0, -1, 0
-        self.published, self._near, self._told = 0, '', ''
+        self.published, self._told = 0, ''
+        self._near: str | None = None  # who handed the newest command over
         self._there_then: dict[bytes, str] = {}
         self._suspects: dict[bytes, str] = {}
         self._words = node.create_publisher(String, TOPIC, LATCHED_QOS)
@@ -115,7 +116,7 @@ class CommandInput:
             clock.forget()
             self.commander, self._number = sender, 0
         if clock.simulation.braking:
-            self._near = ''  # anybody may begin
+            self._near = None  # anybody may begin
         else:
             if sender != self.commander:
                 self.rival = sender
