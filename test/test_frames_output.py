@@ -20,9 +20,9 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_dynamics.model import RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+from arm_sim.ros import frames_output  # noqa: E402
+from arm_sim.ros.frames_output import FramesOutput  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
-from arm_sim.viewer.ros import frames_output  # noqa: E402
-from arm_sim.viewer.ros.frames_output import FramesOutput  # noqa: E402
 
 FIVE = RobotModel(find_urdf('five_joint_arm'))
 needs_tf = pytest.mark.skipif(
@@ -182,7 +182,7 @@ def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
     domain.until(lambda: heard, frames.show)
     other = rclpy.create_node('robot_state_publisher')
     publisher = other.create_publisher(frames_output.TFMessage, '/tf', 10)
-    domain.until(lambda: not frames._wanted, frames.show)
+    domain.until(lambda: not frames.active, frames.show)
     simulation.time_ns += simulation.period_ns  # what is on the way bears an older stamp
     for _ in range(20):
         frames.show()
@@ -205,7 +205,7 @@ def test_frames_of_an_arm_in_a_namespace_have_it_before_their_names(graph):
         assert each.child_frame_id.removeprefix('left/') in FIVE.frame_names
 
 
-def test_without_tf2_msgs_one_line_says_so_and_all_else_goes_on(graph, monkeypatch):
+def test_without_tf2_msgs_one_line_is_logged_and_the_simulator_goes_on(graph, monkeypatch):
     monkeypatch.setattr(frames_output, 'TFMessage', None)
     node = graph().node('speaker')
     told = []
@@ -213,7 +213,7 @@ def test_without_tf2_msgs_one_line_says_so_and_all_else_goes_on(graph, monkeypat
     frames = FramesOutput(node, standing_still(), rate=50.0)
     for _ in range(100):
         frames.show()
-    assert told == ['tf2_msgs is not installed: the arm is not shown on /tf']
+    assert told == ['tf2_msgs is not installed: nothing is published on /tf']
     assert '/tf' not in dict(node.get_topic_names_and_types())
     FramesOutput(node, standing_still(), rate=0.0)
     assert len(told) == 1

@@ -27,7 +27,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
 from arm_sim.plants.simulation import Simulation
 from arm_sim.recording.ros.loop_messages import STATE, LoopMessages
-from arm_sim.viewer.ros.frames_output import FramesOutput
+from arm_sim.ros.frames_output import FramesOutput
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
 _LONGEST_WAIT = 2.0  # for one that is just ending, or that the graph still shows [s]

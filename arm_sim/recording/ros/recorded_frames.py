@@ -3,11 +3,11 @@
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import String
 
+from arm_controllers.ros.frame_messages import FrameMessages, TFMessage
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.recording.ros.recordings import Recordings
-from arm_sim.viewer.ros.frames_output import FrameMessages, TFMessage
 
 _TF = 'tf2_msgs/msg/TFMessage'
 _EVERY_NS = 20_000_000  # of simulated time
