@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -13,8 +12,6 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array, finite, per_joint
 from arm_dynamics.frames import Frames
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.robots import RobotWords, find_urdf
 from arm_dynamics.urdf import read_urdf
 from arm_dynamics.urdf_checks import notes, odd_inertias, rotors
 
@@ -225,25 +222,3 @@ def _joint_forces(
         at_origin = pin.SE3(np.eye(3), pose.translation).act(pin.Force(wrench))
         forces[joint] += data.oMi[joint].actInv(at_origin)
     return (forces,)
-
-
-@dataclass(frozen=True)
-class ArmParameters(Parameters):
-    """The arm; plant and controllers read the same."""
-
-    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
-    gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'in the base frame [m/s^2]')
-    armature: PerJoint = parameter(
-        (), "rotor inertia seen at the joint [kg m^2 | kg]; empty: the URDF's", min=0
-    )
-    damping: PerJoint = parameter(
-        (), "viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's", min=0
-    )
-    friction: PerJoint = parameter((), "Coulomb friction [N.m | N]; empty: the URDF's", min=0)
-
-    def model(self) -> RobotModel:
-        """Return the model. Refuses what `RobotModel` refuses."""
-        joints = (self.armature, self.damping, self.friction)
-        tip_frame = self.tool_frame or RobotWords.of(self.robot).tip_frame or None
-        return RobotModel(find_urdf(self.robot), tip_frame, self.gravity, *joints)

@@ -2,10 +2,16 @@
 
 import re
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.described import urdf_file
+from arm_dynamics.descriptions.named_models import find_named
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.shapes import candidates
 
 
 def share_folder() -> Path:
@@ -84,8 +90,6 @@ def find_urdf(robot: str) -> Path:
     Raises:
         ArmError: no such robot, or a file that cannot be used, with what to do.
     """
-    from arm_dynamics.descriptions.described import urdf_file
-
     words = RobotWords.of(robot)
     file, told = _file_of(words.name)
     return urdf_file(file, words.xacro_args or told, words.joints, words.tip_frame)
@@ -93,9 +97,6 @@ def find_urdf(robot: str) -> Path:
 
 def _file_of(robot: str) -> tuple[Path, str]:
     """Return the file of a robot, and arguments for xacro."""
-    from arm_dynamics.descriptions.named_models import find_named
-    from arm_dynamics.shapes import candidates
-
     shipped = share_folder() / 'urdf' / f'{robot}.urdf'
     if shipped.is_file() and '/' not in robot:
         return shipped, ''
@@ -115,3 +116,25 @@ def _file_of(robot: str) -> tuple[Path, str]:
         'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '
         'robot_descriptions, where these are installed'
     )
+
+
+@dataclass(frozen=True)
+class ArmParameters(Parameters):
+    """The arm; plant and controllers read the same."""
+
+    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
+    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
+    gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'in the base frame [m/s^2]')
+    armature: PerJoint = parameter(
+        (), "rotor inertia seen at the joint [kg m^2 | kg]; empty: the URDF's", min=0
+    )
+    damping: PerJoint = parameter(
+        (), "viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's", min=0
+    )
+    friction: PerJoint = parameter((), "Coulomb friction [N.m | N]; empty: the URDF's", min=0)
+
+    def model(self) -> RobotModel:
+        """Return the model. Refuses what `RobotModel` refuses."""
+        joints = (self.armature, self.damping, self.friction)
+        tip_frame = self.tool_frame or RobotWords.of(self.robot).tip_frame or None
+        return RobotModel(find_urdf(self.robot), tip_frame, self.gravity, *joints)

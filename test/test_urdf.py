@@ -8,7 +8,7 @@ import pytest
 from arms import chain, examples, revolute
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.model import ArmParameters
+from arm_dynamics.robots import ArmParameters
 from arm_sim.plants.analytical_plant import AnalyticalPlant
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters, check_model

@@ -7,8 +7,8 @@ from arm_controllers.adapters.discrete_motion import MOTIONS
 from arm_controllers.adapters.drive_convention import DriveConvention
 from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Stepping, parameter
+from arm_dynamics.robots import ArmParameters
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.reference import ReferenceFunction
 from arm_controllers.ros.controller_parameters import ControllerParameters
-from arm_dynamics.model import ArmParameters, RobotModel
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.robots import ArmParameters
 from arm_sim.plants.plant import plant_class
 from arm_sim.plants.simulation import Simulation
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up

@@ -8,10 +8,10 @@ from rclpy.node import Node
 
 from arm_controllers.ros.parameters import on_change
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model import ArmParameters, RobotModel
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import ArmParameters, find_urdf
 from arm_sim.plants.limits import Limits
 from arm_sim.plants.plant import Plant, check_model, plant_class
 from arm_sim.plants.simulation import Simulation

@@ -15,9 +15,8 @@ from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.model import ArmParameters
 from arm_dynamics.parameters import Parameters, Stepping, parameter
-from arm_dynamics.robots import RobotWords
+from arm_dynamics.robots import ArmParameters, RobotWords
 from arm_sim.output_folder import writable_folder
 from arm_sim.recording.ros.recorder import Recorder
 from arm_sim.ros.goal_run import GoalRun
