@@ -20,10 +20,10 @@ FLOOR, TABLE = 'the floor', 'the table'
 class Surroundings(Parameters):
     """What stands around an arm, in its base frame."""
 
-    floor: bool = parameter(True, 'whether the plane z = 0 of the base is a floor')
+    floor: bool = parameter(True, 'if true, the plane z = 0 of the base frame is a floor')
     table: tuple[float, ...] = parameter(
         (),
-        'box: its middle x, y, z and its sizes along them [m], base frame; empty: none',
+        'box in the base frame: centre x, y, z and sizes along them [m]; empty: none',
         length=6,
     )
 

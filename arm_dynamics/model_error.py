@@ -26,22 +26,24 @@ class ModelError(Parameters):
     prefix: ClassVar[str] = 'model_error.'
 
     mass_scale: PerJoint = parameter(
-        (1.0,), "factor on a link's mass; its inertia goes with it", above=0, max=100
+        (1.0,), 'factor on the mass and inertia of each link [1]', above=0, max=100
     )
     inertia_scale: PerJoint = parameter(
-        (1.0,), "factor on a link's rotational inertia, on top of mass_scale", above=0, max=100
+        (1.0,), 'additional factor on the rotational inertia of each link [1]', above=0, max=100
     )
     com_shift: tuple[float, ...] = parameter(
-        (0.0, 0.0, 0.0), "shift of every link's centre of mass, in the link's frame [m]", length=3
+        (0.0, 0.0, 0.0), "shift of each link's centre of mass, in its frame [m]", length=3
     )
-    payload: float = parameter(0.0, "point mass at the tool frame's origin [kg]", min=0, max=1000)
-    gravity: tuple[float, ...] = parameter((), "base frame [m/s^2]; empty: the model's", length=3)
+    payload: float = parameter(0.0, 'point mass at the tool frame [kg]', min=0, max=1000)
+    gravity: tuple[float, ...] = parameter(
+        (), "gravity in the base frame [m/s^2]; empty: the model's", length=3
+    )
     friction: PerJoint = parameter((), "Coulomb friction [N.m | N]; empty: the model's", min=0)
     damping: PerJoint = parameter(
         (), "viscous friction [N.m.s/rad | N.s/m]; empty: the model's", min=0
     )
-    armature: PerJoint = parameter((0.0,), "rotor inertia beside the model's [kg m^2 | kg]", min=0)
-    effort_scale: float = parameter(1.0, 'factor on all effort limits', above=0, max=100)
+    armature: PerJoint = parameter((0.0,), 'additional rotor inertia [kg m^2 | kg]', min=0)
+    effort_scale: float = parameter(1.0, 'factor on all effort limits [1]', above=0, max=100)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -49,12 +49,12 @@ class MotorConstants(NamedTuple):
 class DCMotors(Parameters):
     """The motors of an arm. Rotor inertia is the model's `armature`."""
 
-    torque_constant: PerJoint = parameter((10.0,), 'Kt of the motors [N.m/A]', min=0)
-    back_emf_constant: PerJoint = parameter((), 'Ke of the motors [V.s/rad]; empty: as Kt', min=0)
-    armature_resistance: PerJoint = parameter((1.0,), 'Ra of the motors [Ohm]', above=0)
-    brush_drop: PerJoint = parameter((0.0,), 'of the motors [V]', min=0)
+    torque_constant: PerJoint = parameter((10.0,), 'torque constant Kt [N.m/A]', min=0)
+    back_emf_constant: PerJoint = parameter((), 'back-EMF constant Ke [V.s/rad]; empty: Kt', min=0)
+    armature_resistance: PerJoint = parameter((1.0,), 'armature resistance Ra [Ohm]', above=0)
+    brush_drop: PerJoint = parameter((0.0,), 'voltage drop of the brushes [V]', min=0)
     half_drop_voltage: PerJoint = parameter(
-        (1.0,), 'voltage at which half the brush drop is there [V]', above=0
+        (1.0,), 'voltage at half of the brush drop [V]', above=0
     )
 
     def constants(self, joint_names: tuple[str, ...]) -> MotorConstants:

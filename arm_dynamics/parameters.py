@@ -113,9 +113,9 @@ class Stepping(Parameters):
     """The plant's steps in time, of which its controllers are told as well."""
 
     timestep: float = parameter(
-        0.002, "the plant's integration step [s], whole nanoseconds", min=1e-6, max=0.1
+        0.002, 'integration step [s], a whole number of nanoseconds', min=1e-6, max=0.1
     )
-    control_decimation: int = parameter(1, "the plant's steps per control period", min=1, max=1000)
+    control_decimation: int = parameter(1, 'integration steps per control period', min=1, max=1000)
 
     def __post_init__(self) -> None:
         super().__post_init__()

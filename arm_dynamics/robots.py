@@ -122,16 +122,18 @@ def _file_of(robot: str) -> tuple[Path, str]:
 class ArmParameters(Parameters):
     """The arm; plant and controllers read the same."""
 
-    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
-    gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'in the base frame [m/s^2]')
+    robot: str = parameter('ur5e', "robot's name, or path of a URDF, xacro or MJCF")
+    tool_frame: str = parameter('', "tool's link; empty: last of the longest chain")
+    gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'gravity in the base frame [m/s^2]')
     armature: PerJoint = parameter(
         (), "rotor inertia seen at the joint [kg m^2 | kg]; empty: the URDF's", min=0
     )
     damping: PerJoint = parameter(
-        (), "viscous friction [N.m.s/rad | N.s/m]; empty: the URDF's", min=0
+        (), "viscous joint friction [N.m.s/rad | N.s/m]; empty: the URDF's", min=0
     )
-    friction: PerJoint = parameter((), "Coulomb friction [N.m | N]; empty: the URDF's", min=0)
+    friction: PerJoint = parameter(
+        (), "Coulomb joint friction [N.m | N]; empty: the URDF's", min=0
+    )
 
     def model(self) -> RobotModel:
         """Return the model. Refuses what `RobotModel` refuses."""

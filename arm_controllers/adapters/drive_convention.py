@@ -17,10 +17,11 @@ class DriveConvention(Parameters):
 
     effort_convention: str = parameter(
         'full',
-        "of effort commands; 'gravity_compensated': the drives add g(q), as Franka's and UR's do",
+        "meaning of effort commands; 'gravity_compensated': the drives add g(q), as "
+        "Franka's and UR's do",
         one_of=CONVENTIONS,
     )
-    friction_compensation: bool = parameter(False, "the drives add the joints' friction as well")
+    friction_compensation: bool = parameter(False, "if true, the drives add the joints' friction")
 
     @property
     def compensates(self) -> bool:

@@ -13,100 +13,106 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class FollowerParameters(Parameters):
     """The rules, named as in ros2_control's joint_trajectory_controller where that has them."""
 
-    allow_partial_joints_goal: bool = parameter(False, 'a goal may leave joints out; they hold')
+    allow_partial_joints_goal: bool = parameter(
+        False, 'if true, joints that a goal leaves out hold'
+    )
     allow_integration_in_goal_trajectories: bool = parameter(
-        False, 'points may have velocities or accelerations alone; positions are their integral'
+        False, 'if true, velocities or accelerations alone are integrated to positions'
     )
     allow_trajectory_replacement: bool = parameter(
-        True, 'a goal may replace one that has not ended; an empty one always ends it'
+        True, 'if true, a goal may replace a running one; an empty goal always may'
     )
     interpolation_method: str = parameter(
         'splines',
-        "'none': the arm is asked to be at a point's position from its time on, until the next",
+        "interpolation between points; 'none': the reference is each point's position "
+        'until the next',
         one_of=('splines', 'none'),
     )
     limit_overshoot: float = parameter(
         0.02,
-        'by how much the polynomial between two points may exceed the limits of velocity and'
-        ' acceleration [1]; never those of position',
+        'share by which the polynomial between two points may exceed the velocity and '
+        'acceleration limits [1]',
         min=0,
         max=1,
     )
     allow_nonzero_velocity_at_trajectory_end: bool = parameter(
-        False, 'the last point may have a velocity; the arm brakes after it'
+        False, 'if true, the last point may have a velocity; the arm brakes after the point'
     )
     trajectory_tolerance: PerJoint = parameter(
         (0.0,),
-        'largest position error on the way [rad | m]; 0: none',
+        'largest position error during the motion [rad | m]; 0: no limit',
         min=0,
         name='constraints.{}.trajectory',
     )
     goal_tolerance: PerJoint = parameter(
         (0.0,),
-        'largest position error at the end [rad | m]; 0: none',
+        'largest position error at the end of the motion [rad | m]; 0: no limit',
         min=0,
         name='constraints.{}.goal',
     )
     goal_time: float = parameter(
         0.0,
-        'how late the goal tolerance may be met [s]; 0: as late as goal_time_limit',
+        'longest time after the last point until the goal tolerance holds [s]; 0: goal_time_limit',
         min=0,
         name='constraints.goal_time',
     )
     cmd_timeout: float = parameter(
-        0.0, "longest wait after a goal's last point [s], as goal_time_limit; 0: that one", min=0
+        0.0, 'longest wait after the last point, if below goal_time_limit [s]; 0: not used', min=0
     )
     stopped_velocity_tolerance: float = parameter(
         0.01,
-        'largest velocity error at the end [rad/s | m/s]; 0: none',
+        'largest velocity error at the end of the motion [rad/s | m/s]; 0: no limit',
         min=0,
         name='constraints.stopped_velocity_tolerance',
     )
     decelerate_on_cancel: bool = parameter(
         True,
-        'brake within `max_deceleration_on_cancel` (else stop at once)',
+        'if true, brake with max_deceleration_on_cancel; else stop at once',
         name='constraints.decelerate_on_cancel',
     )
-    decelerate_on_violation: bool = parameter(True, 'the same where a tolerance is violated')
+    decelerate_on_violation: bool = parameter(True, 'if true, brake after a violated tolerance')
     max_deceleration_on_cancel: PerJoint = parameter(
         (5.0,),
-        'of braking that no goal asked for [rad/s^2 | m/s^2]; 0: at once',
+        'deceleration after cancel or violation [rad/s^2 | m/s^2]; 0: stop at once',
         min=0,
         name='constraints.{}.max_deceleration_on_cancel',
     )
     max_acceleration: PerJoint = parameter(
-        (0.0,), '[rad/s^2 | m/s^2]; 0: none', min=0, name='joint_limits.{}.max_acceleration'
+        (0.0,),
+        'acceleration limit of goals [rad/s^2 | m/s^2]; 0: none',
+        min=0,
+        name='joint_limits.{}.max_acceleration',
     )
     start_tolerance: PerJoint = parameter(
         (0.1,),
-        'how far a point at the start may be from where the arm is [rad | m]',
+        "largest distance of a goal's start point from the measured position [rad | m]",
         min=0,
         name='constraints.{}.start',
     )
     goal_time_limit: float = parameter(
-        10.0, "longest wait after a goal's last point [s]; every goal ends", above=0
+        10.0, "longest wait after a goal's last point until the goal ends [s]", above=0
     )
     goal_duration_limit: float = parameter(
         3600.0, "longest time from acceptance to a goal's last point [s]", above=0
     )
-    waiting_goals_limit: int = parameter(16, 'most goals that may wait for their start', min=1)
+    waiting_goals_limit: int = parameter(16, 'largest number of waiting goals', min=1)
     stream_horizon: float = parameter(
         0.2,
-        'a goal of a single position that is this near in time [s] belongs to a stream: '
-        'the arm passes it without stopping, and returns to it if no other follows',
+        'longest time to the point of a goal that is part of a stream [s]: the arm '
+        'passes the point, and returns to it if no other goal follows',
         min=0,
     )
     speed_scaling: float = parameter(
         1.0,
-        'share of the speed at which goals are followed, until ~/speed_scaling_input says another',
+        'factor on the speed of goals until ~/speed_scaling_input sets another one [1]',
         min=0,
         max=1,
         name='speed_scaling.initial_scaling_factor',
     )
     time_jump_limit: float = parameter(
         0.5,
-        'longest step of time between two states [s]; after a longer one, or a step back, '
-        'the arm holds',
+        'longest time step between two states [s]; after a longer step, or a step back,'
+        ' the arm holds its position',
         above=0,
     )
 

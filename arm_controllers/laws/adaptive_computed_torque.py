@@ -20,16 +20,14 @@ class AdaptiveComputedTorqueParameters(Parameters):
     Slope and damping_rate of 20 are computed torque with kp = 400, kd = 40.
     """
 
-    slope: PerJoint = parameter(
-        (20.0,), 'Lambda [1/s], the error decays like exp(-slope t) where s = 0', min=0
-    )
+    slope: PerJoint = parameter((20.0,), 'decay rate Lambda of the error where s = 0 [1/s]', min=0)
     damping_rate: float = parameter(
-        20.0, 'kappa [1/s], s decays like exp(-kappa t) with the right parameters', above=0
+        20.0, 'decay rate kappa of s with exact parameters [1/s]', above=0
     )
-    adaptation_gain: float = parameter(100.0, 'gamma [1/(kg m^2)]; 0 does not adapt', min=0)
+    adaptation_gain: float = parameter(100.0, 'gain gamma of the adaptation [1/(kg m^2)]', min=0)
     expected_payload: float = parameter(
         0.5,
-        'mass that the tool may carry [kg]; what the last link may learn grows with it',
+        'largest expected mass at the tool [kg]; bounds what the last link may learn',
         min=0,
         max=1000,
     )

@@ -16,10 +16,10 @@ class ComputedTorquePidParameters(Parameters):
     """Gains of the error dynamics, and the bound of the integral."""
 
     kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0)
-    ki: PerJoint = parameter((2000.0,), 'integral gain [1/s^3], below kp kd', min=0)
+    ki: PerJoint = parameter((2000.0,), 'integral gain [1/s^3], less than kp kd', min=0)
     kd: PerJoint = parameter((40.0,), 'velocity gain [1/s]', min=0)
     integral_limit: float = parameter(
-        200.0, 'largest acceleration that the integral may ask for [rad/s^2 | m/s^2]', min=0
+        200.0, 'largest acceleration of the integral term [rad/s^2 | m/s^2]', min=0
     )
 
 

@@ -15,16 +15,15 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class IndependentJointParameters(Parameters):
     """Design of each joint's loop as if it were alone."""
 
-    natural_frequency: PerJoint = parameter((20.0,), 'wn [rad/s]', above=0)
-    damping_ratio: PerJoint = parameter((1.0,), 'zeta', above=0)
-    integral_rate: float = parameter(4.0, 'ki over kp [1/s], below 2 zeta wn', min=0)
+    natural_frequency: PerJoint = parameter((20.0,), 'natural frequency wn [rad/s]', above=0)
+    damping_ratio: PerJoint = parameter((1.0,), 'damping ratio zeta [1]', above=0)
+    integral_rate: float = parameter(4.0, 'integral rate ki / kp [1/s], below 2 zeta wn', min=0)
     integral_limit: float = parameter(
-        1.0, 'largest torque of the integral term over the effort limit', min=0, max=1
+        1.0, 'largest torque of the integral term as a share of the effort limit [1]', min=0, max=1
     )
     inertia: PerJoint = parameter(
         (),
-        "the joints' constant inertias [kg m^2 | kg]; none: diagonal of the mass matrix"
-        ' where the controller takes over',
+        'constant joint inertias [kg m^2 | kg]; empty: diagonal of the mass matrix at activation',
         above=0,
     )
 

@@ -15,8 +15,10 @@ from arm_dynamics.small_matrices import inverse_axes, times, transposed
 class JointImpedanceParameters(Parameters):
     """Stiffness and damping that somebody who pushes the arm feels."""
 
-    stiffness: PerJoint = parameter((300.0,), 'K [N.m/rad | N/m]', above=0)
-    damping_ratio: float = parameter(0.7, 'of every natural mode of M and K', above=0, max=10)
+    stiffness: PerJoint = parameter((300.0,), 'joint stiffness K [N.m/rad | N/m]', above=0)
+    damping_ratio: float = parameter(
+        0.7, 'damping ratio of each mode of M, K [1]', above=0, max=10
+    )
 
 
 class JointImpedance(Law):

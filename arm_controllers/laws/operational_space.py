@@ -26,21 +26,21 @@ class OperationalSpaceParameters(Parameters):
 
     kp: PerJoint = parameter(
         (400.0,),
-        '(6) position and orientation gains of the tip [1/s^2]; one number serves all',
+        'position and orientation gains of the tip, 6 numbers or one for all [1/s^2]',
         min=0,
         per=_TASK_AXES,
     )
     kd: PerJoint = parameter(
-        (40.0,), '(6) their velocity gains [1/s]; one number serves all', min=0, per=_TASK_AXES
+        (40.0,), 'velocity gains of the tip, 6 numbers or one for all [1/s]', min=0, per=_TASK_AXES
     )
     posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
-    posture_kd: float = parameter(20.0, 'velocity gain there [1/s]', min=0)
+    posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
     axes: tuple[float, ...] = parameter(
-        (1.0,) * 6, f'(6) 1 for task axes ({", ".join(_TASK_AXES)}), 0 for free ones', length=6
+        (1.0,) * 6, f'mask [1] of {", ".join(_TASK_AXES)}: 1: task, 0: free', length=6
     )
-    tip_frame: str = parameter('', "the controlled frame; empty: the model's tool frame")
+    tip_frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
     threshold: float = parameter(
-        0.01, 'mobility of a task direction [1/kg] below which it is given up smoothly', above=0
+        0.01, 'mobility [1/kg] below which a task direction is given up smoothly', above=0
     )
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ class PDParameters(Parameters):
 
     kp: PerJoint = parameter((400.0,), 'position gain [N.m/rad | N/m]', min=0)
     kd: PerJoint = parameter((40.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0)
-    gravity_compensation: bool = parameter(True, 'add g(q)')
+    gravity_compensation: bool = parameter(True, 'if true, the law adds g(q)')
 
 
 class PD(Law):

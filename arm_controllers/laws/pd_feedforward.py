@@ -15,7 +15,7 @@ class PDFeedforwardParameters(Parameters):
     kd: PerJoint = parameter((400.0,), 'velocity gain [N.m.s/rad | N.s/m]', min=0)
     feedforward_at: str = parameter(
         'reference',
-        "state at which the model is evaluated: the 'reference' (the textbook's) or as 'measured'",
+        "state at which the model is evaluated: 'reference' (the textbook's) or 'measured'",
         one_of=('reference', 'measured'),
     )
 

@@ -15,9 +15,9 @@ class PosePIDParameters(Parameters):
     Sums and differences of errors are taken per control period, not per second.
     """
 
-    p: PerJoint = parameter((0.0,), 'on the error [V/rad]', min=0)
-    i: PerJoint = parameter((0.0,), 'on the sum of the errors [V/rad]', min=0)
-    d: PerJoint = parameter((0.0,), 'on the change of the error in a period [V/rad]', min=0)
+    p: PerJoint = parameter((0.0,), 'gain on the position error [V/rad]', min=0)
+    i: PerJoint = parameter((0.0,), 'gain on the sum of position errors [V/rad]', min=0)
+    d: PerJoint = parameter((0.0,), 'gain on the change of error per period [V/rad]', min=0)
 
 
 class PosePID(Law):

@@ -19,19 +19,19 @@ class ServoParameters(Stepping):
     """Choice of feedforward, and what the servo drive in the plant does."""
 
     feedforward: str = parameter(
-        'inverse_dynamics', 'what is added to the reference, see Servo', one_of=FEEDFORWARD
+        'inverse_dynamics', 'model terms added to the reference (see Servo)', one_of=FEEDFORWARD
     )
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', above=0)
-    servo_kd: PerJoint = parameter((400.0,), 'its velocity gain [N.m.s/rad]', min=0)
+    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
     calm: float = parameter(
         0.54,
-        "of 'observed': 0 believes the sensors at once; 0.8 suits noisy ones and bad models",
+        "observer pole of 'observed' [1]: 0 trusts the sensors, 0.8 suits noise and model errors",
         min=0,
         max=0.95,
     )
     delay: int = parameter(
         0,
-        "of 'observed': control periods that commands take to the drives, as far as known",
+        "delay from command to drive that 'observed' compensates [control periods]",
         min=0,
         max=20,
     )

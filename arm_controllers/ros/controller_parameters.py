@@ -15,10 +15,10 @@ from arm_dynamics.robots import ArmParameters
 class ControllerParameters(ArmParameters, Stepping, DriveConvention):
     """Parameters of every controller node, beside those of its law and its follower."""
 
-    joints: tuple[str, ...] = parameter((), "of the arm, in any order; empty: the robot's")
+    joints: tuple[str, ...] = parameter((), "names of the arm's joints; empty: the robot's")
     mode: str = parameter(
         'lockstep',
-        "the simulator's; in 'realtime' goals are taken in a thread and checked in slices",
+        "mode of the simulator; in 'realtime' the node takes goals in a thread, checks in slices",
         one_of=('lockstep', 'realtime'),
     )
     state_publish_rate: float = parameter(
@@ -32,18 +32,18 @@ class ControllerParameters(ArmParameters, Stepping, DriveConvention):
     )
     reference_motion: str = parameter(
         'continuous',
-        "velocity and acceleration that a torque law follows: the reference's own, or 'discrete':"
-        ' the differences of its samples, for arms that are simulated in such steps',
+        "velocity and acceleration that torque laws follow: 'continuous' (the "
+        "reference's own), or 'discrete' (differences of the reference's samples)",
         one_of=MOTIONS,
     )
     friction_velocity: str = parameter(
         'measured',
-        'by which torque laws answer Coulomb friction: measured, where it must fade at low speed,'
-        " or the reference's",
+        "velocity at which torque laws compensate Coulomb friction: 'measured' (fades "
+        "at low speed) or 'reference'",
         one_of=FRICTION_VELOCITIES,
     )
-    autostart: bool = parameter(False, 'configure and activate by itself')
-    core: int = parameter(-1, 'run on this CPU core only; -1: on any')
+    autostart: bool = parameter(False, 'if true, the node activates itself')
+    core: int = parameter(-1, 'CPU core to run on; -1: any core')
 
     def __post_init__(self) -> None:
         super().__post_init__()

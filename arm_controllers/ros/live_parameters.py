@@ -27,8 +27,8 @@ from arm_dynamics.parameters import PerJoint
 OF_JOINTS = ('armature', 'damping', 'friction')
 _PAIR = ('natural_frequency', 'damping_ratio')
 FREQUENCY_AND_RATIO = (
-    ParameterField(_PAIR[0], (0.0,), PerJoint, 'of the error dynamics [rad/s]; 0: of the gains'),
-    ParameterField(_PAIR[1], (1.0,), PerJoint, 'of the error dynamics; both set the gains'),
+    ParameterField(_PAIR[0], (0.0,), PerJoint, 'natural frequency [rad/s]; 0: by the gains'),
+    ParameterField(_PAIR[1], (1.0,), PerJoint, 'damping ratio [1]; sets the gains'),
 )
 
 

@@ -86,7 +86,7 @@ def declare_unused(node: Node, unused: Callable[[str], bool]) -> list[str]:
     """Declare parameters that are given and admitted, but not used; return their names."""
     names = sorted(filter(unused, _overrides(node)))
     for name in names:
-        declare_parameter(node, ParameterField(name, '', str, 'without meaning here, not used'))
+        declare_parameter(node, ParameterField(name, '', str, 'parameter without effect here'))
     return names
 
 

@@ -30,16 +30,22 @@ class ForwardModelParameters(Parameters):
 
     actuator: str = parameter(
         'torque',
-        "'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor)",
+        "drive: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque' or 'voltage' (DC motor)",
         one_of=ACTUATORS,
     )
-    integrator: str = parameter('implicitfast', 'how to step', one_of=INTEGRATORS)
-    servo_kp: PerJoint = parameter((2000.0,), '[N.m/rad]', min=0)
-    servo_kd: PerJoint = parameter((400.0,), '[N.m.s/rad]', min=0)
-    motors: DCMotors = parameter(DCMotors(), 'the DC motors')
-    limit_stiffness: PerJoint = parameter((0.0,), 'spring beyond position limits [N.m/rad]', min=0)
-    limit_damping: PerJoint = parameter((0.0,), 'damper there [N.m.s/rad]', min=0)
-    effort_limits: bool = parameter(True, "enforce the URDF's effort limits")
+    integrator: str = parameter(
+        'implicitfast', 'integration method (docs/integrators.md)', one_of=INTEGRATORS
+    )
+    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
+    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
+    motors: DCMotors = parameter(DCMotors(), 'parameters of the DC motors')
+    limit_stiffness: PerJoint = parameter(
+        (0.0,), 'stiffness beyond position limits [N.m/rad]', min=0
+    )
+    limit_damping: PerJoint = parameter(
+        (0.0,), 'damping beyond position limits [N.m.s/rad]', min=0
+    )
+    effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -26,16 +26,17 @@ _CARRYING = 10.0  # relative spread of the link that carries a payload
 class IdentificationParameters(Parameters):
     """How a recording is read."""
 
-    cutoff: float = parameter(10.0, 'of the zero-phase filters [Hz]', min=0.1, max=1000)
+    cutoff: float = parameter(10.0, 'cutoff of the zero-phase filters [Hz]', min=0.1, max=1000)
     held_back: float = parameter(
-        0.2, 'last share of the recording, for validation', min=0, max=0.9
+        0.2, 'last share of the recording, which is kept for validation [1]', min=0, max=0.9
     )
     prior: float = parameter(
-        0.5, "relative spread of each link's inertia about the model", above=0, max=100
+        0.5,
+        "relative standard deviation of each link's inertia about the model [1]",
+        above=0,
+        max=100,
     )
-    payload: bool = parameter(
-        False, 'take all links as given, and find what the last one carries at the tool'
-    )
+    payload: bool = parameter(False, 'if true, only the payload is estimated')
 
 
 @dataclass(frozen=True)

@@ -23,20 +23,20 @@ _WORST = 30.0  # decades: cost of a motion that shows nothing
 class ExcitationParameters(Surroundings):
     """What a motion may be, and how long it is looked for."""
 
-    period: float = parameter(10.0, 'of the motion [s]', min=0.5, max=1000)
-    harmonics: int = parameter(5, 'of the Fourier series', min=3, max=50)
+    period: float = parameter(10.0, 'period of the motion [s]', min=0.5, max=1000)
+    harmonics: int = parameter(5, 'number of harmonics of the Fourier series', min=3, max=50)
     max_velocity: float = parameter(
-        2.0, 'of a joint without a velocity limit [rad/s | m/s]', above=0, max=1e3
+        2.0, 'default velocity limit of a joint [rad/s | m/s]', above=0, max=1e3
     )
-    max_acceleration: float = parameter(10.0, 'of any joint [rad/s^2 | m/s^2]', above=0, max=1e4)
+    max_acceleration: float = parameter(
+        10.0, 'acceleration limit of all joints [rad/s^2 | m/s^2]', above=0, max=1e4
+    )
     share: float = parameter(
-        0.8, "of velocity and torque limits, and of a joint's range, that is used", above=0, max=1
+        0.8, 'used share of velocity, torque and position limits [1]', above=0, max=1
     )
-    clearance: float = parameter(
-        0.005, 'least distance from the floor, the table and of links from each other [m]', min=0
-    )
-    evaluations: int = parameter(2000, 'motions that are tried', min=1, max=10**7)
-    seed: int = parameter(0, 'of the search', min=0)
+    clearance: float = parameter(0.005, 'least distance between links, floor and table [m]', min=0)
+    evaluations: int = parameter(2000, 'number of motions to evaluate', min=1, max=10**7)
+    seed: int = parameter(0, 'random seed of the search', min=0)
 
 
 @dataclass(frozen=True)

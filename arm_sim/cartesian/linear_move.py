@@ -28,10 +28,12 @@ _REST = 1e-3  # [rad/s | m/s] a joint that is slower is at rest
 class LinearMoveParameters(TipParameters):
     """Parameters of the node."""
 
-    controller: str = parameter('servo_controller', 'the node that takes its goals')
-    tip_speed_limit: float = parameter(0.25, 'of goals that give none [m/s]', above=0, max=100)
+    controller: str = parameter('servo_controller', 'name of the controller for the goals')
+    tip_speed_limit: float = parameter(
+        0.25, 'tip speed of goals without a limit [m/s]', above=0, max=100
+    )
     acceleration_limit: PerJoint = parameter(
-        (10.0,), 'of goals that give none [rad/s^2 | m/s^2]', above=0
+        (10.0,), 'joint acceleration of goals without a limit [rad/s^2 | m/s^2]', above=0
     )
 
 

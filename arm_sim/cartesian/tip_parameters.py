@@ -11,11 +11,9 @@ from arm_dynamics.robots import RobotWords, find_urdf
 class TipParameters(Parameters):
     """An arm, and the frame of it that is meant."""
 
-    robot: str = parameter('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'a link; empty: the last link of the longest chain')
-    tip_frame: str = parameter(
-        '', "the frame that is meant where none is named; empty: the model's tool frame"
-    )
+    robot: str = parameter('ur5e', "robot's name, or path of a URDF, xacro or MJCF")
+    tool_frame: str = parameter('', "tool's link; empty: last of the longest chain")
+    tip_frame: str = parameter('', "default tip frame; empty: the model's tool frame")
 
     def model(self) -> RobotModel:
         """Return the arm's model, whose tool frame is that tip. Refuses what `RobotModel` does."""

@@ -29,14 +29,18 @@ EXACT = 10_000  # samples of which every number is kept
 class Ranges(Parameters):
     """What is drawn, evenly, for every sample."""
 
-    mass: float = parameter(0.2, "each link's mass and inertia within 1 +- this", min=0, max=0.99)
+    mass: float = parameter(0.2, 'largest relative error of link inertias [1]', min=0, max=0.99)
     friction: float = parameter(
-        0.005, "Coulomb friction, up to this share of a joint's effort limit", min=0, max=1
+        0.005, "largest Coulomb friction over the joint's effort limit [1]", min=0, max=1
     )
-    delay: int = parameter(2, 'up to so many control periods', min=0, max=100)
-    position_noise: float = parameter(1e-5, 'standard deviation up to this [rad | m]', min=0)
-    velocity_noise: float = parameter(1e-3, 'standard deviation up to this [rad/s | m/s]', min=0)
-    effort: float = parameter(0.6, "the effort limits' share, from this to 1", above=0, max=1)
+    delay: int = parameter(2, 'largest delay [control periods]', min=0, max=100)
+    position_noise: float = parameter(
+        1e-5, 'largest standard deviation of positions [rad | m]', min=0
+    )
+    velocity_noise: float = parameter(
+        1e-3, 'largest standard deviation of velocities [rad/s | m/s]', min=0
+    )
+    effort: float = parameter(0.6, 'smallest factor on the effort limits [1]', above=0, max=1)
 
     def draw(self, robot: Robot, seed: int, index: int) -> tuple[ModelError, Imperfections]:
         """Return sample `index`; it depends on nothing but these arguments."""

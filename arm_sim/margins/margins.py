@@ -34,15 +34,17 @@ class Loop(Trial):
 
     feedforward: str = ''  # level of a servo; empty: as in the files
     natural_frequency: float = parameter(
-        0.0, "that the law is designed for [rad/s]; 0: the files' gains", min=0, max=1e4
+        0.0, "natural frequency of the law [rad/s]; 0: the files' gains", min=0, max=1e4
     )
-    reference_motion: str = parameter('continuous', 'see DiscreteMotion', one_of=MOTIONS)
+    reference_motion: str = parameter(
+        'continuous', 'motion that the law follows (see DiscreteMotion)', one_of=MOTIONS
+    )
     friction_velocity: str = parameter(
-        'measured', 'see FrictionOfReference', one_of=FRICTION_VELOCITIES
+        'measured', 'velocity for friction (see FrictionOfReference)', one_of=FRICTION_VELOCITIES
     )
-    delay: int = parameter(0, 'control periods by which commands are late', min=0, max=50)
-    position_noise: float = parameter(0.0, 'standard deviation [rad | m]', min=0)
-    velocity_noise: float = parameter(0.0, 'standard deviation [rad/s | m/s]', min=0)
+    delay: int = parameter(0, 'delay of commands [control periods]', min=0, max=50)
+    position_noise: float = parameter(0.0, 'standard deviation of positions [rad | m]', min=0)
+    velocity_noise: float = parameter(0.0, 'standard deviation of velocities [rad/s | m/s]', min=0)
 
     def gains(self, robot: Robot) -> Any:
         """Return the law's parameters."""

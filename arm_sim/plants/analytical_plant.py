@@ -44,8 +44,12 @@ class AnalyticalParameters(PlantParameters, DCMotors):
     MuJoCo's) or lagged_euler (the published five-joint arm's; actuator voltage only).
     """
 
-    limit_stiffness: PerJoint = parameter((1000.0,), 'spring at position limits [N.m/rad]', min=0)
-    limit_damping: PerJoint = parameter((10.0,), 'damper at position limits [N.m.s/rad]', min=0)
+    limit_stiffness: PerJoint = parameter(
+        (1000.0,), 'stiffness beyond position limits [N.m/rad]', min=0
+    )
+    limit_damping: PerJoint = parameter(
+        (10.0,), 'damping beyond position limits [N.m.s/rad]', min=0
+    )
 
 
 class AnalyticalPlant(Plant):

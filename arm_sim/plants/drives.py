@@ -16,21 +16,21 @@ class DriveParameters(DriveConvention):
     """The drives of an arm. The default is none of it: what is commanded acts, at once."""
 
     compensation_scale: float = parameter(
-        1.0, 'factor on gravity and friction as the drives know them', min=0, max=10
+        1.0, "factor on gravity and friction in the drives' own compensation [1]", min=0, max=10
     )
     effort_rate_limit: PerJoint = parameter(
-        (), 'most that an effort command may change [N.m/s | N/s]; empty: anything', above=0
+        (), 'largest rate of an effort command [N.m/s | N/s]; empty: no limit', above=0
     )
     command_delay: int = parameter(
-        0, 'control periods from a state to the effect of its command', min=0, max=1000
+        0, 'delay from a state to the effect of its command [control periods]', min=0, max=1000
     )
     command_jitter: int = parameter(
-        0, 'so many periods more at most, drawn anew in each', min=0, max=1000
+        0, 'largest additional delay, drawn in each period [control periods]', min=0, max=1000
     )
-    jitter_seed: int = parameter(0, 'of what is drawn')
+    jitter_seed: int = parameter(0, 'random seed of the command jitter')
     encoder_resolution: PerJoint = parameter(
         (),
-        'step of measured positions [rad | m]; velocities are their differences; empty: exact',
+        'step of measured positions [rad | m], which give the velocities; empty: exact',
         above=0,
     )
 

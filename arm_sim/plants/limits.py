@@ -14,12 +14,12 @@ class Limits(Parameters):
     """Bounds on what others ask for, all of which may change while the arm moves."""
 
     speed_limit_factor: float = parameter(
-        2.0, "of the URDF's speed limits, beyond which the arm is braked; 0: never", min=0
+        2.0, "factor on the URDF's speed limits; beyond, the arm is braked [1]; 0: never", min=0
     )
-    wrench_force_limit: float = parameter(1000.0, 'largest external force [N]', min=0)
-    wrench_torque_limit: float = parameter(1000.0, 'largest external torque [N.m]', min=0)
+    wrench_force_limit: float = parameter(1000.0, 'largest external force vector [N]', min=0)
+    wrench_torque_limit: float = parameter(1000.0, 'largest external torque vector [N.m]', min=0)
     waiting_wrenches_limit: int = parameter(
-        1000, 'most external wrenches that wait for their stamp', min=0
+        1000, 'largest number of external wrenches that wait for their stamp', min=0
     )
 
     def check_wrench(self, wrench: Array, ahead: float, waiting: int) -> None:

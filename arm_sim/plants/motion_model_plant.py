@@ -54,22 +54,24 @@ class MotionModelParameters(PlantParameters):
     motion_type: str = parameter(
         'computed_torque', 'fidelity of the motion', one_of=(*MOTION_TYPES, TASK_SPACE)
     )
-    natural_frequency: PerJoint = parameter((20.0,), 'of the error dynamics [rad/s]', above=0)
-    damping_ratio: PerJoint = parameter((1.0,), 'of the error dynamics', above=0)
+    natural_frequency: PerJoint = parameter(
+        (20.0,), 'natural frequency of the error [rad/s]', above=0
+    )
+    damping_ratio: PerJoint = parameter((1.0,), 'damping ratio of the error [1]', above=0)
     settling_time: PerJoint = parameter(
-        (0.0,), '[s], instead of the natural frequency where it is above zero', min=0
+        (0.0,), 'settling time in place of natural_frequency [s]; 0: not used', min=0
     )
     overshoot: PerJoint = parameter(
-        (0.0,), 'share of a step, instead of the damping ratio where settling_time is above zero'
+        (0.0,), 'overshoot of a step, in place of damping_ratio if settling_time > 0 [1]'
     )
     kp: PerJoint = parameter(
         (),
         "stiffness of 'pd' [N.m/rad] and 'task_space' [N/m, N.m/rad]: one number, one per joint "
         "or axis, or a matrix row by row; empty with 'pd': by natural_frequency and the inertia",
     )
-    kd: PerJoint = parameter((), 'damping, likewise [N.m.s/rad], [N.s/m, N.m.s/rad]')
+    kd: PerJoint = parameter((), "damping of 'pd' [N.m.s/rad] and 'task_space' [N.s/m, N.m.s/rad]")
     joint_damping: PerJoint = parameter(
-        (1.0,), "of 'task_space', for motions that leave the tip at rest [N.m.s/rad]", min=0
+        (1.0,), "damping of 'task_space' in the null space [N.m.s/rad]", min=0
     )
 
     def __post_init__(self) -> None:

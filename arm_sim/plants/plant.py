@@ -29,15 +29,15 @@ class PlantParameters(Stepping, Surroundings, DriveParameters):
 
     actuator: str = parameter(
         'servo',
-        "'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque', or 'voltage' (DC motor)",
+        "drive: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque' or 'voltage' (DC motor)",
         one_of=tuple(COMMAND_INTERFACE),
     )
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
     servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
-    effort_limits: bool = parameter(True, "enforce the URDF's effort limits")
-    integrator: str = parameter('implicitfast', "the engine's name for it")
+    effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
+    integrator: str = parameter('implicitfast', 'integration method of the engine')
     contacts: bool = parameter(
-        False, 'whether links touch the floor and the table, or go through them (engine mujoco)'
+        False, 'if true, links touch the floor and the table (engine mujoco)'
     )
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:

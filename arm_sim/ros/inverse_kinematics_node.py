@@ -46,15 +46,13 @@ _LIVE = ('position_tolerance', 'orientation_tolerance', 'solver', 'restarts', 'r
 class InverseKinematicsParameters(TipParameters):
     """Parameters of the node."""
 
-    position_tolerance: float = parameter(1e-6, 'of requests that give none [m]', above=0, max=1)
+    position_tolerance: float = parameter(1e-6, 'default position tolerance [m]', above=0, max=1)
     orientation_tolerance: float = parameter(
-        1e-6, 'of requests that give none [rad]', above=0, max=3.2
+        1e-6, 'default orientation tolerance [rad]', above=0, max=3.2
     )
-    solver: str = parameter('auto', 'of requests that give none')
-    restarts: int = parameter(
-        60, 'random starts of iterative solvers after the seed', min=0, max=10_000
-    )
-    random_seed: int = parameter(0, 'of those starts; equal requests give equal answers', min=0)
+    solver: str = parameter('auto', 'solver of requests without one')
+    restarts: int = parameter(60, 'number of random starts after the seed', min=0, max=10_000)
+    random_seed: int = parameter(0, 'random seed of those starts', min=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -22,14 +22,14 @@ from arm_sim.ros.state_output import StateOutput
 class SimulatorParameters(ArmParameters, Limits):
     """Parameters of the simulator node, beside those of the plant."""
 
-    engine: str = parameter('mujoco', 'physics engine')
+    engine: str = parameter('mujoco', 'name of the physics engine')
     mode: str = parameter(
         'lockstep',
-        "'lockstep' (waits for the command to each state) or 'realtime' (wall clock)",
+        "time base: 'lockstep' (waits for the command to each state) or 'realtime' (wall clock)",
         one_of=('lockstep', 'realtime'),
     )
     real_time_factor: float = parameter(
-        1.0, 'simulated seconds per wall-clock second (realtime)', min=0.001, max=1000
+        1.0, 'simulated seconds per wall-clock second in realtime [1]', min=0.001, max=1000
     )
     initial_positions: PerJoint = parameter(
         (), 'positions at reset [rad | m]; empty: nearest to zero in limits'
@@ -37,27 +37,27 @@ class SimulatorParameters(ArmParameters, Limits):
     initial_velocities: PerJoint = parameter((), 'velocities at reset [rad/s | m/s]; empty: rest')
     payload: float = parameter(0.0, 'mass at the tool frame, not in robot_description [kg]')
     payload_end: float = parameter(0.0, 'time at which the payload falls off [s]; 0: never', min=0)
-    described: str = parameter(
-        '', "robot whose URDF stands on robot_description; empty: the simulated one's"
-    )
+    described: str = parameter('', 'robot whose URDF is published; empty: the simulated one')
     clock_rate: float = parameter(
-        100.0, 'rate of /clock [Hz, simulated]; 0: none', min=0, max=10_000.0
+        100.0, 'rate of /clock in simulated time [Hz]; 0: not published', min=0, max=10_000.0
     )
-    tf_rate: float = parameter(50.0, 'rate of /tf [Hz, simulated]; 0: none', min=0, max=10_000.0)
+    tf_rate: float = parameter(
+        50.0, 'rate of /tf in simulated time [Hz]; 0: not published', min=0, max=10_000.0
+    )
     command_timeout: float = parameter(
-        0.1, 'simulated time without a new command before the arm brakes [s] (realtime)', above=0
+        0.1, 'simulated time without a command until the arm brakes in realtime [s]', above=0
     )
     command_stamp: str = parameter(
         'state',
-        "what a command's stamp is: 'state' (that of the state it answers) or 'arrival' (not read:"
-        ' a command counts from when it comes until the next one; realtime)',
+        "meaning of a command's stamp: 'state' (that of the answered state) or "
+        "'arrival' (ignored: a command holds until the next one; realtime)",
         one_of=('state', 'arrival'),
     )
     lockstep_timeout: float = parameter(
-        30.0, 'wall-clock time without the awaited command before it brakes [s]', above=0
+        30.0, 'wall-clock time without the awaited command until the arm brakes [s]', above=0
     )
-    start_paused: bool = parameter(False, 'do not step until /simulator/pause is told false')
-    core: int = parameter(-1, 'run on this CPU core only; -1: on any')
+    start_paused: bool = parameter(False, 'if true, the simulator starts paused')
+    core: int = parameter(-1, 'CPU core to run on; -1: any core')
     record_inputs: str = parameter(
         '', 'file of start state and inputs, for `replay_inputs` (engine analytical)'
     )

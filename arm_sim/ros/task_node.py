@@ -41,28 +41,26 @@ class TaskNodeParameters(ArmParameters, Stepping):
 
     controller: str = parameter(
         'computed_torque',
-        "law whose controller follows; external: the user's own; none: the simulator itself",
+        "law of the controller; external: the user's own node; none: the simulator itself",
     )
     start: str = parameter(
         'rest',
-        "'moving', the arm starts on the task's reference; or 'rest', a way leads to it",
+        "initial state: 'moving' (on the reference) or 'rest' (the task moves there first)",
         one_of=('moving', 'rest'),
     )
-    engine: str = parameter('mujoco', 'what was launched, for the report')
-    mode: str = parameter('lockstep', 'what was launched, for the report')
-    feedforward: str = parameter('', 'what was launched, for the report')
+    engine: str = parameter('mujoco', 'name of the launched engine, for the report')
+    mode: str = parameter('lockstep', 'name of the launched mode, for the report')
+    feedforward: str = parameter('', 'name of the launched feedforward, for the report')
     passes: int = parameter(
-        1, 'times that the motion is made; each learns from the one before', min=1, max=1000
+        1, 'number of repetitions; each learns from the one before', min=1, max=1000
     )
     learning_cutoff: float = parameter(
-        0.0, 'of the low-pass for what is learnt, against noise [Hz]; 0: none', min=0
+        0.0, 'cutoff of the low-pass filter on learnt efforts [Hz]; 0: none', min=0
     )
     timeout: float = parameter(120.0, 'longest wait for another node [s]', min=0.1, max=1000)
-    output_dir: str = parameter('', 'folder for what comes of it; empty: <task>_output')
-    record: str = parameter(
-        'mcap', 'what the messages are written as', one_of=('mcap', 'bag', 'none')
-    )
-    core: int = parameter(-1, 'run on this CPU core only; -1: on any')
+    output_dir: str = parameter('', 'folder for the results; empty: <task>_output')
+    record: str = parameter('mcap', 'format of the recording', one_of=('mcap', 'bag', 'none'))
+    core: int = parameter(-1, 'CPU core to run on; -1: any core')
 
     @property
     def law(self) -> str:
@@ -79,7 +77,7 @@ class TaskNodeParameters(ArmParameters, Stepping):
 class AnyTaskParameters(Parameters):
     """The parameter of the node that runs any task."""
 
-    task: str = parameter('sinusoid', 'by name')
+    task: str = parameter('sinusoid', 'name of the task')
 
 
 def asked(task: Task, parameters: TaskNodeParameters, q: Array) -> tuple[Goal | None, int]:

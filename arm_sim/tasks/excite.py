@@ -23,9 +23,9 @@ _CHECKED = 100  # configurations on the way to the start, for clearance
 class ExciteParameters(ExcitationParameters):
     """The goal file, or how a motion is found where there is none."""
 
-    file: str = parameter('', 'goal file, as `excite` writes it; empty: a motion is looked for')
-    periods: int = parameter(6, 'of a motion that is looked for', min=1, max=1000)
-    evaluations: int = parameter(300, 'motions that are tried', min=1, max=10**7)
+    file: str = parameter('', 'path of a goal file; empty: a motion is computed')
+    periods: int = parameter(6, 'number of periods of a computed motion', min=1, max=1000)
+    evaluations: int = parameter(300, 'number of motions to evaluate', min=1, max=10**7)
 
 
 class Excite(Task):

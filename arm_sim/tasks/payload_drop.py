@@ -11,7 +11,9 @@ class PayloadDropParameters(SinusoidParameters):
     """Parameters of the payload, beside those of the sinusoid."""
 
     payload: float = parameter(2.0, 'mass at the tool [kg]', above=0, max=1000)
-    drop: float = parameter(0.5, 'share of the time after which it falls off', above=0, max=1)
+    drop: float = parameter(
+        0.5, 'share of the time after which the payload falls off [1]', above=0, max=1
+    )
 
 
 class PayloadDrop(Sinusoid):

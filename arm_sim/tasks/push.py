@@ -14,11 +14,11 @@ class PushParameters(Parameters):
     """Parameters of the push."""
 
     force: tuple[float, ...] = parameter(
-        (0.0, 20.0, 0.0), 'at the tool frame, base-aligned [N]', length=3, min=-1e6, max=1e6
+        (0.0, 20.0, 0.0), 'force at the tool frame, base-aligned [N]', length=3, min=-1e6, max=1e6
     )
-    begin: float = parameter(0.3, 'of the push [s]', min=0)
-    end: float = parameter(0.5, 'of the push [s]')
-    duration: float = parameter(2.0, 'measured time [s]')
+    begin: float = parameter(0.3, 'begin of the push [s]', min=0)
+    end: float = parameter(0.5, 'end of the push [s]')
+    duration: float = parameter(2.0, 'duration of the measurement [s]')
 
     def __post_init__(self) -> None:
         super().__post_init__()

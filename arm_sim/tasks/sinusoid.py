@@ -24,12 +24,12 @@ _APART = 1e-6  # from a limit, more than rounding [rad | m]
 class SinusoidParameters(Parameters):
     """Parameters of the sinusoid."""
 
-    amplitude: PerJoint = parameter((0.2,), 'one for all joints or one per joint [rad | m]')
-    frequency: float = parameter(0.5, '[Hz]', min=0.001, max=100)
-    cycles: float = parameter(1.0, 'measured cycles', min=0.1, max=1000)
-    sample_period: float = parameter(0.01, 'between points of the goal [s]', min=1e-4, max=1)
+    amplitude: PerJoint = parameter((0.2,), 'amplitude of all or of each joint [rad | m]')
+    frequency: float = parameter(0.5, 'frequency of the sinusoid [Hz]', min=0.001, max=100)
+    cycles: float = parameter(1.0, 'number of measured cycles [1]', min=0.1, max=1000)
+    sample_period: float = parameter(0.01, 'time between points of the goal [s]', min=1e-4, max=1)
     limit: float = parameter(
-        0.0, 'largest RMS error of any joint for exit code 0 [deg | mm]; 0: none', min=0
+        0.0, 'largest RMS joint error for exit code 0 [deg | mm]; 0: none', min=0
     )
 
 

@@ -18,10 +18,10 @@ class StepParameters(Parameters):
     """Parameters of the step."""
 
     size: float = parameter(
-        0.1, 'by which every joint jumps, within its limits [rad | m]', min=-100.0, max=100
+        0.1, 'jump of every joint, within its limits [rad | m]', min=-100.0, max=100
     )
     at: float = parameter(0.1, 'time of the jump [s]', min=0.01, max=1000)
-    duration: float = parameter(1.6, 'measured time [s]')
+    duration: float = parameter(1.6, 'duration of the measurement [s]')
 
     def __post_init__(self) -> None:
         super().__post_init__()

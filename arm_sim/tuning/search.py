@@ -22,22 +22,22 @@ _CHUNK = 500  # fresh arms in one batch
 class Margins(Parameters):
     """What 95 % of the arms must keep to; every one must be stable."""
 
-    torque: float = parameter(0.9, "largest torque over the arm's own limit", above=0, max=1)
+    torque: float = parameter(0.9, "largest torque over the arm's limit [1]", above=0, max=1)
     chatter: float = parameter(
-        0.02, 'RMS change of torque from period to period over the RMS limit', above=0, max=1
+        0.02, 'largest RMS change of torque per period over the RMS limit [1]', above=0, max=1
     )
-    delay: int = parameter(1, 'periods of delay beyond all that are drawn', min=0, max=100)
+    delay: int = parameter(1, 'additional delay [control periods]', min=0, max=100)
 
 
 @dataclass(frozen=True)
 class Effort(Parameters):
     """How much is tried."""
 
-    arms: int = parameter(48, 'drawn arms for each candidate', min=1, max=100_000)
-    edge: int = parameter(16, 'of them again, with the delay of the margin', min=0, max=100_000)
-    generations: int = parameter(15, 'of CMA-ES', min=0, max=100_000)
-    population: int = parameter(12, 'candidates in each', min=4, max=10_000)
-    fresh: int = parameter(10_000, 'arms of other draws, for validation', min=1, max=10_000_000)
+    arms: int = parameter(48, 'number of drawn arms per candidate', min=1, max=100_000)
+    edge: int = parameter(16, 'number of arms with the delay margin', min=0, max=100_000)
+    generations: int = parameter(15, 'number of CMA-ES generations', min=0, max=100_000)
+    population: int = parameter(12, 'candidates per generation', min=4, max=10_000)
+    fresh: int = parameter(10_000, 'number of arms for the validation', min=1, max=10_000_000)
 
 
 class Outcome(NamedTuple):

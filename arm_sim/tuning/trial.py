@@ -44,7 +44,7 @@ class Trial(Parameters):
     engine: str = 'mujoco'
     config: str = ''
     ranges: Ranges = field(default_factory=Ranges)
-    seed: int = parameter(0, 'of the draws', min=0)
+    seed: int = parameter(0, 'random seed of the drawn arms', min=0)
 
     def load(self) -> Robot:
         """Return the robot."""

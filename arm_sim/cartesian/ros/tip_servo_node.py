@@ -38,9 +38,9 @@ _LATEST_NS = (2**31 - 10) * 1_000_000_000  # a goal's stamps are later than its 
 class TipServoNodeParameters(TipServoParameters, TipParameters):
     """Parameters of the node."""
 
-    controller: str = parameter('servo_controller', 'the node that takes its goals')
+    controller: str = parameter('servo_controller', 'name of the controller for the goals')
     command_timeout: float = parameter(
-        0.1, "of a stream without a message, in the states' time [s]", above=0, max=10
+        0.1, 'longest simulated time without a message in a stream [s]', above=0, max=10
     )
 
 

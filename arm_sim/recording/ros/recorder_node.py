@@ -17,8 +17,8 @@ from arm_sim.recording.ros.recorder import Recorder
 class RecorderParameters(Parameters):
     """Parameters of the recorder."""
 
-    record: str = parameter('mcap', 'what is written', one_of=('mcap', 'bag'))
-    output_dir: str = parameter('recordings', 'folder in which recordings get their names')
+    record: str = parameter('mcap', 'format of the recording', one_of=('mcap', 'bag'))
+    output_dir: str = parameter('recordings', 'folder that receives the recordings')
 
 
 class RecorderNode(Node):

@@ -27,11 +27,11 @@ _LATCHED = ('/robot_description', '/tf_static')
 class ReplayParameters(Parameters):
     """Parameters of the replay; `speed` and `seek` may be set while it runs."""
 
-    file: str = parameter('', 'MCAP file, or folder with one')
+    file: str = parameter('', 'path of an MCAP file, or of a folder with one')
     speed: float = parameter(
-        1.0, 'recorded seconds per second of the wall clock; 0: it stands', min=0.0, max=1e6
+        1.0, 'speed relative to the recording [1]; 0: paused', min=0.0, max=1e6
     )
-    seek: float = parameter(0.0, 'recorded time to go on from [s]', min=0.0, max=1e9)
+    seek: float = parameter(0.0, 'recorded time at which to continue [s]', min=0.0, max=1e9)
 
 
 class ReplayNode(Node):

@@ -32,7 +32,7 @@ _LOOK = 0.5  # how often the graph is looked at for new controllers [s]
 class ControllerManagerParameters(Parameters):
     """Parameters of the controller_manager; the simulator tells it all others."""
 
-    config: str = parameter('', "parameter file, over the robot's own, for what is loaded")
+    config: str = parameter('', "parameter file that overrides the robot's own")
 
 
 class ControllerManagerNode(Node):

@@ -30,24 +30,22 @@ class CubeParameters(CubeWalk, Surroundings):
     """How the cube becomes a trajectory, beside the cube itself, and the errors that must hold."""
 
     posture: PerJoint = parameter(
-        (), 'positions whose tool orientation and branch are kept [rad]; none: the start'
+        (), "positions with the tool's orientation and branch [rad]; empty: the start"
     )
-    sample_period: float = parameter(0.02, 'between points of the goal [s]', min=0.001, max=1)
+    sample_period: float = parameter(0.02, 'time between points of the goal [s]', min=0.001, max=1)
     approach_time: float = parameter(
-        2.0, 'shortest time of the way to the first corner [s]', min=0.1, max=1000
+        2.0, 'shortest time of the approach to the first corner [s]', min=0.1, max=1000
     )
     settle_time: float = parameter(2.0, 'rest at the first corner [s]', min=0, max=1000)
-    ik_position_tolerance: float = parameter(1e-9, 'of inverse kinematics [m]')
-    ik_orientation_tolerance: float = parameter(1e-9, 'of inverse kinematics [rad]')
-    clearance: float = parameter(
-        0.005, 'least distance from the floor, the table and of links from each other [m]', min=0
-    )
+    ik_position_tolerance: float = parameter(1e-9, 'position tolerance of the solver [m]')
+    ik_orientation_tolerance: float = parameter(1e-9, 'orientation tolerance of the solver [rad]')
+    clearance: float = parameter(0.005, 'least distance between links, floor and table [m]', min=0)
     path_limit: Mapping[str, tuple[float, ...]] = parameter(
-        {}, 'by path, RMS and maximum of the path error for exit code 0 [mm]', one_of=tuple(WALKS)
+        {}, 'limits of RMS and maximum path error, by path [mm]', one_of=tuple(WALKS)
     )
     tracking_limit: Mapping[str, float] = parameter(
         {},
-        'by law, or mode if not lockstep, RMS of the tracking error [mm]',
+        'limit of the RMS tracking error, by law, or by mode if not lockstep [mm]',
         one_of=(*law_names(), *(f'servo_{level}' for level in FEEDFORWARD), 'realtime'),
     )
 

@@ -27,16 +27,14 @@ class CubeWalk(Parameters):
 
     path: str = parameter(
         'edges',
-        'edges: all twelve, straight; published: the published joint-space strokes',
+        "path of the tip: 'edges' (all twelve, straight) or 'published' (joint-space strokes)",
         one_of=tuple(WALKS),
     )
     center: tuple[float, ...] = parameter(
-        (0.3, 0.2, 0.55), 'of the cube [m], base frame', length=3
+        (0.3, 0.2, 0.55), 'centre of the cube [m], base frame', length=3
     )
-    side: float = parameter(0.1, 'of the cube [m]', min=0.001, max=10)
-    edge_time: float = parameter(
-        2.0, 'time of a stroke [s], from rest to rest', min=0.05, max=1000
-    )
+    side: float = parameter(0.1, 'edge length of the cube [m]', min=0.001, max=10)
+    edge_time: float = parameter(2.0, 'duration of a stroke [s]', min=0.05, max=1000)
 
     @property
     def walk(self) -> tuple[int, ...]:

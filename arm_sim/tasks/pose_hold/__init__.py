@@ -28,8 +28,8 @@ CONTROLLED = np.array([1, 2, 4])
 class PoseHoldParameters(Parameters):
     """Parameters of the pose."""
 
-    target: PerJoint = parameter((), "pose to hold [rad | m]; none: the robot's start")
-    duration: float = parameter(3.0, 'how long [s]', min=0.001, max=3600)
+    target: PerJoint = parameter((), "pose to hold [rad | m]; empty: the robot's start")
+    duration: float = parameter(3.0, 'duration of the hold [s]', min=0.001, max=3600)
 
 
 class PoseHold(Task):

@@ -36,13 +36,11 @@ class ViewParameters(Surroundings):
     """Parameters of the view."""
 
     tool_frame: str = parameter(
-        '', 'the link whose path is drawn; empty: the last link of the longest chain'
+        '', 'link whose path is drawn; empty: the last link of the longest chain'
     )
-    view_host: str = parameter(
-        '127.0.0.1', 'address that the page is served on; 0.0.0.0: to every machine that asks'
-    )
+    view_host: str = parameter('127.0.0.1', "address of the page's server; 0.0.0.0: all networks")
     view_port: int = parameter(
-        8080, 'of the page; the next free one where it is taken', min=1, max=65535
+        8080, 'TCP port of the page; the next free one where taken', min=1, max=65535
     )
 
 

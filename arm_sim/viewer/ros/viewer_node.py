@@ -26,7 +26,7 @@ class ViewerParameters(Surroundings):
     """Parameters of the viewer."""
 
     tool_frame: str = parameter(
-        '', 'the link whose path is drawn; empty: the last link of the longest chain'
+        '', 'link whose path is drawn; empty: the last link of the longest chain'
     )
 
 
