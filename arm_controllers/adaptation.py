@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from arm_dynamics.checks import Array
-from arm_dynamics.compiling import kept
+from arm_dynamics.compiling import cached_njit
 from arm_dynamics.small_matrices import inner, solve_positive
 
 _PER_LINK = 10  # inertial parameters
@@ -67,4 +67,4 @@ def _adapt_arms(regressor, inverse, blocks, s, learnt, speed):
         speed[k] = sums.sum()
 
 
-_adapt = kept(_adapt_arms, nogil=True)
+_adapt = cached_njit(_adapt_arms, nogil=True)

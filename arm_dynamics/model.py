@@ -16,7 +16,7 @@ from arm_dynamics.urdf import read_urdf
 from arm_dynamics.urdf_checks import notes, odd_inertias, rotors
 
 # What a model is given beside its URDF: it comes before what the URDF says.
-BESIDE_URDF = ('gravity', 'armature', 'damping', 'friction')
+ARM_PARAMETERS = ('gravity', 'armature', 'damping', 'friction')
 
 # Below this speed Coulomb friction F goes to zero with the speed [rad/s | m/s]. A law that cancels
 # it at the measured velocity feeds back -F/STANDSTILL v: with steeper flanks an arm at rest
@@ -103,9 +103,9 @@ class RobotModel(Frames):
         """Return RobotModel(path_or_xml, ...): all else is as there."""
         return cls(path_or_xml, *args, **others)
 
-    def beside_urdf(self) -> dict[str, Any]:
+    def arm_parameters(self) -> dict[str, Any]:
         """Return what a node must be told to have this model, beside its URDF."""
-        numbers = {name: getattr(self, name).tolist() for name in BESIDE_URDF}
+        numbers = {name: getattr(self, name).tolist() for name in ARM_PARAMETERS}
         return {'tool_frame': self.tip_frame, **numbers}
 
     def mass_matrix(self, q: ArrayLike) -> Array:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions.described import urdf_file
+from arm_dynamics.descriptions.conversion import urdf_file
 from arm_dynamics.descriptions.named_models import find_named
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -32,7 +32,7 @@ def robot_names() -> list[str]:
     return sorted(path.stem for path in (share_folder() / 'urdf').glob('*.urdf'))
 
 
-class RobotWords(NamedTuple):
+class RobotArgument(NamedTuple):
     """A robot as it is named: `panda tip_frame:=panda_link8 joints:=chain`.
 
     Attributes:
@@ -60,7 +60,7 @@ class RobotWords(NamedTuple):
         return re.sub(r'(\.(urdf|xacro|xml|mjcf))+$', '', Path(self.name).name)
 
     @classmethod
-    def of(cls, robot: str) -> 'RobotWords':
+    def of(cls, robot: str) -> 'RobotArgument':
         """Read a name; words of the form name:=value that are not ours are for xacro."""
         if ':=' not in robot or Path(robot).expanduser().is_file():
             return cls(robot.strip())
@@ -83,14 +83,14 @@ class RobotWords(NamedTuple):
 
 
 def find_urdf(robot: str) -> Path:
-    """Return the URDF file of a robot, named as `RobotWords` says.
+    """Return the URDF file of a robot, named as `RobotArgument` says.
 
     One that is made of another file lives as long as this process.
 
     Raises:
         ArmError: no such robot, or a file that cannot be used, with what to do.
     """
-    words = RobotWords.of(robot)
+    words = RobotArgument.of(robot)
     file, told = _file_of(words.name)
     return urdf_file(file, words.xacro_args or told, words.joints, words.tip_frame)
 
@@ -138,5 +138,5 @@ class ArmParameters(Parameters):
     def model(self) -> RobotModel:
         """Return the model. Refuses what `RobotModel` refuses."""
         joints = (self.armature, self.damping, self.friction)
-        tip_frame = self.tool_frame or RobotWords.of(self.robot).tip_frame or None
+        tip_frame = self.tool_frame or RobotArgument.of(self.robot).tip_frame or None
         return RobotModel(find_urdf(self.robot), tip_frame, self.gravity, *joints)

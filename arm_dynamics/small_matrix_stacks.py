@@ -8,7 +8,7 @@ finite, spoils its own result alone: NumPy's raise LinAlgError for all.
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import cached_njit, inlined_njit
 
 _LANES = 32
 _SWEEPS = 30
@@ -204,13 +204,13 @@ def _rotation_vector(rotation, result):
             out[i] = angle * (length if i == largest else mixed / length)
 
 
-_load, _store = inlined(_load_block), inlined(_store_block)
-_factorise, _make = inlined(_factorise_block), kept(_make_orthogonal, nogil=True)
-_times_of_many = kept(_times, nogil=True)
-_product_of_many = kept(_product, nogil=True)
-_solve_of_many = kept(_solve, nogil=True)
-_orthogonal_of_many = kept(_orthogonal, nogil=True)
-_rotation_vector_of_many = kept(_rotation_vector, nogil=True)
+_load, _store = inlined_njit(_load_block), inlined_njit(_store_block)
+_factorise, _make = inlined_njit(_factorise_block), cached_njit(_make_orthogonal, nogil=True)
+_times_of_many = cached_njit(_times, nogil=True)
+_product_of_many = cached_njit(_product, nogil=True)
+_solve_of_many = cached_njit(_solve, nogil=True)
+_orthogonal_of_many = cached_njit(_orthogonal, nogil=True)
+_rotation_vector_of_many = cached_njit(_rotation_vector, nogil=True)
 
 
 def times(matrix: Array, vector: Array) -> Array:

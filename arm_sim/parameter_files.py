@@ -19,8 +19,8 @@ import yaml
 
 from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file
 from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions.described import parameter_file
-from arm_dynamics.robots import RobotWords, find_urdf, share_folder
+from arm_dynamics.descriptions.conversion import parameter_file
+from arm_dynamics.robots import RobotArgument, find_urdf, share_folder
 from arm_sim.output_folder import temporary_folder
 
 
@@ -33,7 +33,7 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
         robot: name of a shipped robot, or another one, which may have a file beside its URDF.
         config: the user's own file, which must be there; '': none.
     """
-    names, words = ['default'], RobotWords.of(robot)
+    names, words = ['default'], RobotArgument.of(robot)
     if words.is_shipped:
         parts = words.name.split('_')
         names += ['_'.join(parts[: k + 1]) for k in range(len(parts))]

@@ -7,7 +7,7 @@ import pytest
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model import BESIDE_URDF
+from arm_dynamics.model import ARM_PARAMETERS
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main
 from arm_sim.comparison.cases import Case, make_plants, run_case
@@ -48,7 +48,14 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
     told = controller_parameters(Case('planar_3r', 'sinusoid', law), planar)
     assert compared_laws()[law][0] in law_names()
     known = law_class(compared_laws()[law][0]).Parameters.__dataclass_fields__
-    others = {'robot', 'tool_frame', *BESIDE_URDF, 'timestep', 'control_decimation', 'autostart'}
+    others = {
+        'robot',
+        'tool_frame',
+        *ARM_PARAMETERS,
+        'timestep',
+        'control_decimation',
+        'autostart',
+    }
     assert set(told) <= set(known) | others
     assert all(value != [] for value in told.values())  # ROS has no type for an empty list
 

@@ -10,17 +10,17 @@ import pytest
 from arm_dynamics import compiling
 from arm_dynamics.compiling import cache_folder
 
-ADDS = """from arm_dynamics.compiling import kept
+ADDS = """from arm_dynamics.compiling import cached_njit
 STEP = {step}
-@kept
+@cached_njit
 def add(x): return x + STEP
 """
 TWICE = """from adds import add
-from arm_dynamics.compiling import announce, kept, passed
+from arm_dynamics.compiling import announce, cached_njit, higher_order_njit
 announce('twice', 'sums')
-@passed
+@higher_order_njit
 def again(f, x): return f(f(x))
-@kept
+@cached_njit
 def twice(x): return again(add, x)
 """
 PRINT = 'from twice import twice; print(twice(1.0), twice.stats.cache_hits.total())'
@@ -65,7 +65,8 @@ def test_code_that_is_reached_by_a_link_is_compiled_once(tmp_path):
     source = tmp_path / 'source'
     source.mkdir()
     (source / 'linked.py').write_text(
-        'from arm_dynamics.compiling import kept\n@kept\ndef twice(x):\n    return 2.0 * x\n'
+        'from arm_dynamics.compiling import cached_njit\n'
+        '@cached_njit\ndef twice(x):\n    return 2.0 * x\n'
     )
     (tmp_path / 'installed').symlink_to(source)
     code = 'from linked import twice; twice(1.0); print(twice.stats.cache_hits.total())'

@@ -12,8 +12,8 @@ from optional import optional
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.descriptions import mjcf_model, named_models
-from arm_dynamics.descriptions.described import parameter_file
-from arm_dynamics.robots import RobotWords, find_urdf
+from arm_dynamics.descriptions.conversion import parameter_file
+from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_sim.plants.limits import Limits
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters, check_model
@@ -370,9 +370,9 @@ def test_an_arm_without_speed_limits_steps_without_a_warning(written):
 
 
 def test_words_of_a_robot_are_read_once():
-    assert RobotWords.of('ur5e') == RobotWords('ur5e')
-    told = RobotWords.of("'my arm.xacro' joints:=a,b side:=left tip_frame:=t")
-    assert told == RobotWords('my arm.xacro', ('a', 'b'), 't', 'side:=left')
+    assert RobotArgument.of('ur5e') == RobotArgument('ur5e')
+    told = RobotArgument.of("'my arm.xacro' joints:=a,b side:=left tip_frame:=t")
+    assert told == RobotArgument('my arm.xacro', ('a', 'b'), 't', 'side:=left')
 
 
 @pytest.mark.parametrize(
@@ -386,4 +386,4 @@ def test_words_of_a_robot_are_read_once():
     ],
 )
 def test_a_robot_is_called_by_its_name_without_folder_and_ending(robot, label):
-    assert RobotWords.of(robot).label == label
+    assert RobotArgument.of(robot).label == label

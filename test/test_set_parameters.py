@@ -48,7 +48,7 @@ def physics(node):
         seen = [node.parameters]
     elif hasattr(node, 'cycle'):
         cycle = node.cycle
-        seen = [cycle.law.parameters, cycle.follower.parameters, cycle.model.beside_urdf()]
+        seen = [cycle.law.parameters, cycle.follower.parameters, cycle.model.arm_parameters()]
     else:
         seen = [node.parameters, node._of_task]
     with np.printoptions(precision=10, threshold=10_000):

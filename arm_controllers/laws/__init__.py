@@ -12,9 +12,9 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_controllers.second_order_gains import frequency_and_ratio
 from arm_dynamics.checks import Array
-from arm_dynamics.found import Found
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import of_many, with_arrays
+from arm_dynamics.plugins import PluginRegistry
 
 
 class Law:
@@ -80,8 +80,8 @@ class Law:
         return frequency_and_ratio(first, second, np.array(inertia))
 
 
-_FOUND = Found('law', __name__, 'arm_sim.laws', ('Parameters',), Law)
+_REGISTRY = PluginRegistry('law', __name__, 'arm_sim.laws', ('Parameters',), Law)
 
 
-law_names = _FOUND.names  # returns the names of all laws, sorted; no law is imported
-law_class = _FOUND.load  # returns the class of a law by its name; ArmError: it cannot be had
+law_names = _REGISTRY.names  # returns the names of all laws, sorted; no law is imported
+law_class = _REGISTRY.load  # returns the class of a law by its name; ArmError: it cannot be had

@@ -9,8 +9,8 @@ from arm_dynamics.identification.estimation import (
 from arm_dynamics.identification.excitation import Excitation, ExcitationParameters, plan
 from arm_dynamics.identification.fourier import FourierSeries
 from arm_dynamics.identification.identified_arm import (
-    beside_urdf,
     identified_urdf,
+    joint_parameters,
     with_parameters,
 )
 from arm_dynamics.identification.motor_constants import MotorConstants, motor_constants
@@ -35,10 +35,10 @@ __all__ = [
     'MotorConstants',
     'Samples',
     'TorqueScales',
-    'beside_urdf',
     'carried',
     'identified_urdf',
     'identify',
+    'joint_parameters',
     'motor_constants',
     'payload_of',
     'plan',

@@ -40,7 +40,7 @@ def identified_urdf(regressor: JointRegressor, pi: Array) -> str:
     return ElementTree.tostring(tree, encoding='unicode') + '\n'
 
 
-def beside_urdf(model: RobotModel, pi: Array) -> dict[str, Any]:
+def joint_parameters(model: RobotModel, pi: Array) -> dict[str, Any]:
     """Return the parameters of joints (and the model's gravity) for a parameter file."""
     n = model.nv
     rotors, damping, friction = (pi[k * n : (k + 1) * n].tolist() for k in (10, 11, 12))
@@ -51,7 +51,7 @@ def beside_urdf(model: RobotModel, pi: Array) -> dict[str, Any]:
 def with_parameters(regressor: JointRegressor, pi: Array) -> RobotModel:
     """Return the model of an arm with parameters pi (13 n,)."""
     model = regressor.model
-    told = beside_urdf(model, pi)
+    told = joint_parameters(model, pi)
     return RobotModel(identified_urdf(regressor, pi), model.tip_frame, **told)
 
 

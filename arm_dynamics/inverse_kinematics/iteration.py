@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from arm_dynamics.compiling import passed
+from arm_dynamics.compiling import higher_order_njit
 from arm_dynamics.inverse_kinematics.residual import (
     linearise,
     meets,
@@ -16,7 +16,7 @@ from arm_dynamics.inverse_kinematics.residual import (
 ITERATIONS = 200
 
 
-@passed
+@higher_order_njit
 def iterate(rule, chain, task, target, q):
     """Take the steps of a rule from q, in place, until the task is met, at most 200.
 
@@ -42,7 +42,7 @@ def iterate(rule, chain, task, target, q):
     return iteration, position, orientation
 
 
-@passed
+@higher_order_njit
 def from_starts(minimise, how, chain, task, target, starts, q):
     """Minimise from each start (m, n) in turn until one meets the task; write the best q (n,).
 

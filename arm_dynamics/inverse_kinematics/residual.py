@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.kinematics.compiled_kinematics import (
     chain_jacobian,
     chain_pose,
@@ -36,13 +36,13 @@ class State(NamedTuple):
     jacobian: Array
 
 
-@inlined
+@inlined_njit
 def new_state(n):
     """Return an unwritten state of n joints."""
     return State(np.empty((4, 4)), np.empty((n, 6)), np.empty(6), np.empty((6, n)))
 
 
-@inlined
+@inlined_njit
 def residual_of(task, target, pose, residual):
     """Write the residual (6,) of a pose; return its position and rotation norms."""
     pose_error(pose, target, residual)
@@ -58,14 +58,14 @@ def residual_of(task, target, pose, residual):
     return math.sqrt(position), math.sqrt(orientation)
 
 
-@inlined
+@inlined_njit
 def residual_at(chain, task, target, q, state):
     """Write pose, axes and residual of a state at q; return the residual's norms."""
     chain_pose(chain, q, state.pose, state.axes)
     return residual_of(task, target, state.pose, state.residual)
 
 
-@kept
+@cached_njit
 def largest_residuals(task, targets, poses):
     """Return the largest position [m] and rotation [rad] residual of poses (N, 4, 4)."""
     residual = np.empty(6)
@@ -76,13 +76,13 @@ def largest_residuals(task, targets, poses):
     return position, orientation
 
 
-@inlined
+@inlined_njit
 def meets(task, position, orientation):
     """Return whether residuals are within the task's tolerances."""
     return position <= task.tolerances[0] and orientation <= task.tolerances[1]
 
 
-@inlined
+@inlined_njit
 def linearise(chain, task, target, state):
     """Write the Jacobian of a state whose residual is written."""
     dead_zone, jacobian = task.dead_zone, state.jacobian
@@ -97,7 +97,7 @@ def linearise(chain, task, target, state):
                 jacobian[k, i] = 0.0
 
 
-@inlined
+@inlined_njit
 def turn_to(chain, seed, q):
     """Shift q, in place, by full turns towards the seed, as the limits allow, else to the limits.
 
@@ -124,7 +124,7 @@ def turn_to(chain, seed, q):
     return distance
 
 
-@inlined
+@inlined_njit
 def hold_joints_at_limits(chain, q, state):
     """Zero the columns of joints at a limit that a descent step would push further out."""
     for i in range(q.shape[0]):
@@ -138,14 +138,14 @@ def hold_joints_at_limits(chain, q, state):
                 state.jacobian[k, i] = 0.0
 
 
-@inlined
+@inlined_njit
 def singular_values_of(chain, state):
     """Return the singular values (min(6, n),) of the Jacobian of a state, in no order."""
     chain_jacobian(chain, state.pose, state.axes, state.pose, state.jacobian)
     return singular_values(state.jacobian)
 
 
-@kept
+@cached_njit
 def singular_values_at(chain, q):
     """Return the singular values (min(6, n),) of the Jacobian at q, in no order."""
     state = new_state(q.shape[0])
@@ -153,7 +153,7 @@ def singular_values_at(chain, q):
     return singular_values_of(chain, state)
 
 
-@inlined
+@inlined_njit
 def condition_number(values):
     """Return sigma_max / sigma_min: infinite at a singularity.
 

@@ -12,10 +12,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.found import Found
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import Chain
 from arm_dynamics.model import RobotModel
+from arm_dynamics.plugins import PluginRegistry
 
 
 class Solutions(NamedTuple):
@@ -80,7 +80,7 @@ class CompiledSolver(Solver):
         return Solutions(q, iterations, restarts)
 
 
-SOLVERS = Found('solver', f'{__package__}.solvers', 'arm_sim.solvers', base=Solver)
+SOLVERS = PluginRegistry('solver', f'{__package__}.solvers', 'arm_sim.solvers', base=Solver)
 
 
 def solver_names() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy import int64  # a bare literal would have a copy compiled for every value
 
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.inverse_kinematics.residual import (
     hold_joints_at_limits,
     linearise,
@@ -20,7 +20,7 @@ from arm_dynamics.kinematics.compiled_matrices import damped_step
 SMALLEST_PART = 1.0 / 1024.0
 
 
-@inlined
+@inlined_njit
 def largest_difference(a, b):
     """Return max |a_i - b_i|."""
     found = 0.0
@@ -29,7 +29,7 @@ def largest_difference(a, b):
     return found
 
 
-@kept
+@cached_njit
 def correct(chain, task, target, q, iterations):
     """Newton steps from q, in place, to the target, as far as the residual falls.
 
@@ -61,7 +61,7 @@ def correct(chain, task, target, q, iterations):
     return last_within
 
 
-@kept
+@cached_njit
 def pose_between(start, end, part, pose):
     """Write the pose at `part` of the way: straight line, rotation about one fixed axis."""
     error = np.empty(6)
@@ -82,7 +82,7 @@ def pose_between(start, end, part, pose):
         pose[k, 3] = start[k, 3] + part * (end[k, 3] - start[k, 3])
 
 
-@kept
+@cached_njit
 def next_on_branch(chain, task, target, redundant, reference, step_bound, q, trial):
     """Write the solution (n,) at a target near q; return whether it is one, within reach of q.
 
@@ -103,7 +103,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
     return True
 
 
-@kept
+@cached_njit
 def follow(chain, task, targets, step_bound, path):
     """Follow the branch of path[0] along targets (N, 4, 4); write path (N, n).
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy import int64  # a bare literal would have a copy compiled for every value
 
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.inverse_kinematics.residual import (
     condition_number,
     linearise,
@@ -24,7 +24,7 @@ from arm_dynamics.kinematics.chain import ChainArrays
 from arm_dynamics.kinematics.compiled_matrices import damped_step, product
 
 
-@inlined
+@inlined_njit
 def is_redundant(chain, task):
     """Return whether the chain has more joints than the task has components that count."""
     count = 6
@@ -34,7 +34,7 @@ def is_redundant(chain, task):
     return chain.lower.shape[0] > count
 
 
-@kept
+@cached_njit
 def posture_cost(chain, reference, q):
     """Return 1/2 |q - reference|^2 plus a penalty in the outer tenth of each joint's range."""
     cost = 0.0
@@ -47,7 +47,7 @@ def posture_cost(chain, reference, q):
     return cost
 
 
-@kept
+@cached_njit
 def posture_descent(chain, reference, q, jacobian, direction):
     """Write the negative gradient (n,) of `posture_cost`, its part d - pinv(J) J d.
 
@@ -70,14 +70,14 @@ def posture_descent(chain, reference, q, jacobian, direction):
     return largest
 
 
-@inlined
+@inlined_njit
 def step_along(chain, q, factor, direction, moved):
     """Write q + factor d (n,), held within the limits."""
     for i in range(q.shape[0]):
         moved[i] = min(max(q[i] + factor * direction[i], chain.lower[i]), chain.upper[i])
 
 
-@kept
+@cached_njit
 def improve_posture(chain, task, target, reference, q):
     """Move a redundant solution q, in place, along its self-motion to a lower `posture_cost`.
 
@@ -107,7 +107,7 @@ def improve_posture(chain, task, target, reference, q):
             break
 
 
-@kept
+@cached_njit
 def ease_posture(chain, task, target, reference, q, allowed):
     """Move q, in place, along its self-motion towards the reference and away from limits.
 
@@ -122,7 +122,7 @@ def ease_posture(chain, task, target, reference, q, allowed):
         step_along(chain, q, min(0.1, allowed / reach), direction, q)
 
 
-@kept
+@cached_njit
 def best_of(chain, task, target, candidates, polish, seed, q):
     """Write the candidate (m, n) nearest to the seed that meets the task within limits.
 

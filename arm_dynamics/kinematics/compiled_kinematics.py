@@ -6,13 +6,13 @@ is computed goes into the caller's arrays. See `chain.ChainArrays` for a chain.
 
 import math
 
-from arm_dynamics.compiling import announce, inlined, kept
+from arm_dynamics.compiling import announce, cached_njit, inlined_njit
 
 announce('arm_dynamics.kinematics.', 'kinematics')
 announce('arm_dynamics.inverse_kinematics.', 'kinematics')
 
 
-@inlined
+@inlined_njit
 def combined(frame, a, b, c):
     """Return a x + b y + c z of the axes x, y, z of a frame, three numbers each."""
     x, y, z = frame
@@ -23,7 +23,7 @@ def combined(frame, a, b, c):
     )
 
 
-@inlined
+@inlined_njit
 def turned(x, y, angle):
     """Return the first two axes of a frame, turned about its third."""
     c, s = math.cos(angle), math.sin(angle)
@@ -33,7 +33,7 @@ def turned(x, y, angle):
     )
 
 
-@inlined
+@inlined_njit
 def chain_pose(chain, q, pose, axes):
     """Write the frame's pose and each joint's axis and origin, `axes` (n, 6), base frame."""
     frame = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -63,7 +63,7 @@ def chain_pose(chain, q, pose, axes):
     pose[0, 3], pose[1, 3], pose[2, 3] = x, y, z
 
 
-@inlined
+@inlined_njit
 def chain_jacobian(chain, pose, axes, basis, jacobian):
     """Write J (6, n), linear part on top, in the axes of the pose `basis`."""
     for i in range(axes.shape[0]):
@@ -80,13 +80,13 @@ def chain_jacobian(chain, pose, axes, basis, jacobian):
             jacobian[3 + k, i] = b0 * ax + b1 * ay + b2 * az
 
 
-@inlined
+@inlined_njit
 def dot(a, i, b, j):
     """Return axis i of a pose times axis j of another."""
     return a[0, i] * b[0, j] + a[1, i] * b[1, j] + a[2, i] * b[2, j]
 
 
-@inlined
+@inlined_njit
 def pose_error(pose, target, error):
     """Write the error (6,) of a pose, in the target's axes: what is left to go.
 
@@ -124,7 +124,7 @@ def pose_error(pose, target, error):
     error[3], error[4], error[5] = scale * ux, scale * uy, scale * uz
 
 
-@kept
+@cached_njit
 def rotate_rows_to_log(error, jacobian):
     """Replace the angular rows J_w by Jr^-1(phi) J_w: the exact derivative of the log error.
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import cached_njit, inlined_njit
 
 
-@kept
+@cached_njit
 def solve_positive(matrix, vector, size):
     """Solve A x = b in place by Cholesky for symmetric positive A (size x size): x in `vector`.
 
@@ -39,7 +39,7 @@ def solve_positive(matrix, vector, size):
     return True
 
 
-@inlined
+@inlined_njit
 def product(matrix, vector, result):
     """Write A x (m,) of A (m, n)."""
     for i in range(matrix.shape[0]):
@@ -49,7 +49,7 @@ def product(matrix, vector, result):
         result[i] = value
 
 
-@kept
+@cached_njit
 def damped_step(jacobian, error, damping, step):
     """Write dq = J^T (J J^T + damping I)^-1 e = (J^T J + damping I)^-1 J^T e, damping > 0."""
     n = jacobian.shape[1]
@@ -75,7 +75,7 @@ def damped_step(jacobian, error, damping, step):
     return solved
 
 
-@kept
+@cached_njit
 def orthogonal_rows(matrix, length, accuracy):
     """One-sided Jacobi SVD: turn the rows of [A B] until those of A (n, length) are orthogonal.
 
@@ -113,14 +113,14 @@ def orthogonal_rows(matrix, length, accuracy):
     return squares
 
 
-@kept
+@cached_njit
 def singular_values(jacobian):
     """Return the min(6, n) singular values of J (6, n), in no order."""
     rows = np.ascontiguousarray(jacobian.T) if jacobian.shape[1] <= 6 else jacobian.copy()
     return np.sqrt(orthogonal_rows(rows, rows.shape[1], 1e-6))
 
 
-@kept
+@cached_njit
 def pseudo_inverse_step(jacobian, error, cutoff, step):
     """Write dq = pinv(J) e; singular values below cutoff * sigma_max count as zero."""
     # V^T [J^T I] = [Sigma U^T  V^T], hence pinv(J) e = V Sigma^-2 (Sigma U^T) e.

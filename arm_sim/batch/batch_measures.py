@@ -5,7 +5,7 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.model import RobotModel
 from arm_sim.runs.measures import RECOVERED
 
@@ -85,7 +85,7 @@ def _angle_between(one, other):
     return np.arctan2(np.sqrt(square), trace - 1.0)
 
 
-_angle = inlined(_angle_between)
+_angle = inlined_njit(_angle_between)
 
 
 def _sum_up_rows(
@@ -136,4 +136,4 @@ def _sum_up_rows(
             last[arm, j] = torque
 
 
-_sum_up = kept(_sum_up_rows, nogil=True)
+_sum_up = cached_njit(_sum_up_rows, nogil=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.robots import RobotWords, find_urdf
+from arm_dynamics.robots import RobotArgument, find_urdf
 
 
 @dataclass(frozen=True)
@@ -17,5 +17,5 @@ class TipParameters(Parameters):
 
     def model(self) -> RobotModel:
         """Return the arm's model, whose tool frame is that tip. Refuses what `RobotModel` does."""
-        tip_frame = self.tip_frame or self.tool_frame or RobotWords.of(self.robot).tip_frame
+        tip_frame = self.tip_frame or self.tool_frame or RobotArgument.of(self.robot).tip_frame
         return RobotModel.from_urdf(find_urdf(self.robot), tip_frame or None)

@@ -95,14 +95,14 @@ def simulator_parameters(
     usual = {each.name for each in fields(DriveParameters)} - set(plant.drives())
     told = {name: value for name, value in _ros(plant).items() if name not in usual}
     # The loop without ROS has no drive that brakes: laws are compared as they are.
-    return told | robot.model.beside_urdf() | scene | {'speed_limit_factor': 0.0}
+    return told | robot.model.arm_parameters() | scene | {'speed_limit_factor': 0.0}
 
 
 def controller_parameters(case: Case, robot: Robot) -> dict[str, Any]:
     """Return what the law's node is told for a case."""
     law = _ros(law_parameters(case.law, robot, case.natural_frequency))
     timing = {'timestep': case.timestep, 'control_decimation': 1}
-    return law | robot.model.beside_urdf() | timing
+    return law | robot.model.arm_parameters() | timing
 
 
 def _ros(parameters: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import yaml
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import FRICTIONLESS, ForwardModelParameters
-from arm_dynamics.identification import Identified, beside_urdf, identified_urdf
+from arm_dynamics.identification import Identified, identified_urdf, joint_parameters
 from arm_sim.output_folder import whole_file
 from arm_sim.parameter_files import SHARED
 from arm_sim.runs.robot import Robot
@@ -42,7 +42,7 @@ def write_arm(
         pi, other = _without_friction(found)
         told = f'the arm has, so that {config.name} has {other!r}' if other else 'none was found'
         notes.append(f'integrator {integrator!r} has no friction: {told}')
-    parameters = beside_urdf(robot.model, pi) | motors
+    parameters = joint_parameters(robot.model, pi) | motors
     for path, text in (
         (urdf, identified_urdf(found.regressor, pi)),
         (config, _config(robot, parameters, other)),

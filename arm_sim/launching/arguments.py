@@ -203,7 +203,7 @@ def description(
 
 
 def _in_words(given: dict[str, str]) -> str:
-    """Return the robot with what other arguments say of it, as `RobotWords` reads it."""
+    """Return the robot with what other arguments say of it, as `RobotArgument` reads it."""
     words = [f'{name}:={given[name]}' for name in ('joints', 'tip_frame') if given[name]]
     try:
         words += shlex.split(given['xacro_args'])

@@ -9,7 +9,7 @@ from typing import Any
 from launch.actions import ExecuteProcess, LogInfo
 from launch_ros.parameter_descriptions import ParameterValue
 
-from arm_dynamics.robots import RobotWords
+from arm_dynamics.robots import RobotArgument
 from arm_sim.launching.arguments import RECORD, namespace_of, number_of
 from arm_sim.launching.config import config_file, robot_parameter
 from arm_sim.launching.processes import ending, node_process
@@ -71,7 +71,7 @@ def view(given: Mapping[str, str], parameters: Sequence[Any] = ()) -> list[Any]:
         return [LogInfo(msg=f'view: {HELP}; the run goes on without')]
     told: dict[str, Any] = {'view_host': ParameterValue(given['view_host'], value_type=str)}
     told['view_port'] = number_of(given, 'view_port')
-    tip = RobotWords.of(given['robot']).tip_frame
+    tip = RobotArgument.of(given['robot']).tip_frame
     if tip:
         told['tool_frame'] = ParameterValue(tip, value_type=str)
     return [node_process('view', [*parameters, told], namespace_of(given), may_end=True)]

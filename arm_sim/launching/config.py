@@ -7,7 +7,7 @@ import yaml
 
 from arm_controllers.parameter_file import SHARED
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import RobotWords, find_urdf
+from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged
 from arm_sim.runs.robot import Robot
@@ -30,7 +30,7 @@ def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> 
     """
     file = temporary_folder() / 'parameters.yaml'
     sections = merged(files_of(robot, config))
-    if not RobotWords.of(robot).is_shipped:
+    if not RobotArgument.of(robot).is_shipped:
         sections = Robot.load(robot, config).sections_for(law)
     if config:
         from arm_sim.ros.known_parameters import check_parameter_file  # imports all
@@ -46,5 +46,5 @@ def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> 
 
 def robot_parameter(robot: str) -> str:
     """Return the parameter `robot` of nodes: a shipped robot's name, or the path of a URDF."""
-    words = RobotWords.of(robot)
+    words = RobotArgument.of(robot)
     return words.name if words.is_shipped else str(find_urdf(robot))

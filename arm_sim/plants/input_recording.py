@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.model import BESIDE_URDF, RobotModel
+from arm_dynamics.model import ARM_PARAMETERS, RobotModel
 from arm_sim.output_folder import whole_file
 from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
 
 _FORMAT = 'arm_sim inputs 2'
 _PARTS = (
-    'urdf', 'tip_frame', *BESIDE_URDF, 'parameters', 'start_state', 'commands',
+    'urdf', 'tip_frame', *ARM_PARAMETERS, 'parameters', 'start_state', 'commands',
     'wrench_step', 'wrench_frame', 'wrench', 'end_state',
 )  # fmt: skip
 
@@ -57,7 +57,7 @@ class RecordedPlant(AnalyticalPlant):
             'format': _FORMAT,
             'urdf': model.urdf,
             'tip_frame': model.tip_frame,
-            **{name: getattr(model, name) for name in BESIDE_URDF},
+            **{name: getattr(model, name) for name in ARM_PARAMETERS},
             'parameters': json.dumps(asdict(self.parameters)),
             'start_state': self._start_state,
             'commands': np.array(self._commands).reshape(-1, model.nv),
@@ -97,7 +97,7 @@ class InputRecording:
         missing = [name for name in _PARTS if name not in parts]
         if missing:
             raise ArmError(f'{str(path)!r} lacks {", ".join(missing)} of a recording of inputs')
-        beside = {name: parts[name] for name in BESIDE_URDF}
+        beside = {name: parts[name] for name in ARM_PARAMETERS}
         self.model = RobotModel(str(parts['urdf']), str(parts['tip_frame']), **beside)
         self.parameters = read_fields(AnalyticalParameters, json.loads(str(parts['parameters'])))
         self.start_state, self.end_state = parts['start_state'], parts['end_state']

@@ -11,7 +11,7 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from arm_dynamics.robots import RobotWords
+from arm_dynamics.robots import RobotArgument
 from arm_sim.comparison.report import Listing
 from arm_sim.pictures import TEXT, panels
 from arm_sim.robot_trials.tried import Tried
@@ -108,7 +108,7 @@ class Trials:
         """Return a row: the numbers are the worse ones of the arm's file and its MJCF."""
         own, notes = tried.own, ', '.join(str(self.notes.index(x) + 1) for x in _notes(tried))
         if own.reason:
-            tool = RobotWords.of(tried.name).tip_frame or '-'
+            tool = RobotArgument.of(tried.name).tip_frame or '-'
             return [tried.label, '-', tool, *['-'] * (len(_HEADINGS) - 4), notes]
         files = [own, tried.mjcf] if tried.mjcf else [own]
         parity, hold, goal, reached = (

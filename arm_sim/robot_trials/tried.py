@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.robots import RobotWords
+from arm_dynamics.robots import RobotArgument
 from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.trial import Trial, drives_of, trial_of
 from arm_sim.runs.robot import Robot
@@ -39,7 +39,7 @@ class Tried:
     @property
     def label(self) -> str:
         """What the arm is called in a table."""
-        words = RobotWords.of(self.name)
+        words = RobotArgument.of(self.name)
         return words.label + ' (chain)' * bool(words.joints)
 
     @property

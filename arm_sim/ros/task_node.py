@@ -16,7 +16,7 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, Stepping, parameter
-from arm_dynamics.robots import ArmParameters, RobotWords
+from arm_dynamics.robots import ArmParameters, RobotArgument
 from arm_sim.output_folder import writable_folder
 from arm_sim.recording.ros.recorder import Recorder
 from arm_sim.ros.goal_run import GoalRun
@@ -123,7 +123,7 @@ class TaskNode(Node):
     def run(self, executor) -> int:
         """Do the job; return the exit code: 0 if all limits hold, 1 if not."""
         p, model = self.parameters, self.robot.model
-        self._say(f'{RobotWords.of(p.robot).label} under {p.law}, {p.mode}')
+        self._say(f'{RobotArgument.of(p.robot).label} under {p.law}, {p.mode}')
         pin_to_core(p.core)
         recorder = self._recorder
         record = (recorder.take_state,) if recorder else ()
@@ -209,7 +209,7 @@ class TaskNode(Node):
 
     def _facts(self, arm: GoalRun, stamps) -> dict[str, Any]:
         p = self.parameters
-        facts: dict[str, Any] = {'robot': RobotWords.of(p.robot).label}
+        facts: dict[str, Any] = {'robot': RobotArgument.of(p.robot).label}
         facts |= {name: getattr(p, name) for name in ('engine', 'mode', 'feedforward')}
         facts |= {'task': self.name, 'controller': p.law}
         facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time

@@ -10,7 +10,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.robots import ArmParameters, RobotWords, find_urdf
+from arm_dynamics.robots import ArmParameters, RobotArgument, find_urdf
 from arm_sim.model_gains import with_law_gains, with_servo_gains
 from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
@@ -34,7 +34,7 @@ class Robot:
 
     @classmethod
     def load(cls, name: str, config: str | Path = '') -> 'Robot':
-        """Read a robot, named as `RobotWords` says, and its parameter files, `config` on top.
+        """Read a robot, named as `RobotArgument` says, and its parameter files, `config` on top.
 
         Raises:
             ArmError: no such robot, or a file that does not hold what it should.
@@ -43,7 +43,7 @@ class Robot:
         model = read_fields(ArmParameters, {**sections[SHARED], 'robot': name}).model()
         start = parameters_of(sections, 'simulator').get('initial_positions', model.neutral())
         start = model.check_configuration(start, f'initial_positions of {name}')
-        if not RobotWords.of(name).is_shipped:
+        if not RobotArgument.of(name).is_shipped:
             sections = with_servo_gains(sections, model)
         return cls(find_urdf(name).stem, model, start, sections)
 
@@ -67,7 +67,7 @@ class Robot:
         wrong = with_error(self.model, error)
         path = temporary_folder() / 'wrong_arm.urdf'
         path.write_text(wrong.urdf)
-        return {'robot': str(path), **wrong.beside_urdf()}
+        return {'robot': str(path), **wrong.arm_parameters()}
 
 
 def model_error_of(text: str, name: str, model: RobotModel) -> ModelError:

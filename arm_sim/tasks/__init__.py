@@ -18,8 +18,8 @@ from arm_controllers.laws import Law
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError, Array, unknown
-from arm_dynamics.found import Found
 from arm_dynamics.model_error import ModelError
+from arm_dynamics.plugins import PluginRegistry
 from arm_sim.plants.plant import Plant
 from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
 from arm_sim.runs.goals import goal_of, led_in, sampled
@@ -28,12 +28,12 @@ from arm_sim.runs.record import Record
 from arm_sim.runs.report import Check, common_rows
 from arm_sim.runs.robot import Robot
 
-_FOUND = Found('task', __name__, 'arm_sim.tasks', ('Parameters', 'reference'))
+_REGISTRY = PluginRegistry('task', __name__, 'arm_sim.tasks', ('Parameters', 'reference'))
 
 
 def task_names() -> tuple[str, ...]:
     """Return the names of all tasks, sorted; no task is imported."""
-    return _FOUND.names()
+    return _REGISTRY.names()
 
 
 def task_class(name: str) -> Any:
@@ -42,7 +42,7 @@ def task_class(name: str) -> Any:
     Raises:
         ArmError: no such task, or a plugin that cannot be imported.
     """
-    return _FOUND.load(name)
+    return _REGISTRY.load(name)
 
 
 def task_classes() -> dict[str, Any]:

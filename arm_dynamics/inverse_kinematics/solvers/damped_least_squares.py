@@ -2,13 +2,13 @@
 
 import math
 
-from arm_dynamics.compiling import inlined, kept
+from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.inverse_kinematics.iteration import from_starts, iterate
 from arm_dynamics.inverse_kinematics.solver import CompiledSolver
 from arm_dynamics.kinematics.compiled_matrices import damped_step
 
 
-@inlined
+@inlined_njit
 def rule(state, factor, fallen, step):
     """Halve lambda where |r| has fallen, double it where it has risen, within [1e-4, 1]."""
     if math.isnan(factor):
@@ -19,7 +19,7 @@ def rule(state, factor, fallen, step):
     return factor
 
 
-@kept
+@cached_njit
 def search(chain, task, target, starts, q):
     """See `CompiledSolver.search`."""
     return from_starts(iterate, rule, chain, task, target, starts, q)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy import int64  # a bare literal would have a copy compiled for every value
 
-from arm_dynamics.compiling import kept
+from arm_dynamics.compiling import cached_njit
 from arm_dynamics.inverse_kinematics.iteration import from_starts
 from arm_dynamics.inverse_kinematics.residual import (
     hold_joints_at_limits,
@@ -17,7 +17,7 @@ from arm_dynamics.inverse_kinematics.solver import CompiledSolver
 from arm_dynamics.kinematics.compiled_matrices import damped_step, product
 
 
-@kept
+@cached_njit
 def minimise(effort, chain, task, target, q):
     """Minimise |r|^2 from q, in place. Returns iterations, position and rotation residual.
 
@@ -74,7 +74,7 @@ def minimise(effort, chain, task, target, q):
     return iterations, position, orientation
 
 
-@kept
+@cached_njit
 def search(chain, task, target, starts, q):
     """See `CompiledSolver.search`. Where no start succeeds, the best is minimised further."""
     effort = int64(40), int64(6)

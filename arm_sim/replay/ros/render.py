@@ -16,7 +16,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import RobotWords, find_urdf
+from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
 from arm_sim.replay.ros.recorded_run import RecordedRun
@@ -46,7 +46,7 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
         raise recording.lacks('robot_description')
     simulated = any(name.endswith('/simulator') for name in recording.parameters)
     known = recording.parameters_of('simulator') if simulated else {}
-    tool = known.get('tool_frame') or RobotWords.of(known.get('robot', '')).tip_frame
+    tool = known.get('tool_frame') or RobotArgument.of(known.get('robot', '')).tip_frame
     model = RobotModel.from_urdf(recording.urdf, tool or None)
     with suppress(ArmError):  # its file, where it is here too, is where meshes are looked for
         model.file = str(find_urdf(known.get('robot', '')))
@@ -91,7 +91,7 @@ def title_of(recording: RecordedRun, model: RobotModel) -> str:
         return model.name
     law = law_of(facts)
     by = f'engine {facts["engine"]}' if law == 'none' else law
-    return f'{facts["task"]}: {RobotWords.of(facts["robot"]).label}, {by}'
+    return f'{facts["task"]}: {RobotArgument.of(facts["robot"]).label}, {by}'
 
 
 def span(recording: RecordedRun, motion: Motion, begin: float, end: float) -> tuple[float, float]:

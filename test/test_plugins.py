@@ -7,7 +7,7 @@ import pytest
 from plugins import write_plugins
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.found import Found
+from arm_dynamics.plugins import PluginRegistry
 
 GROUP = 'arm_sim.things'
 
@@ -38,7 +38,7 @@ def things(tmp_path, monkeypatch):
         },
     )
     monkeypatch.setattr(sys, 'path', [str(folder.parent), str(plugins), *sys.path])
-    yield Found('thing', 'some_things', GROUP, ('size',))
+    yield PluginRegistry('thing', 'some_things', GROUP, ('size',))
     for name in [name for name in sys.modules if name.startswith(('some_things', 'plugins_of'))]:
         del sys.modules[name]
 
@@ -74,7 +74,7 @@ def test_a_bad_one_is_refused_in_one_line_once_it_is_asked_for(things, name, wor
 
 
 def test_a_plugin_that_lacks_what_is_needed_is_refused(things):
-    things = Found('thing', 'some_things', GROUP, ('size', 'weight', 'smell'))
+    things = PluginRegistry('thing', 'some_things', GROUP, ('size', 'weight', 'smell'))
     with pytest.raises(ArmError, match=r"^thing 'lid' \(.*\) has no weight, smell$"):
         things.load('lid')
     with pytest.raises(ArmError, match=r"^thing 'big_box' \(.*big_box.py\) has no weight, smell$"):
@@ -87,7 +87,8 @@ def test_a_plugin_that_lacks_what_is_needed_is_refused(things):
 def test_plugins_are_seen_by_a_process_that_has_them_on_its_path(tmp_path):
     folder = write_plugins(tmp_path, {'a': 'class A: pass'}, {'arm_sim.x': {'one': 'a:A'}})
     code = (
-        "from arm_dynamics.found import Found; print(Found('x', 'json', 'arm_sim.x').load('one'))"
+        'from arm_dynamics.plugins import PluginRegistry\n'
+        "print(PluginRegistry('x', 'json', 'arm_sim.x').load('one'))"
     )
     run = subprocess.run(
         [sys.executable, '-c', code], env={'PYTHONPATH': f'{folder}:{":".join(sys.path)}'},

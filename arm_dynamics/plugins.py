@@ -1,0 +1,92 @@
+"""Registries of plugins: modules of a folder, and entry points of installed packages.
+
+A module `computed_torque.py` of the folder brings the plugin of that name: the class
+`ComputedTorque` in it, or any other object whose name is the same without case and underscores. A
+module whose name begins with an underscore is a helper and brings no plugin. An installed package
+adds plugins by entry points:
+
+    [project.entry-points.'arm_sim.laws']
+    my_law = 'my_package.my_module:MyLaw'
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module, metadata
+from pkgutil import iter_modules
+from typing import Any
+
+from arm_dynamics.checks import ArmError, one_of
+
+
+@dataclass
+class PluginRegistry:
+    """Plugins of one kind by name; a plugin's module is imported when the plugin is loaded.
+
+    Attributes:
+        kind: what a plugin is, for messages: 'law'.
+        folder: dotted name of the package whose modules are plugins.
+        group: name of the group of entry points.
+        needs: attributes that each plugin must have.
+        base: class of which each plugin must be a subclass.
+    """
+
+    kind: str
+    folder: str
+    group: str
+    needs: tuple[str, ...] = ()
+    base: type | None = None
+
+    @cached_property
+    def _modules(self) -> frozenset[str]:
+        modules = iter_modules(import_module(self.folder).__path__)
+        return frozenset(module.name for module in modules if not module.name.startswith('_'))
+
+    @cached_property
+    def _entry_points(self) -> dict[str, metadata.EntryPoint]:
+        return {entry.name: entry for entry in metadata.entry_points(group=self.group)}
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all plugins, sorted."""
+        return tuple(sorted(self._modules | self._entry_points.keys()))
+
+    def load(self, name: str) -> Any:
+        """Return the plugin of this name.
+
+        Raises:
+            ArmError: no such plugin; it lacks what each must have; an entry point that cannot be
+                imported, or that has the name of a module of the folder.
+        """
+        one_of(self.kind, name, self.names())
+        is_module = name not in self._entry_points
+        plugin, where = self._from_folder(name) if is_module else self._from_entry_point(name)
+        if self.base and not (isinstance(plugin, type) and issubclass(plugin, self.base)):
+            base = f'{self.base.__module__}.{self.base.__name__}'
+            raise ArmError(f'{where} is no subclass of {base}')
+        missing = [need for need in self.needs if not hasattr(plugin, need)]
+        if missing:
+            raise ArmError(f'{where} has no {", ".join(missing)}')
+        return plugin
+
+    def _from_folder(self, name: str) -> tuple[Any, str]:
+        module = import_module(f'{self.folder}.{name}')
+        wanted = name.replace('_', '')
+        for attribute, value in vars(module).items():
+            if attribute.replace('_', '').lower() == wanted:
+                return value, f'{self.kind} {name!r} ({module.__file__})'
+        expected = name.title().replace('_', '')
+        raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class {expected!r}')
+
+    def _from_entry_point(self, name: str) -> tuple[Any, str]:
+        entry = self._entry_points[name]
+        package = '' if entry.dist is None else f' of package {entry.dist.name!r}'
+        where = f'{self.kind} {name!r} ({entry.value}{package})'
+        if name in self._modules:
+            raise ArmError(f'{where} has the name of {self.folder}.{name}; it needs another one')
+        if not (name.isidentifier() and name.isascii()):
+            raise ArmError(f'{where}: a name is made of letters, digits and underscores')
+        try:
+            return entry.load(), where
+        except Exception as error:  # a plugin of another package may raise anything
+            raise ArmError(
+                f'{where} cannot be imported: {type(error).__name__}: {error}'
+            ) from error
