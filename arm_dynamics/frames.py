@@ -139,7 +139,9 @@ class Frames:
         Velocity of the frame's origin on top, both parts in axes aligned with the base frame.
         """
         frame_id, pin_q = self.frame_id(frame), self.to_pin(q)
-        return pin.computeFrameJacobian(self.pin_model, self.pin_data, pin_q, frame_id, _BASE_AXES)
+        model, data = self.pin_model, self.pin_data
+        jacobian = pin.computeFrameJacobian(model, data, pin_q, frame_id, _BASE_AXES)
+        return jacobian.reshape(6, self.nv)  # Pinocchio returns a vector for one joint
 
     def frame_motion(self, q: Array, v: Array, a: Array, frame: str | None = None) -> FrameMotion:
         """Return how a frame (None: the tool frame) moves with the joints.

@@ -158,7 +158,7 @@ class RobotModel(Frames):
         y = pin.computeJointTorqueRegressor(model, self.pin_data, pin_q, mean, dw).copy()
         weightless, data = self._weightless
         y -= pin.computeJointTorqueRegressor(weightless, data, pin_q, half, np.zeros(self.nv))
-        return y
+        return y.reshape(self.nv, 10 * self.nv)  # Pinocchio returns a vector for one joint
 
     @cached_property
     def _weightless(self) -> tuple[pin.Model, pin.Data]:

@@ -47,6 +47,9 @@ def chain(name: str, joints: list[str], tool: str = 'xyz="0.1 0 0.05" rpy="0.4 0
 
 
 _AWKWARD = {
+    'one joint': chain(
+        'one_joint', [revolute('a', 'xyz="0 0 0.3" rpy="0.3 0.1 0.2"', '0.6 0 0.8', 'continuous')]
+    ),
     'planar 3R': chain(
         'planar_3r',
         [

@@ -33,6 +33,17 @@ def test_every_reachable_pose_of_every_arm_is_solved(name):
         assert_meets(model, solve_ik(model, target, model.random_configuration(rng)), target)
 
 
+def test_one_continuous_joint_between_links_without_mass_is_solved():
+    model = RobotModel(
+        '<robot name="turntable"><link name="base"/><link name="plate"/>'
+        '<joint name="turn" type="continuous"><parent link="base"/><child link="plate"/>'
+        '<axis xyz="0 0 1"/></joint></robot>'
+    )
+    result = solve_ik(model, model.forward_kinematics([0.7]), [0.5])
+    assert result.success, result.reason
+    assert_allclose(result.q, [0.7], atol=1e-6)
+
+
 @pytest.mark.parametrize('name', CLOSED_FORM)
 def test_closed_form_is_found_for_the_arms_that_have_one(name):
     assert inverse_kinematics(load_arm(name)).analytic is not None

@@ -60,7 +60,8 @@ class Chain:
         fixed, to_axis = [], pin.SE3.Identity()
         for joint, column in zip(joints, self.joints, strict=True):
             jacobian = pin.computeJointJacobian(pin_model, data, neutral, joint)
-            axis = jacobian[:3, column] + jacobian[3:, column]  # one of them is zero
+            twist = jacobian.reshape(6, model.nv)[:, column]  # a vector for one joint
+            axis = twist[:3] + twist[3:]  # one of them is zero
             z_to_axis = pin.SE3(_rotation_from_z(axis), np.zeros(3))
             fixed.append(to_axis.inverse() * pin_model.jointPlacements[joint] * z_to_axis)
             to_axis = z_to_axis

@@ -52,6 +52,7 @@ class ScrewModel:
         tool = model.forward_kinematics(np.zeros(n))
         # World frame: the spatial screws, linear part on top.
         jacobian = pin.computeJointJacobians(pin_model, data, model.to_pin(np.zeros(n)))
+        jacobian = jacobian.reshape(6, n)  # a vector for one joint
         chain, inertias = [pin.SE3.Identity()], np.zeros((n, 6, 6))
         for i, body in enumerate(pin_model.inertias[1:]):
             chain.append(data.oMi[i + 1] * pin.SE3(np.eye(3), body.lever))
