@@ -16,7 +16,7 @@ from conditions import print_conditions
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.comparison.cases import run_parallel
+from arm_sim.farm.executors import executor, ordered
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.runs.closed_loop import Imperfections
@@ -73,7 +73,8 @@ def main() -> None:
         if level[0] == 'observed' or delay in ((0, 0), (1, 1))
     ]
     cells = [Cell(*row, error) for row in rows for error in ERRORS]
-    found = iter(run_parallel(Cell.run, cells, cpu_count() or 1))
+    with executor(cpu_count() or 1) as processes:
+        found = iter(ordered(processes, Cell.run, cells))
     print('| level | told, true | noise | ' + ' | '.join(ERRORS) + ' |')
     print('| --- | --- | --- |' + ' ---: |' * len(ERRORS))
     for (level, calm), (told, true), noise in rows:

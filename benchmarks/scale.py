@@ -21,7 +21,7 @@ from conditions import print_conditions
 from arm_sim.comparison import monte_carlo
 from arm_sim.comparison.cases import Case
 from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
-from arm_sim.farm.farm import farm
+from arm_sim.farm.executors import completed, executor
 from arm_sim.farm.work import Work
 
 ARMS = 500  # of a chunk
@@ -30,21 +30,21 @@ CASE, LAWS = Case('ur5e', 'sinusoid', 'computed_torque'), ('computed_torque',)
 
 def chunk_seconds() -> float:
     """Return the CPU time of a chunk, its caches warm [s]."""
-    monte_carlo._count_together(CASE, LAWS, Ranges(), 0, range(20))
+    monte_carlo._run_together(CASE, LAWS, Ranges(), 0, range(20))
     start = time.process_time()
-    monte_carlo._count_together(CASE, LAWS, Ranges(), 0, range(ARMS))
+    monte_carlo._run_together(CASE, LAWS, Ranges(), 0, range(ARMS))
     return time.process_time() - start
 
 
 def client_seconds(folder: Path) -> tuple[float, float]:
     """Return the CPU time of taking in a chunk's answer, journal and all [s], and its size [B]."""
-    answer = monte_carlo._count_together(CASE, LAWS, Ranges(), 0, range(ARMS))
-    whole, monte_carlo._count_together = monte_carlo._count_together, lambda *_: answer
+    answer = monte_carlo._run_together(CASE, LAWS, Ranges(), 0, range(ARMS))
+    whole, monte_carlo._run_together = monte_carlo._run_together, lambda *_: answer
     chunks, start = 200, time.process_time()
-    with farm(1) as here:
+    with executor(1) as here:
         work = Work(here, folder / 'scale.partial')
         run_monte_carlo(CASE, LAWS, ARMS * chunks, work=work)
-    monte_carlo._count_together = whole
+    monte_carlo._run_together = whole
     return (time.process_time() - start) / chunks, float(answer.nbytes)
 
 
@@ -68,11 +68,11 @@ def dask_seconds(folder: Path) -> tuple[float, float]:
     try:
         while not file.exists():
             time.sleep(0.1)
-        with farm(scheduler=json.loads(file.read_text())['address']) as far:
-            list(far.run(nothing, range(50)))
+        with executor(scheduler=json.loads(file.read_text())['address']) as far:
+            list(completed(far, nothing, range(50)))
             scheduler, jobs = psutil.Process(parts[0].pid), 1000
             begun, own = sum(scheduler.cpu_times()[:2]), time.process_time()
-            list(far.run(nothing, range(jobs)))
+            list(completed(far, nothing, range(jobs)))
             client = (time.process_time() - own) / jobs
             return client, (sum(scheduler.cpu_times()[:2]) - begun) / jobs
     finally:
@@ -83,8 +83,8 @@ def dask_seconds(folder: Path) -> tuple[float, float]:
 
 def wall_seconds(workers: int, arms: int) -> float:
     """Return the wall clock of a Monte Carlo on so many processes, which have started [s]."""
-    with farm(workers) as where:
-        list(where.run(nothing, range(8)))
+    with executor(workers) as where:
+        list(completed(where, nothing, range(8)))
         start = time.monotonic()
         run_monte_carlo(CASE, LAWS, arms, work=Work(where), workers=2)
         return time.monotonic() - start

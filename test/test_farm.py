@@ -1,5 +1,6 @@
 """Jobs on this machine and on a Dask cluster that loses a worker; runs that go on."""
 
+import io
 import json
 import os
 import signal
@@ -7,13 +8,12 @@ import subprocess
 import sys
 import threading
 import time
-import tracemalloc
 from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from optional import optional
 from patience import PATIENCE
 
@@ -22,9 +22,8 @@ from arm_sim.commands import compare_controllers
 from arm_sim.comparison import monte_carlo
 from arm_sim.comparison.cases import Case
 from arm_sim.comparison.monte_carlo import run_monte_carlo
-from arm_sim.comparison.quantiles import ERROR, Quantiles, binned
-from arm_sim.farm.farm import farm
-from arm_sim.farm.journal import Journal
+from arm_sim.comparison.spreads import Spread
+from arm_sim.farm.executors import completed, executor, ordered
 from arm_sim.farm.work import Work
 from arm_sim.robot_trials.tried import try_robot
 from arm_sim.tuning.search import Effort, Margins, search
@@ -85,8 +84,8 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
     tmp_path, monkeypatch
 ):
     """Monte Carlo and tuning: one process, two, three workers on loopback, and two of them."""
-    monkeypatch.setattr('arm_sim.farm.dask_farm._WAIT', PATIENCE)
-    with cluster(tmp_path) as (address, workers), farm(scheduler=address) as far:
+    monkeypatch.setattr('arm_sim.farm.executors.DASK_TIMEOUT', PATIENCE)
+    with cluster(tmp_path) as (address, workers), executor(scheduler=address) as far:
 
         def kill():
             while not (tmp_path / 'victim').exists():
@@ -99,7 +98,7 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
         on_three = run_monte_carlo(CASE, LAWS, 5, seed=4, workers=2, work=Work(far))
         killer = threading.Thread(target=kill)
         killer.start()
-        taken = list(far.run(partial(slow_on_one, tmp_path), range(40)))
+        taken = list(completed(far, partial(slow_on_one, tmp_path), range(40)))
         killer.join()
         assert sorted(number for number, _ in taken) == list(range(40))
         for number, answer in taken:
@@ -107,35 +106,34 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
         on_two = run_monte_carlo(CASE, LAWS, 5, seed=4, workers=2, work=Work(far))
         trial = Trial('planar_3r', 'step', 'computed_torque')
         effort = Effort(arms=2, edge=1, generations=1, population=4, fresh=1)
-        with farm(1) as near:
+        with executor(1) as near:
             gains = [search(trial, Margins(), effort, each) for each in (near, far)]
             job, names = partial(try_robot, poses=5, size=0), ('planar_3r', 'no_arm')
-            arms = [dict(each.run(job, names)) for each in (near, far)]
+            arms = [ordered(each, job, names) for each in (near, far)]
         assert gains[0] == gains[1]
         assert arms[0][0] == arms[1][0]
         assert arms[0][1].own.reason == arms[1][1].own.reason != ''
         with pytest.raises(ArmError, match='job 0 cannot be done'):
-            list(far.run(fail, range(1)))
+            list(completed(far, fail, range(1)))
     for other in (expected[1], on_three, on_two):
         for one, same in zip(expected[0], other, strict=True):
             assert_array_equal(one.rms_mm, same.rms_mm)
-            assert_array_equal(one.joint_rms_rad, same.joint_rms_rad)
 
 
 @pytest.mark.parametrize('workers', [1, 2])
 def test_each_job_is_answered_once_and_a_failure_is_raised(workers):
-    with farm(workers) as where:
-        found = dict(where.run(square, range(23)))
+    with executor(workers) as where:
+        found = dict(completed(where, square, range(23)))
         assert sorted(found) == list(range(23))
         for number, answer in found.items():
             assert_array_equal(answer, square(number))
         with pytest.raises(ArmError, match='cannot be done'):
-            list(where.run(fail, range(3)))
+            list(completed(where, fail, range(3)))
 
 
 def test_a_scheduler_that_is_not_there_is_named(tmp_path, capsys, monkeypatch):
     optional('distributed', 'distributed>=2025.1')
-    monkeypatch.setattr('arm_sim.farm.dask_farm._WAIT', 0.5)
+    monkeypatch.setattr('arm_sim.farm.executors.DASK_TIMEOUT', 0.5)
     told = ['--scheduler', 'tcp://127.0.0.1:9', '--output-dir', str(tmp_path)]
     assert compare_controllers.main(told) == 1
     assert "scheduler 'tcp://127.0.0.1:9': " in capsys.readouterr().err
@@ -150,10 +148,15 @@ def test_without_dask_the_option_says_what_to_install(tmp_path, capsys, monkeypa
     assert error.count('\n') == 1
 
 
-# Runs that go on
+# Runs that are resumed
 
 
-def test_a_run_that_was_broken_off_goes_on_with_what_is_left(tmp_path):
+def finished(work, function, count, run=None):
+    """Return the answers of numbers 0 to count - 1."""
+    return dict(work.results(function, range(count), run or {'what': 1}))
+
+
+def test_an_interrupted_run_resumes_with_the_jobs_that_are_left(tmp_path):
     path, ran = tmp_path / 'run.partial', []
 
     def noted(number):
@@ -162,64 +165,69 @@ def test_a_run_that_was_broken_off_goes_on_with_what_is_left(tmp_path):
         ran.append(number)
         return square(number)
 
-    found = {}
-    with farm() as where:
+    with executor() as serial:
         resume = False
         with pytest.raises(KeyboardInterrupt):
-            Work(where, path).run(noted, range(7), found.__setitem__, {'what': 1})
-        with path.open('a') as file:
-            file.write('[4, [4], [16.0, ')  # the power failed here
+            finished(Work(serial, path), noted, 7)
+        whole = path.read_bytes()
+        path.write_bytes(whole + whole[-40:-1])  # a power failure while an answer is written
         ran.clear()
-        found.clear()
         resume = True
-        Work(where, path, resume=True).run(noted, range(7), found.__setitem__, {'what': 1})
+        found = finished(Work(serial, path, resume=True), noted, 7)
     assert ran == [4, 5, 6]
     assert sorted(found) == list(range(7))
     for number, answer in found.items():
-        assert_array_equal(answer, square(number))  # also those from the file, to the last bit
+        assert_array_equal(answer, square(number))  # those from the file, too, to the last bit
     assert not path.exists()
 
 
+def saved(number, answer):
+    """Return an entry of a file of answers."""
+    file = io.BytesIO()
+    np.save(file, number)
+    np.save(file, answer)
+    return file.getvalue()
+
+
 @pytest.mark.parametrize(
-    ('line', 'left'),
+    'entry',
     [
-        ('[2, [4], [4.0, 0.0, 0.0, 0.2]]', [2, 3]),  # whole, but its end was not written
-        ('7\n', [2, 3]),
-        ('[null, [4], [4.0]]\n', [2, 3]),
-        ('[2, "four", [4.0]]\n', [2, 3]),
-        ('[1, [4], [9.0, 9.0, 9.0, 9.0]]\n', [2, 3]),  # that is there already
-        ('[99, [4], [9.0, 9.0, 9.0, 9.0]]\n', [2, 3]),  # no such job
+        saved(2, square(2))[:-1],
+        saved(2, square(2))[:20],
+        b'\n',
+        b'[2, [4], [4.0, 0.0, 0.0, 0.2]]\n',
+        saved(1, square(9)),  # a second answer of a job
+        saved(99, square(9)),  # no such job
     ],
 )
-def test_a_damaged_line_is_no_answer(line, left, tmp_path):
-    path, ran, found = tmp_path / 'run.partial', [], []
+def test_a_damaged_entry_is_no_answer(entry, tmp_path):
+    path, ran = tmp_path / 'run.partial', []
 
     def noted(number):
         ran.append(number)
         return square(number)
 
-    journal = Journal(path, {'what': 1}, resume=False)
-    for number in range(2):
-        journal.add(number, square(number))
-    journal.close(remove=False)
-    path.write_text(path.read_text() + line)
-    with farm() as where:
-        Work(where, path, resume=True).run(
-            noted, range(4), lambda number, answer: found.append((number, answer)), {'what': 1}
-        )
-    assert ran == left
-    assert sorted(number for number, _ in found) == [0, 1, 2, 3]
-    for number, answer in found:
+    with executor() as serial:
+        begun = Work(serial, path).results(noted, range(4), {'what': 1})
+        found = dict([next(begun), next(begun)])
+        begun.close()
+        path.write_bytes(path.read_bytes() + entry)
+        ran.clear()
+        found = finished(Work(serial, path, resume=True), noted, 4)
+    assert ran == [2, 3]
+    assert sorted(found) == [0, 1, 2, 3]
+    for number, answer in found.items():
         assert_array_equal(answer, square(number))
 
 
-def test_a_journal_of_another_run_is_refused(tmp_path):
+def test_a_file_of_another_run_or_that_cannot_be_written_is_refused(tmp_path):
     path = tmp_path / 'run.partial'
-    Journal(path, {'seed': 1}, resume=False).close(remove=False)
-    with pytest.raises(ArmError, match='is of another run'):
-        Journal(path, {'seed': 2}, resume=True)
-    with pytest.raises(ArmError, match='cannot be written'):
-        Journal(tmp_path / 'no' / 'folder', {}, resume=False)
+    with executor() as serial:
+        next(Work(serial, path).results(square, range(2), {'seed': 1}))
+        with pytest.raises(ArmError, match='belongs to another run'):
+            finished(Work(serial, path, resume=True), square, 2, {'seed': 2})
+        with pytest.raises(ArmError, match='cannot be written'):
+            finished(Work(serial, tmp_path / 'no' / 'folder'), square, 2)
 
 
 def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, capsys):
@@ -235,7 +243,7 @@ def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, ca
     monkeypatch.setattr(monte_carlo, '_run_together', interrupted)
     assert compare_controllers.main([*told.split(), '--output-dir', str(folder)]) == 130
     assert '--resume goes on' in capsys.readouterr().err
-    assert len((folder / 'monte_carlo.partial').read_text().splitlines()) == 3
+    assert (folder / 'monte_carlo.partial').exists()
     monkeypatch.setattr(monte_carlo, '_run_together', monkeyed)
     assert compare_controllers.main([*told.split(), '--output-dir', str(folder), '--resume']) == 0
     resumed = json.loads((folder / 'monte_carlo.json').read_text())['rows']
@@ -245,52 +253,32 @@ def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, ca
     assert not (folder / 'monte_carlo.partial').exists()
 
 
-# Counts in bins
+# Many samples
 
 
-def test_quantiles_of_counts_are_the_values_within_the_stated_error():
+def test_reports_of_many_arms_have_a_histogram_and_exact_percentiles():
     values = np.exp(np.random.default_rng(3).normal(0.0, 2.0, 20_001))
     values[:7] = np.inf
-    whole, parts = Quantiles(), Quantiles()
-    whole.add(binned(values))
-    for part in np.array_split(np.random.default_rng(4).permutation(values), 11):
-        parts.add(binned(part))
-    assert parts.counts == whole.counts
-    assert (parts.count, parts.unstable) == (20_001, 7)
-    assert parts.largest == values[7:].max()
-    for percent in (0, 5, 50, 95, 99):
-        expected = np.percentile(values, percent, method='nearest')
-        assert_allclose(parts.at(percent), expected, rtol=1.001 * ERROR)
-    assert parts.at(100) == np.inf
-    assert parts.stable().at(100) < np.inf
+    spread = Spread('pd', values)
+    assert (spread.samples, spread.unstable, spread.worst) == (20_001, 7, np.inf)
+    assert spread.percentile_95 == np.percentile(values, 95, method='nearest')
+    row = spread.row()
+    lower, counts = np.array(row['bin_from_mm']), np.array(row['bin_count'])
+    assert set(row) == {'bin_from_mm', 'bin_count'}
+    assert counts.sum() == 20_001 - 7
+    ordered_values = np.sort(values)[: counts.sum()]
+    of_each = np.repeat(lower, counts)  # the lower end of each value's bin
+    assert (of_each <= ordered_values * (1 + 1e-9)).all()
+    assert (ordered_values < of_each * 1.001 * (1 + 1e-9)).all()
+    assert Spread('pd', values[:5]).row() == {'tracking_rms_mm': [np.inf] * 5}
 
 
-def test_many_samples_are_counted_and_say_what_the_single_ones_say(monkeypatch):
-    exact = run_monte_carlo(CASE, LAWS, 6, seed=3)
-    monkeypatch.setattr(monte_carlo, 'EXACT', 5)
-    for workers in (1, 2):
-        counted = run_monte_carlo(CASE, LAWS, 6, seed=3, workers=workers)
-        for one, many in zip(exact, counted, strict=True):
-            assert_allclose(many.percentile_95, one.percentile_95, rtol=1.001 * ERROR)
-            assert (many.unstable, many.samples) == (0, 6)
-            assert many.worst == one.worst
+def test_each_chunk_of_a_million_arms_is_put_where_it_belongs(monkeypatch):
+    """The answers are numbers of arms, so that each percentile is known."""
 
+    def numbered(case, names, ranges, seed, samples):
+        return np.broadcast_to(np.arange(samples.start, samples.stop), (2, 2, len(samples)))
 
-def test_a_million_arms_need_no_more_memory_here_than_a_thousand(monkeypatch):
-    """What each arm does is made up; how its numbers are kept is not."""
-
-    def made_up(case, names, ranges, seed, samples):
-        rng = np.random.default_rng([seed, samples.start])
-        return np.exp(rng.normal(0.0, 0.03, (len(names), 2, len(samples))))
-
-    monkeypatch.setattr(monte_carlo, '_run_together', made_up)
-    monkeypatch.setattr(monte_carlo, 'EXACT', 0)
-    peaks = []
-    run_monte_carlo(CASE, LAWS, 1_000)  # what is loaded once
-    for samples in (1_000, 1_000_000):
-        tracemalloc.start()
-        spreads = run_monte_carlo(CASE, LAWS, samples)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        assert spreads[0].samples == samples
-    assert peaks[1] < peaks[0] + 1_000_000  # the arms' own numbers would be 32 MB
+    monkeypatch.setattr(monte_carlo, '_run_together', numbered)
+    for spread in run_monte_carlo(CASE, LAWS, 1_000_001):
+        assert (spread.median, spread.percentile_95, spread.worst) == (5e5, 9.5e5, 1e6)

@@ -14,7 +14,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import with_error
 from arm_sim.commands import tune
-from arm_sim.farm.farm import farm
+from arm_sim.farm.executors import executor
 from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.runs.closed_loop import run_closed_loop
 from arm_sim.runs.measures import measure, track
@@ -126,7 +126,7 @@ def test_two_processes_find_the_gains_of_one():
     effort = Effort(arms=3, edge=1, generations=1, population=5, fresh=1)
     found = []
     for workers in (1, 2):
-        with farm(workers) as work:
+        with executor(workers) as work:
             found.append(search(replace(TRIAL, task='step'), Margins(), effort, work))
     assert found[0] == found[1]
 

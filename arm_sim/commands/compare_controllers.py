@@ -28,7 +28,7 @@ from arm_sim.comparison.report import (
     sweep_report,
 )  # fmt: skip
 from arm_sim.comparison.sweeps import OF_EFFORT, SWEEPS, run_sweep, swept_values
-from arm_sim.farm.farm import farm
+from arm_sim.farm.executors import executor
 from arm_sim.farm.work import Work
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
     elif options.tasks == 'all':
         cases = [case for case in cases if _possible(case)]
-    with farm(options.workers, options.scheduler) as where:
+    with executor(options.workers, options.scheduler) as where:
         work = Work(where, folder / f'{kind}.partial', options.resume)
         if kind == 'comparison':
             report = _compare(cases, options, folder, console, work)

@@ -14,7 +14,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.model_error import with_error
 from arm_sim.commands.refusals import exit_code
-from arm_sim.comparison.cases import run_parallel
+from arm_sim.farm.executors import executor, ordered
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
 from arm_sim.plants.plant import ACTUATOR_FOR, PlantParameters, plant_class
@@ -123,7 +123,8 @@ def _run(given: argparse.Namespace) -> None:
     def tell(done: int) -> None:
         console.print(f'{done} of {len(courses)} courses')
 
-    found = run_parallel(Course.errors, courses, given.workers, tell)
+    with executor(given.workers) as processes:
+        found = ordered(processes, Course.errors, courses, tell)
     curves = {course.name: errors for course, errors in zip(courses, found, strict=True)}
     console.print(_table(curves), markup=False)
     write_json(folder / 'learning.json', {'task': given.task, 'passes_mm': curves})

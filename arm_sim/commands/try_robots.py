@@ -12,12 +12,12 @@ from rich.console import Console
 from arm_dynamics.checks import in_range
 from arm_sim.commands.progress import interruptible, progress
 from arm_sim.commands.refusals import exit_code
-from arm_sim.farm.farm import farm
+from arm_sim.farm.executors import executor, ordered
 from arm_sim.output_folder import whole_file, writable_folder
 from arm_sim.pictures import save
 from arm_sim.robot_trials.arms import all_arms
 from arm_sim.robot_trials.report import Trials
-from arm_sim.robot_trials.tried import SIZE, Tried, try_robot
+from arm_sim.robot_trials.tried import SIZE, try_robot
 from arm_sim.runs.report import plain, write_json
 
 _FEW = 4  # arms, whose pictures are larger
@@ -64,17 +64,13 @@ def run(options: argparse.Namespace, command: str) -> int:
     folder = writable_folder(options.output_dir)
     names = options.robots or all_arms()
     console = Console(width=None if sys.stdout.isatty() else 160, stderr=options.json)
-    found: dict[int, Tried] = {}
     size = 0 if options.no_pictures else SIZE if len(names) > _FEW else 3 * SIZE
     job = partial(try_robot, poses=options.poses, size=size)
     with (
-        farm(options.workers, options.scheduler) as where,
+        executor(options.workers, options.scheduler) as where,
         progress(console, 'arms', len(names)) as advance,
     ):
-        for number, tried in where.run(job, names):
-            found[number] = tried
-            advance(len(found))
-    trials = Trials([found[number] for number in sorted(found)])
+        trials = Trials(ordered(where, job, names, advance))
     report = {'command': command, 'arms': trials.rows()}
     if options.json:
         print(json.dumps(plain(report), indent=2))

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from rich.console import Console
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.commands.progress import interruptible, progress
-from arm_sim.farm.farm import Farm, farm
+from arm_sim.farm.executors import executor
 from arm_sim.output_folder import writable_folder
 from arm_sim.plants.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace, command: str) -> int:
     effort = Effort(options.arms, generations=options.generations, fresh=options.fresh)
     folder = writable_folder(options.output_dir)
     console = Console(width=None if sys.stdout.isatty() else 140)
-    with farm(options.workers, options.scheduler) as work:
+    with executor(options.workers, options.scheduler) as work:
         if every:
             return _tune_all(options, margins, effort, work, folder, console, command)
         tuned = _tune(_trial(options, options.law), margins, effort, work, console)
@@ -102,7 +103,9 @@ def _trial(options: argparse.Namespace, law: str) -> Trial:
     )
 
 
-def _tune(trial: Trial, margins: Margins, effort: Effort, work: Farm, console: Console) -> Tuned:
+def _tune(
+    trial: Trial, margins: Margins, effort: Effort, work: Executor, console: Console
+) -> Tuned:
     """Search and validate."""
     robot = trial.load()
     trial.plant(robot)
@@ -124,7 +127,7 @@ def _tune_all(
     options: argparse.Namespace,
     margins: Margins,
     effort: Effort,
-    work: Farm,
+    work: Executor,
     folder: Path,
     console: Console,
     command: str,

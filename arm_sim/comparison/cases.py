@@ -18,7 +18,6 @@ from arm_dynamics.checks import Array
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.comparison.laws import compared_class, make_law
-from arm_sim.farm.farm import farm
 from arm_sim.farm.work import Work, own_work
 from arm_sim.plants.drives import DriveParameters
 from arm_sim.plants.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
@@ -129,25 +128,6 @@ def observe_case(case: Case, run: Callable[[Case], Record] = run_case) -> tuple[
     return measure(record, tracking, event), course[:, :: max(1, len(record.t) // 500)]
 
 
-def run_parallel[Job, Answer](
-    function: Callable[[Job], Answer],
-    jobs: Sequence[Job],
-    workers: int = 1,
-    progress: Callable[[int], None] = lambda done: None,
-) -> list[Answer]:
-    """Return the answers of all jobs, from so many processes; `progress` is told how many are in.
-
-    Raises:
-        Whatever `function` raises; the other jobs are dropped.
-    """
-    answers: dict[int, Answer] = {}
-    with farm(workers) as where:
-        for number, answer in where.run(function, jobs):
-            answers[number] = answer
-            progress(len(answers))
-    return [answers[k] for k in range(len(jobs))]
-
-
 def observe_cases(
     cases: Sequence[Case],
     workers: int = 1,
@@ -161,16 +141,14 @@ def observe_cases(
     """
     found: dict[int, tuple[Measures, Array]] = {}
 
-    def take(number: int, answer: Array) -> None:
-        head, course = answer[: len(_MEASURED)], answer[len(_MEASURED) :]
-        values = dict(zip(_MEASURED, head.tolist(), strict=True))
-        values['completed'] = bool(values['completed'])
-        found[number] = Measures(**values), course.reshape(2, -1)
-        progress(len(found))
-
-    told = {'cases': [asdict(case) for case in cases], 'over': run.__name__}
-    with own_work(work, workers) as at:
-        at.run(partial(_observed, run), cases, take, told)
+    identity = {'cases': [asdict(case) for case in cases], 'over': run.__name__}
+    with own_work(work, workers) as own:
+        for number, answer in own.results(partial(_observed, run), cases, identity):
+            head, course = answer[: len(_MEASURED)], answer[len(_MEASURED) :]
+            values = dict(zip(_MEASURED, head.tolist(), strict=True))
+            values['completed'] = bool(values['completed'])
+            found[number] = Measures(**values), course.reshape(2, -1)
+            progress(len(found))
     return [found[k] for k in range(len(cases))]
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from arm_dynamics.checks import Array
 from arm_sim import pictures
 from arm_sim.comparison.cases import Case
-from arm_sim.comparison.spreads import CountedSpread, Spread
+from arm_sim.comparison.spreads import Spread
 from arm_sim.comparison.sweeps import SWEEPS, Sweep
 from arm_sim.runs.measures import Measures
 
@@ -98,14 +98,14 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
     return figure
 
 
-def monte_carlo_figure(spreads: Sequence[Spread | CountedSpread], title: str) -> Figure:
+def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
     """Return the picture of random arms: where each law's errors lie, the best law on top."""
     figure = pictures.new_figure(9.5, 1.3 + 0.33 * len(spreads), title)
     (axis,) = pictures.panels(figure, 1)
     ordered = sorted(spreads, key=lambda spread: spread.median, reverse=True)
     for place, spread in enumerate(ordered):
         color = pictures.BLUE if place == len(ordered) - 1 else '0.4'
-        if shown := spread.shown():
+        if shown := spread.percentiles():
             low, five, median, most, high = shown
             axis.plot([low, high], [place, place], color=color, lw=1.2)
             axis.plot(

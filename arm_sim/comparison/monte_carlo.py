@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,7 @@ from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.comparison.batches import measure_batch
 from arm_sim.comparison.cases import Case, law_of, make_plants, task_of
-from arm_sim.comparison.quantiles import Quantiles, binned
-from arm_sim.comparison.spreads import CountedSpread, Spread
+from arm_sim.comparison.spreads import Spread
 from arm_sim.farm.work import Work, own_work
 from arm_sim.plants.plant import Plant
 from arm_sim.runs.closed_loop import Imperfections
@@ -22,7 +20,6 @@ from arm_sim.runs.measures import measure, tips, track
 from arm_sim.runs.robot import Robot
 
 _CHUNK = 500  # samples per job at most, each under every law
-EXACT = 10_000  # samples of which every number is kept
 
 
 @dataclass(frozen=True)
@@ -71,71 +68,39 @@ def run_monte_carlo(
     progress: Callable[[int], None] = lambda done: None,
     work: Work | None = None,
     keep: Callable[[range, Array], None] | None = None,
-) -> list[Spread] | list[CountedSpread]:
+) -> list[Spread]:
     """Run `samples` random arms under every law; each law meets the same arms.
 
     Args:
         case: robot, task, engine and step; its law, error and imperfections are replaced.
         laws: by name.
-        samples: at least 1; more than EXACT are counted in bins, by those who run them.
+        samples: number of arms; each takes 8 bytes per law here.
         seed: of the draws; the results do not depend on the number of `workers` (processes).
         ranges: what is drawn.
         progress: told how many runs are done.
         work: where it runs, in place of `workers`.
-        keep: gets the arms of each chunk that is run, and their (laws, 2, arms).
+        keep: called with the arms of each chunk and their answers (laws, 2, arms).
     """
-    in_range('samples', samples, 1, 1_000_000_000)
+    in_range('samples', samples, 1, 100_000_000)
     in_range('seed', seed, 0)
     size = min(_CHUNK, -(-samples // workers))
-    chunks = _Chunks(samples, size)
-    chosen, few = ranges or Ranges(), samples <= EXACT
-    whole = few or keep is not None  # else the workers reduce what they run
-    run = partial(_run_together if whole else _count_together, case, tuple(laws), chosen, seed)
-    rows = np.empty((len(laws), 2, samples if few else 0))
-    counted = [Quantiles() for _ in laws]
-    done = 0
-
-    def take(number: int, answer: Array) -> None:
-        nonlocal done
-        arms = chunks[number]
-        if few:
-            rows[:, :, arms.start : arms.stop] = answer
-        else:
-            table = _count(answer) if whole else answer
-            for i, quantiles in enumerate(counted):
-                quantiles.add(table[table[:, 0] == i, 1:])
-        done += len(arms)
-        progress(done * len(laws))
-
-    def tell(number: int, answer: Array) -> None:
-        if keep is not None:
-            keep(chunks[number], answer)
-
-    told = {
+    chunks = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
+    chosen = ranges or Ranges()
+    run = partial(_run_together, case, tuple(laws), chosen, seed)
+    identity = {
         'monte_carlo': asdict(replace(case, law='')), 'laws': list(laws), 'samples': samples,
-        'seed': seed, 'ranges': asdict(chosen), 'chunk': size, 'whole': whole,
+        'seed': seed, 'ranges': asdict(chosen), 'chunk': size,
     }  # fmt: skip
-    with own_work(work, workers) as at:
-        at.run(run, chunks, take, told, tell)
-    if few:
-        return [Spread(law, *result) for law, result in zip(laws, rows, strict=True)]
-    return [CountedSpread(law, each) for law, each in zip(laws, counted, strict=True)]
-
-
-class _Chunks(Sequence[range]):
-    """The samples in ranges of `size`, of which none is kept."""
-
-    def __init__(self, samples: int, size: int):
-        self._samples, self._size = samples, size
-
-    def __len__(self) -> int:
-        return -(-self._samples // self._size)
-
-    def __getitem__(self, number: Any) -> Any:
-        start = number * self._size
-        if not 0 <= start < self._samples:
-            raise IndexError(number)
-        return range(start, min(start + self._size, self._samples))
+    rms_mm, done = np.empty((len(laws), samples)), 0
+    with own_work(work, workers) as own:
+        for number, answer in own.results(run, chunks, identity):
+            arms = chunks[number]
+            rms_mm[:, arms.start : arms.stop] = answer[:, 0]
+            if keep is not None:
+                keep(arms, answer)
+            done += len(arms)
+            progress(done * len(laws))
+    return [Spread(law, row) for law, row in zip(laws, rms_mm, strict=True)]
 
 
 def tabulated(reference_function: ReferenceFunction) -> ReferenceFunction:
@@ -149,18 +114,6 @@ def tabulated(reference_function: ReferenceFunction) -> ReferenceFunction:
         reference.row[:] = rows[t]
 
     return tabulated_reference
-
-
-def _count_together(
-    case: Case, names: tuple[str, ...], ranges: Ranges, seed: int, samples: range
-) -> Array:
-    """Return tracking RMS [mm] in bins (rows, 3): number of the law, and what `binned` gives."""
-    return _count(_run_together(case, names, ranges, seed, samples))
-
-
-def _count(answer: Array) -> Array:
-    tables = [binned(rms) for rms, _ in answer]
-    return np.vstack([np.insert(table, 0, i, axis=1) for i, table in enumerate(tables)])
 
 
 def _run_together(

@@ -1,4 +1,4 @@
-"""Every arm of a Monte Carlo in Parquet files: what was drawn, and what each law made of it."""
+"""Every arm of a Monte Carlo in Parquet files: its drawn parameters, and each law's errors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -18,16 +18,16 @@ from arm_sim.runs.robot import Robot
 def parquet_writer(
     folder: Path, case: Case, laws: Sequence[str], seed: int, resume: bool
 ) -> Callable[[range, Array], None]:
-    """Return what run_monte_carlo's `keep` is: it writes a file for each chunk of arms.
+    """Return the `keep` of run_monte_carlo that writes a Parquet file for each chunk of arms.
 
-    A row is an arm under a law; `columns_of` says what it has. The files are those of one table.
+    All files together are one table with a row per arm and law, see `columns_of`.
 
     Args:
-        folder: where the files go; those of an earlier run are removed, unless it goes on.
-        case: what is run; it stands in each file's metadata.
+        folder: of the files.
+        case: what is run; each file names it in its metadata.
         laws: by name, in the order of the answers.
         seed: of the draws.
-        resume: whether an earlier run goes on.
+        resume: whether the files of an interrupted run stay; otherwise they are removed.
 
     Raises:
         ArmError: pyarrow is not installed.
@@ -43,13 +43,14 @@ def parquet_writer(
             old.unlink()
     robot, ranges = case.load(), Ranges()
     names = ('robot', 'task', 'engine', 'timestep', 'natural_frequency')
-    told = {name: str(getattr(case, name)) for name in names}
+    metadata = {name: str(getattr(case, name)) for name in names}
 
     def keep(arms: range, answer: Array) -> None:
-        columns = columns_of(robot, ranges, seed, arms, laws, answer)
-        table = arrow.table(columns).replace_schema_metadata(told)
-        with whole_file(folder / f'arms-{arms.start:09d}.parquet') as file:
-            parquet.write_table(table, file)
+        path = folder / f'arms-{arms.start:09d}.parquet'
+        if not path.exists():
+            columns = columns_of(robot, ranges, seed, arms, laws, answer)
+            with whole_file(path) as file:
+                parquet.write_table(arrow.table(columns).replace_schema_metadata(metadata), file)
 
     return keep
 
@@ -57,15 +58,16 @@ def parquet_writer(
 def columns_of(
     robot: Robot, ranges: Ranges, seed: int, arms: range, laws: Sequence[str], answer: Array
 ) -> dict[str, Any]:
-    """Return the columns of some arms, law after law.
+    """Return the columns of a chunk of arms, law after law.
 
-    seed and sample, with which the arm is drawn again; law; tracking RMS [mm] and joint RMS, inf
-    where the loop was unstable; then all that was drawn, lists as a column per joint.
+    Columns are seed and sample, from which `Ranges.draw` draws the arm again; law; tracking RMS
+    [mm] and joint RMS [rad | m], inf where the loop was unstable; then all drawn parameters, those
+    per joint in a column for each joint.
 
     Args:
-        robot, ranges, seed, arms: what draws the arms.
+        robot, ranges, seed, arms: from which the arms were drawn.
         laws: by name.
-        answer: (laws, 2, arms) of a Monte Carlo.
+        answer: (laws, 2, arms) of run_monte_carlo.
     """
     drawn: dict[str, list[float]] = {}
     for arm in arms:

@@ -12,8 +12,7 @@ from rich.table import Table
 
 from arm_sim.comparison.cases import Case
 from arm_sim.comparison.figures import comparison_figure, monte_carlo_figure, sweep_figure
-from arm_sim.comparison.quantiles import ERROR
-from arm_sim.comparison.spreads import CountedSpread, Spread
+from arm_sim.comparison.spreads import Spread
 from arm_sim.comparison.sweeps import Sweep
 from arm_sim.output_folder import whole_file
 from arm_sim.pictures import save
@@ -126,7 +125,7 @@ def sweep_report(sweep: Sweep, case: Case) -> Report:
     return Report(f'sweep_{sweep.parameter}', [listing], rows, sweep_figure(sweep, title))
 
 
-def monte_carlo_report(spreads: Sequence[Spread | CountedSpread], case: Case) -> Report:
+def monte_carlo_report(spreads: Sequence[Spread], case: Case) -> Report:
     """Return the report of random arms: median and 95th percentile of every law."""
     count = spreads[0].samples
     title = f'{case.robot}, {case.task}, {case.engine}: {count} random arms per law'
@@ -150,6 +149,4 @@ def monte_carlo_report(spreads: Sequence[Spread | CountedSpread], case: Case) ->
         for spread in spreads
     ]
     figure = monte_carlo_figure(spreads, title)
-    if isinstance(spreads[0], CountedSpread):
-        title += f' (counted in bins: within {ERROR:.2%})'
     return Report('monte_carlo', [Listing(title, headings, texts)], rows, figure)

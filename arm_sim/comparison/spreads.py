@@ -1,4 +1,4 @@
-"""One law over all samples: every number of some, counts in bins of many."""
+"""The tracking errors of one law on all arms of a Monte Carlo: percentiles and counts."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,17 +6,22 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_sim.comparison.quantiles import Quantiles
 
-_SHOWN = (0, 5, 50, 95, 100)
+LISTED = 10_000  # arms up to which a report lists each error; beyond, it has a histogram
+_BIN = 1e-3  # width of a histogram's bins, relative to their lower ends
+_PERCENTILES = (0, 5, 50, 95, 100)
 
 
 class Spread(NamedTuple):
-    """One law over all samples."""
+    """The tracking errors of one law on all arms.
+
+    Attributes:
+        law: by name.
+        rms_mm: (N,) tracking RMS of the tip [mm]; inf where the loop was unstable.
+    """
 
     law: str
-    rms_mm: Array  # (N,) tracking RMS of the tip [mm]; inf where the loop was unstable
-    joint_rms_rad: Array  # (N,) over all joints [rad | m]; likewise
+    rms_mm: Array
 
     @property
     def median(self) -> float:
@@ -25,7 +30,7 @@ class Spread(NamedTuple):
 
     @property
     def percentile_95(self) -> float:
-        """95th percentile of the tracking RMS [mm]; the nearest sample, so inf is allowed."""
+        """95th percentile of the tracking RMS [mm]: the nearest arm's, so inf is possible."""
         return float(np.percentile(self.rms_mm, 95, method='nearest'))
 
     @property
@@ -35,61 +40,26 @@ class Spread(NamedTuple):
 
     @property
     def unstable(self) -> int:
-        """How many samples left the finite numbers."""
+        """Number of arms on which the loop was unstable."""
         return int(np.sum(~np.isfinite(self.rms_mm)))
 
     @property
     def samples(self) -> int:
-        """How many samples there are."""
+        """Number of arms."""
         return len(self.rms_mm)
 
-    def shown(self) -> Sequence[float]:
-        """Return percentiles 0, 5, 50, 95 and 100 of the stable samples, if there are any."""
+    def percentiles(self) -> Sequence[float]:
+        """Return percentiles 0, 5, 50, 95 and 100 of the stable arms [mm]; empty: none is."""
         finite = self.rms_mm[np.isfinite(self.rms_mm)]
-        return np.percentile(finite, _SHOWN).tolist() if finite.size else ()
+        return np.percentile(finite, _PERCENTILES).tolist() if finite.size else ()
 
-    def row(self) -> dict:
-        """Return what a report has of each sample."""
-        return {'tracking_rms_mm': self.rms_mm.tolist()}
+    def row(self) -> dict[str, list[float]]:
+        """Return what a report has of the arms: each error, or lower ends [mm] and counts of bins.
 
-
-class CountedSpread(NamedTuple):
-    """The same of so many samples that only their counts in bins are kept; see Quantiles.ERROR."""
-
-    law: str
-    rms_mm: Quantiles
-
-    @property
-    def median(self) -> float:
-        """Median tracking RMS [mm]."""
-        return self.rms_mm.at(50)
-
-    @property
-    def percentile_95(self) -> float:
-        """95th percentile of the tracking RMS [mm]."""
-        return self.rms_mm.at(95)
-
-    @property
-    def worst(self) -> float:
-        """Largest tracking RMS [mm], exactly."""
-        return np.inf if self.unstable else self.rms_mm.largest
-
-    @property
-    def unstable(self) -> int:
-        """How many samples left the finite numbers."""
-        return self.rms_mm.unstable
-
-    @property
-    def samples(self) -> int:
-        """How many samples there are."""
-        return self.rms_mm.count
-
-    def shown(self) -> Sequence[float]:
-        """Return what Spread does."""
-        stable = self.rms_mm.stable()
-        return [stable.at(percent) for percent in _SHOWN] if stable.count else ()
-
-    def row(self) -> dict:
-        """Return the bins that are not empty: lower ends [mm] and counts."""
-        lower, counts = self.rms_mm.table()
-        return {'bin_from_mm': lower, 'bin_count': counts}
+        The bins [(1 + _BIN)^k, (1 + _BIN)^(k+1)) are those that are not empty.
+        """
+        if self.samples <= LISTED:
+            return {'tracking_rms_mm': self.rms_mm.tolist()}
+        finite = np.maximum(self.rms_mm[np.isfinite(self.rms_mm)], 1e-300)
+        bins, counts = np.unique(np.floor(np.log(finite) / np.log1p(_BIN)), return_counts=True)
+        return {'bin_from_mm': ((1.0 + _BIN) ** bins).tolist(), 'bin_count': counts.tolist()}

@@ -1,1 +1,1 @@
-"""Many jobs on the cores of this machine, or on those of many."""
+"""Independent jobs on the cores of this machine, or on the workers of a Dask scheduler."""

@@ -1,6 +1,7 @@
 """The search for gains: CMA-ES over drawn arms, within margins."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.farm.farm import Farm
+from arm_sim.farm.executors import completed
 from arm_sim.tuning.gains import GainSpace
 from arm_sim.tuning.trial import Drawn, Trial, try_gains
 
@@ -85,7 +86,7 @@ def search(
     trial: Trial,
     margins: Margins,
     effort: Effort,
-    farm: Farm,
+    executor: Executor,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Found:
     """Return the best gains: designs for some frequencies, and CMA-ES from the best of them.
@@ -98,7 +99,7 @@ def search(
     robot = trial.load()
     space = GainSpace(trial.law, robot.model, trial.shipped(robot))
     arms = (Drawn(0, effort.arms), Drawn(0, min(effort.edge, effort.arms), margins.delay))
-    judge = _Judge(trial, arms, margins, farm, progress)
+    judge = _Judge(trial, arms, margins, executor, progress)
     starts = list(space.starts(robot.start))
     scores = judge(starts)
     best = int(np.argmin(scores))
@@ -124,14 +125,14 @@ def search(
 
 
 def validate(
-    trial: Trial, parameters: Any, count: int, farm: Farm, progress: Callable[[int], None]
+    trial: Trial, parameters: Any, count: int, executor: Executor, progress: Callable[[int], None]
 ) -> Array:
     """Return COLUMNS (count, 4) of arms that the search has not seen."""
     fresh = Trial(**{**vars(trial), 'seed': trial.seed + 1_000_003})
     jobs = [(Drawn(k, min(_CHUNK, count - k)),) for k in range(0, count, _CHUNK)]
     rows = np.empty((count, 4))
     done = 0
-    for number, answer in farm.run(partial(_try_arms, fresh, parameters), jobs):
+    for number, answer in completed(executor, partial(_try_arms, fresh, parameters), jobs):
         first, size, _ = jobs[number][0]
         rows[first : first + size] = answer
         done += size
@@ -151,24 +152,24 @@ def _made(space: GainSpace, x: Array) -> Any:
 
 
 class _Judge:
-    """Scores candidates, in batches on the farm."""
+    """Scores candidates, in batches on an executor."""
 
     def __init__(
         self,
         trial: Trial,
         arms: Sequence[Drawn],
         margins: Margins,
-        farm: Farm,
+        executor: Executor,
         progress: Callable[[int], None],
     ):
         self._try = partial(try_gains, trial, tuple(arms))
-        self._drawn, self._margins, self._farm = arms[0].number, margins, farm
+        self._drawn, self._margins, self._executor = arms[0].number, margins, executor
         self._size, self._progress, self._done = sum(each.number for each in arms), progress, 0
 
     def __call__(self, candidates: Sequence[Any]) -> list[float]:
         jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]
         scores = [0.0] * len(candidates)
-        for number, answer in self._farm.run(self._try, jobs):
+        for number, answer in completed(self._executor, self._try, jobs):
             for k, rows in enumerate(answer):
                 scores[number * _PER_JOB + k] = score(rows, self._drawn, self._margins)
             self._done += len(answer) * self._size

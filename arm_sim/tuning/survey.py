@@ -1,6 +1,7 @@
 """Every law tuned on one arm: what each was, what it became, and what keeps it from less."""
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +9,6 @@ from typing import NamedTuple
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
 from arm_sim.comparison.report import Listing
-from arm_sim.farm.farm import Farm
 from arm_sim.output_folder import whole_file
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Outcome, validate
@@ -65,11 +65,11 @@ def tunable_laws() -> list[str]:
     return found
 
 
-def believed(tuned: Tuned, farm: Farm) -> float:
+def believed(tuned: Tuned, executor: Executor) -> float:
     """Return the 95 % RMS [mm] of the tuned gains on arms as the law believes them."""
     exact = replace(tuned.trial.ranges, mass=0.0, friction=0.0, effort=1.0)
     trial = Trial(**{**vars(tuned.trial), 'ranges': exact})
-    rows = validate(trial, tuned.found.parameters, _BELIEVED, farm, lambda done: None)
+    rows = validate(trial, tuned.found.parameters, _BELIEVED, executor, lambda done: None)
     return Outcome.of(rows).rms_mm
 
 
