@@ -1,4 +1,4 @@
-# The README's section "With an existing ROS 2 Jazzy" in a container. Not run where this was written.
+# docs/environment.md's section "With an existing ROS 2 Jazzy" in a container. Not run where this was written.
 #   docker build -t arm_sim .
 #   docker run --rm -v "$PWD/cube_output:/arm_sim/cube_output" arm_sim
 FROM ros:jazzy

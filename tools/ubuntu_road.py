@@ -1,9 +1,9 @@
-"""Follows the README's section for an installed ROS 2 on an imitation of Ubuntu 24.04.
+"""Follow docs/environment.md for an installed ROS 2, on an imitation of Ubuntu 24.04.
 
     ./ws python tools/ubuntu_road.py FOLDER
 
 FOLDER gets a Python 3.12 with Ubuntu's NumPy, SciPy and Matplotlib that refuses pip (PEP 668), a
-ROS 2 Jazzy in a folder of its own, made from .ros, and a home. There the README's commands run
+ROS 2 Jazzy in a folder of its own, made from .ros, and a home. There the page's commands run
 literally, with rosdep, which needs apt, left out, then ./ws in the clone. About 6 minutes, 3 GB.
 Ubuntu's Matplotlib is 3.6, which PyPI does not have for Python 3.12: 3.8.0 is its neighbour, built
 for NumPy 1 like it.
@@ -38,7 +38,7 @@ export PATH={jazzy}/bin:$PATH
 
 
 def main() -> int:
-    """Make the imitation, follow the README, then ./ws; return the worst exit code."""
+    """Make the imitation, follow the page, then ./ws; return the worst exit code."""
     folder = Path(sys.argv[1]).resolve()
     if folder.exists():
         print(f'{folder} is there already; name a folder that is not')
@@ -46,10 +46,10 @@ def main() -> int:
     print('making an imitation of Ubuntu 24.04 with ROS 2 Jazzy ...', flush=True)
     make_python(folder / 'usr')
     make_ros(folder)
-    commands = re.findall(r'## With an existing ROS 2 Jazzy.*?```sh\n(.*?)```', readme(), re.S)[0]
+    commands = re.findall(r'## With an existing ROS 2 Jazzy.*?```sh\n(.*?)```', page(), re.S)[0]
     codes = []
     for title, script in (
-        ('README', commands),
+        ('page', commands),
         ('./ws', 'cd ~/arm_ws/src/arm_sim && ./ws ros2 launch arm_sim cube.launch.py'),
     ):
         print(f'--- {title}\n{script}', flush=True)
@@ -58,9 +58,9 @@ def main() -> int:
     return max(codes)
 
 
-def readme() -> str:
-    """Return the README with this repository's place, and Ubuntu's folder."""
-    return (ROOT / 'README.md').read_text().replace('<this repository>', str(ROOT))
+def page() -> str:
+    """Return the page with this repository's place, and Ubuntu's folder."""
+    return (ROOT / 'docs/environment.md').read_text().replace('<this repository>', str(ROOT))
 
 
 def make_python(usr: Path) -> None:
