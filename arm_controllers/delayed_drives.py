@@ -1,18 +1,36 @@
-"""Position servos whose commands take effect some control periods late: where the arm will be."""
+"""Prediction of an arm under position servos that apply commands some control periods late."""
 
-from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
-from arm_dynamics.small_matrices import solve_positive
 
 _ITERATIONS = 2  # for Coulomb friction, which is that at the step's end
 
+# Commands (..., n) [rad | m] that the drives have not applied yet, the oldest first, each with
+# the part of d (..., n) [N.m | N] that the command answers.
+Pending = tuple[tuple[Array, Array], ...]
+
+
+class Prediction(NamedTuple):
+    """The arm after one control period.
+
+    Attributes:
+        q, v: (..., n) state [rad | m], [rad/s | m/s].
+        inertia: (..., n, n) M + h D of the step.
+        free: (..., 1) 1; 0 where a drive is at its limit, so that the step is another one.
+    """
+
+    q: Array
+    v: Array
+    inertia: Array
+    free: Array
+
 
 class DelayedDrives:
-    """The believed arm under its drives, and the commands that it has not felt yet.
+    """The believed arm under its drives.
 
     A step is MuJoCo's implicitfast,
 
@@ -24,33 +42,29 @@ class DelayedDrives:
 
     def __init__(self, model: RobotModel, kp: Array, kd: Array, step: float, delay: int):
         self._model, self._kp, self._kd, self._h = model, kp, kd, step
-        self._commands: deque[tuple[Array, Array]] = deque(maxlen=delay + 1)
         self._delay = delay
+        # A launch file that looks at a law's parameters does not load SciPy.
+        from arm_dynamics.small_matrices import solve_positive
 
-    def forget(self) -> None:
-        """No command is under way."""
-        self._commands.clear()
+        self._solve = solve_positive
 
-    def give(self, command: Array, effort: Array) -> None:
-        """Send a command (..., n) [rad | m], and the part of d (..., n) that it is to meet."""
-        copies = 1 if self._commands else self._delay + 1
-        self._commands.extend([(command.copy(), effort.copy())] * copies)
+    def given(self, pending: Pending, command: Array, effort: Array) -> Pending:
+        """Return the pending commands after a command (..., n) is sent; see Pending."""
+        new = (command.copy(), effort.copy())
+        return (*pending[1:], new) if pending else (new,) * (self._delay + 1)
 
-    def ahead(self, q: Array, v: Array, lacked: Array) -> tuple[Array, Array]:
-        """Return the state (..., n) at which a command that is given now takes effect.
+    def ahead(self, q: Array, v: Array, lacked: Array, pending: Pending) -> tuple[Array, Array]:
+        """Return the state (..., n) at which a command that is sent now takes effect.
 
-        `lacked` is d (..., n) without what the commands are to meet.
+        `lacked` is d (..., n) without what the commands answer.
         """
-        for number in range(1, len(self._commands)):
-            q, v, _, _ = self._step(q, v, lacked, *self._commands[number])
+        for command, effort in pending[1:]:
+            q, v, _, _ = self._step(q, v, lacked, command, effort)
         return q, v
 
-    def next(self, q: Array, v: Array, lacked: Array) -> tuple[Array, Array, Array, Array]:
-        """Return the state after this period, M + h D (..., n, n), and 1 or 0 (..., 1).
-
-        It is 0 where a drive is at its limit, so that the step is another one.
-        """
-        return self._step(q, v, lacked, *self._commands[0])
+    def next(self, q: Array, v: Array, lacked: Array, pending: Pending) -> Prediction:
+        """Return the arm after this period."""
+        return self._step(q, v, lacked, *pending[0])
 
     def late_inertia(self, q: Array) -> Array:
         """Return M + h D (..., n, n) at q."""
@@ -69,17 +83,16 @@ class DelayedDrives:
 
     def _step(
         self, q: Array, v: Array, lacked: Array, command: Array, effort: Array
-    ) -> tuple[Array, Array, Array, Array]:
+    ) -> Prediction:
         model, inertia = self._model, self.late_inertia(q)
         at_rest = np.zeros_like(v)
         push = self._kp * (command - q) - self._kd * v + lacked - effort
         push -= model.inverse_dynamics(q, v, at_rest)
-        rub = model.friction_torque(v) - model.damping * v
+        friction = model.friction_torque(v) - model.damping * v
         v_next = v
         for _ in range(_ITERATIONS):
-            change = rub - (model.friction_torque(v_next) - model.damping * v_next)
-            a = solve_positive(inertia, (push + change)[..., np.newaxis])[..., 0]
+            change = friction - (model.friction_torque(v_next) - model.damping * v_next)
+            a = self._solve(inertia, (push + change)[..., np.newaxis])[..., 0]
             v_next = v + self._h * a
         torque = self._kp * (command - q) - self._kd * v_next
-        free = self.free(torque, v, v_next)
-        return q + self._h * v_next, v_next, inertia, free
+        return Prediction(q + self._h * v_next, v_next, inertia, self.free(torque, v, v_next))

@@ -1,10 +1,10 @@
-"""What a control law is asked to follow at one instant."""
+"""The motion that a control law follows: its value now, and its future."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 
 
 class Reference:
@@ -17,18 +17,32 @@ class Reference:
         v: (..., n) velocity [rad/s | m/s].
         a: (..., n) acceleration [rad/s^2 | m/s^2].
         effort: (..., n) feedforward on top of what a law computes [N.m | N].
-        row: (..., 4 n) the memory of all four, in this order; writing it writes them.
+        row: (..., 4 n) the memory of all four, in this order; writing the row writes them.
+        future: returns the reference a number of control periods later; None: not known.
     """
 
-    __slots__ = ('a', 'effort', 'q', 'row', 'v')
+    __slots__ = ('a', 'effort', 'future', 'q', 'row', 'v')
 
     def __init__(self, joint_count: int, arms: tuple[int, ...] = ()):
         """Return a reference at zero; `arms` are the leading axes."""
         self.row: Array = np.zeros((*arms, 4 * joint_count))
         self.q, self.v, self.a, self.effort = np.split(self.row, 4, axis=-1)
+        self.future: Callable[[int], Reference] | None = None
+
+    def ahead(self, periods: int) -> 'Reference':
+        """Return the reference `periods` control periods later, for laws with a horizon.
+
+        The next call overwrites the returned object: copy what is to be kept.
+
+        Raises:
+            ArmError: the reference is known at this instant only.
+        """
+        if self.future is None:
+            raise ArmError(f'the reference {periods} control periods ahead is not known')
+        return self.future(periods)
 
     def copy(self) -> 'Reference':
-        """Return an independent copy."""
+        """Return an independent copy of the present values."""
         other = Reference(self.q.shape[-1], self.row.shape[:-1])
         other.row[:] = self.row
         return other
@@ -36,3 +50,47 @@ class Reference:
 
 # Writes the reference at time t [s] into a Reference: `Trajectory.evaluate` is one.
 ReferenceFunction = Callable[[float, Reference], None]
+
+
+class SampledReference:
+    """A reference function at the control periods of one arm, or of many arms."""
+
+    def __init__(
+        self,
+        function: ReferenceFunction,
+        joint_count: int,
+        period_ns: int,
+        arms: tuple[int, ...] = (),
+        per_arm: bool = False,
+    ):
+        """Prepare the references.
+
+        Args:
+            function: writes the reference of a time [s].
+            joint_count: n.
+            period_ns: control period [ns].
+            arms: leading axes of the references that `at` returns.
+            per_arm: the function writes (*arms, n), a reference for each arm; False: it writes
+                (n,), the same for all.
+        """
+        self._function, self._period_ns, self._time_ns = function, period_ns, 0
+        self._one = Reference(joint_count, arms if per_arm else ())
+        self._shared = bool(arms) and not per_arm
+        self._now, self._later = Reference(joint_count, arms), Reference(joint_count, arms)
+        self._now.future = self._ahead
+
+    def at(self, time_ns: int) -> Reference:
+        """Return the reference at a time [ns]; the next call overwrites it."""
+        self._time_ns = time_ns
+        return self._write(self._now, time_ns)
+
+    def _ahead(self, periods: int) -> Reference:
+        return self._write(self._later, self._time_ns + periods * self._period_ns)
+
+    def _write(self, reference: Reference, time_ns: int) -> Reference:
+        if self._shared:
+            self._function(time_ns * 1e-9, self._one)
+            reference.row[:] = self._one.row
+        else:
+            self._function(time_ns * 1e-9, reference)
+        return reference

@@ -9,6 +9,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, STATE_QOS
@@ -113,13 +114,14 @@ class UsualController(Node):
         super().__init__('usual_controller')
         self.model = arm()
         self.law = ComputedTorque(self.model, ComputedTorqueParameters())
-        self.reference = Reference(JOINTS)
+        self.reference, self.law_state = Reference(JOINTS), ()
         self.publisher = self.create_publisher(JointState, 'joint_commands', 10)
         self.create_subscription(JointState, 'joint_states', self.on_state, 10)
 
     def on_state(self, state: JointState) -> None:
         """Answer with a fresh message."""
-        tau = self.law(np.array(state.position), np.array(state.velocity), self.reference, 0.002)
+        measured = Measurement(np.array(state.position), np.array(state.velocity))
+        tau, self.law_state = self.law(self.law_state, measured, self.reference, 0.002)
         message = JointState()
         message.header.stamp = state.header.stamp
         message.name = list(state.name)

@@ -171,16 +171,17 @@ def test_a_monte_carlo_is_one_batch_and_its_numbers_those_of_the_arms_one_by_one
     np.testing.assert_allclose(together, one_by_one, rtol=1e-6)
 
 
-def test_a_law_that_commands_many_arms_as_one_is_run_arm_by_arm(monkeypatch):
+def test_a_law_that_declares_one_arm_only_is_run_arm_by_arm(monkeypatch):
     case = Case('planar_3r', 'sinusoid', 'computed_torque')
     [expected] = run_monte_carlo(case, ['computed_torque'], 2, seed=5)
     plain = ComputedTorque.__call__
 
-    def of_the_first(self, q, v, reference, dt):
-        tau = plain(self, q, v, reference, dt)
-        return tau if q.ndim == 1 else np.broadcast_to(tau[:1], tau.shape)
+    def of_one_arm(self, state, measured, reference, dt):
+        assert measured.q.ndim == 1
+        return plain(self, state, measured, reference, dt)
 
-    monkeypatch.setattr(ComputedTorque, '__call__', of_the_first)
+    monkeypatch.setattr(ComputedTorque, '__call__', of_one_arm)
+    monkeypatch.setattr(ComputedTorque, 'many_arms', False)
     [found] = run_monte_carlo(case, ['computed_torque'], 2, seed=5)
     np.testing.assert_allclose(found.rms_mm, expected.rms_mm, rtol=1e-6)
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from following import states_at
+from running_law import RunningLaw
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.laws import law_class, law_names
@@ -189,7 +190,7 @@ def test_our_edges_are_straight_between_the_points_as_well():
 @pytest.mark.parametrize('level', FEEDFORWARD)
 def test_every_feedforward_level_holds_a_reference_at_rest(level):
     plant = MujocoPlant(MODEL, PLANT)
-    law, reference = servo(level), Reference(6)
+    law, reference = RunningLaw(servo(level)), Reference(6)
     reference.q[:] = POSTURE
     plant.reset(POSTURE)
     for _ in range(1500):

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from running_law import RunningLaw
 
-from arm_controllers.adapters.discrete_motion import DiscreteMotion, following
+from arm_controllers.adapters.discrete_motion import DiscreteMotion
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
@@ -37,7 +38,10 @@ def law_of(name, model=ROBOT.model):
 def cube_mm(name, motion, model=ROBOT.model):
     """Return the RMS of the tip's error [mm] on the cube in 3.75 s, the model being exact."""
     task = make_task('cube', ROBOT, {'edge_time': 0.25})
-    record = task.run(following(law_of(name, model), motion), MujocoPlant(model, DRIVES))
+    record = task.run(
+        DiscreteMotion(law_of(name, model)) if motion == 'discrete' else law_of(name, model),
+        MujocoPlant(model, DRIVES),
+    )
     return 1e3 * np.sqrt(np.mean(track(ROBOT.model, record).error ** 2))
 
 
@@ -72,15 +76,15 @@ def reference_at(state):
 class Told(law_class('computed_torque')):
     """Keeps the reference that it is given."""
 
-    def __call__(self, q, v, reference, dt):
+    def __call__(self, state, measured, reference, dt):
         """Return no torque."""
         self.seen = reference.copy()
-        return np.zeros_like(q)
+        return np.zeros_like(measured.q), state
 
 
 def test_the_law_sees_the_differences_of_the_samples():
     told = Told(ROBOT.model, Told.Parameters())
-    law, q = DiscreteMotion(told), [quintic(k * H)[0] for k in range(200)]
+    law, q = RunningLaw(DiscreteMotion(told)), [quintic(k * H)[0] for k in range(200)]
     law.reset(np.zeros(6), np.zeros(6))
     for k in range(198):
         law(np.zeros(6), np.zeros(6), reference_at(quintic((k + 1) * H)), H)
@@ -93,7 +97,7 @@ def test_the_law_sees_the_differences_of_the_samples():
 @pytest.mark.parametrize(('jump', 'velocity'), [(0.3, 0.0), (0.0, 0.8)], ids=['step', 'corner'])
 def test_where_the_reference_jumps_its_own_derivatives_count(jump, velocity):
     told = Told(ROBOT.model, Told.Parameters())
-    law = DiscreteMotion(told)
+    law = RunningLaw(DiscreteMotion(told))
     law.reset(np.zeros(6), np.zeros(6))
     for k in range(1, 5):
         after = max(k - 2, 0) * H
@@ -108,15 +112,10 @@ def test_where_the_reference_jumps_its_own_derivatives_count(jump, velocity):
 def test_many_arms_follow_as_each_would_alone():
     case = Case('planar_3r', 'sinusoid', 'computed_torque', reference_motion='discrete')
     robot = case.load()
-    many = following(
-        law_class('computed_torque')(
-            BatchModel(robot.model), law_class('computed_torque').Parameters()
-        ),
-        'discrete',
-    )
-    alone = following(
-        law_class('computed_torque')(robot.model, law_class('computed_torque').Parameters()),
-        'discrete',
+    cls = law_class('computed_torque')
+    many, alone = (
+        RunningLaw(DiscreteMotion(cls(model, cls.Parameters())))
+        for model in (BatchModel(robot.model), robot.model)
     )
     rng = np.random.default_rng(0)
     q, v = rng.uniform(-0.1, 0.1, (2, 4, 3))
@@ -146,6 +145,6 @@ def test_what_cannot_follow_samples_is_refused():
     for name in ('servo', 'motor_computed_torque'):
         law = object.__new__(law_class(name))
         with pytest.raises(ArmError, match="reference_motion is 'discrete'; that is for laws"):
-            following(law, 'discrete')
+            DiscreteMotion(law)
     with pytest.raises(ArmError, match="'discrete' needs control_decimation 1, not 2"):
         ControllerParameters(robot='ur5e', reference_motion='discrete', control_decimation=2)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arm_controllers.adapters.drive_convention import OverDrives, over_drives
+from arm_controllers.adapted_law import adapted_law
+from arm_controllers.adapters.drive_convention import OverDrives
 from arm_controllers.laws.pd import PD
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.checks import ArmError
@@ -52,7 +53,11 @@ def test_so_do_drives_that_compensate_friction_as_well(engine):
         plant = plant_class(engine)(RUBBING, replace(told, **vars(drives)))
         law = compared_class('computed_torque')
         law = law(RUBBING, law.designed(RUBBING, START, 20.0, 1.0))
-        runs.append(run_closed_loop(plant, over_drives(law, drives), task.reference, 0.5))
+        runs.append(
+            run_closed_loop(
+                plant, OverDrives(law, drives) if drives.compensates else law, task.reference, 0.5
+            )
+        )
     np.testing.assert_allclose(runs[1].q, runs[0].q, atol=1e-9)
 
 
@@ -67,7 +72,7 @@ def test_an_arm_droops_by_what_its_drives_do_not_know_of_gravity():
             reference.row[:] = 0.0
             reference.q[:] = START
 
-        record = run_closed_loop(plant, over_drives(PD(MODEL, law), drives), hold, 4.0)
+        record = run_closed_loop(plant, OverDrives(PD(MODEL, law), drives), hold, 4.0)
         lacking = (scale - 1.0) * MODEL.gravity_torque(record.q[-1])
         assert np.abs(lacking).max() > 0.1
         np.testing.assert_allclose(law.kp * (record.q[-1] - START), lacking, atol=1e-6)
@@ -190,11 +195,12 @@ def test_sweeps_of_drives_order_what_they_cost():
 
 
 def test_what_has_no_effect_is_refused():
-    servo = Servo(MODEL, ServoParameters())
     with pytest.raises(ArmError, match='of drives that take effort; this law commands position'):
-        over_drives(servo, COMPENSATED)
-    assert over_drives(servo, DriveParameters()) is servo
-    assert isinstance(over_drives(PD(MODEL, PD.Parameters()), COMPENSATED), OverDrives)
+        adapted_law(Servo, MODEL, ServoParameters(), drives=COMPENSATED)
+    plain = adapted_law(Servo, MODEL, ServoParameters(), drives=DriveParameters())
+    assert isinstance(plain, Servo)
+    compensated = adapted_law(PD, MODEL, PD.Parameters(), drives=COMPENSATED)
+    assert isinstance(compensated, OverDrives)
     make = plant_class('mujoco')
     for told, said in (
         ({'effort_convention': 'gravity_compensated'}, "effort_convention is 'gravity_comp"),

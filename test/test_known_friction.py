@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from running_law import RunningLaw
 from scripts import load_script
 
+from arm_controllers.adapted_law import adapted_law
 from arm_controllers.adapters.known_friction import (
     FRICTION_VELOCITIES,
     REVERSAL,
-    answering_friction,
 )
 from arm_controllers.laws import law_class
 from arm_controllers.reference import Reference
@@ -44,8 +45,8 @@ def run(friction, name):
 
 def test_full_friction_is_added_where_the_reference_moves_and_none_where_it_stands():
     model, cls = RUBBING.model, law_class('computed_torque')
-    law = answering_friction(cls, model, cls.Parameters(), 'reference')
-    smooth = cls(with_error(model, ModelError(friction=(0.0,))), cls.Parameters())
+    law = RunningLaw(adapted_law(cls, model, cls.Parameters(), 'reference'))
+    smooth = RunningLaw(cls(with_error(model, ModelError(friction=(0.0,))), cls.Parameters()))
     rng = np.random.default_rng(0)
     q, v = rng.normal(size=(2, 3))
     reference = Reference(3)
@@ -96,4 +97,4 @@ def test_a_comparison_takes_laws_that_command_effort(tmp_path, capsys):
 def test_laws_that_command_no_effort_are_refused():
     servo = law_class('servo')
     with pytest.raises(ArmError, match="friction_velocity is 'reference'; that is for laws that"):
-        answering_friction(servo, ROBOT.model, servo.Parameters(), 'reference')
+        adapted_law(servo, ROBOT.model, servo.Parameters(), 'reference')

@@ -6,6 +6,7 @@ arm that has rotors and friction; the laws themselves use inverse dynamics.
 
 import numpy as np
 import pytest
+from running_law import RunningLaw
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.reference import Reference
@@ -115,7 +116,7 @@ def states(seed):
 
 @pytest.mark.parametrize(('name', 'parameters', 'expected'), CASES)
 def test_command_is_the_laws_equation(name, parameters, expected):
-    law = law_class(name)(ARM, law_class(name).Parameters(**parameters))
+    law = RunningLaw(law_class(name)(ARM, law_class(name).Parameters(**parameters)))
     for seed in range(3):
         q, v, r = states(seed)
         law.reset(q, v)
@@ -123,9 +124,8 @@ def test_command_is_the_laws_equation(name, parameters, expected):
 
 
 def two_commands(name, **parameters):
-    law = law_class(name)(ARM, law_class(name).Parameters(**parameters))
+    law = RunningLaw(law_class(name)(ARM, law_class(name).Parameters(**parameters)))
     first, second = states(1), states(2)
-    law.reset(*first[:2])
     return law(*first, DT), law(*second, DT), first, second, law
 
 
@@ -140,13 +140,13 @@ def test_integral_of_computed_torque_pid_grows_after_each_command():
         r.q[:] = q + 0.01 * sign  # too little for the effort limit
         for _ in range(200):
             law(q, v, r, DT)
-        np.testing.assert_array_equal(law.integral, 2.0 * sign)
+        np.testing.assert_array_equal(law.state[0], 2.0 * sign)
 
 
 def test_independent_joints_integrate_from_the_gravity_where_they_took_over():
     wn, zeta, rate, inertia = 11.0, 0.6, 2.0, np.linspace(1.0, 2.0, 6)
     design = {'natural_frequency': (wn,), 'damping_ratio': (zeta,), 'integral_rate': rate}
-    one, two, first, second, law = two_commands('independent_joint', **design)
+    one, two, first, second, _ = two_commands('independent_joint', **design)
     m = np.diagonal(M(first[0]))
     integral = G(first[0])
     for command, (q, v, r) in ((one, first), (two, second)):
@@ -154,7 +154,8 @@ def test_independent_joints_integrate_from_the_gravity_where_they_took_over():
         expected = m * (r.a + 2.0 * zeta * wn * de + wn**2 * e) + integral + r.effort
         np.testing.assert_allclose(command, expected, rtol=1e-9, atol=1e-9)
         integral = integral + m * wn**2 * rate * DT * e
-    given = law_class('independent_joint')(ARM, law.Parameters(**design, inertia=tuple(inertia)))
+    cls = law_class('independent_joint')
+    given = RunningLaw(cls(ARM, cls.Parameters(**design, inertia=tuple(inertia))))
     q, v, r = first
     given.reset(q, v)
     acceleration = r.a + 2.0 * zeta * wn * (r.v - v) + wn**2 * (r.q - q)
@@ -171,7 +172,7 @@ def test_observer_takes_off_the_torque_that_the_momentum_shows():
     torque = np.clip(one, -ARM.effort_limit, ARM.effort_limit) - reference.effort
     known = torque + C(q, v).T @ v - G(q) - F(v)
     r = 30.0 * (M(q_2) @ v_2 - M(q) @ v - DT * known)
-    np.testing.assert_allclose(law.disturbance, r, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(law.state.disturbance, r, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(two, computed_torque(*second) - r, rtol=1e-9, atol=1e-9)
 
 
@@ -179,20 +180,20 @@ def test_adaptive_law_learns_along_the_regressor_unless_a_joint_is_saturated():
     gains = {'slope': (15.0,), 'damping_rate': 12.0, 'adaptation_gain': 0.3}
     one, _, (q, v, r), _, law = two_commands('adaptive_computed_torque', **gains)
     law.reset(q, v)
-    before = law.estimate
+    before = law.state[0]
     np.testing.assert_array_equal(law(q, v, r, DT), one)
     w, dw = r.v + 15.0 * (r.q - q), r.a + 15.0 * (r.v - v)
     y = ARM.regressor(q, v, w, dw)
     gain = np.zeros((60, 60))
-    for k, block in enumerate(law.gain):
+    for k, block in enumerate(law.law.gain):
         gain[10 * k : 10 * k + 10, 10 * k : 10 * k + 10] = block
     speed = np.trace(np.linalg.solve(M(q), y @ gain @ y.T))
     step = DT / (1.0 + DT * speed / 12.0)
-    np.testing.assert_allclose(law.estimate - before, -step * gain @ y.T @ (v - w), atol=1e-9)
+    np.testing.assert_allclose(law.state[0] - before, -step * gain @ y.T @ (v - w), atol=1e-9)
     r.effort[0] = 1000.0
-    learnt = law.estimate.copy()
+    learnt = law.state[0].copy()
     law(q, v, r, DT)
-    np.testing.assert_array_equal(law.estimate, learnt)
+    np.testing.assert_array_equal(law.state[0], learnt)
 
 
 def test_voltages_of_the_pose_hold_are_sums_and_differences_of_errors():

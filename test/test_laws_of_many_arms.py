@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from running_law import RunningLaw
 from stacked_model import StackedModel
 
 from arm_controllers.laws import law_class, law_names
@@ -48,13 +49,14 @@ def test_commands_of_many_arms_are_those_of_each(name, settings, robot, arms):
     model, cls = MODELS[robot], law_class(name)
     n, parameters = model.nv, cls.Parameters(**settings)
     q, v, rows = states(np.random.default_rng(5), arms, n)
-    law, reference = cls(StackedModel(model), parameters), Reference(n, arms)
-    singles = {index: (cls(model, parameters), Reference(n)) for index in np.ndindex(arms)}
+    law, reference = RunningLaw(cls(StackedModel(model), parameters)), Reference(n, arms)
+    singles = {
+        index: (RunningLaw(cls(model, parameters)), Reference(n)) for index in np.ndindex(arms)
+    }
 
-    for _ in range(2):  # a reset forgets the first run
-        law.reset(q[0], v[0])
-        for index, (single, _) in singles.items():
-            single.reset(q[0][index], v[0][index])
+    for _ in range(2):  # a new state knows nothing of the first run
+        for each in (law, *(single for single, _ in singles.values())):
+            each.state = None
         for k in range(PERIODS):
             reference.row[:] = rows[k]
             command = law(q[k], v[k], reference, DT)
@@ -70,8 +72,7 @@ def test_commands_of_many_arms_are_those_of_each(name, settings, robot, arms):
 def test_a_law_neither_changes_its_inputs_nor_a_command_it_has_given(name):
     model, cls = MODELS['ur5e'], law_class(name)
     q, v, rows = states(np.random.default_rng(6), (3,), 6)
-    law, reference = cls(StackedModel(model), cls.Parameters()), Reference(6, (3,))
-    law.reset(q[0], v[0])
+    law, reference = RunningLaw(cls(StackedModel(model), cls.Parameters())), Reference(6, (3,))
     reference.row[:] = rows[0]
     first = law(q[0], v[0], reference, DT)
     given = first.copy()

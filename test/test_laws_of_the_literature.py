@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from running_law import RunningLaw
 
 from arm_controllers.laws.adaptive_computed_torque import (
     AdaptiveComputedTorque,
@@ -36,6 +37,10 @@ DT = 1e-3
 @pytest.fixture(scope='module')
 def ur5e():
     return RobotModel.from_urdf(find_urdf('ur5e'))
+
+
+def running(law, *arguments):
+    return RunningLaw(law(*arguments))
 
 
 def rest_reference(q):
@@ -103,7 +108,7 @@ def energy_rate(model, q, v, tau, stored):
 
 
 def test_energy_of_pd_with_gravity_falls_by_what_its_damping_takes_in_every_state(ur5e):
-    law = PD(ur5e, PDParameters((300.0,), (50.0,)))
+    law = running(PD, ur5e, PDParameters((300.0,), (50.0,)))
     rng = np.random.default_rng(2)
     for _ in range(10):
         target, q, v = rng.uniform(-1.0, 1.0, (3, 6))
@@ -116,7 +121,7 @@ def test_energy_of_pd_with_gravity_falls_by_what_its_damping_takes_in_every_stat
 def test_energy_of_a_servo_falls_by_what_the_drive_takes_in_every_state(ur5e, level):
     """The drive's spring, and what the feedforward leaves of gravity, store the rest."""
     kp, kd = 2000.0, 400.0
-    law = Servo(ur5e, ServoParameters(level, servo_kp=(kp,), servo_kd=(kd,)))
+    law = running(Servo, ur5e, ServoParameters(level, servo_kp=(kp,), servo_kd=(kd,)))
     rng = np.random.default_rng(3)
     for _ in range(10):
         target, q, v = rng.uniform(-1.0, 1.0, (3, 6))
@@ -134,7 +139,7 @@ def test_energy_of_a_servo_falls_by_what_the_drive_takes_in_every_state(ur5e, le
 def test_pd_feedforward_on_the_reference_is_inverse_dynamics(ur5e):
     reference = moving_reference(np.random.default_rng(1))
     for where in ('reference', 'measured'):
-        law = PDFeedforward(ur5e, PDFeedforwardParameters(feedforward_at=where))
+        law = running(PDFeedforward, ur5e, PDFeedforwardParameters(feedforward_at=where))
         tau = law(reference.q, reference.v, reference, DT)
         expected = ur5e.inverse_dynamics(reference.q, reference.v, reference.a)
         np.testing.assert_allclose(tau, expected, rtol=1e-12)
@@ -142,10 +147,10 @@ def test_pd_feedforward_on_the_reference_is_inverse_dynamics(ur5e):
 
 def test_pd_feedforward_is_stable_where_its_gains_outweigh_gravity(ur5e):
     """At rest the reference form keeps a constant torque: K must beat the gradient of gravity."""
-    stiff = PDFeedforward(ur5e, PDFeedforwardParameters((500.0,), (50.0,)))
+    stiff = running(PDFeedforward, ur5e, PDFeedforwardParameters((500.0,), (50.0,)))
     assert np.linalg.eigvals(linearised(ur5e, stiff, Q)).real.max() < 0.0
     upright = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
-    soft = PDFeedforward(ur5e, PDFeedforwardParameters((10.0,), (50.0,)))
+    soft = running(PDFeedforward, ur5e, PDFeedforwardParameters((10.0,), (50.0,)))
     assert np.linalg.eigvals(linearised(ur5e, soft, upright)).real.max() > 0.0
 
 
@@ -153,7 +158,7 @@ def test_pd_feedforward_is_stable_where_its_gains_outweigh_gravity(ur5e):
 
 
 def test_computed_torque_has_the_designed_poles_at_every_joint(ur5e):
-    law = ComputedTorque(ur5e, ComputedTorqueParameters((400.0,), (30.0,)))
+    law = running(ComputedTorque, ur5e, ComputedTorqueParameters((400.0,), (30.0,)))
     poles = np.linalg.eigvals(linearised(ur5e, law, Q))
     designed = np.roots([1.0, 30.0, 400.0])
     distance = np.abs(poles[:, np.newaxis] - designed).min(axis=1)
@@ -162,7 +167,7 @@ def test_computed_torque_has_the_designed_poles_at_every_joint(ur5e):
 
 def test_computed_torque_pid_error_decays_as_its_characteristic_polynomial_says(ur5e):
     kp, ki, kd = 300.0, 600.0, 40.0
-    law = ComputedTorquePid(ur5e, ComputedTorquePidParameters((kp,), (ki,), (kd,)))
+    law = running(ComputedTorquePid, ur5e, ComputedTorquePidParameters((kp,), (ki,), (kd,)))
     offset, reference = np.array([0.1, -0.05, 0.05, 0.1, -0.1, 0.1]), rest_reference(Q)
     matrix = np.array([[0, 1, 0], [0, 0, 1], [-ki, -kp, -kd]], dtype=float)  # of (E, e, de)
     values, vectors = np.linalg.eig(matrix)
@@ -177,8 +182,8 @@ def test_integral_leaves_no_error_under_a_constant_unknown_torque(ur5e):
     kp, kd = (400.0,), (40.0,)
     ends = []
     for law in (
-        ComputedTorque(ur5e, ComputedTorqueParameters(kp, kd)),
-        ComputedTorquePid(ur5e, ComputedTorquePidParameters(kp, (2000.0,), kd, 2000.0)),
+        running(ComputedTorque, ur5e, ComputedTorqueParameters(kp, kd)),
+        running(ComputedTorquePid, ur5e, ComputedTorquePidParameters(kp, (2000.0,), kd, 2000.0)),
     ):
         *_, (_, q, _) = run(ur5e, law, lambda t: reference, Q, np.zeros(6), 4.0, push)
         ends.append(np.abs(q - Q).max())
@@ -187,16 +192,18 @@ def test_integral_leaves_no_error_under_a_constant_unknown_torque(ur5e):
 
 
 def test_integral_stands_still_beyond_the_effort_limit_and_at_its_own_bound(ur5e):
-    law = ComputedTorquePid(ur5e, ComputedTorquePidParameters((400.0,), (2000.0,), (40.0,), 50.0))
+    law = running(
+        ComputedTorquePid, ur5e, ComputedTorquePidParameters((400.0,), (2000.0,), (40.0,), 50.0)
+    )
     far = rest_reference(Q + 3.0)
     for _ in range(1000):
         tau = law(Q, np.zeros(6), far, DT)
     beyond = tau > ur5e.effort_limit  # the error is positive at every joint
     assert 0 < beyond.sum() < 6
-    assert np.all(law.integral[beyond] < 50.0)
-    np.testing.assert_array_equal(law.integral[~beyond], 50.0)
+    assert np.all(law.state[0][beyond] < 50.0)
+    np.testing.assert_array_equal(law.state[0][~beyond], 50.0)
     law.reset(Q, np.zeros(6))
-    np.testing.assert_array_equal(law.integral, 0.0)
+    np.testing.assert_array_equal(law.state[0], 0.0)
 
 
 # Independent joints
@@ -204,7 +211,9 @@ def test_integral_stands_still_beyond_the_effort_limit_and_at_its_own_bound(ur5e
 
 def test_large_rotors_give_independent_joints_their_designed_poles(ur5e):
     heavy = with_error(ur5e, ModelError(armature=(1e5,)))
-    law = IndependentJoint(heavy, IndependentJointParameters((15.0,), (0.8,), integral_rate=0.0))
+    law = running(
+        IndependentJoint, heavy, IndependentJointParameters((15.0,), (0.8,), integral_rate=0.0)
+    )
     law.reset(Q, np.zeros(6))
     poles = np.linalg.eigvals(linearised(heavy, law, Q))
     designed = np.roots([1.0, 2 * 0.8 * 15.0, 15.0**2])
@@ -213,7 +222,10 @@ def test_large_rotors_give_independent_joints_their_designed_poles(ur5e):
 
 
 def test_independent_joints_take_over_without_a_jump_and_hold(ur5e):
-    law, reference = IndependentJoint(ur5e, IndependentJointParameters()), rest_reference(Q)
+    law, reference = (
+        running(IndependentJoint, ur5e, IndependentJointParameters()),
+        rest_reference(Q),
+    )
     law.reset(Q, np.zeros(6))
     np.testing.assert_allclose(law(Q, np.zeros(6), reference, DT), ur5e.gravity_torque(Q))
 
@@ -223,20 +235,22 @@ def test_independent_joints_take_over_without_a_jump_and_hold(ur5e):
 
 def test_observer_sees_a_push_as_a_first_order_low_pass(ur5e):
     gain, dt = 40.0, 2e-4
-    law = MomentumObserver(ur5e, MomentumObserverParameters(observer_gain=(gain,)))
+    law = running(MomentumObserver, ur5e, MomentumObserverParameters(observer_gain=(gain,)))
     push, reference = np.array([5.0, -8.0, 4.0, 0.5, 0.5, 0.1]), rest_reference(Q)
     for t, _, _ in run(ur5e, law, lambda t: reference, Q, np.zeros(6), 0.3, push, dt):
         if t > 0:  # the estimate is of the state before this one
             expected = push * -np.expm1(-gain * (t - dt))
-            np.testing.assert_allclose(law.disturbance, expected, atol=0.01 * np.abs(push).max())
+            np.testing.assert_allclose(
+                law.state.disturbance, expected, atol=0.01 * np.abs(push).max()
+            )
 
 
 def test_observer_sees_nothing_where_the_model_is_exact(ur5e):
-    law = MomentumObserver(ur5e, MomentumObserverParameters())
+    law = running(MomentumObserver, ur5e, MomentumObserverParameters())
     reference = rest_reference(Q)
     largest = 0.0
     for _ in run(ur5e, law, lambda t: reference, Q - 0.05, np.zeros(6), 1.0, dt=2e-4):
-        largest = max(largest, np.abs(law.disturbance).max())
+        largest = max(largest, np.abs(law.state.disturbance).max())
     assert largest < 0.3  # [N.m] of sampling; the torques themselves reach 60
 
 
@@ -257,10 +271,9 @@ def test_regressor_times_inertial_parameters_is_the_dynamics_of_the_links():
 
 def test_adaptive_law_counts_rotors_once_and_learns_the_links_alone(ur5e):
     arm = RobotModel(ur5e.urdf, armature=np.linspace(0.1, 0.6, 6), damping=2.0, friction=0.5)
-    law = AdaptiveComputedTorque(arm, AdaptiveComputedTorqueParameters((20.0,), 15.0))
-    np.testing.assert_array_equal(
-        law.estimate, AdaptiveComputedTorque(ur5e, law.Parameters()).estimate
-    )
+    law = running(AdaptiveComputedTorque, arm, AdaptiveComputedTorqueParameters((20.0,), 15.0))
+    law.reset(Q, np.zeros(6))
+    np.testing.assert_array_equal(law.state[0], ur5e.inertial_parameters())
     rng = np.random.default_rng(3)
     for _ in range(5):
         law.reset(Q, np.zeros(6))
@@ -275,13 +288,15 @@ def test_adaptive_law_counts_rotors_once_and_learns_the_links_alone(ur5e):
 
 def test_adaptive_law_lyapunov_function_never_rises_with_wrong_parameters(ur5e):
     arm = with_error(ur5e, ModelError(mass_scale=(1.3,)))
-    law = AdaptiveComputedTorque(ur5e, AdaptiveComputedTorqueParameters(adaptation_gain=0.2))
+    law = running(
+        AdaptiveComputedTorque, ur5e, AdaptiveComputedTorqueParameters(adaptation_gain=0.2)
+    )
     truth = np.concatenate([x.toDynamicParameters() for x in arm.pin_model.inertias[1:]])
-    metric = np.linalg.inv(law.gain)
+    metric = np.linalg.inv(law.law.gain)
     reference, values = rest_reference(Q), []
     for _, q, v in run(arm, law, lambda t: reference, Q - 0.1, np.zeros(6), 0.5, dt=5e-5):
         s = v - 20.0 * (Q - q)
-        lack = (law.estimate - truth).reshape(6, 10)
+        lack = (law.state[0] - truth).reshape(6, 10)
         values.append(
             0.5 * s @ arm.mass_matrix(q) @ s + 0.5 * np.einsum('ij,ijk,ik', lack, metric, lack)
         )
@@ -290,10 +305,12 @@ def test_adaptive_law_lyapunov_function_never_rises_with_wrong_parameters(ur5e):
 
 
 def test_adaptive_law_with_the_right_parameters_is_computed_torque(ur5e):
-    adaptive = AdaptiveComputedTorque(
-        ur5e, AdaptiveComputedTorqueParameters((20.0,), 20.0, adaptation_gain=0.0)
+    adaptive = running(
+        AdaptiveComputedTorque,
+        ur5e,
+        AdaptiveComputedTorqueParameters((20.0,), 20.0, adaptation_gain=0.0),
     )
-    plain = ComputedTorque(ur5e, ComputedTorqueParameters((400.0,), (40.0,)))
+    plain = running(ComputedTorque, ur5e, ComputedTorqueParameters((400.0,), (40.0,)))
     reference = moving_reference(np.random.default_rng(3))
     q = reference.q - 0.1
     np.testing.assert_allclose(
@@ -309,9 +326,11 @@ def test_adaptive_law_with_the_right_parameters_is_computed_torque(ur5e):
 
 def test_impedance_gives_every_mode_the_damping_ratio(ur5e):
     stiffness = np.array([300.0, 400.0, 200.0, 50.0, 30.0, 20.0])
-    law = JointImpedance(ur5e, JointImpedanceParameters(tuple(stiffness), damping_ratio=0.6))
+    law = running(
+        JointImpedance, ur5e, JointImpedanceParameters(tuple(stiffness), damping_ratio=0.6)
+    )
     mass = ur5e.mass_matrix(Q)
-    damping = law.damping_matrix(mass)
+    damping = law.law.damping_matrix(mass)
     np.testing.assert_allclose(damping, damping.T, rtol=1e-12)
     inverse = np.linalg.inv(mass)
     state = np.block([[np.zeros((6, 6)), np.eye(6)], [-inverse * stiffness, -inverse @ damping]])
@@ -320,7 +339,7 @@ def test_impedance_gives_every_mode_the_damping_ratio(ur5e):
 
 
 def test_pushed_impedance_gives_way_by_torque_over_stiffness_and_loses_energy(ur5e):
-    law, push = JointImpedance(ur5e, JointImpedanceParameters((80.0,))), np.zeros(6)
+    law, push = running(JointImpedance, ur5e, JointImpedanceParameters((80.0,))), np.zeros(6)
     push[1] = 6.0
     reference, energies = rest_reference(Q), []
     for _, q, v in run(ur5e, law, lambda t: reference, Q, np.zeros(6), 3.0, push, 5e-4):
@@ -340,7 +359,8 @@ def test_tip_acceleration_is_what_was_asked_whatever_the_posture_wants(ur5e):
     q = Q + rng.uniform(-0.1, 0.1, 6)
     tips, joints = [], []
     for posture in (0.0, 300.0):
-        law = OperationalSpace(
+        law = running(
+            OperationalSpace,
             ur5e,
             OperationalSpaceParameters(posture_kp=posture, axes=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),
         )
@@ -361,7 +381,9 @@ def test_tip_acceleration_is_what_was_asked_whatever_the_posture_wants(ur5e):
 
 
 def test_operational_space_has_the_designed_poles(ur5e):
-    law = OperationalSpace(ur5e, OperationalSpaceParameters((400.0,), (30.0,), threshold=1e-9))
+    law = running(
+        OperationalSpace, ur5e, OperationalSpaceParameters((400.0,), (30.0,), threshold=1e-9)
+    )
     poles = np.linalg.eigvals(linearised(ur5e, law, Q))
     designed = np.roots([1.0, 30.0, 400.0])
     distance = np.abs(poles[:, np.newaxis] - designed).min(axis=1)
@@ -370,7 +392,7 @@ def test_operational_space_has_the_designed_poles(ur5e):
 
 def test_operational_space_stays_finite_and_at_rest_in_a_singularity(ur5e):
     stretched = np.array([0.0, -1.0, 0.0, -1.5, 0.0, 0.0])
-    law = OperationalSpace(ur5e, OperationalSpaceParameters())
+    law = running(OperationalSpace, ur5e, OperationalSpaceParameters())
     tau = law(stretched, np.zeros(6), rest_reference(stretched), DT)
     np.testing.assert_allclose(tau, ur5e.gravity_torque(stretched), atol=1e-9)
     poles = np.linalg.eigvals(linearised(ur5e, law, stretched))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from five_joint_reference import reference_step
 from numpy.testing import assert_allclose
+from running_law import RunningLaw
 
 from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorque,
@@ -202,7 +203,7 @@ def test_model_based_law_holds_every_pose_within_the_limits(objective, plant):
 def test_model_based_law_returns_from_a_disturbed_start_as_its_gains_say(objective, plant):
     model = objective.arm.model
     motors = MotorComputedTorqueParameters(torque_constant=MOTORS.torque_constant)
-    law = MotorComputedTorque(model, motors)
+    law = RunningLaw(MotorComputedTorque(model, motors))
     start = np.array(TARGET) + 0.1
     plant.reset(start)
     reference = Reference(5)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from following import HOME
+from running_law import RunningLaw
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.reference import Reference
@@ -32,7 +33,7 @@ def reference_at(q):
 
 def acceleration(law, q, v, target):
     """Return what the arm with its rotors does under the law (n,)."""
-    tau = law(q, v, reference_at(target), 0.002)
+    tau = RunningLaw(law)(q, v, reference_at(target), 0.002)
     mass = LINKS.mass_matrix(q) + np.diag(ARMATURE)
     return np.linalg.solve(mass, tau - MODEL.bias_torque(q, v))
 
@@ -59,7 +60,8 @@ def test_torque_gains_are_for_the_joints_own_inertia_at_the_neutral_configuratio
     inertia = LINKS.mass_matrix(q0).diagonal() + ARMATURE
     rng = np.random.default_rng(2)
     v, e = rng.uniform(-1, 1, 6), rng.uniform(-0.1, 0.1, 6)
-    torque = law(q0, v, reference_at(q0 + e), 0.002) - law(q0, 0 * v, reference_at(q0), 0.002)
+    moving = RunningLaw(law)(q0, v, reference_at(q0 + e), 0.002)
+    torque = moving - RunningLaw(law)(q0, 0 * v, reference_at(q0), 0.002)
     if name == 'pd_feedforward':  # its model is evaluated at the reference
         torque -= MODEL.gravity_torque(q0 + e) - MODEL.gravity_torque(q0)
     np.testing.assert_allclose(torque, inertia * (WN**2 * e - 2 * ZETA * WN * v), atol=1e-9)
@@ -92,8 +94,9 @@ def test_frequency_and_ratio_come_back_from_the_gains(name):
 @pytest.mark.parametrize('name', WITH_GAINS)
 def test_one_number_serves_all_joints(name):
     law, q = law_class(name), MODEL.neutral()
-    one = law(MODEL, law.designed(MODEL, q, 12.0, 1.25))
-    each = law(MODEL, law.designed(MODEL, q, np.full(6, 12.0), np.full(6, 1.25)))
+    one = RunningLaw(law(MODEL, law.designed(MODEL, q, 12.0, 1.25)))
+    wn, zeta = np.full(6, 12.0), np.full(6, 1.25)
+    each = RunningLaw(law(MODEL, law.designed(MODEL, q, wn, zeta)))
     state = HOME, np.full(6, 0.1), reference_at(HOME + 0.1), 0.002
     np.testing.assert_array_equal(one(*state), each(*state))
 

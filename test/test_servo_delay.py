@@ -33,9 +33,10 @@ def test_commands_on_their_way_lead_where_the_plant_goes():
     q, v = ROBOT.start, rng.uniform(-0.3, 0.3, 6)
     commands = q + rng.uniform(-0.01, 0.01, (3, 6))
     arm.reset(q, v)
+    pending = ()
     for command in commands:
-        drives.give(command, np.zeros(6))
-    ahead = drives.ahead(q, v, np.zeros(6))  # the first of three has had its effect
+        pending = drives.given(pending, command, np.zeros(6))
+    ahead = drives.ahead(q, v, np.zeros(6), pending)  # the first of three has had its effect
     for command in commands[1:]:
         arm.step(command)
     np.testing.assert_allclose(ahead[0], arm.q, atol=1e-12)
@@ -46,13 +47,13 @@ def test_before_any_command_has_an_effect_the_first_one_does():
     kp, kd = DRIVES.servo_gains(ROBOT.model)
     drives = DelayedDrives(ROBOT.model, kp, kd, STEP, 3)
     nothing = np.zeros(6)
-    assert drives.ahead(ROBOT.start, nothing, nothing)[0] is ROBOT.start
-    drives.give(ROBOT.start + 0.01, nothing)
+    assert drives.ahead(ROBOT.start, nothing, nothing, ())[0] is ROBOT.start
+    pending = drives.given((), ROBOT.start + 0.01, nothing)
     arm = plant(ModelError())
     arm.reset(ROBOT.start)
     for _ in range(3):
         arm.step(ROBOT.start + 0.01)
-    ahead, _ = drives.ahead(ROBOT.start, nothing, nothing)
+    ahead, _ = drives.ahead(ROBOT.start, nothing, nothing, pending)
     np.testing.assert_allclose(ahead, arm.q, atol=1e-12)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from running_law import RunningLaw
 
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.parameter_values import read_fields
@@ -46,7 +47,7 @@ def test_the_cube_is_drawn_to_a_hundred_thousandth_of_a_millimetre_with_masses_2
 
 def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had():
     wrong = ModelError(mass_scale=(1.3,), com_shift=(0.01, -0.02, 0.015), payload=0.5)
-    arm, law, reference = plant(wrong), servo('observed', 0.0), Reference(6)
+    arm, law, reference = plant(wrong), RunningLaw(servo('observed', 0.0)), Reference(6)
     true, believed = with_error(ROBOT.model, wrong), ROBOT.model
     arm.reset(ROBOT.start)
     lacking = np.zeros(6)
@@ -54,7 +55,7 @@ def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had(
         reference.q[:] = ROBOT.start + 1e-5 * (k + 1) ** 2  # on a parabola
         q, v = arm.q.copy(), arm.v.copy()
         command = law(q, v, reference, STEP)
-        np.testing.assert_allclose(law.disturbance, lacking, atol=1e-8)
+        np.testing.assert_allclose(law.state.disturbance, lacking, atol=1e-8)
         arm.step(command)
         a = (arm.v - v) / STEP
         lacking = believed.inverse_dynamics(q, v, a) - true.inverse_dynamics(q, v, a)
@@ -86,7 +87,7 @@ def test_a_drive_at_its_limit_teaches_nothing():
     ends = []
     for level in ('discrete', 'observed'):
         calm = 0.0 if level == 'observed' else ServoParameters.calm
-        arm, law, reference = plant(ModelError()), servo(level, calm), Reference(6)
+        arm, law, reference = plant(ModelError()), RunningLaw(servo(level, calm)), Reference(6)
         arm.reset(ROBOT.start)
         reference.q[:] = ROBOT.start + 0.01  # at once: far beyond the drives
         for _ in range(30):
@@ -128,7 +129,8 @@ def test_a_model_that_is_too_heavy_shakes_the_arm_from_the_stated_margin_on(calm
         gains = ServoParameters(
             feedforward='observed', calm=calm, servo_kp=(1.0,), servo_kd=(0.0,)
         )
-        law, reference, q, v = Servo(OneJoint(mass), gains), Reference(1), np.ones(1), np.zeros(1)
+        law, reference = RunningLaw(Servo(OneJoint(mass), gains)), Reference(1)
+        q, v = np.ones(1), np.zeros(1)
         for _ in range(2000):
             v = v + STEP * (law(q, v, reference, STEP) - q)
             q = q + STEP * v

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from running_law import RunningLaw
 
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
@@ -48,12 +49,13 @@ def rms_degrees(record):
 def test_stated_law_by_hand_in_semi_implicit_euler(arm, stated_law):
     """The benchmark as it is written down, with nothing of the simulator's."""
     reference, dt, squares = Reference(3), 1e-3, np.zeros(3)
+    law = RunningLaw(stated_law)
     SINUSOID.evaluate(0.0, reference)
     q, v = reference.q.copy(), reference.v.copy()
     for i in range(2000):
         SINUSOID.evaluate(i * dt, reference)
         squares += (reference.q - q) ** 2
-        v = v + dt * arm.forward_dynamics(q, v, stated_law(q, v, reference, dt))
+        v = v + dt * arm.forward_dynamics(q, v, law(q, v, reference, dt))
         q = q + dt * v
     rms = np.degrees(np.sqrt(squares / 2000))
     np.testing.assert_allclose(rms, STATED, atol=5e-8)
@@ -130,12 +132,12 @@ def test_delay_holds_the_first_command_and_then_shifts_commands(arm):
     class Ramp:
         command_interface, lookahead = 'effort', 0
 
-        def reset(self, q, v):
-            self.count = 0
+        def start(self, measured, reference):
+            return (0,)
 
-        def __call__(self, q, v, reference, dt):
-            self.count += 1
-            return np.full(3, 0.01 * self.count)
+        def __call__(self, state, measured, reference, dt):
+            count = state[0] + 1
+            return np.full(3, 0.01 * count), (count,)
 
     late = Imperfections(delay=3)
     record = run_closed_loop(

@@ -1,12 +1,31 @@
 """The reference as an arm that moves in steps can follow it to the last digit."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from arm_controllers.laws import Law
+from arm_controllers.laws import Law, State
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 
 MOTIONS = ('continuous', 'discrete')
+
+
+class MotionState(NamedTuple):
+    """Memory of a discrete motion.
+
+    Attributes:
+        q, v: (..., n) the sample of this period [rad | m], and its difference [rad/s | m/s].
+        a_before, a: (..., n) sizes of the accelerations at the last two samples.
+        law: state of the law.
+    """
+
+    q: Array
+    v: Array
+    a_before: Array
+    a: Array
+    law: State
 
 
 class DiscreteMotion(Law):
@@ -26,7 +45,7 @@ class DiscreteMotion(Law):
     lookahead = 1
 
     def __init__(self, law: Law):
-        """Take a law that commands torques for the reference at hand.
+        """Take a law that commands torques and follows the reference of the same instant.
 
         Raises:
             ArmError: it commands something else, or looks ahead.
@@ -36,21 +55,23 @@ class DiscreteMotion(Law):
             what = f'{law.lookahead} periods ahead' if what == 'effort' else what
             raise ArmError(
                 "reference_motion is 'discrete'; that is for laws that command effort for the "
-                f"reference at hand, not {what} (servo has feedforward 'discrete')"
+                f"present reference, not {what} (servo has feedforward 'discrete')"
             )
-        self.law, self.model = law, law.model
-        self.reset(np.zeros(law.model.nv), np.zeros(law.model.nv))
+        self.law, self.model, self.many_arms = law, law.model, law.many_arms
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past; the arm is at q, v (..., n), and so is the reference."""
-        self.law.reset(q, v)
-        self._reference = Reference(q.shape[-1], q.shape[:-1])
-        self._last = q.copy(), v.copy(), np.zeros_like(q), np.zeros_like(q)
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the memory of a motion that starts at the present reference."""
+        still = np.zeros_like(reference.q)
+        law = self.law.start(measured, reference)
+        return MotionState(reference.q.copy(), reference.v.copy(), still, still, law)
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the command (..., n) of the law; `reference` is that of the next sample."""
-        now, h = self._reference, dt
-        q_now, v_now, a_before, a_now = self._last
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the command (..., n) of the law towards the sample of this period."""
+        q_now, v_now, a_before, a_now, law_state = state
+        reference, h = reference.ahead(1), dt
+        now = Reference(q_now.shape[-1], q_now.shape[:-1])
         own = reference.v - 0.5 * h * reference.a
         v_next = self.model.difference(q_now, reference.q) / h
         # No motion with accelerations as at these three samples changes its velocity by more.
@@ -61,14 +82,6 @@ class DiscreteMotion(Law):
         now.v[:] = np.where(goes_on, v_now, reference.v - h * reference.a)
         now.a[:] = np.where(goes_on, (v_next - v_now) / h, reference.a)
         now.effort[:] = reference.effort + h * self.model.damping * now.a
-        self._last = reference.q.copy(), v_next, a_now, np.abs(reference.a)
-        return self.law(q, v, now, dt)
-
-
-def following(law: Law, motion: str) -> Law:
-    """Return the law with the reference's motion as one of MOTIONS.
-
-    Raises:
-        ArmError: see DiscreteMotion.
-    """
-    return DiscreteMotion(law) if motion == 'discrete' else law
+        command, law_state = self.law(law_state, measured, now, dt)
+        size = np.abs(reference.a)
+        return command, MotionState(reference.q.copy(), v_next, a_now, size, law_state)

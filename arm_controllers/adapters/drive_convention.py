@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Law
+from arm_controllers.laws import Law, State
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
@@ -49,21 +50,12 @@ class OverDrives(Law):
                 f' this law commands {law.command_interface}'
             )
         self.law, self.model, self.lookahead = law, law.model, law.lookahead
+        self.start, self.many_arms = law.start, law.many_arms  # type: ignore[method-assign]
         self._convention = convention
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past; the arm is at q, v (n,)."""
-        self.law.reset(q, v)
-
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the command (n,) [N.m | N]."""
-        return self.law(q, v, reference, dt) - self._convention.added(self.model, q, v)
-
-
-def over_drives(law: Law, convention: DriveConvention) -> Law:
-    """Return the law for drives of this convention.
-
-    Raises:
-        ArmError: see OverDrives.
-    """
-    return OverDrives(law, convention) if convention.compensates else law
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the command (..., n) [N.m | N]."""
+        tau, state = self.law(state, measured, reference, dt)
+        return tau - self._convention.added(self.model, measured.q, measured.v), state

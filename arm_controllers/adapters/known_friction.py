@@ -1,11 +1,9 @@
 """Coulomb friction answered by the velocity that is wanted, not by the measured one."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from arm_controllers.laws import Law
+from arm_controllers.laws import Law, State
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
@@ -38,30 +36,22 @@ class FrictionOfReference(Law):
                 f'{law.command_interface}'
             )
         self.law, self.model, self.lookahead = law, model, law.lookahead
-        self._reference = Reference(model.nv)
+        self.many_arms = law.many_arms
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past; the arm is at q, v (..., n)."""
-        self._reference = Reference(q.shape[-1], q.shape[:-1])
-        self.law.reset(q, v)
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the state with which the law takes over the arm."""
+        return self.law.start(measured, self._with_friction(reference))
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
         """Return the command (..., n) of the law."""
-        known = self._reference
-        known.row[:] = reference.row
+        return self.law(state, measured, self._with_friction(reference), dt)
+
+    def _with_friction(self, reference: Reference) -> Reference:
+        """Return the reference with the friction of its velocity as effort, now and later."""
+        known = reference.copy()
         share = np.minimum(np.maximum(reference.v / REVERSAL, -1.0), 1.0)
         known.effort[:] += self.model.friction * share
-        return self.law(q, v, known, dt)
-
-
-def answering_friction(
-    law: Callable[[RobotModel, Any], Law], model: RobotModel, parameters: Any, velocity: str
-) -> Law:
-    """Return a law, built by its class, that answers friction at one of FRICTION_VELOCITIES.
-
-    Raises:
-        ArmError: see FrictionOfReference.
-    """
-    if velocity == 'measured':
-        return law(model, parameters)
-    return FrictionOfReference(law(model.without_coulomb_friction(), parameters), model)
+        known.future = lambda periods: self._with_friction(reference.ahead(periods))
+        return known

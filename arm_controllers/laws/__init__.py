@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.second_order_gains import frequency_and_ratio
 from arm_dynamics.checks import Array
@@ -16,17 +17,26 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import of_many, with_arrays
 from arm_dynamics.plugins import PluginRegistry
 
+# The memory of a law: a tuple of arrays (..., k) and of such tuples.
+State = tuple[Any, ...]
+
 
 class Law:
-    """A control law: command = law(q, v, reference, dt).
+    """A control law: command, state = law(state, measured, reference, dt).
 
-    Given arrays (..., n) and a model whose functions take them, one law commands many arms; what
-    it remembers then has the same leading axes.
+    A law object never changes: its memory is the `state`, which the caller keeps and hands to the
+    next call. A state is a tuple of arrays and of such tuples; () is the state of a law without
+    memory.
+
+    With arrays (..., n) and a model whose functions take them, one law commands many arms; the
+    arrays of its state then have the same leading axes.
 
     Attributes:
         Parameters: frozen dataclass; a law is built as law(model, law.Parameters(...)).
-        command_interface: 'position', 'effort' or 'voltage': what the command is.
-        lookahead: control periods by which the reference it wants is ahead of the state (0 or 1).
+        command_interface: 'position', 'effort' or 'voltage': the unit of the command.
+        lookahead: control periods from the measurement to the reference that the law follows,
+            `reference.ahead(lookahead)`; 0: the reference of the same instant.
+        many_arms: whether the law takes arrays with leading axes; False: one law per arm.
         designed: classmethod(model, q, natural_frequency, damping_ratio) -> Parameters that give
             every joint's error these second-order dynamics, with the inertia at q (n,). The
             numbers serve all joints; where there are `gains` they may as well be (n,). None: there
@@ -42,6 +52,7 @@ class Law:
     Parameters: Any
     command_interface = 'effort'
     lookahead = 0
+    many_arms = True
     designed: ClassVar[Any] = None
     gains: tuple[str, ...] = ()
     tuned: tuple[str, ...] = ()
@@ -61,11 +72,21 @@ class Law:
         many = isinstance(parameters, Sequence)
         self.parameters = (of_many if many else with_arrays)(parameters, model.joint_names)
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past; the arm is at q, v (..., n)."""
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the state with which the law takes over the arm at its first measurement."""
+        return ()
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the command (..., n) for the control period dt [s] that starts at q, v."""
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the command (..., n) for one control period, and the state for the next one.
+
+        Args:
+            state: what `start` or the call of the period before returned.
+            measured: the arm at the start of the period.
+            reference: the desired motion at that instant, and its future.
+            dt: control period [s].
+        """
         raise NotImplementedError
 
     @classmethod

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.adaptation import Adaptation
-from arm_controllers.laws import Array, Law, Reference, RobotModel
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -70,7 +70,6 @@ class AdaptiveComputedTorque(Law):
             metric = metric[0]
         gamma = np.reshape(p.adaptation_gain, (*np.shape(p.adaptation_gain)[:-1], 1, 1, 1))
         self.gain, self._adaptation = gamma * metric, Adaptation(metric)
-        self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
@@ -98,19 +97,21 @@ class AdaptiveComputedTorque(Law):
         """Return wn = sqrt(slope rate) and zeta = (slope + rate) / (2 wn)."""
         return frequency_and_ratio(first * second, first + second)
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget what was learnt: the estimate is the model's."""
-        self.estimate = np.tile(self._nominal, (*q.shape[:-1], 1))  # pi (..., 10 n)
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the inertial parameters pi (..., 10 n), which are the model's at first."""
+        return (np.tile(self._nominal, (*measured.q.shape[:-1], 1)),)
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (..., n) [N.m | N]; the estimate moves on to the next period."""
-        model, p = self.model, self.parameters
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the torque (..., n) [N.m | N], and the adapted inertial parameters."""
+        model, p, (estimate,), (q, v, *_) = self.model, self.parameters, state, measured
         w = reference.v + p.slope * model.difference(q, reference.q)
         dw = reference.a + p.slope * (reference.v - v)
         s = v - w
         regressor = model.regressor(q, v, w, dw)
         mass = model.mass_matrix(q)
-        tau = times(regressor, self.estimate)
+        tau = times(regressor, estimate)
         tau -= p.damping_rate * times(mass, s)
         tau += model.armature * dw
         tau += model.friction_torque(w)
@@ -120,8 +121,7 @@ class AdaptiveComputedTorque(Law):
         speed = p.adaptation_gain * speed  # tr(M^-1 Y Gamma Y^T)
         within = (np.abs(tau) <= model.effort_limit).all(-1, keepdims=True)
         step = within * dt * p.adaptation_gain / (1.0 + dt * speed / p.damping_rate)
-        self.estimate = self.estimate - step * learnt
-        return tau
+        return tau, (estimate - step * learnt,)
 
 
 def pseudo_inertia(parameters: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Law, Reference
+from arm_controllers.laws import Array, Law, Measurement, Reference, State
 from arm_controllers.second_order_gains import acceleration_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
@@ -27,10 +27,13 @@ class ComputedTorque(Law):
     knows = 60
     Parameters = ComputedTorqueParameters
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N]."""
+        q, v = measured.q, measured.v
         model, p = self.model, self.parameters
         a = reference.a + p.kd * (reference.v - v) + p.kp * model.difference(q, reference.q)
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
-        return tau
+        return tau, state

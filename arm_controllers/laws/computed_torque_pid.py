@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Reference, RobotModel
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
 from arm_dynamics.checks import ArmError, entries
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -46,7 +46,6 @@ class ComputedTorquePid(Law):
             if ki > 0.0 and ki >= bound:
                 joint = model.joint_names[i]
                 raise ArmError(f'ki of joint {joint!r} is {ki:g}; it must be < kp kd = {bound:g}')
-        self.reset(np.zeros(model.nv), np.zeros(model.nv))
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
@@ -54,18 +53,20 @@ class ComputedTorquePid(Law):
         kp, kd = second_order_gains(wn, zeta)
         return ComputedTorquePidParameters(kp, numbers(np.asarray(wn) ** 3 / 4.0), kd)
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: the integral starts at zero."""
-        self.integral = np.zeros_like(q)  # ki E [rad/s^2 | m/s^2]
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return (ki E,): the integral term (..., n) [rad/s^2 | m/s^2], at zero."""
+        return (np.zeros_like(measured.q),)
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (..., n) [N.m | N]; the integral grows for the next period."""
-        model, p = self.model, self.parameters
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the torque (..., n) [N.m | N], and the integral term of the next period."""
+        model, p, (integral,), (q, v, *_) = self.model, self.parameters, state, measured
         e, de = model.difference(q, reference.q), reference.v - v
-        a = reference.a + p.kd * de + p.kp * e + self.integral
+        a = reference.a + p.kd * de + p.kp * e + integral
         tau = model.inverse_dynamics(q, v, a)
         tau += reference.effort
         saturated = (np.abs(tau) > model.effort_limit) & (tau * e > 0.0)
-        integral = self.integral + np.where(saturated, 0.0, p.ki * dt * e)
-        self.integral = np.minimum(np.maximum(integral, -p.integral_limit), p.integral_limit)
-        return tau
+        integral = integral + np.where(saturated, 0.0, p.ki * dt * e)
+        limit = p.integral_limit
+        return tau, (np.minimum(np.maximum(integral, -limit), limit),)

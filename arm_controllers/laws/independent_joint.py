@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Reference, RobotModel
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.second_order_gains import Numbers, numbers
 from arm_dynamics.checks import ArmError, entries
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -51,9 +51,7 @@ class IndependentJoint(Law):
                     f'integral_rate is {rate:g}; '
                     f'joint {model.joint_names[i]!r} is stable below 2 zeta wn = {bound:g}'
                 )
-        self.inertia = p.inertia
         self._limit = p.integral_limit * model.effort_limit
-        self.reset(model.neutral(), np.zeros(model.nv))
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
@@ -61,20 +59,21 @@ class IndependentJoint(Law):
         rate = float(np.min(wn)) / 5.0
         return IndependentJointParameters(numbers(wn), numbers(zeta), rate)
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Take over at q: hold it there."""
-        if not len(self.parameters.inertia):
-            self.inertia = np.diagonal(self.model.mass_matrix(q), axis1=-2, axis2=-1).copy()
-        # Torque of the integral term and tau_0.
-        self._integral = self.model.gravity_torque(q)
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the inertias m (..., n) and the torque tau_0 (..., n) that holds the arm."""
+        inertia = self.parameters.inertia
+        if not len(inertia):
+            inertia = np.diagonal(self.model.mass_matrix(measured.q), axis1=-2, axis2=-1).copy()
+        return inertia, self.model.gravity_torque(measured.q)
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (..., n) [N.m | N]; the integral grows for the next period."""
-        m, limit = self.inertia, self._limit
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the torque (..., n) [N.m | N], the inertias, and the next integral torque."""
+        (m, integral), (q, v, *_), limit = state, measured, self._limit
         e, de = self.model.difference(q, reference.q), reference.v - v
         tau = m * (reference.a + self.kd * de + self.kp * e)
-        tau += self._integral
+        tau += integral
         tau += reference.effort
-        integral = self._integral + m * self.ki * dt * e
-        self._integral = np.minimum(np.maximum(integral, -limit), limit)
-        return tau
+        integral = integral + m * self.ki * dt * e
+        return tau, (m, np.minimum(np.maximum(integral, -limit), limit))

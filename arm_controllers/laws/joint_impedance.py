@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Reference, RobotModel
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import inverse_axes, times, transposed
@@ -67,8 +67,11 @@ class JointImpedance(Law):
         lengths = np.sqrt((columns**2).sum(-2))
         return self._root * columns, 2.0 * self.parameters.damping_ratio / lengths**3
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N]."""
+        q, v = measured.q, measured.v
         model = self.model
         mass = model.mass_matrix(q)
         tau = times(mass, reference.a)
@@ -79,4 +82,4 @@ class JointImpedance(Law):
         tau += times(modes, weights * times(transposed(modes), reference.v - v))
         tau += model.friction_torque(v)
         tau += reference.effort
-        return tau
+        return tau, state

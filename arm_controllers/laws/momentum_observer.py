@@ -1,10 +1,11 @@
 """Computed torque with a momentum observer, which cancels what the model does not explain."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Reference, RobotModel
+from arm_controllers.laws import Array, Measurement, Reference, State
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.small_matrices import times, transposed
@@ -17,6 +18,18 @@ class MomentumObserverParameters(ComputedTorqueParameters):
     observer_gain: PerJoint = parameter(
         (150.0,), 'bandwidth of the disturbance estimate [1/s], well below 1/dt', min=0
     )
+
+
+class ObserverState(NamedTuple):
+    """Memory of the observer.
+
+    Attributes:
+        predicted: (..., n) momentum that the model predicts [N.m.s | N.s].
+        disturbance: (..., n) r, the estimate of the last period [N.m | N].
+    """
+
+    predicted: Array
+    disturbance: Array
 
 
 class MomentumObserver(ComputedTorque):
@@ -36,27 +49,24 @@ class MomentumObserver(ComputedTorque):
     knows = 80
     Parameters = MomentumObserverParameters
 
-    def __init__(self, model: RobotModel, parameters: MomentumObserverParameters):
-        super().__init__(model, parameters)
-        self.disturbance = np.zeros(model.nv)  # r, the estimate [N.m | N]
-        self._predicted: Array | None = None  # p(0) + the integral
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the observer's memory: the momentum as measured, and no disturbance."""
+        momentum = times(self.model.mass_matrix(measured.q), measured.v)
+        return ObserverState(momentum, np.zeros_like(momentum))
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the past: the next state is the observer's start."""
-        self._predicted = None
-
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the torque (..., n) [N.m | N]."""
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the torque (..., n) [N.m | N], and the observer's memory."""
+        (q, v, *_), (predicted, _) = measured, state
         model, limit = self.model, self.model.effort_limit
         momentum = times(model.mass_matrix(q), v)
-        predicted = momentum if self._predicted is None else self._predicted
-        r = self.disturbance = self.parameters.observer_gain * (momentum - predicted)
+        r = self.parameters.observer_gain * (momentum - predicted)
 
-        tau = super().__call__(q, v, reference, dt)
+        tau, _ = super().__call__((), measured, reference, dt)
         tau -= r
         rate = np.minimum(np.maximum(tau, -limit), limit) + r - reference.effort
         rate += times(transposed(model.coriolis_matrix(q, v)), v)
         rate -= model.gravity_torque(q)
         rate -= model.friction_torque(v)
-        self._predicted = predicted + dt * rate
-        return tau
+        return tau, ObserverState(predicted + dt * rate, r)

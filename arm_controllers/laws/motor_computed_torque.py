@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Reference, RobotModel
+from arm_controllers.laws import Array, Measurement, Reference, RobotModel, State
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_dynamics.checks import per_joint
 from arm_dynamics.motors import DCMotors
@@ -29,6 +29,9 @@ class MotorComputedTorque(ComputedTorque):
         per_joint('torque_constant', self.parameters.torque_constant, model.joint_names, 0.0, True)
         self._motors = self.parameters.constants(model.joint_names)
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
         """Return the voltages (..., n) [V]."""
-        return self._motors.voltage(super().__call__(q, v, reference, dt), v)
+        tau, state = super().__call__(state, measured, reference, dt)
+        return self._motors.voltage(tau, measured.v), state

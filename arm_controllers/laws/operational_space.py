@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Reference, RobotModel
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -78,8 +78,11 @@ class OperationalSpace(Law):
         """Return kp = wn^2 and kd = 2 zeta wn of the tip, at every pose."""
         return OperationalSpaceParameters(*second_order_gains(wn, zeta))
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N]."""
+        q, v = measured.q, measured.v
         model, p, axes = self.model, self.parameters, self._axes
         target = model.frame_motion(reference.q, reference.v, reference.a, self._frame)
         tip = model.frame_motion(q, v, self._at_rest, self._frame)
@@ -99,7 +102,7 @@ class OperationalSpace(Law):
         tau = model.inverse_dynamics(q, v, a_0)
         tau += times(transposed(jacobian), force)  # M Jbar x = J^T (J M^-1 J^T)^-1 x
         tau += reference.effort
-        return tau
+        return tau, state
 
 
 def damped(axes: Array, acceleration: Array, threshold: float) -> Array:

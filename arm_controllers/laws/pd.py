@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Law, Reference
+from arm_controllers.laws import Array, Law, Measurement, Reference, State
 from arm_controllers.second_order_gains import torque_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
@@ -32,12 +32,15 @@ class PD(Law):
     }
     Parameters = PDParameters
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N]."""
+        q, v = measured.q, measured.v
         model, p = self.model, self.parameters
         tau = p.kp * model.difference(q, reference.q)
         tau += p.kd * (reference.v - v)
         tau += reference.effort
         if p.gravity_compensation:
             tau += model.gravity_torque(q)
-        return tau
+        return tau, state

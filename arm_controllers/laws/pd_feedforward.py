@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Law, Reference
+from arm_controllers.laws import Array, Law, Measurement, Reference, State
 from arm_controllers.second_order_gains import torque_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
@@ -33,8 +33,11 @@ class PDFeedforward(Law):
     knows = 40
     Parameters = PDFeedforwardParameters
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N]."""
+        q, v = measured.q, measured.v
         model, p = self.model, self.parameters
         measured = p.feedforward_at == 'measured'
         x, y = (q, v) if measured else (reference.q, reference.v)
@@ -42,4 +45,4 @@ class PDFeedforward(Law):
         tau += p.kp * model.difference(q, reference.q)
         tau += p.kd * (reference.v - v)
         tau += reference.effort
-        return tau
+        return tau, state

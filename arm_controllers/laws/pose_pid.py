@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Reference, RobotModel
+from arm_controllers.laws import Array, Law, Measurement, Reference, State
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
@@ -26,20 +26,16 @@ class PosePID(Law):
     command_interface = 'voltage'
     Parameters = PosePIDParameters
 
-    def __init__(self, model: RobotModel, parameters: PosePIDParameters):
-        super().__init__(model, parameters)
-        self.reset(np.zeros(model.nv), np.zeros(model.nv))
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the sum of the errors (..., n) [rad], at zero, and the present error (..., n)."""
+        return np.zeros_like(measured.q), self.model.difference(measured.q, reference.q)
 
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget the sum and the previous error."""
-        self._total = np.zeros_like(q)
-        self._last: Array | None = None
-
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the voltages (..., n) [V]."""
-        error = self.model.difference(q, reference.q)
-        last = error if self._last is None else self._last
-        self._total = self._total + error
-        self._last = error
-        gains = self.parameters
-        return gains.p * error + gains.i * self._total + gains.d * (error - last)
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the voltages (..., n) [V]; the sum of the errors, and the last of them."""
+        total, last = state
+        error = self.model.difference(measured.q, reference.q)
+        total, gains = total + error, self.parameters
+        voltage = gains.p * error + gains.i * total + gains.d * (error - last)
+        return voltage, (total, error)

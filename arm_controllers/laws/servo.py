@@ -1,11 +1,12 @@
 """Feedforward for position servos: the command whose servo torque moves the arm along."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Reference, RobotModel
+from arm_controllers.delayed_drives import DelayedDrives, Prediction
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
@@ -51,6 +52,22 @@ class ServoParameters(Stepping):
                 )
 
 
+class ObservedState(NamedTuple):
+    """Memory of the observed level.
+
+    Attributes:
+        disturbance: d (..., n), the torque that the model lacks [N.m | N].
+        expected: what the last period is expected to have led to.
+        passed: the references (..., n) of the last two periods; empty without a delay.
+        pending: commands and efforts, each (..., n), that the drives have not applied yet.
+    """
+
+    disturbance: Array
+    expected: Prediction
+    passed: tuple[Array, ...]
+    pending: tuple[tuple[Array, Array], ...]
+
+
 class Servo(Law):
     """Position command u for drives with tau = kp (u - q) - kd v.
 
@@ -82,11 +99,8 @@ class Servo(Law):
 
     With a delay the observed level predicts the state at which its command takes effect, and
     aims at the reference there. That is a prediction, so what is left of an error is not taken
-    back in one step: its poles are at p too. With p = 0.8 it stands one period more than it is
-    told.
-
-    Attributes:
-        disturbance: d (..., n) [N.m | N] of the observed level.
+    back in one step: its poles are at p too. With p = 0.8 the loop stays stable for one period of
+    delay more than configured.
     """
 
     command_interface = 'position'
@@ -100,21 +114,13 @@ class Servo(Law):
         self._kp, self._kd = self.parameters.servo_kp, self.parameters.servo_kd
         # An array: NumPy takes twice as long to multiply by a float.
         self._rate = np.full(model.nv, 1.0 / self.parameters.timestep)
-        self._command = getattr(self, f'_{self.parameters.feedforward}')
-        # One-step levels ask for the reference at the sample that the command leads to.
-        from arm_controllers.delayed_drives import DelayedDrives  # a launch file need not wait
-
         p = self.parameters
+        # One-step levels follow the reference at the sample that the command leads to.
         self.lookahead = 1 + p.delay if p.feedforward in _ONE_STEP else 0
         self._drives = DelayedDrives(model, self._kp, self._kd, p.timestep, p.delay)
-        self.reset(model.neutral(), np.zeros(model.nv))
-
-    def reset(self, q: Array, v: Array) -> None:
-        """Forget what was estimated."""
-        self.disturbance: Array = np.zeros(self.model.nv)
-        self._expected: tuple[Array, ...] | None = None  # see _estimate
-        self._before: tuple[Array, Array] | None = None  # references, see _aim
-        self._drives.forget()
+        self._observes = p.feedforward == 'observed'
+        if not self._observes:
+            self._command = getattr(self, f'_{p.feedforward}')
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
@@ -122,9 +128,29 @@ class Servo(Law):
         kp, kd = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return ServoParameters(servo_kp=kp, servo_kd=kd)
 
-    def __call__(self, q: Array, v: Array, reference: Reference, dt: float) -> Array:
-        """Return the position command (..., n) [rad | m]."""
-        return self._command(q, v, reference)
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the memory of the observed level: the arm is where it is expected, without d."""
+        if not self._observes:
+            return ()
+        q, v = measured.q, measured.v
+        free = np.ones((*q.shape[:-1], 1))
+        expected = Prediction(q.copy(), v.copy(), self._drives.late_inertia(q), free)
+        passed: tuple[Array, ...] = ()
+        if self.parameters.delay:
+            wanted = reference.ahead(self.lookahead)
+            back = wanted.v / self._rate
+            passed = wanted.q - back, wanted.q - 2.0 * back
+        return ObservedState(np.zeros_like(q), expected, passed, ())
+
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the position command (..., n) [rad | m], and the memory of the next period."""
+        if self.lookahead:
+            reference = reference.ahead(self.lookahead)
+        if self._observes:
+            return self._observed(ObservedState(*state), measured, reference)
+        return self._command(measured.q, measured.v, reference), state
 
     def _none(self, q: Array, v: Array, reference: Reference) -> Array:
         return reference.q + reference.effort / self._kp
@@ -160,45 +186,45 @@ class Servo(Law):
         tau += q
         return tau
 
-    def _observed(self, q: Array, v: Array, reference: Reference) -> Array:
-        if self._expected is not None:
-            q, v = self._estimate(q, v, *self._expected)
-        model, rate, drives = self.model, self._rate, self._drives
-        late, v_late = drives.ahead(q, v, self.disturbance)
-        v_next = self._aim(late, v_late, reference)
+    def _observed(
+        self, state: ObservedState, measured: Measurement, reference: Reference
+    ) -> tuple[Array, State]:
+        q, v, disturbance = self._estimate(measured.q, measured.v, state)
+        model, rate, drives, pending = self.model, self._rate, self._drives, state.pending
+        late, v_late = drives.ahead(q, v, disturbance, pending)
+        v_next = self._aim(late, v_late, reference, state.passed)
         torque = model.inverse_dynamics(late, v_late, (v_next - v_late) * rate)
-        torque += model.friction_torque(v_next) - model.friction_torque(v_late) - self.disturbance
+        torque += model.friction_torque(v_next) - model.friction_torque(v_late) - disturbance
         torque += reference.effort
         command = late + (torque + self._kd * v_next) / self._kp
         if self.parameters.delay:
-            drives.give(command, reference.effort)
-            self._expected = drives.next(q, v, self.disturbance)
+            pending = drives.given(pending, command, reference.effort)
+            expected = drives.next(q, v, disturbance, pending)
+            passed: tuple[Array, ...] = (reference.q.copy(), state.passed[0])
         else:
             free = drives.free(torque, v, v_next)
-            self._expected = reference.q.copy(), v_next, drives.late_inertia(q), free
-        return command
+            expected = Prediction(reference.q.copy(), v_next, drives.late_inertia(q), free)
+            passed = ()
+        return command, ObservedState(disturbance, expected, passed, pending)
 
-    def _aim(self, q: Array, v: Array, reference: Reference) -> Array:
+    def _aim(self, q: Array, v: Array, reference: Reference, passed: tuple[Array, ...]) -> Array:
         """Return the velocity (..., n) one period after the state at which the command acts."""
-        difference, rate, calm = self.model.difference, self._rate, self.parameters.calm
-        if not self.parameters.delay:
+        difference, rate, pole = self.model.difference, self._rate, self.parameters.calm
+        if not passed:
             return difference(q, reference.q) * rate
-        back = reference.v / rate
-        one, two = self._before or (reference.q - back, reference.q - 2.0 * back)
-        self._before = reference.q.copy(), one
+        one, two = passed
         v_now, v_next = difference(two, one) * rate, difference(one, reference.q) * rate
-        lag = (1.0 - calm) ** 2 * difference(q, one) * rate
-        return v + v_next - v_now - (1.0 - calm**2) * (v - v_now) + lag
+        lag = (1.0 - pole) ** 2 * difference(q, one) * rate
+        return v + v_next - v_now - (1.0 - pole**2) * (v - v_now) + lag
 
-    def _estimate(
-        self, q: Array, v: Array, q_expected: Array, v_expected: Array, inertia: Array, free: Array
-    ) -> tuple[Array, Array]:
-        """Return q and v (..., n) between expected and measured ones; learn the disturbance.
+    def _estimate(self, q: Array, v: Array, state: ObservedState) -> tuple[Array, Array, Array]:
+        """Return q and v (..., n) between expected and measured ones, and the disturbance.
 
         A drive at its limit (`free` 0) teaches nothing: what is measured counts.
         """
-        calm, missed = self.parameters.calm * free, v - v_expected
+        q_expected, v_expected, inertia, free = state.expected
+        pole, missed = self.parameters.calm * free, v - v_expected
         impulse = (inertia @ missed[..., np.newaxis])[..., 0]
-        self.disturbance = self.disturbance + impulse * (self._rate * free * (1.0 - calm) ** 2)
-        q_missed = self.model.difference(q_expected, q)
-        return q_expected + (1.0 - calm) * q_missed, v_expected + (1.0 - calm**2) * missed
+        disturbance = state.disturbance + impulse * (self._rate * free * (1.0 - pole) ** 2)
+        q = q_expected + (1.0 - pole) * self.model.difference(q_expected, q)
+        return q, v_expected + (1.0 - pole**2) * missed, disturbance

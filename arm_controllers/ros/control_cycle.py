@@ -15,6 +15,9 @@ from sensor_msgs.msg import JointState
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.state_steps import StateSteps, Step
+from arm_controllers.laws import State
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
@@ -125,13 +128,12 @@ class ControlCycle:
 
     def use(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
         """Go on with what was set while running, from the reference as it is."""
-        law.reset(self.follower.reference.q, self.follower.reference.v)
         self._set(model, law)
         self.follower.set_parameters(rules, model)
 
     def _set(self, model: RobotModel, law: Any) -> None:
         self.model, self.law = model, law
-        self._lookahead_ns = law.lookahead * self._period_ns
+        self._law_state: State | None = None  # the law starts with the next state
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state."""
@@ -159,11 +161,12 @@ class ControlCycle:
         if step is not Step.NEXT or not self.taken_over:
             self._begin(step, time_ns, q, v)
         self._last_state, self.heard = time.monotonic(), True
-        reference = follower.update(time_ns, q, v)
-        wanted = reference
-        if self._lookahead_ns:
-            wanted = follower.peek(time_ns + self._lookahead_ns)
-        self._output[:] = law(q, v, wanted, self._dt)
+        reference, measured = follower.update(time_ns, q, v), Measurement(q, v)
+        if self._law_state is None:
+            reference.future = self._future
+            self._law_state = law.start(measured, reference)
+        command, self._law_state = law(self._law_state, measured, reference, self._dt)
+        self._output[:] = command
         if not all_finite(self._output, self._zeros):
             self._give_up(q, v)
             return
@@ -175,6 +178,11 @@ class ControlCycle:
             with suppress(ArmError):  # not there, not finite: the control loop does not need it
                 effort = state.values('effort')
             self._report.publish(time_ns, follower, q, v, output, effort=effort)
+
+    def _future(self, periods: int) -> Reference:
+        """Return the reference so many control periods after the newest state."""
+        follower = self.follower
+        return follower.peek(follower.time_ns + periods * self._period_ns)
 
     def _send(self, command: bytes) -> None:
         """Publish a command; hand it over where only a neighbour would hear it."""
@@ -220,7 +228,7 @@ class ControlCycle:
             follower.activate(time_ns, q, v, f'{self._steps.jump}; the arm holds')
         elif not self.taken_over or step is Step.MISSED:
             follower.activate(time_ns, q, v)
-        self.law.reset(q, v)
+        self._law_state = None
         self.goals.activate(time_ns)
         self.taken_over = True
         self._report.begin(time_ns)

@@ -11,9 +11,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 
-from arm_controllers.adapters.discrete_motion import following
-from arm_controllers.adapters.drive_convention import over_drives
-from arm_controllers.adapters.known_friction import answering_friction
+from arm_controllers.adapted_law import adapted_law
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
@@ -56,7 +54,6 @@ class ControllerNode(LifecycleNode):
             self, self._model_of, self._law_class, self._built, self._apply
         )
         self.parameters.check_joints(self._live.model.joint_names)
-        self._following(self._built(self._live.model, self._live.law))
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = 0
         self.create_timer(1.0, self._on_second)
@@ -95,7 +92,7 @@ class ControllerNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the law and the follower; open the endpoints."""
         live, p = self._live, self.parameters
-        law = self._following(self._built(live.model, live.law))
+        law = self._built(live.model, live.law)
         follower = TrajectoryFollower(live.model, live.follower)
         if self._goals is None:
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
@@ -184,13 +181,11 @@ class ControllerNode(LifecycleNode):
     def _apply(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
         """Take parameters into use that were set while running."""
         if self.cycle is not None:
-            self.cycle.use(model, self._following(law), rules)
+            self.cycle.use(model, law, rules)
 
     def _built(self, model: RobotModel, law: Any) -> Any:
-        return answering_friction(self._law_class, model, law, self.parameters.friction_velocity)
-
-    def _following(self, law: Any) -> Any:
-        return over_drives(following(law, self.parameters.reference_motion), self.parameters)
+        p = self.parameters
+        return adapted_law(self._law_class, model, law, p.friction_velocity, p.reference_motion, p)
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_controllers.laws import Law
-from arm_controllers.reference import Reference, ReferenceFunction
+from arm_controllers.laws import Law, State
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.batch.many_arms import ManyArms
 from arm_sim.runs.closed_loop import Imperfections, events_by_period
@@ -54,10 +55,10 @@ def run_batch(
     period = period_ns * 1e-9
     due = events_by_period(events, period)
     noise, late = _Noise(imperfections, size, n), _Delay(imperfections, size, n)
-    references = _References(reference_function, law.lookahead, n, size, own_references)
-    now, wanted = references.at(0, period_ns)
+    references = SampledReference(reference_function, n, period_ns, (size,), own_references)
+    now = references.at(0)
     plant.reset(now.q, now.v)
-    law.reset(plant.measured_q.copy(), plant.measured_v.copy())
+    law_state: State | None = None
     alive: Any = np.ones(size, dtype=bool)
     beyond: Any = np.zeros(size, dtype=bool)
     with np.errstate(all='ignore'):
@@ -65,10 +66,14 @@ def run_batch(
             for event in due.get(i, ()):
                 beyond |= plant.beyond
                 plant = event(plant)
-            now, wanted = references.at(i, period_ns)
+            now = references.at(i * period_ns)
             q, v = plant.q.copy(), plant.v.copy()
             seen = noise.added(i, plant.measured_q.copy(), plant.measured_v.copy())
-            command = late(i, law(*seen, wanted, period))
+            measured = Measurement(*seen)
+            if law_state is None:
+                law_state = law.start(measured, now)
+            command, law_state = law(law_state, measured, now, period)
+            command = late(i, command)
             sound = np.isfinite(np.einsum('ij,ij->i', command, command))
             if not sound.all():
                 alive &= sound
@@ -79,28 +84,6 @@ def run_batch(
             if not alive.all():
                 plant.q[~alive], plant.v[~alive] = now.q[~alive], 0.0
     return alive, beyond | plant.beyond
-
-
-class _References:
-    """What all arms are to do in a period, and what their law wants to know."""
-
-    def __init__(self, function: ReferenceFunction, lookahead: int, n: int, size: int, own: bool):
-        """`function` writes for each arm its own, or one for all; the law looks periods ahead."""
-        self._function, self._ahead = function, lookahead
-        self._one = Reference(n, (size,) if own else ())
-        self._now, self._later = Reference(n, (size,)), Reference(n, (size,))
-
-    def at(self, i: int, period_ns: int) -> tuple[Reference, Reference]:
-        """Return the references (N, n) of period i, and of the one that the law looks at."""
-        self._write(self._now, i * period_ns)
-        if not self._ahead:
-            return self._now, self._now
-        self._write(self._later, (i + self._ahead) * period_ns)
-        return self._now, self._later
-
-    def _write(self, reference: Reference, time_ns: int) -> None:
-        self._function(time_ns * 1e-9, self._one)
-        reference.row[:] = self._one.row
 
 
 class _Delay:

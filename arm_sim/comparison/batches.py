@@ -5,17 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from arm_controllers.adapters.discrete_motion import following
-from arm_controllers.adapters.known_friction import answering_friction
+from arm_controllers.adapted_law import adapted_law
 from arm_controllers.laws import Law
-from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.batch.batch_loop import run_batch
 from arm_sim.batch.batch_measures import BatchMeasures
 from arm_sim.batch.batch_plant import BatchPlant
-from arm_sim.comparison.cases import Case, law_of, plant_parameters, task_of
+from arm_sim.comparison.cases import Case, plant_parameters, task_of
 from arm_sim.comparison.laws import compared_class, law_parameters
 from arm_sim.runs.closed_loop import Event, Imperfections, replacement
 from arm_sim.runs.robot import Robot
@@ -68,29 +66,10 @@ def _plants(
 
 
 def _law_of_many(case: Case, robot: Robot) -> Law | None:
-    """Return a law that commands many arms; None where it does not command each as if alone."""
+    """Return a law that commands many arms; None: the law commands one arm only."""
     cls = compared_class(case.law)
-    n, rng = robot.model.nv, np.random.default_rng(0)
-    q, v = robot.start + rng.uniform(-0.1, 0.1, (2, 3, n)), rng.uniform(-0.1, 0.1, (2, 3, n))
-    single = law_of(case, robot)
-    try:
-        told = law_parameters(case.law, robot, case.natural_frequency)
-        many = answering_friction(cls, BatchModel(robot.model), told, case.friction_velocity)
-        law = following(many, case.reference_motion)
-        found = _commands(law, q, v)
-    except (ArmError, ArithmeticError, LookupError, TypeError, ValueError):
+    if not cls.many_arms:
         return None
-    for arm in range(3):
-        expected = _commands(single, q[:, arm], v[:, arm])
-        scale = 1e-9 * max(1.0, np.abs(expected).max())
-        if found.shape != (2, 3, n) or np.abs(found[:, arm] - expected).max() > scale:
-            return None
-    return law
-
-
-def _commands(law: Law, q: Array, v: Array) -> Array:
-    """Return the commands at two states (2, ..., n), one after the other."""
-    reference = Reference(q.shape[-1], q.shape[1:-1])
-    reference.q[:] = q[0] + 0.01
-    law.reset(q[0], v[0])
-    return np.array([law(*state, reference, 1e-3).copy() for state in zip(q, v, strict=True)])
+    told = law_parameters(case.law, robot, case.natural_frequency)
+    motion = case.friction_velocity, case.reference_motion
+    return adapted_law(cls, BatchModel(robot.model), told, *motion)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.adapters.discrete_motion import MOTIONS
-from arm_controllers.adapters.drive_convention import over_drives
+from arm_controllers.adapters.drive_convention import OverDrives
 from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law
 from arm_controllers.laws.pd import PD
@@ -91,7 +91,7 @@ def law_of(case: Case, robot: Robot) -> Law:
     """Return the law of a case."""
     told = case.natural_frequency, case.reference_motion, case.friction_velocity
     law = make_law(case.law, robot, *told)
-    return over_drives(law, case.drives)
+    return OverDrives(law, case.drives) if case.drives.compensates else law
 
 
 def make_plants(robot: Robot, task: Task, case: Case) -> tuple[Plant, Plant | None]:

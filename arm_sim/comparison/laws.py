@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from arm_controllers.adapters.discrete_motion import following
-from arm_controllers.adapters.known_friction import answering_friction
+from arm_controllers.adapted_law import adapted_law
 from arm_controllers.laws import Law, law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.runs.robot import Robot
@@ -78,8 +77,7 @@ def make_law(
         ArmError: no such law, a frequency that is not positive, or a law without that motion.
     """
     told = law_parameters(name, robot, natural_frequency)
-    law = answering_friction(compared_class(name), robot.model, told, friction_velocity)
-    return following(law, motion)
+    return adapted_law(compared_class(name), robot.model, told, friction_velocity, motion)
 
 
 def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> Any:

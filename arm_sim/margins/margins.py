@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_controllers.adapters.discrete_motion import MOTIONS, following
-from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES, answering_friction
+from arm_controllers.adapted_law import adapted_law
+from arm_controllers.adapters.discrete_motion import MOTIONS
+from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law, law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -67,8 +68,8 @@ class Loop(Trial):
 
     def make(self, robot: Robot, model: Any) -> Law:
         """Return the law with a model of one arm or of many."""
-        told = law_class(self.law), model, self.gains(robot), self.friction_velocity
-        return following(answering_friction(*told), self.reference_motion)
+        motion = self.friction_velocity, self.reference_motion
+        return adapted_law(law_class(self.law), model, self.gains(robot), *motion)
 
 
 class Course(NamedTuple):

@@ -8,9 +8,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 
-from arm_controllers.adapters.discrete_motion import following
-from arm_controllers.adapters.drive_convention import over_drives
-from arm_controllers.adapters.known_friction import answering_friction
+from arm_controllers.adapted_law import adapted_law
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
@@ -66,8 +64,7 @@ class KnownNodes:
     def _law_of(self, model: Any) -> Any:
         made, name = law_class(self._law), f'{self._law}_controller'
         told, own = self.read(name, ControllerParameters), self.read(name, made.Parameters)
-        law = answering_friction(made, model, own, told.friction_velocity)
-        return over_drives(following(law, told.reference_motion), told)
+        return adapted_law(made, model, own, told.friction_velocity, told.reference_motion, told)
 
     def _drives(self, engine: str) -> Any:
         return self.read('simulator', plant_class(engine).Parameters)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_controllers.laws import Law
-from arm_controllers.reference import Reference, ReferenceFunction
+from arm_controllers.laws import Law, State
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import ReferenceFunction, SampledReference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.plants.plant import Plant
@@ -110,30 +111,29 @@ def run_closed_loop(
         )
     n, period_ns = len(plant.joint_names), plant.parameters.period_ns
     period = period_ns * 1e-9
-    steps, ahead = round(duration / period), law.lookahead * period_ns
+    steps = round(duration / period)
     states, efforts, references = (np.empty((steps, *s)) for s in ((2, n), (n,), (4 * n,)))
     seen, noise = np.empty((2, n)), _noise(imperfections, steps, n)
     pending: deque[Array] = deque(maxlen=1 + (imperfections.delay if imperfections else 0))
     due = events_by_period(events, period)
 
-    reference = Reference(n)
-    reference_function(0.0, reference)
+    sampled = SampledReference(reference_function, n, period_ns)
+    reference = sampled.at(0)
     plant.reset(*((reference.q, reference.v) if start is None else (start,)))
-    law.reset(plant.measured_q.copy(), plant.measured_v.copy())
+    law_state: State | None = None
     done = 0
     for i in range(steps):
         for event in due.get(i, ()):
             plant = event(plant)
-        now = i * period_ns
-        reference_function(now * 1e-9, reference)
+        reference = sampled.at(i * period_ns)
         references[i] = reference.row
-        if ahead:
-            reference_function((now + ahead) * 1e-9, reference)
         states[i] = plant.q, plant.v
-        q, v = seen[0], seen[1] = plant.measured_q, plant.measured_v
-        if noise is not None:
-            q, v = seen + noise[i]
-        pending.append(law(q, v, reference, period).copy())
+        seen[0], seen[1] = plant.measured_q, plant.measured_v
+        measured = Measurement(*(seen if noise is None else seen + noise[i]))
+        if law_state is None:
+            law_state = law.start(measured, reference)
+        command, law_state = law(law_state, measured, reference, period)
+        pending.append(command.copy())
         command = pending[0]  # `delay` periods old, once there is one
         if not isfinite(command.dot(command)):  # nor was the state
             break

@@ -8,7 +8,8 @@ import numpy as np
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.laws import Law
-from arm_controllers.reference import Reference, ReferenceFunction
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.runs.closed_loop import Imperfections
@@ -118,12 +119,18 @@ class Learner:
         if self._stepped:
             v = np.vstack([v[:1], np.diff(q, axis=0) / h])
         needed = self._needed(q[:-2], v[:-2], np.diff(v, axis=0)[:-1] / h)
-        reference, torque = Reference(n), np.empty_like(needed)
-        law.reset(q[0].copy(), v[0].copy())
-        for k in range(len(needed)):
-            reference.row[:] = rows[k + law.lookahead]
+        torque, period_ns = np.empty_like(needed), round(h * 1e9)
+
+        def without_effort(t: float, reference: Reference) -> None:
+            reference.row[:] = rows[round(t / h)]
             reference.effort[:] = 0.0
-            command = law(q[k].copy(), v[k].copy(), reference, h)
+
+        sampled = SampledReference(without_effort, n, period_ns)
+        for k in range(len(needed)):
+            reference, measured = sampled.at(k * period_ns), Measurement(q[k].copy(), v[k].copy())
+            if not k:
+                state = law.start(measured, reference)
+            command, state = law(state, measured, reference, h)
             torque[k] = self._kp * (command - q[k]) - self._kd * v[k] if self._servo else command
         return needed - torque
 

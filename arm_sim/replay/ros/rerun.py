@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.messages import goal_from_action
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
@@ -103,20 +105,25 @@ def _run(
     """Return position, velocity and effort of each state (count, 3, n)."""
     law, follower = nodes.controller()
     own = nodes.read(controller, ControllerParameters)
-    dt, ahead = own.timestep * own.control_decimation, law.lookahead * simulation.period_ns
+    dt = own.timestep * own.control_decimation
     goals = [(min(at, stamp_ns(raw)), raw) for at, raw in recording.goals]
     wrenches = list(recording.wrenches)
     again = np.empty((count, 3, len(simulation.plant.joint_names)))
+
+    def future(periods: int) -> Reference:
+        return follower.peek(simulation.time_ns + periods * simulation.period_ns)
+
+    follower.reference.future = future
     for k in range(count):
         plant, now = simulation.plant, simulation.time_ns
         again[k] = plant.q, plant.v, plant.effort
         q, v = again[k, 0], again[k, 1]
         if not k:
             follower.activate(now, q, v)
-            law.reset(q, v)
-        reference = follower.update(now, q, v)
-        wanted = follower.peek(now + ahead) if ahead else reference
-        command = np.array(law(q, v, wanted, dt))
+        reference, measured = follower.update(now, q, v), Measurement(q, v)
+        if not k:
+            state = law.start(measured, reference)
+        command, state = law(state, measured, reference, dt)
         while goals and goals[0][0] <= now:
             follower.set_goal(goal_from_action(goals.pop(0)[1], None), now)
         follower.results.clear()

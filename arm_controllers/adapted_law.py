@@ -1,0 +1,41 @@
+"""A law as an arm needs it: answers to friction, motion of the reference, convention of drives."""
+
+from typing import Any
+
+from arm_controllers.adapters.discrete_motion import DiscreteMotion
+from arm_controllers.adapters.drive_convention import DriveConvention, OverDrives
+from arm_controllers.adapters.known_friction import FrictionOfReference
+from arm_controllers.laws import Law
+
+
+def adapted_law(
+    law_class: Any,
+    model: Any,
+    parameters: Any,
+    friction_velocity: str = 'measured',
+    reference_motion: str = 'continuous',
+    drives: DriveConvention | None = None,
+) -> Law:
+    """Return a law for an arm; the only place where a law is built.
+
+    Args:
+        law_class: of the law.
+        model: RobotModel of one arm, or BatchModel of many.
+        parameters: of the law; for many arms also a list with those of each.
+        friction_velocity: one of FRICTION_VELOCITIES, see FrictionOfReference.
+        reference_motion: one of MOTIONS, see DiscreteMotion.
+        drives: what the drives add to effort commands; None: nothing.
+
+    Raises:
+        ArmError: the law refuses its parameters, or does not allow one of the adapters.
+    """
+    if friction_velocity == 'measured':
+        law = law_class(model, parameters)
+    else:
+        inner = law_class(model.without_coulomb_friction(), parameters)
+        law = FrictionOfReference(inner, model)
+    if reference_motion == 'discrete':
+        law = DiscreteMotion(law)
+    if drives is not None and drives.compensates:
+        law = OverDrives(law, drives)
+    return law
