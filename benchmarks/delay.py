@@ -25,7 +25,7 @@ from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
 
 LEVELS = (('discrete', 0.54), ('observed', 0.54), ('observed', 0.8))
-DELAYS = ((0, 0), (1, 1), (2, 2), (1, 2), (2, 3))  # told, true
+DELAYS = ((0, 0), (0, 1), (1, 1), (1, 2), (2, 2), (2, 3))  # configured, true
 ERRORS = {
     'exact': ModelError(),
     '20 %': ModelError(mass_scale=(1.2,)),
