@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import Array, finite, per_joint
 from arm_dynamics.frames import Frames
 from arm_dynamics.urdf import read_urdf
-from arm_dynamics.urdf_checks import notes, odd_inertias, rotors
+from arm_dynamics.urdf_checks import impossible_inertias, model_notes, rotor_inertias
 
 # What a model is given beside its URDF: it comes before what the URDF says.
 ARM_PARAMETERS = ('gravity', 'armature', 'damping', 'friction')
@@ -45,8 +45,8 @@ class RobotModel(Frames):
         gravity: (3,) gravity [m/s^2] in the base frame.
         urdf: the URDF's text.
         file: path of the URDF file; empty where the text was given.
-        odd_inertias: those that no body has, by link; see `urdf_checks.odd_inertias`.
-        notes: what is odd about the URDF, and yet no reason to refuse it.
+        impossible_inertias: inertias that no body has, by link; see `urdf_checks`.
+        notes: what a user should know about the URDF, one line each.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class RobotModel(Frames):
         model.gravity.linear = self.gravity
         super().__init__(tree, model, tip_frame)
         self.file = '' if self.urdf == str(path_or_xml) else str(path_or_xml)
-        self.odd_inertias = odd_inertias(tree)
-        self.notes = notes(self.odd_inertias, self.branch_ends(), self.tip_frame, tip_frame)
+        self.impossible_inertias = impossible = impossible_inertias(tree)
+        self.notes = model_notes(impossible, self.branch_ends(), self.tip_frame, tip_frame)
 
         def given(name: str, values: ArrayLike, urdf: Array) -> Array:
             values = values if np.size(values) else urdf
             return per_joint(name, values, self.joint_names, minimum=0.0)
 
-        self.armature = given('armature', armature, rotors(tree, self.joint_names))
+        self.armature = given('armature', armature, rotor_inertias(tree, self.joint_names))
         self.damping = given('damping', damping, model.damping)
         self.friction = given('friction', friction, model.upperDryFrictionLimit)
         self._coulomb = bool(self.friction.any())

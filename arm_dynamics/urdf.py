@@ -1,4 +1,4 @@
-"""Reading URDFs: the text, its tree, and Pinocchio's model of what matters to dynamics."""
+"""Reads a URDF: its text, its tree, and Pinocchio's model of its links and joints."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -7,13 +7,15 @@ from xml.etree.ElementTree import Element, SubElement
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, text_of
-from arm_dynamics.urdf_checks import INERTIAL, JOINT, check_urdf, end
+from arm_dynamics.urdf_checks import INERTIAL, JOINT, check_urdf
+from arm_dynamics.urdf_elements import link_of
 
 
 def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
-    """Return the text of a URDF file, or the text given, its tree, and Pinocchio's model.
+    """Return the text of a URDF, its tree, and Pinocchio's model.
 
-    A joint, a link or a number that no arm has is refused.
+    Raises:
+        ArmError: a file that cannot be read, or a joint, a link or a number that no arm has.
     """
     text = str(path_or_xml)
     if text.lstrip().startswith('<'):
@@ -42,7 +44,7 @@ def _parse(text: str) -> tuple[Element, pin.Model]:
 
 
 def bare(tree: Element) -> Element:
-    """Return what of a URDF matters to dynamics: links with their inertias, and joints."""
+    """Return the part of a URDF that dynamics needs: links with their inertias, and joints."""
     robot = Element('robot', name=tree.get('name') or 'robot')
     for owner in tree:
         if owner.tag in ('link', 'joint'):
@@ -66,7 +68,8 @@ def _known(element: Element, names: tuple[str, ...]) -> dict[str, str]:
 
 def last_link(tree: Element) -> str:
     """Return the last link of the chain with the most joints (the last one listed, if equal)."""
-    parent = {end(joint, 'child'): end(joint, 'parent') for joint in tree.iterfind('joint')}
+    joints = tree.iterfind('joint')
+    parent = {link_of(joint, 'child'): link_of(joint, 'parent') for joint in joints}
 
     def depth(link: str) -> int:
         count = 0

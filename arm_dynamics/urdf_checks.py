@@ -1,18 +1,16 @@
-"""What is refused in a URDF: each in one line that names joint or link, element and remedy."""
+"""Checks of a URDF: each error is one line that names joint or link, element and remedy."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from xml.etree.ElementTree import Element
 
 import numpy as np
-import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.urdf_elements import MOMENTS, MOVING_JOINTS, link_of, moves, origin_of
 
-MOVING_JOINTS = ('revolute', 'continuous', 'prismatic')
-
-# The elements of a joint and of an <inertial> that matter, with the numbers that each may have.
-MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+# The elements of a joint and of an <inertial> that are read, with the numbers that each may have.
 INERTIAL = {'origin': ('xyz', 'rpy'), 'mass': ('value',), 'inertia': MOMENTS}
 JOINT = {
     'parent': (),
@@ -22,86 +20,88 @@ JOINT = {
     'limit': ('lower', 'upper', 'effort', 'velocity'),
     'dynamics': ('damping', 'friction', 'armature'),
 }
-_NEEDED = {'mass': ('value',), 'inertia': MOMENTS, 'limit': ('effort', 'velocity')}
+_REQUIRED = {'mass': ('value',), 'inertia': MOMENTS, 'limit': ('effort', 'velocity')}
+_NOT_NEGATIVE = {
+    'limit': ('effort', 'velocity'),
+    'dynamics': ('damping', 'friction', 'armature'),
+}
 
-# Larger lengths, masses and moments are mistakes; a larger limit is none.
+# Larger lengths, masses and moments of inertia are mistakes; a larger limit means no limit.
 _LARGEST = 1e9
 
-# More take minutes to load, and are no arm.
+# A URDF with more joints takes minutes to load.
 _MOST_JOINTS = 200
 
-
-def end(joint: Element, which: str) -> str:
-    """Return the name of a joint's link, `which`: 'parent' or 'child'."""
-    element = joint.find(which)
-    return '' if element is None else element.get('link', '')
-
-
-def odd_inertias(tree: Element) -> dict[str, tuple[Array, Array]]:
-    """Return the inertias, by link, that no body has: of principal moments A + B < C or A < 0.
-
-    They come as `principal_moments` gives them. That of the root link does not matter: it stands.
-    """
-    moved = {end(joint, 'child') for joint in tree.iterfind('joint')}
-    odd = {}
-    for link, (moments, axes) in principal_moments(tree).items():
-        least = min(moments[0], moments[0] + moments[1] - moments[2])
-        if link in moved and least < -1e-15 - 1e-9 * abs(moments).max():
-            odd[link] = moments, axes
-    return odd
+Elements = Mapping[str, tuple[str, ...]]
 
 
 def principal_moments(tree: Element) -> dict[str, tuple[Array, Array]]:
-    """Return of each link with inertia the moments A <= B <= C [kg m^2] and axes (3, 3).
+    """Return, by link with inertia, principal moments A <= B <= C [kg m^2] and axes (3, 3).
 
     The axes are columns in the link's frame.
     """
-    found = {}
+    principal = {}
     for link in tree.iterfind('link'):
         for inertial in link.iterfind('inertial'):
-            (inertia,), origin = inertial.findall('inertia'), inertial.find('origin')
+            (inertia,) = inertial.findall('inertia')
             xx, xy, xz, yy, yz, zz = (float(inertia.get(name, '')) for name in MOMENTS)
             matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             moments, axes = np.linalg.eigh(matrix)
-            turn = '0 0 0' if origin is None else origin.get('rpy', '0 0 0')
             axes *= np.linalg.det(axes)
-            rotation = pin.rpy.rpyToMatrix(*map(float, turn.split()))
-            found[link.get('name', '')] = moments, rotation @ axes
-    return found
+            principal[link.get('name', '')] = moments, origin_of(inertial).rotation @ axes
+    return principal
 
 
-def rotors(tree: Element, joint_names: Sequence[str]) -> Array:
-    """Return the rotor inertias (n,) [kg m^2 | kg] that joints have in <dynamics armature="">."""
-    found = dict.fromkeys(joint_names, 0.0)
+def impossible_inertias(tree: Element) -> dict[str, tuple[Array, Array]]:
+    """Return, as `principal_moments`, the inertias that no body has: A + B < C or A < 0.
+
+    The root link does not move, so its inertia does not matter.
+    """
+    moved = {link_of(joint, 'child') for joint in tree.iterfind('joint')}
+    impossible = {}
+    for link, (moments, axes) in principal_moments(tree).items():
+        least = min(moments[0], moments[0] + moments[1] - moments[2])
+        if link in moved and least < -1e-15 - 1e-9 * abs(moments).max():
+            impossible[link] = moments, axes
+    return impossible
+
+
+def rotor_inertias(tree: Element, joint_names: Sequence[str]) -> Array:
+    """Return the rotor inertias (n,) [kg m^2 | kg] in joints' <dynamics armature="">, else 0."""
+    armatures = dict.fromkeys(joint_names, 0.0)
     for joint in tree.iterfind('joint'):
         dynamics = joint.find('dynamics')
-        if dynamics is not None and joint.get('name') in found:
-            found[joint.get('name', '')] = float(dynamics.get('armature', '0'))
-    return np.array(list(found.values()))
+        if dynamics is not None and joint.get('name') in armatures:
+            armatures[joint.get('name', '')] = float(dynamics.get('armature', '0'))
+    return np.array(list(armatures.values()))
 
 
-def notes(
-    odd: dict[str, tuple[Array, Array]], ends: list[str], tip: str, asked: str | None
+def model_notes(
+    impossible: Mapping[str, tuple[Array, Array]],
+    branch_ends: Sequence[str],
+    tip_frame: str,
+    requested: str | None,
 ) -> tuple[str, ...]:
-    """Return what is odd about an arm and yet no reason to refuse it, a line each.
+    """Return, one line each, what a user should know about a URDF that is accepted.
 
     Args:
-        odd: see `odd_inertias`.
-        ends: the ends of its branches.
-        tip: its tool frame.
-        asked: the one that was asked for.
+        impossible: as `impossible_inertias` returns them.
+        branch_ends: the last links of the arm's branches.
+        tip_frame: the tool frame.
+        requested: the tool frame that was requested, None if none was.
     """
-    told = [
+    notes = [
         f'link {link!r}: no body has the principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m^2 '
-        '(A + B >= C); they are used as they are: mend them in the URDF'
-        for link, ((a, b, c), _) in odd.items()
+        '(A + B >= C); they are used unchanged: correct them in the URDF'
+        for link, ((a, b, c), _) in impossible.items()
     ]
-    if asked is None and len(ends) > 1:
-        told.append(
-            f'branches end in {", ".join(map(repr, ends))}: the tool frame is {tip!r}; another is '
-            'chosen by the parameter tool_frame'
+    if requested is None and len(branch_ends) > 1:
+        names = ', '.join(map(repr, branch_ends))
+        notes.append(
+            f'branches end in {names}: the tool frame is {tip_frame!r}; the parameter tool_frame '
+            'chooses another'
         )
-    return tuple(told)
+    return tuple(notes)
 
 
 def check_urdf(tree: Element) -> None:
@@ -134,44 +134,40 @@ def check_urdf(tree: Element) -> None:
 
 def _check_tree(tree: Element) -> None:
     links = [link.get('name', '') for link in tree.iterfind('link')]
-    above: dict[str, Element] = {}
+    parents: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for joint in tree.iterfind('joint'):
-        name = joint.get('name')
+        name = joint.get('name', '')
         for which in ('parent', 'child'):
-            count = len(joint.findall(which))
+            count, link = len(joint.findall(which)), link_of(joint, which)
             if count != 1:
                 raise ArmError(f'joint {name!r} has {count} <{which}>, not one')
-            if end(joint, which) not in links:
-                link = end(joint, which)
+            if link not in links:
                 raise ArmError(f'joint {name!r}: its {which} link {link!r} does not exist')
-        other = above.setdefault(end(joint, 'child'), joint)
-        if other is not joint:
+        child = link_of(joint, 'child')
+        if child in owners:
             raise ArmError(
-                f'link {end(joint, "child")!r} is the <child> of joints {other.get("name")!r} and '
-                f'{name!r}, a loop; a URDF is a tree: remove one of these joints'
+                f'link {child!r} is the <child> of joints {owners[child]!r} and {name!r}, a loop; '
+                'a URDF is a tree: remove one of these joints'
             )
-    free = {link for link in links if link not in above}  # of loops, going up
-    for link in links:
-        path = [link]
-        while path[-1] not in free:
-            path.append(end(above[path[-1]], 'parent'))
-            if path[-1] == link:
-                names = [repr(name) for name in reversed(path)]
-                loop = ' -> '.join(names if len(names) < 12 else [*names[:9], '...', *names[-2:]])
-                raise ArmError(f'links {loop} are a loop; a URDF is a tree: remove a joint of it')
-            if len(path) > len(links):
-                break  # below a loop, which begins at another link
-        else:
-            free.update(path)
-    roots = [repr(link) for link in links if link not in above]
+        owners[child], parents[child] = name, link_of(joint, 'parent')
+    try:
+        TopologicalSorter({link: [parents[link]] for link in links if link in parents}).prepare()
+    except CycleError as error:
+        names = [repr(link) for link in error.args[1]]
+        loop = ' -> '.join(names if len(names) < 12 else [*names[:9], '...', *names[-2:]])
+        raise ArmError(
+            f'links {loop} are a loop; a URDF is a tree: remove a joint of it'
+        ) from None
+    roots = [repr(link) for link in links if link not in parents]
     if len(roots) != 1:
-        others = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
-        raise ArmError(f'a URDF has one root link, this one has {len(roots)}{others}')
+        names = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
+        raise ArmError(f'a URDF has one root link, this one has {len(roots)}{names}')
 
 
 def _check_joint(joint: Element, where: str) -> None:
     kind = joint.get('type')
-    if kind not in (*MOVING_JOINTS, 'fixed'):
+    if not moves(joint) and kind != 'fixed':
         raise ArmError(f'{where} has type {kind!r}; supported: {", ".join(MOVING_JOINTS)}, fixed')
     _check_elements(where, joint, JOINT)
     if kind == 'fixed':
@@ -184,14 +180,14 @@ def _check_joint(joint: Element, where: str) -> None:
     for axis in joint.iterfind('axis'):
         if not any(map(float, axis.get('xyz', '1').split())):
             raise ArmError(f'{where}: <axis xyz="{axis.get("xyz")}"> must not be zero')
-    limit = joint.find('limit')
-    for element in (limit, joint.find('dynamics')):
-        for key in ('effort', 'velocity', 'damping', 'friction', 'armature'):
-            if element is not None and float(element.get(key, '0')) < 0.0:
-                told = f'<{element.tag} {key}="{element.get(key)}">'
-                raise ArmError(f'{where}: {told} must not be negative; 0: none')
+    for element in joint:
+        for key in _NOT_NEGATIVE.get(element.tag, ()):
+            if float(element.get(key, '0')) < 0.0:
+                attribute = f'<{element.tag} {key}="{element.get(key)}">'
+                raise ArmError(f'{where}: {attribute} must not be negative; 0: none')
     if kind == 'continuous':
         return
+    limit = joint.find('limit')
     remedy = ', or make the joint type="continuous"' if kind == 'revolute' else ''
     if limit is None:
         raise ArmError(f'{where} is {kind} and has no <limit>: write one{remedy}')
@@ -215,30 +211,42 @@ def _check_inertial(inertial: Element, where: str) -> None:
             raise ArmError(f'{where}: <mass value="{mass.get("value")}"> must not be negative')
 
 
-def _check_elements(where: str, owner: Element, known: dict[str, tuple[str, ...]]) -> None:
+def _check_elements(where: str, owner: Element, known: Elements) -> None:
     """Raise ArmError unless each known element is there once at most, with usable numbers."""
     for tag, count in Counter(element.tag for element in owner).items():
         if tag in known and count > 1:
             raise ArmError(f'{where} has {count} <{tag}>, not one')
     for element in owner:
-        for name in _NEEDED.get(element.tag, ()):
+        for name in _REQUIRED.get(element.tag, ()):
             if name not in element.attrib:
                 raise ArmError(f'{where}: <{element.tag}> has no {name}')
+    check_numbers(where, owner, known)
+
+
+def check_numbers(where: str, owner: Element, known: Elements) -> None:
+    """Raise ArmError unless the numbers of an element's children are finite and complete.
+
+    Args:
+        where: the owner, for the error.
+        owner: the element.
+        known: attributes with numbers, by the tag of the child.
+    """
+    for element in owner:
         for name in known.get(element.tag, ()):
             text = element.get(name)
-            if text is not None:
-                told = f'{where}: <{element.tag} {name}="{" ".join(text.split())}">'
-                _check_numbers(told, text, 3 if name in ('xyz', 'rpy') else 1, element.tag)
-
-
-def _check_numbers(told: str, text: str, count: int, tag: str) -> None:
-    try:
-        values = [float(word) for word in text.split()]
-    except ValueError:
-        values = []
-    if not values or not np.isfinite(values).all():
-        raise ArmError(f'{told} must be finite numbers' + '; is it xacro?' * ('$' in text))
-    if len(values) != count:
-        raise ArmError(f'{told} must be {"three numbers" if count == 3 else "one number"}')
-    if tag != 'limit' and max(map(abs, values)) > _LARGEST:
-        raise ArmError(f'{told} must not be beyond {_LARGEST:g}')
+            if text is None:
+                continue
+            attribute = f'{where}: <{element.tag} {name}="{" ".join(text.split())}">'
+            count = 3 if name in ('xyz', 'rpy') else 1
+            try:
+                values = [float(word) for word in text.split()]
+            except ValueError:
+                values = []
+            if not values or not np.isfinite(values).all():
+                hint = '; is it xacro?' if '$' in text else ''
+                raise ArmError(f'{attribute} must be finite numbers{hint}')
+            if len(values) != count:
+                allowed = 'three numbers' if count == 3 else 'one number'
+                raise ArmError(f'{attribute} must be {allowed}')
+            if element.tag != 'limit' and max(map(abs, values)) > _LARGEST:
+                raise ArmError(f'{attribute} must not be beyond {_LARGEST:g}')

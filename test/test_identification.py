@@ -111,7 +111,7 @@ def test_every_link_found_is_a_body_and_survives_the_urdf():
     for link in found.pi[found.regressor.links].reshape(6, 10):
         assert np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0
     assert (found.pi[60:] >= 0.0).all()
-    assert better.odd_inertias == {}
+    assert better.impossible_inertias == {}
     assert_allclose(JointRegressor(better).parameters(), found.pi, rtol=1e-9, atol=1e-12)
     assert 'tool0' in better.frame_names
     assert RobotModel(identified_urdf(found.regressor, found.pi)).tip_frame == 'tool0'

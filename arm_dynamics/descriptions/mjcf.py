@@ -1,4 +1,4 @@
-"""MJCF to URDF: what MuJoCo compiles of it, body by body, and checked against MuJoCo.
+"""Converts MJCF to URDF, body by body, from the model that MuJoCo compiles.
 
 A link's frame is its body's; where the joint does not pass through the body's origin, the link's
 frame is at the joint, with the axes of the body.
@@ -12,13 +12,13 @@ import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.descriptions.held_joints import text_of_numbers
 from arm_dynamics.descriptions.mjcf_files import compiled
-from arm_dynamics.descriptions.mjcf_shapes import add_shapes
+from arm_dynamics.descriptions.mjcf_shapes import add_shapes, rotation_of
+from arm_dynamics.urdf_elements import number_text, set_inertial, set_origin
 
 _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 _TYPES = {_HINGE: 'revolute', _SLIDE: 'prismatic'}
-_ENDLESS = 1e10  # a bound that is none [m]
+_ENDLESS = 1e10  # bound of a joint without limits [m]
 _LOOPS = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
 _COUPLING = int(mujoco.mjtEq.mjEQ_JOINT)
 _ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
@@ -32,12 +32,17 @@ class Mjcf:
     Attributes:
         file: its path.
         mj_model: MuJoCo's model.
-        missing: files of meshes and textures that are not there; what needs them is left out.
+        missing: files of meshes and textures that do not exist; their shapes are left out.
         coupled: names of the joints in loops, which cannot move alone.
     """
 
     def __init__(self, file: Path):
-        """Compile the file. Raises ArmError where MuJoCo does not, or where its base floats."""
+        """Compile the file.
+
+        Raises:
+            ArmError: MuJoCo does not compile the file, its base floats, or a joint is a ball or
+                has no name.
+        """
         self.file = file
         self.mj_model, self.missing = compiled(file)
         m = self.mj_model
@@ -47,8 +52,8 @@ class Mjcf:
             if kind == int(mujoco.mjtJoint.mjJNT_FREE):
                 body = self._links[m.jnt_bodyid[joint]]
                 raise ArmError(
-                    f'body {body!r} floats (a free joint); an arm stands: remove <freejoint>, '
-                    f'and what is no part of the arm (in {str(file)!r})'
+                    f'body {body!r} floats (a free joint); an arm has a fixed base: remove '
+                    f'<freejoint>, and what is no part of the arm (in {str(file)!r})'
                 )
             if kind not in _TYPES:
                 raise ArmError(f'joint {name!r} is a ball; write three hinges (in {str(file)!r})')
@@ -60,7 +65,7 @@ class Mjcf:
         self.coupled = self._joints_in_loops()
 
     def urdf(self, folder: Path) -> Element:
-        """Return the URDF; its meshes are written to a folder."""
+        """Return the URDF, and write its meshes to a folder."""
         m = self.mj_model
         robot = Element('robot', name=self.file.stem)
         ends: dict[int, tuple[str, Array]] = {}  # last link of each body, its origin in the body
@@ -70,7 +75,7 @@ class Mjcf:
                 link = SubElement(robot, 'link', name=name)
             else:
                 parent, at = ends[m.body_parentid[body]]
-                pose = pin.SE3(_rotation(m.body_quat[body]), m.body_pos[body] - at)
+                pose = pin.SE3(rotation_of(m.body_quat[body]), m.body_pos[body] - at)
                 joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
                 for joint in joints or [-1]:
                     last = joint < 0 or joint == joints[-1]
@@ -90,7 +95,7 @@ class Mjcf:
         return robot
 
     def _reference(self, joint: int) -> pin.SE3:
-        """Return the displacement by -ref, so that positions are MuJoCo's."""
+        """Return the displacement by -ref, so that joint positions are equal to MuJoCo's."""
         m = self.mj_model
         back, axis = -m.qpos0[m.jnt_qposadr[joint]], m.jnt_axis[joint]
         if m.jnt_type[joint] == _SLIDE:
@@ -105,26 +110,26 @@ class Mjcf:
         added = SubElement(robot, 'joint', name=name, type='fixed')
         SubElement(added, 'parent', link=parent)
         SubElement(added, 'child', link=child)
-        add_origin(added, pose)
+        set_origin(added, pose)
         if joint < 0:
             return
         kind, limited = _TYPES[int(m.jnt_type[joint])], bool(m.jnt_limited[joint])
         added.set('type', kind if limited or kind == 'prismatic' else 'continuous')
-        SubElement(added, 'axis', xyz=text_of_numbers(m.jnt_axis[joint]))
+        SubElement(added, 'axis', xyz=number_text(m.jnt_axis[joint]))
         bounds = m.jnt_range[joint].tolist() if limited else (-_ENDLESS, _ENDLESS)
         limits = dict(zip(('lower', 'upper'), map(repr, bounds), strict=True))
         SubElement(added, 'limit', limits, effort=repr(self._effort(joint)), velocity='0')
         dof, drives = m.jnt_dofadr[joint], actuators_on(m, joint)
         gears = m.actuator_gear[drives, 0] ** 2
-        told = {
+        dynamics = {
             'damping': m.dof_damping[dof] + gears @ m.actuator_damping[drives],
             'friction': m.dof_frictionloss[dof],
             'armature': m.dof_armature[dof] + gears @ m.actuator_armature[drives],
         }
-        SubElement(added, 'dynamics', {key: repr(float(x)) for key, x in told.items()})
+        SubElement(added, 'dynamics', {key: repr(float(x)) for key, x in dynamics.items()})
 
     def _effort(self, joint: int) -> float:
-        """Return the largest effort of a joint's actuators [N.m | N]; 0: no limit is known."""
+        """Return the largest effort of a joint's actuators [N.m | N]; 0: no limit."""
         m, most = self.mj_model, 0.0
         for k in actuators_on(m, joint):
             force = m.actuator_forcerange[k]
@@ -140,7 +145,7 @@ class Mjcf:
         return most
 
     def _add_sites(self, robot: Element, ends: dict[int, tuple[str, Array]]) -> None:
-        """Add a link for each site that has a name: where a tool is mounted, for example."""
+        """Add a link for each named site, at which a tool may be mounted."""
         m = self.mj_model
         taken = {each.get('name') for each in robot}
         for site in range(m.nsite):
@@ -148,12 +153,12 @@ class Mjcf:
             name = f'{name}_site' if name in taken else name
             if name and name not in taken:
                 taken |= {name, f'{name}_fixed'}
-                pose = pin.SE3(_rotation(m.site_quat[site]), m.site_pos[site] - at)
+                pose = pin.SE3(rotation_of(m.site_quat[site]), m.site_pos[site] - at)
                 self._add_joint(robot, -1, pose, parent, name)
                 SubElement(robot, 'link', name=name)
 
     def _add_mimics(self, robot: Element) -> None:
-        """Say which joint follows which, where an equality does."""
+        """Add <mimic> to the joints that an equality couples."""
         m = self.mj_model
         joints = {joint.get('name'): joint for joint in robot.iterfind('joint')}
         for k in range(m.neq):
@@ -163,8 +168,8 @@ class Mjcf:
                 leader = m.joint(other).name if other >= 0 else m.joint(one).name
                 if own.find('mimic') is None and leader != own.get('name'):
                     offset, multiplier = (repr(float(x)) for x in m.eq_data[k, :2])
-                    told = {'joint': leader, 'multiplier': multiplier, 'offset': offset}
-                    SubElement(own, 'mimic', told)
+                    mimic = {'joint': leader, 'multiplier': multiplier, 'offset': offset}
+                    SubElement(own, 'mimic', mimic)
 
     def _joints_in_loops(self) -> list[str]:
         m, found = self.mj_model, set()
@@ -181,19 +186,12 @@ class Mjcf:
 
 
 def actuators_on(m: mujoco.MjModel, joint: int) -> list[int]:
-    """Return the numbers of the actuators that drive a joint directly."""
+    """Return the indices of the actuators that drive a joint directly."""
     return [
         k
         for k in range(m.nu)
         if m.actuator_trntype[k] in _ON_JOINTS and m.actuator_trnid[k, 0] == joint
     ]
-
-
-def add_origin(owner: Element, pose: pin.SE3) -> None:
-    """Write a pose as an <origin>."""
-    rpy = pin.rpy.matrixToRpy(pose.rotation)
-    xyz = text_of_numbers(pose.translation)
-    SubElement(owner, 'origin', xyz=xyz, rpy=text_of_numbers(rpy))
 
 
 def _unique_names(m: mujoco.MjModel) -> list[str]:
@@ -208,19 +206,7 @@ def _above(m: mujoco.MjModel, body: int) -> set[int]:
     return found
 
 
-def _rotation(quaternion: Array) -> Array:
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, quaternion)
-    return matrix.reshape(3, 3)
-
-
 def _add_inertial(link: Element, m: mujoco.MjModel, body: int, origin: Array) -> None:
-    turn = _rotation(m.body_iquat[body])
-    matrix = turn @ np.diag(m.body_inertia[body]) @ turn.T
-    inertial = SubElement(link, 'inertial')
-    SubElement(inertial, 'origin', xyz=text_of_numbers(m.body_ipos[body] - origin))
-    SubElement(inertial, 'mass', value=repr(float(m.body_mass[body])))
-    moments = {
-        f'i{"xyz"[i]}{"xyz"[k]}': repr(float(matrix[i, k])) for i in range(3) for k in range(i, 3)
-    }
-    SubElement(inertial, 'inertia', moments)
+    turn = rotation_of(m.body_iquat[body])
+    inertia = turn @ np.diag(m.body_inertia[body]) @ turn.T
+    set_inertial(link, m.body_mass[body], m.body_ipos[body] - origin, inertia)

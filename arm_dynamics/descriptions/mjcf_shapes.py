@@ -6,9 +6,10 @@ from xml.etree.ElementTree import Element, SubElement
 import mujoco
 import numpy as np
 import pinocchio as pin
+import trimesh
 
 from arm_dynamics.checks import Array
-from arm_dynamics.descriptions.held_joints import text_of_numbers
+from arm_dynamics.urdf_elements import number_text, set_origin
 
 _SPHERE, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE)
 _CYLINDER, _BOX = int(mujoco.mjtGeom.mjGEOM_CYLINDER), int(mujoco.mjtGeom.mjGEOM_BOX)
@@ -16,8 +17,15 @@ _MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
 _SEEN = 3  # groups below this one are drawn by MuJoCo's viewer as it opens
 
 
+def rotation_of(quaternion: Array) -> Array:
+    """Return the rotation matrix (3, 3) of MuJoCo's quaternion w, x, y, z."""
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
+
+
 def add_shapes(link: Element, m: mujoco.MjModel, body: int, origin: Array, folder: Path) -> None:
-    """Add the visible and the touching shapes of a body to its link.
+    """Add the visible and the collision shapes of a body to its link.
 
     Planes, height fields and ellipsoids are left out; a capsule is a cylinder and two spheres.
 
@@ -30,9 +38,7 @@ def add_shapes(link: Element, m: mujoco.MjModel, body: int, origin: Array, folde
     """
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
-        turn = np.empty(9)
-        mujoco.mju_quat2Mat(turn, m.geom_quat[geom])
-        pose = pin.SE3(turn.reshape(3, 3), m.geom_pos[geom] - origin)
+        pose = pin.SE3(rotation_of(m.geom_quat[geom]), m.geom_pos[geom] - origin)
         kinds = ['visual'] * bool(m.geom_group[geom] < _SEEN)
         kinds += ['collision'] * bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
         for at, tag, size in _solids(m, geom, folder):
@@ -44,12 +50,11 @@ def _add(
     link: Element, kind: str, pose: pin.SE3, tag: str, size: dict[str, str], colour: Array
 ) -> None:
     shape = SubElement(link, kind)
-    rpy = pin.rpy.matrixToRpy(pose.rotation)
-    SubElement(shape, 'origin', xyz=text_of_numbers(pose.translation), rpy=text_of_numbers(rpy))
+    set_origin(shape, pose)
     SubElement(SubElement(shape, 'geometry'), tag, size)
     if kind == 'visual':
         name = '_'.join(f'{round(255 * float(part)):02x}' for part in colour)
-        SubElement(SubElement(shape, 'material', name=name), 'color', rgba=text_of_numbers(colour))
+        SubElement(SubElement(shape, 'material', name=name), 'color', rgba=number_text(colour))
 
 
 def _colour(m: mujoco.MjModel, geom: int) -> Array:
@@ -66,7 +71,7 @@ def _solids(
     if kind == _SPHERE:
         return [(here, 'sphere', {'radius': radius})]
     if kind == _BOX:
-        return [(here, 'box', {'size': text_of_numbers(2.0 * size)})]
+        return [(here, 'box', {'size': number_text(2.0 * size)})]
     if kind in (_CYLINDER, _CAPSULE):
         tube = {'radius': radius, 'length': repr(float(2.0 * size[1]))}
         up = np.array([0.0, 0.0, size[1]])
@@ -78,13 +83,10 @@ def _solids(
 
 
 def _written(m: mujoco.MjModel, mesh: int, folder: Path) -> Path:
-    """Return the file of a mesh as MuJoCo has it, a binary STL."""
+    """Return the file of a mesh of MuJoCo's model, a binary STL."""
     file = folder / f'mesh_{mesh}.stl'
     if not file.exists():
         points = m.mesh_vert[m.mesh_vertadr[mesh] :][: m.mesh_vertnum[mesh]]
         faces = m.mesh_face[m.mesh_faceadr[mesh] :][: m.mesh_facenum[mesh]]
-        corners = np.dtype([('normal', '<f4', 3), ('points', '<f4', (3, 3)), ('rest', '<u2')])
-        triangles = np.zeros(len(faces), corners)
-        triangles['points'] = points[faces]
-        file.write_bytes(bytes(80) + np.uint32(len(faces)).tobytes() + triangles.tobytes())
+        trimesh.Trimesh(points, faces, process=False).export(file)
     return file

@@ -1,21 +1,21 @@
-"""An arm's URDF with other inertias and joint friction, and what a parameter file says of it."""
+"""Identified parameters as a URDF, as entries of a parameter file, and as a model."""
 
 from typing import Any
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import SubElement
 
-import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import Array
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.model import RobotModel
+from arm_dynamics.urdf_elements import set_inertial
 
 
 def identified_urdf(regressor: JointRegressor, pi: Array) -> str:
-    """Return the URDF's text with parameters pi (13 n,).
+    """Return the URDF's text with the identified parameters pi (13 n,).
 
-    A link that a joint moves has all that moves with it; links fixed to it lose their inertials.
+    A link that a joint moves gets the inertia of the links that are fixed to it; these have none.
     """
     model, n = regressor.model, regressor.model.nv
     tree = ElementTree.fromstring(model.urdf)
@@ -24,11 +24,13 @@ def identified_urdf(regressor: JointRegressor, pi: Array) -> str:
     for link in tree.iterfind('link'):
         name = link.get('name', '')
         if frames[model.frame_id(name)].parentJoint == 0:
-            continue  # it stands
-        for inertial in link.findall('inertial'):
-            link.remove(inertial)
+            continue  # no joint moves the link
         if name in owner:
-            link.insert(0, _inertial(owner[name]))
+            body = pin.Inertia.FromDynamicParameters(owner[name])
+            set_inertial(link, body.mass, body.lever, body.inertia)
+        else:
+            for inertial in link.findall('inertial'):
+                link.remove(inertial)
     damping, friction = pi[11 * n : 12 * n], pi[12 * n :]
     for joint in tree.iterfind('joint'):
         if joint.get('name') in model.joint_names:
@@ -41,29 +43,15 @@ def identified_urdf(regressor: JointRegressor, pi: Array) -> str:
 
 
 def joint_parameters(model: RobotModel, pi: Array) -> dict[str, Any]:
-    """Return the parameters of joints (and the model's gravity) for a parameter file."""
+    """Return gravity and the joints' identified parameters, as a parameter file has them."""
     n = model.nv
     rotors, damping, friction = (pi[k * n : (k + 1) * n].tolist() for k in (10, 11, 12))
-    told = {'armature': rotors, 'damping': damping, 'friction': friction}
-    return {'gravity': model.gravity.tolist(), **told}
+    gravity = model.gravity.tolist()
+    return {'gravity': gravity, 'armature': rotors, 'damping': damping, 'friction': friction}
 
 
 def with_parameters(regressor: JointRegressor, pi: Array) -> RobotModel:
-    """Return the model of an arm with parameters pi (13 n,)."""
+    """Return the model with the identified parameters pi (13 n,)."""
     model = regressor.model
-    told = joint_parameters(model, pi)
-    return RobotModel(identified_urdf(regressor, pi), model.tip_frame, **told)
-
-
-def _inertial(pi: Array) -> Element:
-    body = pin.Inertia.FromDynamicParameters(np.asarray(pi))
-    inertial = Element('inertial')
-    place = ' '.join(repr(float(x)) for x in body.lever)
-    SubElement(inertial, 'origin', xyz=place, rpy='0 0 0')
-    SubElement(inertial, 'mass', value=repr(float(body.mass)))
-    moments = {
-        f'i{"xyz"[i]}{"xyz"[j]}': repr(float(body.inertia[i, j]))
-        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    }
-    SubElement(inertial, 'inertia', moments)
-    return inertial
+    urdf = identified_urdf(regressor, pi)
+    return RobotModel(urdf, model.tip_frame, **joint_parameters(model, pi))

@@ -15,7 +15,7 @@ from scipy.linalg import qr, solve_triangular
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import STANDSTILL, RobotModel
-from arm_dynamics.urdf_checks import end
+from arm_dynamics.urdf_elements import link_of
 
 OF_LINK = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 OF_JOINT = ('rotor inertia', 'viscous friction', 'Coulomb friction')
@@ -35,7 +35,7 @@ class JointRegressor:
     def __init__(self, model: RobotModel):
         self.model = model
         joints = ElementTree.fromstring(model.urdf).iterfind('joint')
-        children = {joint.get('name'): end(joint, 'child') for joint in joints}
+        children = {joint.get('name'): link_of(joint, 'child') for joint in joints}
         self.link_names = tuple(children[name] for name in model.joint_names)
         self.names = tuple(
             [f'{link} {part}' for link in self.link_names for part in OF_LINK]

@@ -8,7 +8,8 @@ import pinocchio as pin
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf import bare
-from arm_dynamics.urdf_checks import MOMENTS, end, principal_moments
+from arm_dynamics.urdf_checks import principal_moments
+from arm_dynamics.urdf_elements import MOMENTS, link_of
 
 _ROD = 1e-9  # share of a link's largest moment below which the least one is none
 _POINT = 1e-18  # largest moment of a link that has none [kg m^2]
@@ -29,7 +30,7 @@ def refused_inertias(model: RobotModel) -> dict[str, tuple[Array, Array]]:
         is_point = abs(moments).max() <= _POINT
         is_rod = moments[0] <= _ROD * moments[2]
         asked = link in behind and link in heavy if is_point else link in moved
-        if asked and (is_rod or link in model.odd_inertias):
+        if asked and (is_rod or link in model.impossible_inertias):
             refused[link] = moments, axes
     return refused
 
@@ -67,7 +68,7 @@ def _moved_links(model: RobotModel) -> set[str]:
 def _behind_joints(tree: Element) -> set[str]:
     """Return the links that a joint moves against its neighbour."""
     joints = tree.iterfind('joint')
-    return {end(joint, 'child') for joint in joints if joint.get('type') != 'fixed'}
+    return {link_of(joint, 'child') for joint in joints if joint.get('type') != 'fixed'}
 
 
 def _mass(link: Element) -> float:

@@ -1,0 +1,68 @@
+"""Elements of a URDF: read as numbers, poses and names, and written."""
+
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics.checks import Array
+
+MOVING_JOINTS = ('revolute', 'continuous', 'prismatic')
+MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+
+
+def moves(joint: Element) -> bool:
+    """Return whether a joint is of a type that moves."""
+    return joint.get('type') in MOVING_JOINTS
+
+
+def link_of(joint: Element, which: str) -> str:
+    """Return the name of a joint's link, `which`: 'parent' or 'child'; '' where there is none."""
+    element = joint.find(which)
+    return '' if element is None else element.get('link', '')
+
+
+def vector(element: Element | None, name: str, default: str = '0 0 0') -> Array:
+    """Return an attribute of three numbers (3,), the default where it is missing."""
+    text = default if element is None else element.get(name, default)
+    return np.array([float(word) for word in text.split()])
+
+
+def origin_of(owner: Element) -> pin.SE3:
+    """Return the pose of an element's <origin>, the identity where there is none."""
+    origin = owner.find('origin')
+    return pin.SE3(pin.rpy.rpyToMatrix(*vector(origin, 'rpy')), vector(origin, 'xyz'))
+
+
+def set_origin(owner: Element, pose: pin.SE3) -> None:
+    """Write a pose as the <origin> of an element."""
+    origin = owner.find('origin')
+    origin = SubElement(owner, 'origin') if origin is None else origin
+    origin.set('xyz', number_text(pose.translation))
+    origin.set('rpy', number_text(pin.rpy.matrixToRpy(pose.rotation)))
+
+
+def set_inertial(link: Element, mass: float, center: Array, inertia: Array) -> None:
+    """Write the <inertial> of a link, in place of those it has.
+
+    Args:
+        link: element of the link.
+        mass: [kg].
+        center: (3,) centre of mass in the link's frame [m].
+        inertia: (3, 3) about the centre of mass, in the link's axes [kg m^2].
+    """
+    for inertial in link.findall('inertial'):
+        link.remove(inertial)
+    inertial = Element('inertial')
+    link.insert(0, inertial)
+    SubElement(inertial, 'origin', xyz=number_text(center), rpy='0 0 0')
+    SubElement(inertial, 'mass', value=number_text([mass]))
+    entries = inertia[np.triu_indices(3)]
+    moments = {name: number_text([x]) for name, x in zip(MOMENTS, entries, strict=True)}
+    SubElement(inertial, 'inertia', moments)
+
+
+def number_text(values: Iterable[float]) -> str:
+    """Return numbers as the text of an attribute, to the last bit."""
+    return ' '.join(repr(float(value)) for value in values)
