@@ -5,6 +5,7 @@ import random
 import re
 import resource
 import signal
+from collections import Counter
 from contextlib import contextmanager
 from functools import partial
 
@@ -17,8 +18,10 @@ rclpy = pytest.importorskip('rclpy')
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from domains import fresh_domain  # noqa: E402
 from mcap.reader import make_reader  # noqa: E402
+from optional import optional  # noqa: E402
 from patience import spin_until  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
+from rosbags.highlevel import AnyReader  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from test_clocks import GRAVITY, PERIOD, lockstep, run  # noqa: E402
@@ -34,6 +37,7 @@ from arm_sim.plants.lockstep_clock import _AHEAD  # noqa: E402
 from arm_sim.recording.mcap_file import McapFile  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
 from arm_sim.recording.ros.schemas import message_class, schema_text  # noqa: E402
+from arm_sim.recording.ros.state_sender import StateSender  # noqa: E402
 from arm_sim.replay.ros import replay_node  # noqa: E402
 from arm_sim.replay.ros.recorded_run import RecordedRun  # noqa: E402
 from arm_sim.runs.mcap_messages import messages_of  # noqa: E402
@@ -141,6 +145,27 @@ def test_a_type_that_is_not_installed_is_refused_in_a_line(kind):
         message_class(kind)
 
 
+def text_of(names, sender, fields=FIELDS):
+    writer = JointStateWriter(names, fields, sender)
+    for field in fields:
+        getattr(writer, field)[:] = np.arange(len(names))
+    return writer.serialized(7)
+
+
+@pytest.mark.parametrize('names', [['a'], list(THREE), ['ab', 'abc', 'abcd', 'abcde']])
+@pytest.mark.parametrize('process', [1, 22, 333, 4444, 55555, 666666])
+def test_recorded_states_name_the_simulator_without_its_process(names, process):
+    sender, short = StateSender(), text_of(names, 'simulator')
+    long = text_of(names, f'simulator 96a29182, process {process} of launch 27829 on host')
+    other = text_of(names, 'hardware')
+    for raw, expected in ((long, short), (long, short), (other, other), (long, short)):
+        assert sender.shortened(raw) == expected
+    no_position = text_of(names, 'simulator 96a29182, process 1 on host', ('effort',))
+    assert sender.shortened(no_position) == no_position
+    with pytest.raises(ArmError, match='cut off'):
+        sender.shortened(other[:30])
+
+
 # A recorder beside a node of this process
 
 
@@ -203,6 +228,7 @@ def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versi
             arm.recorder.take_state(state(k * PERIOD))
     asked = FollowJointTrajectory.Goal()
     asked.trajectory.joint_names = list(THREE)
+    arm.recorder._on_command(text_of(THREE, 'law', ('effort',)))
     goals.tell(bytes(serialize_message(asked)), 'identifier', 5_000_000_007)
     goals.tell(bytes(serialize_message(asked.trajectory)), None, 6 * PERIOD)
     goals.resolve(GoalResult('gone', ResultCode.PATH_TOLERANCE_VIOLATED, 'too far'))
@@ -228,6 +254,30 @@ def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versi
     assert b'gain' in event
     assert facts['arm_sim']['python'].startswith('3.')
     assert facts['task'] == {'name': 'none'}
+    assert (
+        read_by_rosbags(path)
+        == read_by_mcap_ros2(path)
+        == {topic: len(messages) for topic, messages in found.items()}
+    )
+
+
+def read_by_rosbags(path):
+    """Return how many messages rosbags deserialises of each topic."""
+    counts = Counter()
+    with AnyReader([path]) as reader:
+        for connection, _, raw in reader.messages():
+            reader.deserialize(raw, connection.msgtype)
+            counts[connection.topic] += 1
+    return counts
+
+
+def read_by_mcap_ros2(path):
+    """Return how many messages Foxglove's mcap-ros2-support deserialises of each topic."""
+    optional('mcap_ros2', 'mcap-ros2-support')
+    from mcap_ros2.reader import read_ros2_messages
+
+    with path.open('rb') as stream:
+        return Counter(each.channel.topic for each in read_ros2_messages(stream))
 
 
 def test_after_a_reset_a_new_recording_begins_with_the_arm_and_its_parameters(graph, tmp_path):

@@ -15,12 +15,11 @@ from patience import PATIENCE
 from arm_dynamics.checks import ArmError
 from arm_sim.replay.ros import report, rerun
 from arm_sim.replay.ros.recorded_run import RecordedRun
+from arm_sim.runs.mcap_messages import messages_of
 
 
-@pytest.fixture(scope='module')
-def folder(tmp_path_factory):
-    """Return what a task over topics left, with a way to its start."""
-    folder = tmp_path_factory.mktemp('task')
+def launched(folder):
+    """Return a folder with the files of a task over topics that begins with an approach."""
     command = ['ros2', 'launch', 'arm_sim', 'sinusoid.launch.py', f'output_dir:={folder}']
     done = subprocess.run(
         [*command, 'start:=rest'],
@@ -33,6 +32,24 @@ def folder(tmp_path_factory):
     assert done.returncode == 0, done.stdout
     (folder / 'printed.txt').write_text(done.stdout)
     return folder
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    return launched(tmp_path_factory.mktemp('task'))
+
+
+def test_two_equal_runs_leave_equal_bytes(folder, tmp_path):
+    runs = []
+    for each in (folder, launched(tmp_path)):
+        by_topic = {}
+        for topic, _, _, data in messages_of(each / 'recording.mcap'):
+            by_topic.setdefault(topic, []).append(data)
+        runs.append(by_topic)
+    own = ('controller_state', 'goals')
+    of_arm = ('joint_states', 'joint_commands', 'robot_description', 'tf', 'tf_static')
+    for topic in (*of_arm, *(f'pd_feedforward_controller/{name}' for name in own)):
+        assert runs[0][f'/{topic}'] == runs[1][f'/{topic}'], topic
 
 
 def test_the_report_of_a_recording_has_the_table_the_numbers_and_the_picture_of_the_run(

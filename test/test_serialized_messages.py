@@ -7,8 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from control_msgs.action import FollowJointTrajectory
-from control_msgs.msg import JointTolerance
+from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.msg import Parameter, ParameterEvent, ParameterValue
 from rclpy.serialization import deserialize_message, serialize_message
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -24,9 +27,12 @@ from arm_controllers.ros.serialized_messages import (
     JointReader,
     JointStateReader,
     JointStateWriter,
+    exact,
+    serialized,
     stamp_ns,
 )
 from arm_dynamics.checks import ArmError
+from arm_sim.recording.ros.schemas import schema_text
 
 NAMES = ['pan', 'lift', 'elbow']
 Q, V, TAU = [0.1, -0.2, 0.3], [1.0, 2.0, -3.0], [10.0, 0.0, -1e-9]
@@ -70,6 +76,69 @@ def test_a_message_is_the_same_however_often_it_was_written_before():
     writer.serialized(10**18)
     writer.position[:] = 0.0
     assert writer.serialized(1) == first
+
+
+def as_rosbags_writes(raw, kind):
+    """Return a message read and written by rosbags, which writes zeros between the fields."""
+    store = get_typestore(Stores.EMPTY)
+    store.register(get_types_from_msg(schema_text(kind), kind))
+    return bytes(store.serialize_cdr(store.deserialize_cdr(raw, kind), kind))
+
+
+@pytest.mark.parametrize('frame_id', ['', 'a', 'servo_controller'])
+@pytest.mark.parametrize('fields', [FIELDS, ('position',), ('effort',), ()])
+@pytest.mark.parametrize('names', [['a'], ['ab', 'abc', 'abcd'], []])
+def test_a_written_state_has_no_byte_that_is_not_a_field(names, fields, frame_id):
+    raw = JointStateWriter(names, fields, frame_id).serialized(12_000_000_034)
+    assert raw == as_rosbags_writes(raw, 'sensor_msgs/msg/JointState')
+
+
+def parameter_event():
+    value = ParameterValue(type=9, string_value='x', string_array_value=['a', 'bcd', ''])
+    return ParameterEvent(
+        node='/cube_task', new_parameters=[Parameter(name='q', value=value), Parameter()]
+    )
+
+
+MESSAGES = {
+    'rcl_interfaces/msg/ParameterEvent': parameter_event(),
+    'geometry_msgs/msg/WrenchStamped': WrenchStamped(),
+    'control_msgs/msg/JointTrajectoryControllerState': JointTrajectoryControllerState(
+        joint_names=NAMES
+    ),
+    'control_msgs/action/FollowJointTrajectory_Goal': FollowJointTrajectory.Goal(
+        trajectory=JointTrajectory(
+            joint_names=NAMES, points=[JointTrajectoryPoint(positions=Q, effort=TAU)] * 2
+        ),
+        path_tolerance=[JointTolerance(name='lift', position=1.0)],
+    ),
+}
+
+
+@pytest.mark.parametrize('kind', MESSAGES)
+def test_uninitialised_memory_between_and_behind_the_fields_is_removed(kind):
+    message = MESSAGES[kind]
+    clean = as_rosbags_writes(serialized(message), kind)
+    assert serialized(message) == clean
+    dirty = bytearray(clean)
+    for at in range(4, len(clean)):  # a byte that no reader looks at is a gap
+        dirty[at] ^= 0x5A
+        try:
+            same = as_rosbags_writes(bytes(dirty), kind) == clean
+        except Exception:
+            same = False
+        if not same:
+            dirty[at] ^= 0x5A
+    assert dirty != clean
+    assert exact(bytes(dirty) + b'garbage', type(message)) == clean
+
+
+@pytest.mark.parametrize('kind', MESSAGES)
+def test_a_message_that_is_cut_off_is_not_made_exact(kind):
+    raw = serialized(MESSAGES[kind])
+    for length in range(4, len(raw) - 1):
+        with pytest.raises(ArmError, match='cut off'):
+            exact(raw[:length], type(MESSAGES[kind]))
 
 
 @pytest.mark.parametrize('before', [0, 1, 3])

@@ -9,7 +9,6 @@ import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
 from rclpy.lifecycle import LifecycleNode
-from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from arm_controllers.follower.follower import TrajectoryFollower
@@ -22,7 +21,12 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
-from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
+from arm_controllers.ros.serialized_messages import (
+    FIELDS,
+    JointStateReader,
+    JointStateWriter,
+    serialized,
+)
 from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
@@ -124,7 +128,7 @@ class ControlCycle:
         release = JointState()
         release.header.frame_id = self._node.get_name()
         set_stamp(release.header.stamp, max(self._steps.time_ns, 0))
-        self._send(bytes(serialize_message(release)))
+        self._send(serialized(release))
 
     def use(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
         """Go on with what was set while running, from the reference as it is."""

@@ -1,10 +1,15 @@
-"""The messages of /tf and /tf_static for an arm."""
+"""The messages of /tf and /tf_static for an arm, in their serialised form."""
 
-from typing import Any
-
+import numpy as np
 from geometry_msgs.msg import TransformStamped
 
-from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.serialized_messages import (
+    BODY,
+    Cursor,
+    aligned_copy,
+    put_time,
+    serialized,
+)
 from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.link_tree import LinkTree
 from arm_dynamics.model import RobotModel
@@ -25,30 +30,36 @@ class FrameMessages:
     def __init__(self, model: RobotModel, prefix: str):
         """Build the messages; `prefix` goes before each frame name, such as 'left/'."""
         self._tree = LinkTree(model)
-        self._moving = _transforms(self._tree.moving, prefix)
-        self.standing = _transforms(self._tree.standing, prefix)
-        _fill(self.standing, self._tree.standing_poses())
+        self._moving = _Transforms(self._tree.moving, prefix)
+        self.standing = _Transforms(self._tree.standing, prefix).at(self._tree.standing_poses(), 0)
 
-    def at(self, q: Array, time_ns: int) -> Any:
-        """Return the message of /tf at q (n,) and a stamp [ns]; the same object each time."""
-        _fill(self._moving, self._tree.moving_poses(q))
-        for each in self._moving.transforms:
-            set_stamp(each.header.stamp, time_ns)
-        return self._moving
+    def at(self, q: Array, time_ns: int) -> bytes:
+        """Return the message of /tf at q (n,) and a stamp [ns]."""
+        return self._moving.at(self._tree.moving_poses(q), time_ns)
 
 
-def _transforms(links: list[tuple[str, str]], prefix: str) -> Any:
-    """Return a message with a transform for each (parent link, link)."""
-    message = TFMessage()
-    for carrier, link in links:
-        each = TransformStamped(child_frame_id=prefix + link)
-        each.header.frame_id = prefix + carrier
-        message.transforms.append(each)
-    return message
+class _Transforms:
+    """A TFMessage that is serialised once; stamps and poses are then written in place."""
 
+    def __init__(self, links: list[tuple[str, str]], prefix: str):
+        """Build the message with a transform for each (parent link, link)."""
+        message = TFMessage()
+        for carrier, link in links:
+            each = TransformStamped(child_frame_id=prefix + link)
+            each.header.frame_id = prefix + carrier
+            message.transforms.append(each)
+        raw = serialized(message)
+        memory, cursor = aligned_copy(raw), Cursor(raw, BODY)
+        self._memory, self._times, self._poses = memory.data, [], []
+        for _ in range(cursor.length()):
+            self._times.append(cursor.time())
+            cursor.text()  # frame_id
+            cursor.text()  # child_frame_id
+            self._poses.append(memory[cursor.part(7 * 8, 8)].view(np.float64))
 
-def _fill(message: Any, poses: Array) -> None:
-    """Write poses (n, 7), rows x, y, z [m] and quaternion x, y, z, w, into a message."""
-    for each, pose in zip(message.transforms, poses.tolist(), strict=True):
-        place, turn = each.transform.translation, each.transform.rotation
-        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
+    def at(self, poses: Array, time_ns: int) -> bytes:
+        """Return the message of a stamp [ns] and poses (n, 7): x, y, z [m], quaternion xyzw."""
+        for time_at, numbers, pose in zip(self._times, self._poses, poses, strict=True):
+            put_time(self._memory, time_ns, time_at)
+            numbers[:] = pose
+        return self._memory.tobytes()

@@ -11,11 +11,14 @@ each number stands at a multiple of its own size. A text and an array come after
 import struct
 from array import array
 from collections.abc import Sequence
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
+from rosidl_parser.definition import AbstractString, BasicType, NamespacedType
+from rosidl_parser.definition import Array as FixedArray
 from sensor_msgs.msg import JointState
 
 from arm_dynamics.checks import ArmError, Array
@@ -25,9 +28,37 @@ LARGEST = 1e9
 FIELDS = ('position', 'velocity', 'effort')
 _SECOND = 1_000_000_000
 _STAMP, _LENGTH = struct.Struct('=iI'), struct.Struct('=I')
-_STAMP_AT, _FRAME_AT = 4, 12
+BODY = 4  # where the fields begin, behind the encoding [bytes]
+_STAMP_AT, _FRAME_AT = BODY, 12
 _ENCODING = slice(0, 2)  # the third and fourth byte mean nothing
 _NATIVE = bytes(serialize_message(JointState()))[_ENCODING]
+# Bytes of a basic type of `SLOT_TYPES`.
+_SIZES = {
+    **dict.fromkeys(('boolean', 'octet', 'char', 'int8', 'uint8'), 1),
+    **dict.fromkeys(('int16', 'uint16'), 2),
+    **dict.fromkeys(('int32', 'uint32', 'float'), 4),
+    **dict.fromkeys(('int64', 'uint64', 'double'), 8),
+}
+
+
+def serialized(message: Any) -> bytes:
+    """Return a ROS message in CDR: exactly its bytes, with zeros between the fields."""
+    return exact(bytes(serialize_message(message)), type(message))
+
+
+def exact(raw: bytes, message_class: Any) -> bytes:
+    """Return a serialised message of the native byte order without any uninitialised memory.
+
+    Fast DDS's rmw_serialize returns an upper bound of the length, which counts an alignment of
+    each empty array, and writes neither the rest nor the gaps between fields: both hold what the
+    memory held before.
+
+    Raises:
+        ArmError: the message is cut off.
+    """
+    cursor = Cursor(raw, BODY)
+    cursor.skip_fields(message_class)
+    return cursor.visited()
 
 
 def is_native(raw: bytes) -> bool:
@@ -108,18 +139,53 @@ def aligned_copy(raw: bytes) -> NDArray[np.uint8]:
 
 
 class Cursor:
-    """Goes through a native message from behind its stamp; raises ArmError where it is cut off."""
+    """Goes through a native message, from behind its stamp; ArmError where that is cut off."""
 
-    def __init__(self, raw: bytes):
-        self._raw, self._end = raw, _FRAME_AT
+    def __init__(self, raw: bytes, start: int = _FRAME_AT):
+        self._raw, self._end = raw, start
+        self._parts = [slice(0, start)]
 
     def part(self, size: int, alignment: int = 1) -> slice:
-        """Return where the next `size` bytes stand."""
+        """Return where the next `size` bytes are."""
         start = self._end + (_STAMP_AT - self._end) % alignment
         self._end, there = start + size, len(self._raw)
         if self._end > there:
             raise ArmError(f'a message of {there} bytes is cut off: {self._end} are not there')
-        return slice(start, self._end)
+        self._parts.append(slice(start, self._end))
+        return self._parts[-1]
+
+    def visited(self) -> bytes:
+        """Return the message up to here, with zeros where no field is."""
+        clean = bytearray(self._end)
+        for part in self._parts:
+            clean[part] = self._raw[part]
+        return bytes(clean)
+
+    def skip_fields(self, message_class: Any) -> None:
+        """Go past the fields of a message."""
+        for kind in message_class.SLOT_TYPES:
+            self._skip(kind)
+
+    def _skip(self, kind: Any) -> None:
+        """Go past a value of one of a message's `SLOT_TYPES`."""
+        if isinstance(kind, BasicType):
+            self._skip_numbers(kind, 1)
+        elif isinstance(kind, AbstractString):
+            self.part(self.length())
+        elif isinstance(kind, NamespacedType):
+            self.skip_fields(getattr(import_module('.'.join(kind.namespaces)), kind.name))
+        else:
+            count = kind.size if isinstance(kind, FixedArray) else self.length()
+            if isinstance(kind.value_type, BasicType):
+                self._skip_numbers(kind.value_type, count)
+            else:
+                for _ in range(count):
+                    self._skip(kind.value_type)
+
+    def _skip_numbers(self, kind: BasicType, count: int) -> None:
+        size = _SIZES[kind.typename]
+        if count:  # an empty array is not aligned
+            self.part(count * size, size)
 
     def length(self) -> int:
         """Return the next number of elements or characters."""
@@ -139,7 +205,7 @@ class Cursor:
         return self._raw[self.part(self.length())].split(b'\0')[0].decode(errors='replace')
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """What a serialised JointState of the native byte order holds beside its numbers.
 
     Attributes:
@@ -154,7 +220,7 @@ class _Layout(NamedTuple):
     numbers: dict[str, slice]
 
     @classmethod
-    def of(cls, raw: bytes) -> '_Layout':
+    def of(cls, raw: bytes) -> 'Layout':
         """Return the layout of a message; raise ArmError where that is cut off."""
         cursor = Cursor(raw)
         frame_id = cursor.text()
@@ -182,8 +248,8 @@ class JointStateWriter:
         message.header.frame_id = frame_id
         for field in fields:
             setattr(message, field, [0.0] * len(joint_names))
-        template = bytes(serialize_message(message))
-        self._memory, views = _Layout.of(template).memory(template)
+        template = serialized(message)
+        self._memory, views = Layout.of(template).memory(template)
         self.position, self.velocity, self.effort = (views[field] for field in FIELDS)
 
     def serialized(self, time_ns: int) -> bytes:
@@ -204,8 +270,8 @@ class JointStateReader:
         """`fields`: which ones will be read."""
         self._names, self._fields = list(joint_names), tuple(fields)
         self._ordered = JointReader(joint_names)
-        self._expected: _Layout | None = None
-        self._opened: _Layout | None = None
+        self._expected: Layout | None = None
+        self._opened: Layout | None = None
         self._numbers: dict[str, Array] = {}
         self.time_ns, self.sender, self.empty = 0, '', True
 
@@ -247,7 +313,7 @@ class JointStateReader:
     def _open_other(self, raw: bytes) -> None:
         """Read a message of another shape; if it is as one expects, expect more of them."""
         native = raw if is_native(raw) else _converted(raw)
-        time_ns, layout = stamp_ns(native), _Layout.of(native)
+        time_ns, layout = stamp_ns(native), Layout.of(native)
         memory, numbers = layout.memory(native)
         self._opened, self._numbers = layout, numbers
         self.time_ns, self.sender, self.empty = time_ns, layout.frame_id, not layout.names

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.publisher import Publisher
-from rclpy.serialization import serialize_message
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.ros.serialized_messages import Cursor, aligned_copy, put_time
+from arm_controllers.ros.serialized_messages import Cursor, aligned_copy, put_time, serialized
 from arm_dynamics.checks import Array
 
 _POINTS = ('reference', 'feedback', 'error', 'output')
@@ -87,7 +86,7 @@ class _Form:
         for point in _POINTS:
             for field in _FIELDS:
                 setattr(getattr(message, point), field, [0.0] * next(given))
-        raw = bytes(serialize_message(message))
+        raw = serialized(message)
         cursor, fields, self._times = Cursor(raw), [], []
         cursor.text()  # frame_id
         for _ in range(cursor.length()):
@@ -101,7 +100,7 @@ class _Form:
                 cursor.length()
             cursor.time()
         last = cursor.part(_NUMBER.size, _NUMBER.size)
-        memory = aligned_copy(raw[: last.stop])  # behind it anything may stand
+        memory = aligned_copy(raw)
         self._memory, self._scaling_at = memory.data, last.start
         self._numbers = [memory[place].view(np.float64) for place in fields]
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from rcl_interfaces.msg import Parameter, ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
-from rclpy.serialization import serialize_message
+
+from arm_controllers.ros.serialized_messages import serialized
 
 # ROS can lose the first answer to a client: who has not answered is asked again after so long [s],
 # and is waited for at most so long [s].
@@ -67,7 +68,7 @@ class ParameterSnapshot:
 
     def _tell_of(self, full: str, parameters: list[Parameter]) -> None:
         event = ParameterEvent(node=full, new_parameters=parameters)
-        self._tell(bytes(serialize_message(event)))
+        self._tell(serialized(event))
 
     def _ask(
         self,

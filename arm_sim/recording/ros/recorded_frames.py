@@ -1,6 +1,6 @@
 """The frames of a recording: /tf of its states, made by the recorder; the loop need not."""
 
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from arm_controllers.ros.frame_messages import FrameMessages, TFMessage
@@ -21,7 +21,7 @@ class RecordedFrames:
         self._frames = FrameMessages(model, prefix)
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._files, self._last_ns = files, -_EVERY_NS
-        files.keep('/tf_static', _TF, bytes(serialize_message(self._frames.standing)))
+        files.keep('/tf_static', _TF, self._frames.standing)
 
     def follow(self, state: bytes, time_ns: int) -> None:
         """Write the frames of a serialised state of that stamp, if it is time."""
@@ -33,7 +33,7 @@ class RecordedFrames:
         except ArmError:  # states of another arm
             return
         self._last_ns = time_ns
-        self._files.write('/tf', _TF, bytes(serialize_message(message)))
+        self._files.write('/tf', _TF, message)
 
 
 def recorded_frames(description: bytes, prefix: str, files: Recordings) -> RecordedFrames | None:

@@ -23,6 +23,7 @@ from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
 from arm_sim.recording.ros.recorded_frames import RecordedFrames, recorded_frames
 from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.schemas import message_class
+from arm_sim.recording.ros.state_sender import StateSender
 from arm_sim.versions import versions
 
 Take = Callable[[bytes], None]  # what is done with a serialised message
@@ -72,6 +73,7 @@ class Recorder:
         self._node, self._log = node, Log(node)
         self._files = Recordings(path, bag, _facts(), self._stop)
         self._last_state = self._last_command = b''
+        self._sender = StateSender()
         self._frames: RecordedFrames | None = None
         self._told_ns = self._before_ns = -1
         self._listener = rclpy.create_node(
@@ -211,8 +213,9 @@ class Recorder:
         files = self._files
         if time_ns < files.now_ns or not files.begun:
             files.begin(time_ns)
+            self._last_command = b''  # the answer to the first state may be that before the reset
         self._before_ns, files.now_ns = files.now_ns, time_ns
-        files.write(self._states, _JOINTS, data)
+        files.write(self._states, _JOINTS, self._sender.shortened(data))
         if not files.failed and self._frames is not None:
             self._frames.follow(data, time_ns)
 

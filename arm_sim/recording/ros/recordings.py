@@ -3,10 +3,18 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from arm_controllers.ros.serialized_messages import stamp_ns
+from arm_controllers.ros.serialized_messages import exact, is_native, stamp_ns
 from arm_dynamics.checks import ArmError
 from arm_sim.recording.mcap_file import McapFile
-from arm_sim.recording.ros.schemas import schema_text
+from arm_sim.recording.ros.schemas import message_class, schema_text
+
+# Types of which thousands of messages are recorded; nodes of this package serialise them without
+# uninitialised memory.
+_EXACT = {
+    'sensor_msgs/msg/JointState',
+    'control_msgs/msg/JointTrajectoryControllerState',
+    'tf2_msgs/msg/TFMessage',
+}
 
 
 def file_time_ns(data: bytes) -> int:
@@ -75,6 +83,8 @@ class Recordings:
         file = self._file
         if file is None:
             return
+        if kind not in _EXACT and is_native(data):
+            data = exact(data, message_class(kind))
         try:
             if not file.has(topic):
                 latched = kind == 'std_msgs/msg/String' or topic == '/tf_static'

@@ -51,5 +51,7 @@ def _definition(package: str, group: str, name: str) -> str:
     for ending, part in _PARTS.items():
         if name.endswith(ending):
             text = (folder / f'{name.removesuffix(ending)}.action').read_text()
-            return re.split(r'(?m)^---\s*$', text)[part].strip() + '\n'
+            part_text = re.split(r'(?m)^---\s*$', text)[part].strip() + '\n'
+            # Readers look for a type without a package among the actions.
+            return re.sub(r'(?m)^([A-Z]\w*)(?=[\s\[])', rf'{package}/\1', part_text)
     raise KeyError(name)
