@@ -1,9 +1,10 @@
-"""Error and chatter of the servo's levels over delay, noise and wrongness, on the cube.
+"""Error and chatter of the servo's levels over delay, noise and model error, on the cube.
 
     ./ws python benchmarks/delay.py
 
 A table in Markdown: RMS of the tip's error [mm] after 0.2 s, and the RMS change of torque from one
-control period to the next [N.m]. `told` is the delay that the law knows, `true` the one it meets.
+control period to the next [N.m]. `configured` is the delay that the law compensates, `true` the
+delay of the loop.
 """
 
 from dataclasses import dataclass, replace
@@ -75,7 +76,7 @@ def main() -> None:
     cells = [Cell(*row, error) for row in rows for error in ERRORS]
     with executor(cpu_count() or 1) as processes:
         found = iter(ordered(processes, Cell.run, cells))
-    print('| level | told, true | noise | ' + ' | '.join(ERRORS) + ' |')
+    print('| level | delay configured, true | noise | ' + ' | '.join(ERRORS) + ' |')
     print('| --- | --- | --- |' + ' ---: |' * len(ERRORS))
     for (level, calm), (told, true), noise in rows:
         name = level + (f', calm {calm:g}' if level == 'observed' else '')
