@@ -12,6 +12,7 @@ from builtin_interfaces.msg import Duration
 from lifecycle_msgs.msg import State
 from patience import AGAIN, ask
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
+from repository import ROOT
 
 from arm_sim.standards.ros import controller_manager_node
 
@@ -307,5 +308,5 @@ def test_a_controller_is_loaded_configured_activated_and_unloaded_by_name(arm):
 
 def test_the_environment_that_ws_makes_has_the_services():
     """Where `.ros` of this checkout is in use, nothing of the above may be left out."""
-    own = Path(__file__).parent.parent / '.ros'
+    own = ROOT / '.ros'
     assert srv or not Path(sys.prefix).is_relative_to(own)

@@ -11,6 +11,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem, goal, seconds
 from patience import AGAIN, ask
 from rclpy.action import ActionClient
+from repository import ROOT
 
 from arm_controllers.ros.qos import STATE_QOS
 from arm_sim.standards.ros import simulation_services
@@ -276,5 +277,5 @@ def test_entities_are_found_by_name_and_category_and_others_are_refused(arm):
 
 def test_the_environment_that_ws_makes_has_the_services():
     """Where `.ros` of this checkout is in use, nothing of the above may be left out."""
-    own = Path(__file__).parent.parent / '.ros'
+    own = ROOT / '.ros'
     assert srv or not Path(sys.prefix).is_relative_to(own)

@@ -4,8 +4,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from random_trees import model_of
 from stacked_model import StackedModel
-from test_compiled_model import model_of
 
 from arm_dynamics import RobotModel
 from arm_dynamics.compiled import BatchModel

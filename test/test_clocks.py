@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from clocked_arm import GRAVITY, PERIOD, Own, lockstep, realtime, run
 from following import HOME, MODEL
 from following import goal as a_goal
 from following import make as make_follower
@@ -9,74 +10,10 @@ from following import make as make_follower
 from arm_controllers.laws import law_class
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.limits import Limits
-from arm_sim.plants.lockstep_clock import LockstepClock
-from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.patience import RESEND_PERIOD
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.plants.realtime_clock import RealtimeClock
-from arm_sim.plants.simulation import Simulation
 from arm_sim.standards.steps import Steps
 
-PERIOD = 2_000_000
-GRAVITY = MODEL.gravity_torque(HOME)
 PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-
-
-class Audience:
-    """Notes what a clock tells."""
-
-    def __init__(self):
-        self.shown = self.shown_again = 0
-        self.warnings, self.failures = [], []
-        self.warn, self.fail = self.warnings.append, self.failures.append
-
-    def show(self):
-        self.shown += 1
-
-    def show_again(self):
-        self.shown_again += 1
-
-
-class Own:
-    """Goals of an engine that moves by itself: they hold the arm."""
-
-    in_charge = True
-
-    def command(self, time_ns, q, v):
-        return GRAVITY
-
-    def take_over(self):
-        self.in_charge = True
-
-
-class Wall:
-    """A wall clock that is set by hand."""
-
-    now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-def make(kind, own=None, **parameters):
-    simulation = Simulation(MujocoPlant(MODEL, PlantParameters('torque')), MODEL, HOME)
-    clock = kind(simulation, Audience(), False, own, Wall(), **parameters)
-    clock.show()
-    return clock, simulation, clock._audience, clock._wall
-
-
-def lockstep(own=None):
-    return make(LockstepClock, own, timeout=5.0)
-
-
-def realtime(own=None, factor=1.0):
-    return make(RealtimeClock, own, factor=factor, timeout=0.1)
-
-
-def run(clock, wall, seconds):
-    for _ in range(round(seconds / clock.tick_period)):
-        wall.now += clock.tick_period + 1e-9  # no rounding short of a period
-        clock.tick()
 
 
 # Steps of a paused clock

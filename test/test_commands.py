@@ -3,14 +3,12 @@
 import runpy
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 from arm_dynamics.checks import ArmError
 from arm_sim.commands.refusals import exit_code
-
-ROOT = Path(__file__).parent.parent
 
 
 def raise_(error):

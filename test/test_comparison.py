@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from test_model import MIXED
+from arms import MIXED
 
 from arm_controllers.laws.computed_torque import ComputedTorque
 from arm_controllers.reference import Reference

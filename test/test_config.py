@@ -2,11 +2,11 @@
 
 import re
 import typing
-from pathlib import Path
 
 import pytest
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
+from repository import ROOT
 
 from arm_controllers.parameter_file import SHARED, read_parameter_file
 from arm_controllers.parameter_values import from_ros_value
@@ -58,7 +58,7 @@ def test_a_robots_file_holds_only_values_that_differ_from_what_is_beneath(robot)
 
 
 def test_the_listed_values_are_the_nodes_own_but_for_the_armature_in_the_default_file(tmp_path):
-    listed = (Path(__file__).parents[1] / 'docs' / 'parameters.md').read_text().split('```')[1]
+    listed = (ROOT / 'docs' / 'parameters.md').read_text().split('```')[1]
     (tmp_path / 'listed.yaml').write_text(listed.removeprefix('yaml'))
     default = merged([tmp_path / 'listed.yaml'])
     assert default[SHARED].items() >= merged(files_of('no shipped robot'))[SHARED].items()

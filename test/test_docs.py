@@ -1,12 +1,11 @@
 """The pages: every path that they name exists."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
+from repository import ROOT
 
-ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md'), *ROOT.glob('docs/**/*.svg')])
 PACKAGES = ('arm_dynamics', 'arm_controllers', 'arm_sim')
 OURS = r'(?:arm_\w+|config|launch|urdf|test|tools|benchmarks|docs)'

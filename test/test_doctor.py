@@ -4,15 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 from arm_sim.commands import doctor, machine_checks, software_checks
 from arm_sim.commands.machine_checks import Finding, State
 from arm_sim.viewer import offscreen
-
-ROOT = Path(__file__).parent.parent
 
 
 def examined(*arguments, python=(sys.executable,), **environment):

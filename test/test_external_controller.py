@@ -6,12 +6,12 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from domains import fresh_domain
 from launch.actions import LogInfo
 from patience import PATIENCE
+from repository import ROOT
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
@@ -19,7 +19,7 @@ from arm_sim.launching import arm_nodes, tasks
 from arm_sim.launching.arguments import usual_values
 from arm_sim.ros.simulator_setup import SimulatorParameters, description_of
 
-PAGE = Path(__file__).parent.parent / 'docs' / 'your_controller.md'
+PAGE = ROOT / 'docs' / 'your_controller.md'
 USUAL = usual_values() | {
     'engine': 'mujoco',
     'record': 'false',

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from patience import PATIENCE
+from repository import ROOT
 
 rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
+from frames_of_links import in_base  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from test_link_tree import in_base  # noqa: E402
 
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_dynamics.model import RobotModel  # noqa: E402
@@ -221,5 +222,5 @@ def test_without_tf2_msgs_one_line_is_logged_and_the_simulator_goes_on(graph, mo
 
 def test_the_environment_that_ws_makes_has_tf2_msgs():
     """Where `.ros` of this checkout is in use, nothing of the above may be left out."""
-    own = Path(__file__).parent.parent / '.ros'
+    own = ROOT / '.ros'
     assert frames_output.TFMessage or not Path(sys.prefix).is_relative_to(own)

@@ -3,7 +3,6 @@
 import json
 import re
 import sqlite3
-import struct
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arms import examples, load_arm
+from identification_samples import STUDY, exact_samples, serialized, some_motion
 from mcap.writer import Writer
 from numpy.testing import assert_allclose
-from scripts import load_script
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.identification import (
-    FourierSeries,
     IdentificationParameters,
     JointRegressor,
     Samples,
@@ -32,13 +30,10 @@ from arm_dynamics.identification.consistency import (
     log_cholesky,
     pseudo_inertia,
 )
-from arm_dynamics.identification.fourier import at_rest_at_start
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import identify as command
 from arm_sim.runs.recordings import read_samples
 from arm_sim.runs.robot import Robot
-
-STUDY = load_script('benchmarks/identification.py')
 
 
 @pytest.fixture(scope='session')
@@ -49,26 +44,6 @@ def panda(tmp_path_factory):
     file = tmp_path_factory.mktemp('panda') / 'panda7.urdf'
     file.write_text(text)
     return str(file)
-
-
-def some_motion(model, seed, period=8.0):
-    """Return a motion of two thirds of a radian at most, about the middle of each range."""
-    rng = np.random.default_rng(seed)
-    cosine, sine = at_rest_at_start(*rng.normal(size=(2, 5, model.nv)))
-    lower, upper = model.position_lower.clip(-2.0), model.position_upper.clip(max=2.0)
-    motion = FourierSeries(0.5 * (lower + upper), cosine, sine, period)
-    q, v, _ = motion.states(np.linspace(0.0, period, 400))
-    most = np.minimum(0.9 * (upper - lower) / 2, 0.7 * np.pi)
-    return motion.scaled(np.minimum(most / np.ptp(q, axis=0), 1.5 / np.abs(v).max(axis=0)))
-
-
-def exact_samples(model, motion, seconds=24.0, lag=0.0, noise=0.0, seed=0):
-    """Return positions and torques as the model has them, 250 a second."""
-    times = np.arange(0.0, seconds, 0.004)
-    states = zip(*motion.states(times + lag), strict=True)
-    tau = np.array([model.inverse_dynamics(*state) for state in states])
-    tau += noise * STUDY.rms(tau) * np.random.default_rng(seed).standard_normal(tau.shape)
-    return Samples(times, motion.states(times)[0], tau)
 
 
 def found_of(robot, plant, samples):
@@ -186,32 +161,6 @@ def test_log_cholesky_parameters_return_the_body_and_have_their_jacobian():
         assert_allclose(jacobian, np.array(columns).T / 2e-6, atol=1e-8)
         # A body of twice the mass at the same places is as far from it as P is long: two.
         assert_allclose(np.linalg.norm(deviation(pi) @ pi), 2.0, atol=1e-12)
-
-
-def serialized(time_ns, names, q, effort, order='<'):
-    """Return a JointState in CDR, written field by field."""
-    data = bytearray(b'\0\1\0\0' if order == '<' else b'\0\0\0\0')
-
-    def pad(size):
-        data.extend(b'\0' * (-(len(data) - 4) % size))
-
-    def text(word):
-        pad(4)
-        data.extend(struct.pack(f'{order}I', len(word) + 1) + word.encode() + b'\0')
-
-    data.extend(struct.pack(f'{order}iI', *divmod(time_ns, 10**9)))
-    text('base')
-    pad(4)
-    data.extend(struct.pack(f'{order}I', len(names)))
-    for name in names:
-        text(name)
-    for values in (q, [], effort):
-        pad(4)
-        data.extend(struct.pack(f'{order}I', len(values)))
-        if len(values):
-            pad(8)
-            data.extend(struct.pack(f'{order}{len(values)}d', *values))
-    return bytes(data)
 
 
 @pytest.fixture

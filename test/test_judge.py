@@ -5,12 +5,12 @@ import re
 import signal
 import sys
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import psutil
 import pytest
+from repository import ROOT
 
 from arm_dynamics.checks import ArmError
 from arm_sim import own_domain
@@ -21,7 +21,6 @@ from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
 from arm_sim.runs.report import Check
 
-ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / 'config' / 'judge' / 'planar_3r.yaml'
 PAGE = ROOT / 'docs' / 'your_controller.md'
 pytest_plugins = ['arm_sim.testing']  # the fixture `judge`

@@ -1,32 +1,17 @@
 """The launch files of laws and models as their users run them."""
 
 import json
-import os
 import runpy
-import subprocess
 
 import numpy as np
 import pytest
-from domains import fresh_domain
 from launch.actions import DeclareLaunchArgument
-from patience import PATIENCE
+from launched import launch
 
 from arm_dynamics.robots import share_folder
 from arm_sim.comparison.cases import Case, measure_case
 
 _SHORT = 'sinusoid_task: {ros__parameters: {cycles: 0.1}}'
-
-
-def launch(folder, file, *arguments):
-    """Run a launch file to its end; return exit code, what it printed, and its report."""
-    environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
-    command = ['ros2', 'launch', 'arm_sim', file, f'output_dir:={folder}', *arguments]
-    run = subprocess.run(
-        command, capture_output=True, text=True, timeout=4 * PATIENCE, env=environment
-    )
-    report = folder / 'report.json'
-    text = run.stdout + run.stderr
-    return run.returncode, text, json.loads(report.read_text()) if report.exists() else {}
 
 
 def test_benchmark_law_over_topics_gives_the_benchmarks_true_digits(tmp_path):

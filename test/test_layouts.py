@@ -5,10 +5,10 @@ import json
 import os
 import re
 import subprocess
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from repository import ROOT
 
 pytest.importorskip('rclpy')
 
@@ -19,7 +19,7 @@ from rclpy.serialization import deserialize_message
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.runs.mcap_messages import messages_of
 
-CONFIG = Path(__file__).parent.parent / 'config'
+CONFIG = ROOT / 'config'
 
 
 def of_plotjuggler():

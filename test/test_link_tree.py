@@ -1,8 +1,8 @@
 """Frames of /tf: carried from the base outwards they are Pinocchio's and MuJoCo's."""
 
 import numpy as np
-import pinocchio as pin
 import pytest
+from frames_of_links import in_base
 
 from arm_dynamics import RobotModel
 from arm_dynamics.clearance import Surroundings
@@ -27,18 +27,6 @@ BRANCHED = """
 <joint name="grip" type="fixed"><parent link="camera"/><child link="tool"/>
  <origin xyz="0.2 0 0" rpy="1 0 0"/></joint></robot>
 """
-
-
-def in_base(tree: LinkTree, base: str, q: np.ndarray) -> dict[str, pin.SE3]:
-    """Return the pose of every link in the base, as a listener of /tf puts them together."""
-    steps = dict(zip(tree.moving, tree.moving_poses(q), strict=True))
-    steps |= dict(zip(tree.standing, tree.standing_poses(), strict=True))
-    found = {base: pin.SE3.Identity()}
-    while len(found) <= len(steps):
-        for (carrier, link), row in steps.items():
-            if carrier in found:
-                found[link] = found[carrier] * pin.XYZQUATToSE3(row)
-    return found
 
 
 @pytest.mark.parametrize('robot', [*robot_names(), BRANCHED])

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from arms import MIXED
 
 from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.model import STANDSTILL
@@ -11,32 +12,6 @@ from arm_sim.plants.mujoco_plant import MujocoPlant
 from arm_sim.plants.plant import PlantParameters
 
 ROBOTS = ('ur5e', 'ur5e_menagerie')
-
-# One joint of each kind, a rotated inertial, and a mass behind a fixed joint.
-MIXED = """
-<robot name="mixed">
-  <link name="base"/>
-  <link name="turret"><inertial><origin xyz="0.1 0 0.2" rpy="0.3 0.2 0.1"/><mass value="2"/>
-    <inertia ixx="0.1" ixy="0.01" ixz="0" iyy="0.2" iyz="0.02" izz="0.15"/></inertial></link>
-  <link name="slide"><inertial><mass value="1"/>
-    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.03"/></inertial></link>
-  <link name="wrist"><inertial><origin xyz="0 0.05 0"/><mass value="0.5"/>
-    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
-  <link name="tool"><inertial><mass value="0.2"/>
-    <inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.001"/></inertial></link>
-  <joint name="turn" type="continuous"><parent link="base"/><child link="turret"/>
-    <axis xyz="0 0 1"/></joint>
-  <joint name="extend" type="prismatic"><parent link="turret"/><child link="slide"/>
-    <origin xyz="0 0 0.4" rpy="0 1.2 0"/><axis xyz="1 0 0"/>
-    <limit lower="0" upper="0.5" effort="80" velocity="1"/></joint>
-  <joint name="bend" type="revolute"><parent link="slide"/><child link="wrist"/>
-    <origin xyz="0.1 0 0"/><axis xyz="0 0.6 0.8"/>
-    <limit lower="-2" upper="1.5" effort="10" velocity="3"/>
-    <dynamics damping="0.4" friction="0.1"/></joint>
-  <joint name="mount" type="fixed"><parent link="wrist"/><child link="tool"/>
-    <origin xyz="0 0 0.1" rpy="0.1 0.2 0.3"/></joint>
-</robot>
-"""
 
 
 @pytest.fixture(params=[*ROBOTS, 'mixed'])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_robots import ARM
+from arms import ARM
 
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields

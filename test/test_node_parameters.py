@@ -1,84 +1,22 @@
 """Parameters of every node: known, described, fixed, dumped and loaded again; names refused."""
 
-from functools import partial
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import yaml
 
-rclpy = pytest.importorskip('rclpy')
+pytest.importorskip('rclpy')
 
-from domains import fresh_domain  # noqa: E402
-from rclpy.parameter import Parameter  # noqa: E402
-from ros2param.api import get_value  # noqa: E402
-from ros2param.verb.dump import DumpVerb  # noqa: E402
+from nodes_in_process import Started, names_of, robot_of, started
+from rclpy.parameter import Parameter
+from ros2param.api import get_value
+from ros2param.verb.dump import DumpVerb
 
-from arm_controllers.laws import law_class, law_names  # noqa: E402
-from arm_controllers.parameter_file import read_parameter_file  # noqa: E402
-from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
-from arm_controllers.ros.parameters import refuse_unknown_parameters  # noqa: E402
-from arm_dynamics.checks import ArmError  # noqa: E402
-from arm_dynamics.model import RobotModel  # noqa: E402
-from arm_dynamics.robots import find_urdf  # noqa: E402
-from arm_sim.cartesian.ros.linear_move_node import LinearMoveNode  # noqa: E402
-from arm_sim.cartesian.ros.tip_servo_node import TipServoNode  # noqa: E402
-from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
-from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode  # noqa: E402
-from arm_sim.ros.known_parameters import known_nodes, known_parameters  # noqa: E402
-from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
-from arm_sim.ros.task_node import TaskNode  # noqa: E402
-from arm_sim.tasks import task_names  # noqa: E402
-from arm_sim.view.ros.view_node import ViewNode  # noqa: E402
-from arm_sim.viewer.ros.viewer_node import ViewerNode  # noqa: E402
-
-MAKERS = {
-    'simulator': SimulatorNode,
-    'viewer': partial(ViewerNode, lambda scene: None),  # without a window
-    'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', close=lambda: None)),
-    'inverse_kinematics': InverseKinematicsNode,
-    'tip_servo': TipServoNode,
-    'linear_move': LinearMoveNode,
-    **{f'{task}_task': partial(TaskNode, task) for task in task_names()},
-    'comparison_task': partial(TaskNode, ''),
-}
-ROBOTS = {
-    f'{law}_controller': 'five_joint_arm'
-    for law in law_names()
-    if law_class(law).command_interface == 'voltage'
-} | {'pose_hold_task': 'five_joint_arm'}
-
-
-class Started:
-    """A node in this process, with arguments as on its command line."""
-
-    def __init__(self, name, *arguments):
-        self.name, self.arguments = name, ['--ros-args', *arguments]
-
-    def __enter__(self):
-        rclpy.init(args=self.arguments, domain_id=int(fresh_domain()))
-        law = self.name.removesuffix('_controller')
-        self.node = MAKERS[self.name]() if self.name in MAKERS else ControllerNode(law)
-        return self.node
-
-    def __exit__(self, *_):
-        if hasattr(self, 'node'):
-            self.node.destroy_node()
-        rclpy.try_shutdown()
-
-
-def robot_of(name):
-    return ROBOTS.get(name, 'ur5e')
-
-
-def started(name, tmp_path, *arguments):
-    files = as_arguments(files_of(robot_of(name)))
-    own = ['-p', f'output_dir:={tmp_path}'] if name.endswith('_task') else []
-    return Started(name, *files, *own, *arguments)
-
-
-def names_of(node):
-    return node.list_parameters([], 0).names
+from arm_controllers.parameter_file import read_parameter_file
+from arm_controllers.ros.parameters import refuse_unknown_parameters
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.ros.known_parameters import known_nodes, known_parameters
 
 
 def dumped(node):

@@ -6,14 +6,13 @@ import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import distribution
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from repository import ROOT
 
 import arm_dynamics.compiled
 
-ROOT = Path(__file__).parent.parent
 PACKAGES = ['arm_dynamics', 'arm_controllers', 'arm_sim']  # imports go only to the left
 ROOMS = {  # and so they do between the folders of a package; '' is its top
     'arm_dynamics': [

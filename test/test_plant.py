@@ -6,8 +6,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from arms import SHIPPED, load_arm
-from test_model import MIXED
+from arms import MIXED, SHIPPED, load_arm
 
 from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.inverse_kinematics import solve_ik

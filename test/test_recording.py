@@ -15,6 +15,7 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy')
 
+from clocked_arm import GRAVITY, PERIOD, lockstep, run  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from domains import fresh_domain  # noqa: E402
 from mcap.reader import make_reader  # noqa: E402
@@ -24,7 +25,6 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from rosbags.highlevel import AnyReader  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
-from test_clocks import GRAVITY, PERIOD, lockstep, run  # noqa: E402
 
 from arm_controllers.follower.goal import GoalResult, ResultCode  # noqa: E402
 from arm_controllers.ros.goal_endpoints import GoalEndpoints  # noqa: E402

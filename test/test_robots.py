@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 import pytest
-from arms import chain, revolute
+from arms import ARM, revolute
 from optional import optional
 
 from arm_dynamics import ArmError, RobotModel
@@ -20,14 +20,6 @@ from arm_sim.plants.plant import PlantParameters, check_model
 from arm_sim.plants.simulation import Simulation
 from arm_sim.runs.robot import Robot
 
-ARM = chain(
-    'arm',
-    [
-        revolute('a', 'xyz="0 0 0.3" rpy="0.2 0.1 0"', '0 0.6 0.8'),
-        revolute('b', 'xyz="0 0.2 0" rpy="0.4 -0.2 0.3"', '0.6 0 0.8', 'prismatic'),
-        revolute('c', 'xyz="0.1 0.2 0" rpy="0 0.3 0.6"', '1 0 0'),
-    ],
-)
 MJCF = """<mujoco model="arm">
   <compiler angle="degree" autolimits="true"/>
   <option gravity="0 1 -9.5"/>

@@ -6,7 +6,6 @@ import runpy
 import signal
 import subprocess
 import time
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +16,7 @@ from domains import fresh_domain
 from launch_ros.actions import SetRemap
 from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
+from repository import ROOT
 from ros2_control_stand_in import StandIn
 
 from arm_dynamics.checks import ArmError
@@ -27,7 +27,6 @@ from arm_sim.plants.plant import PlantParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
 from arm_sim.standards.ros2_control import COMMANDS, PLUGINS, STATES, controllers_of, with_hardware
 
-ROOT = Path(__file__).parent.parent
 FACTOR = 5.0  # simulated seconds per second at most
 START, STOP, END = 20.0, 40.0, 60.0  # of the motion, and of all [s]
 

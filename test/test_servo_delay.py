@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_servo_observed import DRIVES, GIVEN, ROBOT, STEP, error_mm, plant, servo
+from observed_servo import DRIVES, GIVEN, ROBOT, STEP, error_mm, plant, servo
 
 from arm_controllers.delayed_drives import DelayedDrives
 from arm_controllers.laws.servo import Servo, ServoParameters

@@ -5,8 +5,8 @@ import pytest
 
 rclpy = pytest.importorskip('rclpy')
 
+from nodes_in_process import names_of, started  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
-from test_node_parameters import names_of, started  # noqa: E402
 
 from arm_controllers.ros.parameters import _plain  # noqa: E402
 from arm_sim.ros.known_parameters import known_nodes  # noqa: E402

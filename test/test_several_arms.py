@@ -17,6 +17,7 @@ from launch_ros.actions import Node
 from patience import PATIENCE, ask
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
+from repository import ROOT
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -26,7 +27,7 @@ from arm_sim.launching import arm_nodes, config_file
 from arm_sim.launching.arguments import namespace_of, usual_values
 from arm_sim.viewer.ros import tools
 
-PAGE = Path(__file__).parent.parent / 'docs' / 'several_arms.md'
+PAGE = ROOT / 'docs' / 'several_arms.md'
 USUAL = usual_values() | {
     'engine': 'mujoco',
     'record': 'false',

@@ -2,10 +2,10 @@
 
 import re
 from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 from launch import LaunchContext
+from repository import ROOT
 
 from arm_dynamics.checks import ArmError
 from arm_sim.launching import beside, tasks
@@ -68,7 +68,7 @@ def test_an_argument_that_cannot_be_is_refused_in_a_line_that_names_it(
 ):
     monkeypatch.setattr(beside, 'has_viser', lambda: True)
     monkeypatch.setenv('ROS_DOMAIN_ID', '')  # as where it is not set
-    path = Path(__file__).parent.parent / 'launch' / f'{file}.launch.py'
+    path = ROOT / 'launch' / f'{file}.launch.py'
     spec = spec_from_file_location(file, path)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 from arms import load_arm
+from identification_samples import exact_samples, serialized, some_motion
 from mcap.writer import Writer
 from numpy.testing import assert_allclose
 from scripts import load_script
-from test_identification import exact_samples, serialized, some_motion
 
 from arm_dynamics import ArmError
 from arm_dynamics.compiled import FRICTIONLESS

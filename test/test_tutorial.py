@@ -1,10 +1,10 @@
 """The lessons in docs/tutorial: what they compute by hand is what the commands give."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from repository import ROOT
 from scipy.optimize import brentq
 
 from arm_dynamics.model_error import ModelError
@@ -12,7 +12,7 @@ from arm_sim.comparison.cases import Case, run_case
 from arm_sim.comparison.sweeps import run_sweep
 from arm_sim.runs.robot import Robot
 
-LESSONS = Path(__file__).parent.parent / 'docs' / 'tutorial'
+LESSONS = ROOT / 'docs' / 'tutorial'
 PENDULUM, CONFIG = str(LESSONS / 'pendulum.urdf'), str(LESSONS / 'pendulum.yaml')
 WEIGHT, TARGET = 9.81 * 0.5, 1.3  # [N.m], [rad]
 INERTIA = 0.25 + 0.0004  # [kg m^2]

@@ -3,13 +3,13 @@
 import errno
 import re
 import time
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from optional import optional
 from patience import PATIENCE
+from repository import ROOT
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
@@ -450,5 +450,5 @@ def test_the_launch_files_have_the_page_and_say_so_where_viser_is_missing(monkey
     found = description([argument('view', 'true', 'here it is on')], lambda given: [])()
     names = [each.name for each in found.entities if hasattr(each, 'name')]
     assert sorted(names) == sorted(VIEW)
-    for file in (Path(__file__).parent.parent / 'launch').glob('*.launch.py'):
+    for file in (ROOT / 'launch').glob('*.launch.py'):
         assert 'description(' in file.read_text(), file  # what adds the arguments

@@ -10,9 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from repository import ROOT
 from scripts import load_script
 
-ROOT = Path(__file__).parent.parent
 RECIPE = ROOT / 'tools' / 'fallback_ros2'
 
 

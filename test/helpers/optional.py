@@ -5,9 +5,8 @@ import importlib
 import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from repository import ROOT
 
 
 def optional(module, requirement):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-ROOT = Path(__file__).parent.parent
+from repository import ROOT
 
 
 def load_script(path: str) -> ModuleType:

@@ -3,6 +3,8 @@
 import textwrap
 from pathlib import Path
 
+from repository import ROOT
+
 
 def write_plugins(
     folder: Path, modules: dict[str, str], entry_points: dict[str, dict[str, str]]
@@ -33,9 +35,9 @@ def write_plugins(
 
 
 # The law of the page for those who write one.
-_PAGE = (Path(__file__).parent.parent / 'docs' / 'laws' / 'README.md').read_text()
+_PAGE = (ROOT / 'docs' / 'laws' / 'README.md').read_text()
 LAW = _PAGE.split('```python\n')[1].split('```')[0]
 
 # The task of the page on tasks.
-_TASKS = (Path(__file__).parent.parent / 'docs' / 'tasks.md').read_text()
+_TASKS = (ROOT / 'docs' / 'tasks.md').read_text()
 TASK = _TASKS.split('```python\n')[1].split('```')[0]

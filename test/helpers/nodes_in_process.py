@@ -1,0 +1,67 @@
+"""Every node of the package in this process, as its command line starts it."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import rclpy
+from domains import fresh_domain
+
+from arm_controllers.laws import law_class, law_names
+from arm_controllers.ros.controller_node import ControllerNode
+from arm_sim.cartesian.ros.linear_move_node import LinearMoveNode
+from arm_sim.cartesian.ros.tip_servo_node import TipServoNode
+from arm_sim.parameter_files import as_arguments, files_of
+from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
+from arm_sim.ros.simulator_node import SimulatorNode
+from arm_sim.ros.task_node import TaskNode
+from arm_sim.tasks import task_names
+from arm_sim.view.ros.view_node import ViewNode
+from arm_sim.viewer.ros.viewer_node import ViewerNode
+
+MAKERS = {
+    'simulator': SimulatorNode,
+    'viewer': partial(ViewerNode, lambda scene: None),  # without a window
+    'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', close=lambda: None)),
+    'inverse_kinematics': InverseKinematicsNode,
+    'tip_servo': TipServoNode,
+    'linear_move': LinearMoveNode,
+    **{f'{task}_task': partial(TaskNode, task) for task in task_names()},
+    'comparison_task': partial(TaskNode, ''),
+}
+ROBOTS = {
+    f'{law}_controller': 'five_joint_arm'
+    for law in law_names()
+    if law_class(law).command_interface == 'voltage'
+} | {'pose_hold_task': 'five_joint_arm'}
+
+
+class Started:
+    """A node in this process, with arguments as on its command line."""
+
+    def __init__(self, name, *arguments):
+        self.name, self.arguments = name, ['--ros-args', *arguments]
+
+    def __enter__(self):
+        rclpy.init(args=self.arguments, domain_id=int(fresh_domain()))
+        law = self.name.removesuffix('_controller')
+        self.node = MAKERS[self.name]() if self.name in MAKERS else ControllerNode(law)
+        return self.node
+
+    def __exit__(self, *_):
+        if hasattr(self, 'node'):
+            self.node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def robot_of(name):
+    return ROBOTS.get(name, 'ur5e')
+
+
+def started(name, tmp_path, *arguments):
+    files = as_arguments(files_of(robot_of(name)))
+    own = ['-p', f'output_dir:={tmp_path}'] if name.endswith('_task') else []
+    return Started(name, *files, *own, *arguments)
+
+
+def names_of(node):
+    return node.list_parameters([], 0).names

@@ -1,0 +1,35 @@
+"""A UR5e under the servo's observed feedforward, with errors of the model."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from arm_controllers.laws.servo import Servo, ServoParameters
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.model_error import with_error
+from arm_sim.plants.mujoco_plant import MujocoPlant
+from arm_sim.plants.plant import PlantParameters
+from arm_sim.runs.closed_loop import Imperfections
+from arm_sim.runs.measures import track
+from arm_sim.runs.robot import Robot
+from arm_sim.tasks import make_task
+
+ROBOT = Robot.load('ur5e')
+DRIVES = read_fields(PlantParameters, ROBOT.parameters('simulator'))
+GIVEN = read_fields(ServoParameters, ROBOT.parameters('servo_controller'))
+STEP = DRIVES.timestep
+
+
+def servo(level, calm=ServoParameters.calm):
+    return Servo(ROBOT.model, replace(GIVEN, feedforward=level, calm=calm))
+
+
+def plant(error):
+    return MujocoPlant(with_error(ROBOT.model, error), DRIVES)
+
+
+def error_mm(level, wrong, calm=ServoParameters.calm, imperfections=None, **cube):
+    """Return the RMS of the tip's tracking error [mm] on the cube, after the first 0.2 s."""
+    task = make_task('cube', ROBOT, cube)
+    record = task.run(servo(level, calm), plant(wrong), None, imperfections or Imperfections())
+    return np.sqrt((track(ROBOT.model, record).error[100:] ** 2).mean()) * 1e3
