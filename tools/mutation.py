@@ -1,4 +1,4 @@
-"""Mutation testing: one thing in a module is changed, and the tests nearest to it must notice.
+"""Mutation testing: one thing in a module is changed, and the tests of its folder must notice.
 
     ./ws python tools/mutation.py arm_controllers/laws arm_dynamics/paths/time_scaling.py
     ./ws python tools/mutation.py --sample 100 --seed 1 arm_controllers/follower
@@ -27,21 +27,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = 'numpy scipy.linalg scipy.optimize pinocchio numba mujoco hypothesis matplotlib.pyplot'
-NEAREST = {  # tests of the modules whose path begins like this, the quickest first
-    'arm_controllers/laws': 'law_equations laws_of_the_literature second_order_gains laws'
-    ' pose_hold laws_of_many_arms',
-    'arm_controllers/follower': 'state_steps trajectory follower_edges goal_torque goal_ends'
-    ' follower goal_rules braking',
-    'arm_controllers/ros/serialized_messages': 'serialized_messages',
-    'arm_sim/plants': 'clocks plant analytical_plant input_recording motion_model_plant urdf',
-    'arm_dynamics/inverse_kinematics': 'ik_residual inverse_kinematics path_branches solvers'
-    ' cartesian_path inverse_kinematics_arms',
-    'arm_dynamics/paths': 'time_scaling cartesian_path',
-    'arm_sim/view': 'view',
-    'arm_sim/judging': 'judge',
-    'arm_sim/standards': 'entities switching ros2_control',
-    'arm_sim/recording': 'recording',
-}
 OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult, ast.Mod: ast.Add, ast.Pow: ast.Mult, ast.MatMult: ast.Add,
@@ -133,8 +118,18 @@ def mutants(file: Path) -> list[tuple[Path, int, str]]:
     ]
 
 
+def tests_of(file: Path) -> list[Path]:
+    """Return the tests of a module's folder, those of the module first."""
+    folder = Path(ROOT, 'test', file.parent.relative_to(ROOT))
+    name = file.parent.name if file.name == '__init__.py' else file.stem
+    tests = sorted(folder.glob('test_*.py'))
+    if not tests:
+        sys.exit(f'{file}: no tests in {folder}')
+    return sorted(tests, key=lambda test: not test.stem.startswith(f'test_{name}'))
+
+
 def run_tests(file: Path, place: int) -> int:
-    """Run the nearest tests on a mutant, in this process; return 0 where all passed."""
+    """Run the tests of a module on a mutant, in this process; return 0 where all passed."""
     tree = ast.parse(file.read_text())
     Mutation(place).visit(tree)
     code = compile(ast.fix_missing_locations(tree), file, 'exec')
@@ -164,15 +159,12 @@ def run_tests(file: Path, place: int) -> int:
             )
 
     sys.meta_path.insert(0, Finder)
-    name = str(file.relative_to(ROOT))
-    tests = next(tests for start, tests in NEAREST.items() if name.startswith(start)).split()
-    tests.sort(key=lambda test: test != file.stem)  # that of its own name first
     quiet = ['-x', '-q', '-p', 'no:cacheprovider', '-W', 'ignore']
-    return any(pytest.main([*quiet, f'test/test_{test}.py']) for test in tests)
+    return any(pytest.main([*quiet, str(test)]) for test in tests_of(file))
 
 
 def passes(file: Path, place: int, seconds: int = 600) -> tuple[bool, float]:
-    """Run the nearest tests on a mutant in a fork; return whether they pass, and its time [s].
+    """Run the tests of a module on a mutant in a fork; return whether they pass, and its time [s].
 
     A mutant that runs for ever is ended after so many seconds of the processor.
     """

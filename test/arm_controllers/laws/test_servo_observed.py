@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from running_law import RunningLaw
 from observed_servo import GIVEN, ROBOT, STEP, error_mm, plant, servo
+from running_law import RunningLaw
 
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
