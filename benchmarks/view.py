@@ -38,12 +38,12 @@ import time, rclpy
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from arm_sim.view.ros.arm_input import _NEWEST, _REPORTS
+from arm_sim.view.ros.arm_input import NEWEST, REPORTS
 rclpy.init()
 node, none = Node('listener'), lambda message: None
-node.create_subscription(JointState, 'joint_states', none, _NEWEST, raw=True)
+node.create_subscription(JointState, 'joint_states', none, NEWEST, raw=True)
 topic = 'servo_controller/controller_state'
-node.create_subscription(JointTrajectoryControllerState, topic, none, _REPORTS, raw=True)
+node.create_subscription(JointTrajectoryControllerState, topic, none, REPORTS, raw=True)
 while rclpy.ok():
     time.sleep(0.1)
 """
@@ -51,7 +51,7 @@ BROWSER = """
 import sys, viser, msgspec
 from websockets.sync.client import connect
 protocol = f'viser-v{viser.__version__}'
-with connect(f'ws://127.0.0.1:{sys.argv[1]}', subprotocols=[protocol], max_size=None) as socket:
+with connect(sys.argv[1].replace('http', 'ws'), subprotocols=[protocol], max_size=None) as socket:
     camera = {'type': 'ViewerCameraMessage', 'wxyz': (1, 0, 0, 0), 'position': (2, 0, 1),
               'fov': 1.0, 'near': 0.1, 'far': 100.0, 'image_height': 100, 'image_width': 100,
               'look_at': (0, 0, 0), 'up_direction': (0, 0, 1)}
@@ -67,13 +67,13 @@ def beside(row: str) -> list[subprocess.Popen]:
         return []
     if row == 'listener':
         return [subprocess.Popen([sys.executable, '-c', LISTENER])]
-    view = subprocess.Popen([*RUN, 'view'], stderr=subprocess.PIPE, text=True)
+    view = subprocess.Popen([*RUN, 'view'], stdout=subprocess.PIPE, text=True)
     found = None
-    while found is None:  # its log is where it says its address
-        line = view.stderr.readline()
+    while found is None:  # it prints its address
+        line = view.stdout.readline()
         if not line:
             raise SystemExit('the view has ended')
-        found = re.search(r'open http://localhost:(\d+)', line)
+        found = re.search(r'open (http://\S+)', line)
     if row == 'view':
         return [view]
     return [view, subprocess.Popen([sys.executable, '-c', BROWSER, found[1]])]

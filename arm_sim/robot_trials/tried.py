@@ -10,8 +10,8 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.trial import Trial, drives_of, trial_of
 from arm_sim.runs.robot import Robot
+from arm_sim.viewer.arm_picture import arm_picture
 from arm_sim.viewer.offscreen import Picture
-from arm_sim.viewer.portrait import portrait
 
 SIZE = 168  # of a picture among many, each way [pixels]
 
@@ -58,7 +58,7 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
     picture, no_picture = None, ''
     if size:
         try:
-            picture = portrait(robot.model, robot.start, size, size)
+            picture = arm_picture(robot.model, robot.start, size, size)
         except ArmError as error:
             no_picture = _line(error)
     try:

@@ -1,1 +1,1 @@
-"""What shows an arm live on a page in the browser, and takes orders there; viser serves it."""
+"""A page in the browser that shows a moving arm and commands it; viser serves the page."""

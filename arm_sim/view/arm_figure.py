@@ -1,4 +1,4 @@
-"""An arm in the page's scene: a frame for each link, its shapes below it."""
+"""An arm in the page's scene: a frame for each link, with its shapes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,58 +6,61 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_sim.view.link_poses import LinkPoses
-from arm_sim.view.link_shapes import Shape
+from arm_sim.view.arm_shapes import Shape
+from arm_sim.viewer.scene import Scene
 
 Colour = tuple[int, int, int]
 _OPACITY = 0.35  # of a ghost
 
 
 class ArmFigure:
-    """An arm that is shown at any q; as it is, or as a ghost of one colour."""
+    """An arm that is shown at any q, in its own colours or as a transparent ghost."""
 
     def __init__(
         self,
-        scene: Any,
+        page_scene: Any,
         name: str,
-        poses: LinkPoses,
+        scene: Scene,
         shapes: Sequence[Shape],
         ghost: Colour | None = None,
     ):
-        """Build it, hidden.
+        """Build the figure, hidden.
 
         Args:
-            scene: viser's.
-            name: of the node that all others are below.
-            poses: of the links that `shapes` names.
-            shapes: what is seen.
-            ghost: a colour for all shapes, that can be seen through.
+            page_scene: viser's.
+            name: of the node in it above all others.
+            scene: gives the poses of the links.
+            shapes: those of the arm.
+            ghost: one transparent colour for all shapes; None: their own colours.
         """
-        self._poses = poses
-        self._root = scene.add_frame(name, show_axes=False, visible=False)
-        self._links = [
-            scene.add_frame(f'{name}/{k}', show_axes=False) for k in range(len(poses.links))
-        ]
+        self._scene, self._q = scene, np.array([])
+        self._root = page_scene.add_frame(name, show_axes=False, visible=False)
+        self._links = {
+            body: page_scene.add_frame(f'{name}/{body}', show_axes=False)
+            for body in dict.fromkeys(shape.body for shape in shapes)
+        }
         for k, shape in enumerate(shapes):
             colour = ghost or tuple(round(255 * part) for part in shape.colour[:3])
-            seen = _OPACITY if ghost else shape.colour[3]
-            scene.add_mesh_simple(
-                f'{name}/{poses.links.index(shape.link)}/{k}', shape.points, shape.faces,
-                color=colour, opacity=None if seen >= 1.0 else seen, flat_shading=shape.flat,
-                side='double' if shape.flat else 'front', cast_shadow=not ghost,
-                receive_shadow=not ghost,
+            opacity = _OPACITY if ghost else shape.colour[3]
+            page_scene.add_mesh_simple(
+                f'{name}/{shape.body}/{k}', shape.points, shape.faces,
+                color=colour, opacity=None if opacity >= 1.0 else opacity,
+                flat_shading=shape.flat, side='double' if shape.flat else 'front',
+                cast_shadow=not ghost, receive_shadow=not ghost,
             )  # fmt: skip
-        self._q: Array | None = None
+
+    @property
+    def visible(self) -> bool:
+        """Whether the arm is shown."""
+        return self._root.visible
 
     def show(self, q: Array | None) -> None:
-        """Show it at q (n,), or not at all."""
-        if q is None:
-            if self._root.visible:
-                self._root.visible = False
-            return
-        if self._q is None or not np.array_equal(q, self._q):
+        """Show the arm at q (n,); None hides it."""
+        if q is not None and not np.array_equal(q, self._q):
             self._q = np.array(q)
-            for link, row in zip(self._links, self._poses.at(q), strict=True):
-                link.position, link.wxyz = row[:3], row[3:]
-        if not self._root.visible:
-            self._root.visible = True
+            self._scene.show(q)
+            data = self._scene.mj_data
+            for body, link in self._links.items():
+                link.position, link.wxyz = data.xpos[body], data.xquat[body]
+        if self.visible != (q is not None):
+            self._root.visible = q is not None

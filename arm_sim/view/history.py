@@ -1,4 +1,4 @@
-"""What was measured of an arm over the last time, as plots take it."""
+"""The newest measurements of an arm, for the plots."""
 
 from typing import NamedTuple
 
@@ -6,16 +6,16 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 
-_MOST = 15_000  # rows that are kept: five minutes at 50 per second
+_ROWS = 15_000  # five minutes at 50 rows per second
 
 
-class Courses(NamedTuple):
-    """Time courses of the same moments.
+class PlotData(NamedTuple):
+    """Measurements at m times.
 
     Attributes:
         t: (m,) simulated time, rising [s].
-        error: (n, m) of the joints [rad | m]; nan where no reference is known.
-        torque: (n, m) share of the limit; nan where there is no limit.
+        error: (n, m) of the joints [rad | m]; nan without a reference.
+        torque: (n, m) share of the limit; nan without a limit.
         tip: (m,) error of the tip [m].
     """
 
@@ -26,35 +26,32 @@ class Courses(NamedTuple):
 
 
 class History:
-    """Keeps the last rows, and hands out as many of them as a plot has room for."""
+    """A ring of the newest measurements."""
 
     def __init__(self, joints: int):
         """Begin empty, for an arm of n joints."""
         self._n = joints
-        self._rows = np.full((_MOST, 2 + 2 * joints), np.nan)
+        self._rows = np.full((_ROWS, 2 + 2 * joints), np.nan)
         self._count = 0
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all measurements."""
         self._count = 0
 
     def add(self, t: float, error: Array, torque: Array, tip: float) -> None:
-        """Keep a row; see `Courses`."""
-        row = self._rows[self._count % _MOST]
-        row[0], row[1] = t, tip
-        row[2 : 2 + self._n], row[2 + self._n :] = error, torque
+        """Add the measurements of a time; see `PlotData`."""
+        self._rows[self._count % _ROWS] = np.concatenate([[t, tip], error, torque])
         self._count += 1
 
-    def last(self, seconds: float, most: int) -> Courses:
-        """Return the last seconds, at most so many moments, evenly chosen, the newest among them.
+    def last(self, seconds: float, most: int) -> PlotData:
+        """Return at most `most` evenly chosen times of the last seconds, and the newest.
 
-        Nothing but two moments that hold nothing where there are not two rows.
+        With fewer than two rows: two times without values.
         """
-        kept = min(self._count, _MOST)
-        rows = self._rows[:kept]
-        if self._count > _MOST:
-            rows = np.roll(rows, -(self._count % _MOST), axis=0)
-        if kept:
+        rows = self._rows[: min(self._count, _ROWS)]
+        if self._count > _ROWS:
+            rows = np.roll(rows, -(self._count % _ROWS), axis=0)
+        if len(rows):
             rows = rows[rows[:, 0] >= rows[-1, 0] - seconds]
         if len(rows) < 2:
             rows = np.full((2, rows.shape[1]), np.nan)
@@ -62,4 +59,4 @@ class History:
         chosen = np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(int))
         t, tip, *others = rows[chosen].T
         columns = np.array(others).reshape(2, self._n, len(t))
-        return Courses(t, columns[0], columns[1], tip)
+        return PlotData(t, columns[0], columns[1], tip)

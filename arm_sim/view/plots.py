@@ -1,4 +1,4 @@
-"""Live plots of an arm: joint error, torque by its limit, error of the tip."""
+"""Live plots of an arm: joint errors, torques as shares of their limits, error of the tip."""
 
 from html import escape
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
-from arm_sim.view.watched import Watched
+from arm_sim.view.monitor import ArmMonitor
 
-_MOST = 250  # points of a curve
+_POINTS = 250  # of a curve
 _HEIGHT = 130  # [pixels]
 _COLOURS = (
     '#1c7ed6', '#e8590c', '#2f9e44', '#9c36b5', '#e03131', '#0c8599', '#f08c00', '#495057',
@@ -20,24 +20,24 @@ _RANGE = {
     'min': {'pad': 0.0, 'soft': 0.0, 'mode': 1},
     'max': {'pad': 0.1, 'soft': 1.0, 'mode': 1},
 }
-# What can be chosen to be seen [s].
+# Lengths of the time axis [s].
 SPANS = {'5 s': 5.0, '20 s': 20.0, '60 s': 60.0, '5 min': 300.0}
 
 
 def prefix_of(values: Array) -> tuple[float, str]:
-    """Return the size and the letter of the prefix whose unit suits the largest value."""
+    """Return factor and letter of the unit prefix that suits the largest value."""
     largest = float(np.nanmax(np.abs(values), initial=0.0))
     if not np.isfinite(largest):
         largest = 0.0
     return next(((size, p) for size, p in _PREFIXES if largest >= size), _PREFIXES[-1])
 
 
-def known(t: Array, rows: Array) -> tuple[Array, ...]:
-    """Return t (m,) and rows (n, m) where any is known; the page draws nothing beside a nan."""
-    there = np.isfinite(rows).any(axis=0)
-    if there.sum() < 2:
+def known_values(t: Array, rows: Array) -> tuple[Array, ...]:
+    """Return t (m,) and rows (n, m) where a value is known; uPlot draws no curve next to a nan."""
+    known = np.isfinite(rows).any(axis=0)
+    if known.sum() < 2:
         return np.array([0.0, 1.0]), *np.zeros((len(rows), 2))
-    return t[there], *np.nan_to_num(rows[:, there])
+    return t[known], *np.nan_to_num(rows[:, known])
 
 
 def legend(names: tuple[str, ...]) -> str:
@@ -55,10 +55,10 @@ def colour_of(joint: int) -> str:
 
 
 class Plots:
-    """Three plots over simulated time, and a choice of how much of it."""
+    """Three plots over simulated time, and a choice of its length."""
 
     def __init__(self, gui: Any, model: RobotModel):
-        """Build them where viser's `gui` stands now."""
+        """Build the plots at the present place of viser's `gui`."""
         names = model.joint_names
         self._span = gui.add_dropdown('Last', tuple(SPANS), initial_value='20 s')
         unit = 'm' if model.prismatic.all() else 'rad'
@@ -82,18 +82,20 @@ class Plots:
                 )
             )
 
-    def show(self, watched: Watched) -> None:
-        """Bring them up to date."""
-        past = watched.history.last(SPANS[self._span.value], _MOST)
+    def show(self, arm: ArmMonitor) -> None:
+        """Show the newest measurements."""
+        past = arm.history.last(SPANS[self._span.value], _POINTS)
         size, letter = prefix_of(past.error)
         tip_size, tip_letter = prefix_of(past.tip)
-        words = (
+        titles = (
             f'joint error [{letter}{self._unit}]', 'torque [% of limit]',
             f'tip error [{tip_letter}m]',
         )  # fmt: skip
         columns = (past.error / size, 100.0 * past.torque, past.tip[np.newaxis] / tip_size)
-        for title, word, plot, rows in zip(self._titles, words, self._plots, columns, strict=True):
-            text = f'<div style="font-size:0.8em;margin:0.3em 0.6em 0">{word}</div>'
-            if title.content != text:
-                title.content = text
-            plot.data = known(past.t, rows)
+        for handle, title, plot, rows in zip(
+            self._titles, titles, self._plots, columns, strict=True
+        ):
+            text = f'<div style="font-size:0.8em;margin:0.3em 0.6em 0">{title}</div>'
+            if handle.content != text:
+                handle.content = text
+            plot.data = known_values(past.t, rows)

@@ -1,4 +1,4 @@
-"""Where a camera stands that sees a whole motion."""
+"""Where to place a camera that sees a whole motion."""
 
 from dataclasses import dataclass
 
@@ -8,17 +8,16 @@ import numpy as np
 from arm_dynamics.checks import Array
 
 FIELD_OF_VIEW = 30.0  # vertical [deg]; a narrow one distorts little
-_FILLED = np.array([0.86, 0.8])  # part of width and height that what is seen may fill
+_FILLED = np.array([0.86, 0.8])  # largest share of the picture's width and height that is used
 
 
 @dataclass(frozen=True)
 class View:
-    """A direction to look from, and how it turns.
+    """The camera's direction, and how it turns.
 
     Attributes:
-        azimuth, elevation: of the camera's look [deg], as MuJoCo has them: an azimuth of 90 looks
-            along y, an elevation of -90 down.
-        orbit: how fast the azimuth grows [deg per second of the film].
+        azimuth, elevation: as in MuJoCo [deg]: azimuth 90 looks along y, elevation -90 down.
+        orbit: rate of the azimuth [deg per second of the film].
     """
 
     azimuth: float = 140.0
@@ -35,9 +34,9 @@ def axes_of(azimuth: float, elevation: float) -> Array:
 
 
 def camera_for(points: Array, view: View, aspect: float, seconds: float) -> mujoco.MjvCamera:
-    """Return a camera that sees these points (k, 3) [m] for so long, whichever way it turns.
+    """Return a camera that sees these points (k, 3) [m] during a film of a duration [s].
 
-    `aspect`: width by height of the picture.
+    `aspect`: width of the picture divided by its height.
     """
     camera = mujoco.MjvCamera()
     camera.azimuth, camera.elevation = view.azimuth, view.elevation

@@ -1,55 +1,22 @@
-"""What is written over the pictures of a film: its title, the time, the error and its colours."""
+"""The text over the pictures of a film: title, time, error and the scale of its colours."""
 
 from pathlib import Path
 
 import matplotlib
 import numpy as np
-from matplotlib import colormaps
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from arm_dynamics.checks import Array
+from arm_sim.viewer.error_scale import SMALLEST, ErrorScale
 from arm_sim.viewer.offscreen import Picture
 
-_COLOURS = colormaps['turbo']
 _INK, _QUIET, _PANEL = (28, 32, 38, 255), (90, 96, 104, 255), (255, 255, 255, 190)
-_DECADES = 4  # at most, of colours below the largest error
-_LEVELS = 40
-ROUNDING = 1e-12  # less is nothing [mm]
-
-
-class ErrorScale:
-    """Colours for errors, on a logarithmic scale of whole decades.
-
-    Attributes:
-        low, high: where it begins and ends, exponents of ten [mm].
-        palette: (c, 4) its colours.
-    """
-
-    # The ends of the colours are nearly black.
-    palette = np.asarray(_COLOURS(np.linspace(0.1, 0.9, _LEVELS)))
-
-    def __init__(self, errors: Array):
-        """Fit it to errors (k,) [m]."""
-        largest = max(float(np.max(errors, initial=0.0)) * 1e3, ROUNDING)
-        self.high = int(np.floor(np.log10(largest))) + 1
-        sizes = errors[errors * 1e3 > ROUNDING] * 1e3
-        least = float(np.percentile(sizes, 2)) if len(sizes) else largest
-        self.low = max(int(np.floor(np.log10(least))), self.high - _DECADES)
-        self.low = min(self.low, self.high - 1)
-
-    def levels(self, errors: Array) -> NDArray[np.int64]:
-        """Return the numbers (k,) of the colours of errors (k,) [m]."""
-        sizes = np.log10(np.maximum(errors * 1e3, ROUNDING))
-        share = np.clip((sizes - self.low) / (self.high - self.low), 0.0, 1.0)
-        return np.round(share * (len(self.palette) - 1)).astype(np.int64)
 
 
 class Caption:
-    """Writes over pictures of one size."""
+    """Writes title, time and error on pictures of one size."""
 
     def __init__(self, width: int, height: int, title: str, scale: ErrorScale | None):
-        """Write the title, and the scale's colours where errors are known."""
+        """Prepare the title, and the scale of errors where there is one."""
         self._size = size = max(9, round(min(height / 30.0, width / 42.0)))
         fonts = Path(matplotlib.get_data_path(), 'fonts', 'ttf')
         self._font = ImageFont.truetype(fonts / 'DejaVuSans.ttf', size)
@@ -87,11 +54,11 @@ class Caption:
                 draw.text((at, top + 1.1 * size), text, font=font, fill=_QUIET, anchor=anchor)
 
     def on(self, picture: Picture, t: float, error: float) -> Picture:
-        """Return a picture with time [s] and error [m] written on it; nan: none is known."""
+        """Return a picture with its time [s] and its error [m], nan if unknown, written on it."""
         text = f't = {t:.2f} s'
         if np.isfinite(error):
             size = error * 1e3
-            text += '    error ' + (f'{size:.2g} mm' if size > ROUNDING else f'< {ROUNDING:g} mm')
+            text += '    error ' + (f'{size:.2g} mm' if size > SMALLEST else f'< {SMALLEST:g} mm')
         image = Image.fromarray(picture).convert('RGBA')
         image.alpha_composite(self._over)
         draw = ImageDraw.Draw(image, 'RGBA')

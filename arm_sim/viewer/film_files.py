@@ -21,10 +21,10 @@ _COLOURS = 160  # of 256: fewer make a smaller file
 
 
 def check_file(path: Path, count: int) -> None:
-    """Refuse a name that says no known kind, or what cannot be made.
+    """Check a file that is to hold `count` pictures.
 
     Raises:
-        ArmError: says which kinds there are, or what to do.
+        ArmError: another kind than KINDS, too many pictures, no ffmpeg or no such folder.
     """
     kind = path.suffix.lower()
     if kind not in KINDS:
@@ -44,13 +44,13 @@ def check_file(path: Path, count: int) -> None:
 
 
 def usual_speed(path: Path, duration: float) -> int:
-    """Return the slowest whole speed, 1 or more, at which a film so long [s] fits the file."""
+    """Return the smallest whole speed, 1 or more, at which a film of this duration [s] fits."""
     longest = (MOST - 1) / KINDS['.gif']
     return max(1, math.ceil(duration / longest)) if path.suffix.lower() == '.gif' else 1
 
 
 def ffmpeg() -> str:
-    """Return the program ffmpeg, that of imageio-ffmpeg or the system's; '': there is none."""
+    """Return the path of ffmpeg, imageio-ffmpeg's or the system's; '' if none is installed."""
     with suppress(ImportError, RuntimeError):
         import imageio_ffmpeg
 
@@ -67,7 +67,7 @@ def write_png(path: Path, picture: Picture) -> None:
 def write_gif(
     path: Path, pictures: Iterator[Picture], some: Sequence[Picture], colours: Array
 ) -> None:
-    """Write pictures as a GIF that begins anew, in the colours of some, and in these (c, 4)."""
+    """Write pictures as a GIF that repeats, in the colours of `some` and in `colours` (c, 4)."""
     sample = [Image.fromarray(each) for each in some]
     width, height = sample[0].size
     sheet = Image.new('RGB', (width, height * len(sample)))
@@ -103,18 +103,18 @@ def write_mp4(path: Path, pictures: Iterator[Picture], size: tuple[int, int]) ->
         )  # fmt: skip
         try:
             _feed(encoder.stdin, pictures)
-            told = encoder.communicate()[1].decode(errors='replace').strip()
+            errors = encoder.communicate()[1].decode(errors='replace').strip()
         except BaseException:
             encoder.kill()
             encoder.wait()
             raise
         if encoder.returncode:
-            last = (told.splitlines() or [f'exit code {encoder.returncode}'])[-1]
+            last = (errors.splitlines() or [f'exit code {encoder.returncode}'])[-1]
             raise ArmError(f'{str(path)!r} cannot be written: ffmpeg: {last}')
 
 
 def _feed(stream: IO[bytes] | None, pictures: Iterator[Picture]) -> None:
     assert stream is not None
-    with suppress(BrokenPipeError):  # then it has ended, and said why
+    with suppress(BrokenPipeError):  # ffmpeg has ended, and its error is read below
         for picture in pictures:
             stream.write(picture.tobytes())

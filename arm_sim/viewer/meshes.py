@@ -1,4 +1,4 @@
-"""The visible meshes of a URDF in MuJoCo's scene: STL, OBJ, DAE, whatever coal's Assimp reads."""
+"""The visible meshes of a URDF in MuJoCo's scene: STL, OBJ, DAE, as coal's Assimp reads them."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,18 +16,17 @@ _GREY: tuple[float, ...] = (0.72, 0.74, 0.76, 1.0)
 _LARGEST = 1_000_000  # triangles of a mesh that is shown
 
 
-def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None]) -> int:
-    """Add the visible meshes of a URDF to its bodies; return how many were found.
+def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None]) -> None:
+    """Add the visible meshes of a URDF to its bodies.
 
     Args:
         spec: has a body for each link.
         urdf: the text.
-        find: returns the file of a mesh, None: it is left out.
+        find: returns the file of a mesh; None: the mesh is left out.
     """
     tree = ElementTree.fromstring(urdf)
     colours = {each.get('name'): _colour(each) for each in tree.iterfind('material')}
     known: dict[tuple[str, str], str] = {}
-    count = 0
     for link, visual, mesh in _visible(tree):
         filename, scale = mesh.get('filename', ''), mesh.get('scale', '1 1 1')
         file = find(filename)
@@ -54,8 +53,6 @@ def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None
             type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=xyz, quat=quaternion,
             rgba=colour, contype=0, conaffinity=0, group=2, mass=0.0,
         )  # fmt: skip
-        count += 1
-    return count
 
 
 def _visible(tree: Element) -> Iterator[tuple[str, Element, Element]]:

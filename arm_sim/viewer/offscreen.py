@@ -27,48 +27,48 @@ context.make_current()
 model = mujoco.MjModel.from_xml_string('<mujoco/>')
 mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value).free()
 """
-_PATIENCE = 120.0  # [s]
+_TIMEOUT = 120.0  # of the attempt [s]
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
 
 
 @cache
 def why_not(library: str) -> str:
-    """Return why a library of BACKENDS cannot draw here, in a few words; '' where it can."""
+    """Return why a library of BACKENDS cannot render on this machine; '' if it can."""
     environment = {**os.environ, 'MUJOCO_GL': library}
     environment.pop('PYOPENGL_PLATFORM', None)
     try:
         done = subprocess.run(
             [sys.executable, '-c', _TRY, library],
-            env=environment, capture_output=True, text=True, timeout=_PATIENCE, check=False,
+            env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f'no answer within {_PATIENCE:g} s'
+        return f'no answer within {_TIMEOUT:g} s'
     if not done.returncode:
         return ''
     return (done.stderr.strip().splitlines() or [f'exit code {done.returncode}'])[-1][:200]
 
 
 def backend() -> str:
-    """Return which of BACKENDS draws here; MUJOCO_GL, where it names one of them, chooses.
+    """Return the first of BACKENDS that renders here, or the one that MUJOCO_GL names.
 
     Raises:
-        ArmError: none does.
+        ArmError: none renders.
     """
     wanted = os.environ.get('MUJOCO_GL', '').lower()
     tried = (wanted,) if wanted in BACKENDS else BACKENDS
     for library in tried:
         if not why_not(library):
             return library
-    told = '; '.join(f'{library}: {why_not(library)}' for library in tried)
-    raise ArmError(f'no OpenGL without a window here ({told}); {HELP}')
+    reasons = '; '.join(f'{library}: {why_not(library)}' for library in tried)
+    raise ArmError(f'no OpenGL without a window here ({reasons}); {HELP}')
 
 
 @contextmanager
-def _environment(**told: str) -> Iterator[None]:
-    """Set variables of the environment for a while."""
-    before = {name: os.environ.get(name) for name in told}
-    os.environ.update(told)
+def _environment(**variables: str) -> Iterator[None]:
+    """Set variables of the environment within a `with` block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
@@ -80,10 +80,10 @@ def _environment(**told: str) -> Iterator[None]:
 
 
 class Offscreen:
-    """Draws a model as pictures of one size; `close` it before the process ends."""
+    """Renders a model as pictures of one size; `close` it before the process ends."""
 
     def __init__(self, model: mujoco.MjModel, width: int, height: int, shapes: int):
-        """Set up OpenGL; `shapes`: how many there are at most beside the model's.
+        """Set up OpenGL; `shapes`: largest number of shapes added to the model's.
 
         Raises:
             ArmError: no OpenGL.
@@ -91,9 +91,7 @@ class Offscreen:
         library = backend()
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         self._model, self._options = model, mujoco.MjvOption()
-        with _environment(
-            MUJOCO_GL=library, PYOPENGL_PLATFORM=library
-        ):  # MuJoCo's library reads it
+        with _environment(MUJOCO_GL=library, PYOPENGL_PLATFORM=library):  # MuJoCo reads them
             self._gl: Any = import_module(f'mujoco.{library}').GLContext(width, height)
             self._gl.make_current()
             self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
@@ -109,7 +107,7 @@ class Offscreen:
         camera: mujoco.MjvCamera,
         add: Callable[[mujoco.MjvScene], None],
     ) -> Picture:
-        """Return what the camera sees, with what `add` adds to the scene."""
+        """Return the camera's picture, with the shapes that `add` puts into the scene."""
         everything = mujoco.mjtCatBit.mjCAT_ALL
         self._gl.make_current()
         mujoco.mjv_updateScene(
@@ -121,7 +119,7 @@ class Offscreen:
         return self._pixels[::-1].copy()
 
     def close(self) -> None:
-        """Give OpenGL back."""
+        """Release OpenGL."""
         self._gl.make_current()
         self._context.free()
         self._gl.free()

@@ -1,7 +1,8 @@
-"""An arm as MuJoCo draws it, at any q, and the path that its tip draws."""
+"""An arm as MuJoCo draws it, at any joint positions."""
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
@@ -11,19 +12,20 @@ from arm_sim.plants.mujoco_scene import scene_of
 from arm_sim.plants.plant import PlantParameters
 from arm_sim.viewer.meshes import add_meshes
 
-_PIECE = 0.004  # of the drawn path [m]
 _ROD, _JOINT = (0.76, 0.78, 0.8, 1.0), (0.18, 0.45, 0.75, 1.0)
+_HIDDEN = 3  # first group of geoms that MuJoCo's viewer hides
 
 
 class Scene:
-    """An arm that is shown, and never stepped: what steps it may be any engine.
+    """An arm to look at, which is never simulated: any engine may move the real one.
 
     Attributes:
+        model: the arm.
         mj_model, mj_data: MuJoCo's.
     """
 
     def __init__(self, model: RobotModel, surroundings: Surroundings):
-        """Build it; masses do not matter.
+        """Build the scene; masses do not matter.
 
         Shapes that MuJoCo cannot read are left out; an arm without any is shown as rods.
         """
@@ -31,35 +33,47 @@ class Scene:
         try:
             spec = scene_of(model, parameters)
             add_meshes(spec, model.urdf, mesh_finder(model.file))
-            self.mj_model = _compiled(_seen(spec))
+            self.mj_model = _compiled(spec)
         except ValueError:
-            self.mj_model = _compiled(_seen(scene_of(model, parameters, shapes=False)))
+            self.mj_model = _compiled(scene_of(model, parameters, shapes=False))
         self.mj_data = mujoco.MjData(self.mj_model)
-        self._model = model
-        self._end: Array | None = None
+        self.model = model
 
-    def show(self, q: Array) -> tuple[Array, Array] | None:
-        """Put the arm at q (n,); return the ends (3,) [m] of the next piece of its tip's path.
-
-        None: the tip is still near the piece before, or too far for a motion.
-        """
+    def show(self, q: Array) -> Array:
+        """Put the arm at q (n,); return where its tip is then (3,) [m]."""
         self.mj_data.qpos[:] = q
         mujoco.mj_forward(self.mj_model, self.mj_data)
-        tip = self._model.forward_kinematics(q).translation.copy()
-        if self._end is None:
-            self._end = tip
-        start, length = self._end, float(np.linalg.norm(tip - self._end))
-        if length < _PIECE:
-            return None
-        self._end = tip
-        return (start, tip) if length < 20 * _PIECE else None  # else the arm was reset
+        return self.model.forward_kinematics(q).translation.copy()
+
+    def visible_geoms(self) -> NDArray[np.intp]:
+        """Return the numbers of the shapes that are seen, without the floor."""
+        m = self.mj_model
+        plane = m.geom_type == mujoco.mjtGeom.mjGEOM_PLANE
+        return np.flatnonzero((m.geom_group < _HIDDEN) & ~plane)
+
+    def corners(self, geoms: NDArray[np.intp]) -> Array:
+        """Return the corners (k, 3) [m] of boxes around some of the shapes, at the present q."""
+        m, data = self.mj_model, self.mj_data
+        signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+        middle, half = np.split(m.geom_aabb[geoms], 2, axis=1)
+        boxes = middle[:, np.newaxis] + signs * half[:, np.newaxis]
+        turns = data.geom_xmat[geoms].reshape(-1, 3, 3)
+        places = data.geom_xpos[geoms][:, np.newaxis] + boxes @ turns.transpose(0, 2, 1)
+        return places.reshape(-1, 3)
 
 
-def _seen(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """Return the scene of an arm; where no link has a shape, with rods from link to link."""
+def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    _add_rods(spec)
+    spec.compiler.boundmass, spec.compiler.boundinertia = 1e-3, 1e-6
+    spec.compiler.balanceinertia = True
+    return spec.compile()
+
+
+def _add_rods(spec: mujoco.MjSpec) -> None:
+    """Add rods from link to link where no link has a shape."""
     links = [body for body in spec.bodies if body.name != 'world']
     if any(body.geoms for body in links):
-        return spec
+        return
     radius = 0.025 * sum(float(np.linalg.norm(body.pos)) for body in links) or 0.05
     none = {'contype': 0, 'conaffinity': 0, 'mass': 0.0}
     kind = mujoco.mjtGeom
@@ -70,10 +84,3 @@ def _seen(spec: mujoco.MjSpec) -> mujoco.MjSpec:
                 type=kind.mjGEOM_CAPSULE, fromto=(0, 0, 0, *body.pos), size=(radius, 0, 0),
                 rgba=_ROD, **none,
             )  # fmt: skip
-    return spec
-
-
-def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    spec.compiler.boundmass, spec.compiler.boundinertia = 1e-3, 1e-6
-    spec.compiler.balanceinertia = True
-    return spec.compile()

@@ -1,4 +1,4 @@
-"""MuJoCo's own viewer on a scene, with the path that the tip has drawn."""
+"""MuJoCo's viewer window on a scene, with the path of the tip."""
 
 import os
 import threading
@@ -11,30 +11,29 @@ from mujoco import viewer
 
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.viewer.scene import Scene
+from arm_sim.viewer.trail import PLAIN, Trail
 
-# The drawn path's width and colour.
-_WIDTH = 0.002  # [m]
-_COLOUR = np.array([0.85, 0.2, 0.1, 1.0], dtype=np.float32)
-
-_LONGEST_END = 2.0  # that its thread may take to end [s]
+_WIDTH = 0.002  # of the path [m]
+_COLOUR = np.array([*PLAIN, 1.0], dtype=np.float32)
+_LONGEST_END = 2.0  # time for the window's thread to end [s]
 
 
 def check_display() -> None:
-    """Refuse where no window can be opened."""
+    """Raise ArmError where no window can be opened."""
     display = os.environ.get('WAYLAND_DISPLAY') or os.environ.get('DISPLAY')
     if not display:
         raise ArmError('it needs a display: DISPLAY is not set')
     with warnings.catch_warnings(action='ignore'):
-        if not glfw.init():  # in its thread nobody would hear of it
+        if not glfw.init():  # the viewer's own thread would hide this failure
             raise ArmError(f'it needs a display: {display!r} cannot be opened')
 
 
 class Window:
-    """The window; `show` brings it up to date."""
+    """The window; `show` updates it."""
 
     def __init__(self, scene: Scene):
         """Open the window, looking at the arm from the front."""
-        self._scene = scene
+        self._scene, self._trail = scene, Trail()
         before = set(threading.enumerate())
         self._handle = viewer.launch_passive(
             scene.mj_model, scene.mj_data, show_left_ui=False, show_right_ui=False
@@ -49,22 +48,22 @@ class Window:
 
     @property
     def is_open(self) -> bool:
-        """Whether the user has not closed it."""
+        """Whether the user has not closed the window."""
         return self._handle.is_running()
 
     def show(self, q: Array) -> None:
-        """Show the arm at q (n,), and the tip's path up to here.
+        """Show the arm at q (n,), and the path of its tip.
 
-        The path is as long as MuJoCo has room for shapes; a longer one begins anew.
+        MuJoCo limits the number of shapes: when the path reaches that, it starts again.
         """
         with self._handle.lock():
-            piece = self._scene.show(q)
-            if piece is not None:
-                _draw(self._handle.user_scn, *piece)
+            segment = self._trail.add(self._scene.show(q))
+            if segment is not None:
+                _draw(self._handle.user_scn, *segment)
         self._handle.sync()
 
     def close(self) -> None:
-        """Close the window, and wait for its thread a while."""
+        """Close the window, and wait for its thread for a limited time."""
         self._handle.close()
         for thread in self._threads:
             thread.join(_LONGEST_END)
@@ -73,8 +72,8 @@ class Window:
 def _draw(scene: mujoco.MjvScene, start: Array, end: Array) -> None:
     if scene.ngeom == scene.maxgeom:
         scene.ngeom = 0
-    piece = scene.geoms[scene.ngeom]
+    geom = scene.geoms[scene.ngeom]
     shape = mujoco.mjtGeom.mjGEOM_CAPSULE
-    mujoco.mjv_initGeom(piece, shape, np.zeros(3), np.zeros(3), np.eye(3).ravel(), _COLOUR)
-    mujoco.mjv_connector(piece, shape, _WIDTH, start, end)
+    mujoco.mjv_initGeom(geom, shape, np.zeros(3), np.zeros(3), np.eye(3).ravel(), _COLOUR)
+    mujoco.mjv_connector(geom, shape, _WIDTH, start, end)
     scene.ngeom += 1

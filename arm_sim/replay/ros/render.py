@@ -22,7 +22,7 @@ from arm_sim.commands.refusals import exit_code
 from arm_sim.replay.ros.recorded_run import RecordedRun
 from arm_sim.runs.report import law_of
 from arm_sim.viewer.camera import View
-from arm_sim.viewer.caption import ErrorScale
+from arm_sim.viewer.error_scale import ErrorScale
 from arm_sim.viewer.film import Film
 from arm_sim.viewer.film_files import (
     KINDS,
@@ -32,8 +32,8 @@ from arm_sim.viewer.film_files import (
     write_mp4,
     write_png,
 )
-from arm_sim.viewer.motion import Motion
 from arm_sim.viewer.offscreen import Picture
+from arm_sim.viewer.recorded_motion import RecordedMotion
 
 
 def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
@@ -54,7 +54,7 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
     return model, read_fields(Surroundings, around)
 
 
-def recorded_motion(recording: RecordedRun, model: RobotModel) -> Motion:
+def recorded_motion(recording: RecordedRun, model: RobotModel) -> RecordedMotion:
     """Return the recorded states, and the reference where a controller told of one."""
     states = recording.joint_states(model.joint_names)
     rows = [
@@ -68,7 +68,7 @@ def recorded_motion(recording: RecordedRun, model: RobotModel) -> Motion:
     )
     order = np.argsort(states.time_ns, kind='stable')
     t = states.time_ns[order] * 1e-9
-    return Motion.of(model, t, states.q[order], told_t, wanted, were)
+    return RecordedMotion.of(model, t, states.q[order], told_t, wanted, were)
 
 
 def _told(
@@ -94,7 +94,9 @@ def title_of(recording: RecordedRun, model: RobotModel) -> str:
     return f'{facts["task"]}: {RobotArgument.of(facts["robot"]).label}, {by}'
 
 
-def span(recording: RecordedRun, motion: Motion, begin: float, end: float) -> tuple[float, float]:
+def span(
+    recording: RecordedRun, motion: RecordedMotion, begin: float, end: float
+) -> tuple[float, float]:
     """Return from when to when [s] is shown: as asked for, else a task's own time, else all."""
     first, last = motion.t[0], motion.t[-1]
     if 'task' in recording.facts:

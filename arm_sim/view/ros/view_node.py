@@ -1,4 +1,4 @@
-"""The view: serves a page that shows the arm of `robot_description`, whatever moves it."""
+"""The view: serves a page that shows the arm of `robot_description` and commands it."""
 
 import re
 from collections.abc import Callable
@@ -20,15 +20,15 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
+from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.page import Page
+from arm_sim.view.ros.arm_commands import ArmCommands
 from arm_sim.view.ros.arm_input import ArmInput
-from arm_sim.view.ros.arm_orders import ArmOrders
-from arm_sim.view.watched import Watched
 
 _PICTURES = 30.0  # per second
-_LOOK = 0.5  # how often controllers are looked for [s]
+_LOOK = 0.5  # period of the search for controllers [s]
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
-_MOST_NAMES = 1000  # whose complaints are kept, to say each once
+_MOST_NAMES = 1000  # of nodes whose last warning is kept
 
 
 @dataclass(frozen=True)
@@ -45,29 +45,31 @@ class ViewParameters(Surroundings):
 
 
 class ViewNode(Node):
-    """Looks on, and passes on what is asked for at the page; it ends, and the arm moves on."""
+    """Shows an arm on a page and passes the page's commands on; the arm moves without it."""
 
     def __init__(self, make_page: Callable[..., Any] = Page):
-        """Serve the page, and wait for an arm; see `Page` for what `make_page` is given."""
+        """Serve the page, and wait for an arm; `make_page` is called as `Page` is."""
         super().__init__('view')
         self.parameters = p = declare_parameters(self, ViewParameters)
         self._log = Log(self, 0.2)
-        self._asked: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._page = make_page(p.view_host, p.view_port, self._asked.put)
-        self._urdf = self._commander = ''
-        self._input: ArmInput | None = None
-        self._troubles: dict[str, str] = {}
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED_QOS)
-        self.create_subscription(String, TOPIC, self._on_commander, LATCHED_QOS)
+        self._scheduled: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.page = make_page(p.view_host, p.view_port, self._scheduled.put)
+        self._urdf = self._active = ''
+        self.arm: ArmMonitor | None = None
+        self._last_warning: dict[str, str] = {}
+        self._refused = 0
+        self.create_subscription(String, 'robot_description', self.on_description, LATCHED_QOS)
+        self.create_subscription(String, TOPIC, self._on_active_controller, LATCHED_QOS)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
-        self.create_timer(1.0 / _PICTURES, self._picture)
+        self.create_timer(1.0 / _PICTURES, self.update)
         self.create_timer(_LOOK, self._look)
-        own = self._page.url.endswith(f':{p.view_port}')
-        taken = '' if own else f'port {p.view_port} is taken; '
-        self._log.info(f'{taken}open {self._page.url}')
+        if self.page.port != p.view_port:
+            self._log.warning(f'port {p.view_port} is taken')
+        # Not logged: /rosout would give the token to every node.
+        print(f'[view] open {self.page.url}', flush=True)
 
-    def _on_description(self, message: String) -> None:
-        """Show another arm."""
+    def on_description(self, message: String) -> None:
+        """Show the arm of a robot_description."""
         if message.data == self._urdf:
             return
         p = self.parameters
@@ -76,39 +78,46 @@ class ViewNode(Node):
         except ArmError as error:
             self._log.error(f'robot_description: {error}')
             return
-        if self._input is not None:
+        if self.arm is not None:
             self._input.close()
-            self._orders.close()
-        self._urdf, self._watched = message.data, Watched(model)
-        self._orders = ArmOrders(self, self._watched, self._page.set_gains)
-        self._page.set_arm(model, p, self._orders)
-        self._input = ArmInput(self, self._watched)
+            self.commands.close()
+        self._urdf, self.arm = message.data, ArmMonitor(model)
+        self.commands = ArmCommands(self, self.arm, self.page.set_gains)
+        self.page.set_arm(model, p, self.commands)
+        self._input = ArmInput(self, self.arm)
         self._look()
 
-    def _on_commander(self, message: String) -> None:
-        self._commander = message.data
+    def _on_active_controller(self, message: String) -> None:
+        self._active = message.data
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        """Say on the page what a node of this arm complains of, once."""
+        """Add a warning of a node of this arm to the page's events, unless it is repeated."""
         prefix = prefix_of(self)
         for status in message.status:
             name = status.name.removeprefix(prefix)
-            if self._input is None or '/' in name or not status.name.startswith(prefix):
+            if self.arm is None or '/' in name or not status.name.startswith(prefix):
                 continue
             if status.level == DiagnosticStatus.OK:
                 continue
-            alike = re.sub(r'[\d.]+', '#', status.message)  # but for its numbers
-            if alike != self._troubles.get(name):
+            warning = re.sub(r'[\d.]+', '#', status.message)  # two that differ in numbers are one
+            if warning != self._last_warning.get(name):
                 _, refused, reason = status.message.rpartition('refused: ')
-                say = self._watched.notices.refuse if refused else self._watched.notices.warn
-                say(name, reason, self._watched.time)
-            if len(self._troubles) > _MOST_NAMES:
-                self._troubles.clear()
-            self._troubles[name] = alike
+                if refused:
+                    self.arm.events.refuse(name, reason, self.arm.time)
+                else:
+                    self.arm.events.add(f'{name}: {reason}', self.arm.time, bad=True)
+            if len(self._last_warning) > _MOST_NAMES:
+                self._last_warning.clear()
+            self._last_warning[name] = warning
 
     def _look(self) -> None:
-        """Find the controller whose word on the reference counts."""
-        if self._input is None:
+        """Use the active controller, or the first that publishes its state."""
+        refused = sum(self.page.refused.values())
+        if refused > self._refused:
+            self._refused = refused
+            counts = ', '.join(f'{count} {why}' for why, count in self.page.refused.most_common(5))
+            self._log.warning(f'the page has refused: {counts}')
+        if self.arm is None:
             return
         space, end = self.get_namespace().rstrip('/') + '/', '/controller_state'
         names = [
@@ -119,46 +128,46 @@ class ViewNode(Node):
         ]  # fmt: skip
         names = sorted(name for name in names if '/' not in name)
         first = names[0] if names else ''
-        chosen = self._commander if self._commander in names else first
+        chosen = self._active if self._active in names else first
         if chosen != self._input.controller:
-            self._input.look_at(chosen)
-            self._orders.use(chosen)
-        self._orders.look()
+            self._input.use(chosen)
+            self.commands.use(chosen)
+        self.commands.read_gains()
 
-    def _picture(self) -> None:
-        """Do what was asked for, read what has come, and show it."""
-        if self._input is None:
+    def update(self) -> None:
+        """Do what users did on the page, read the newest messages, and show them."""
+        if self.arm is None:
             return
-        for _ in range(self._asked.qsize()):  # no more: somebody may ask without end
+        for _ in range(self._scheduled.qsize()):  # a browser may send faster than this loop
             try:
-                self._asked.get_nowait()()
+                self._scheduled.get_nowait()()
             except Exception as error:  # a browser can send anything
                 why = str(error) if isinstance(error, ArmError) else repr(error)
-                self._watched.notices.refuse('page', why, self._watched.time)
+                self.arm.events.refuse('page', why, self.arm.time)
         try:
             self._input.read()
         except ArmError as error:
             self._log.warning(str(error))
-        if self._page.is_watched:
+        if self.page.has_browser:
             self._show(self._input.controller)
 
     def _show(self, controller: str) -> None:
-        """Bring the page up to date; where a browser has broken it, build it anew."""
+        """Update the page; build it again where a browser has broken it."""
         try:
-            self._page.show(self._watched, controller)
+            self.page.show(self.arm, controller)
         except Exception as error:
-            self._log.warning(f'the page is built anew: {error!r}')
-            self._page.set_arm(self._watched.model, self.parameters, self._orders)
-            self._orders.use(controller)
+            self._log.warning(f'the page is built again: {error!r}')
+            self.page.set_arm(self.arm.model, self.parameters, self.commands)
+            self.commands.use(controller)
 
     def destroy_node(self) -> None:
-        """End the page."""
-        if self._input is not None:
+        """Stop the page's server."""
+        if self.arm is not None:
             self._input.close()
-        self._page.close()
+        self.page.close()
         super().destroy_node()
 
 
 def main() -> NoReturn:
-    """Run the node; threads of the server would be waited for."""
+    """Run the node; exit at once, because threads of the server may still run."""
     run_and_exit('view', ViewNode)

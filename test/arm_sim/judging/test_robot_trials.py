@@ -17,8 +17,8 @@ from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.report import Trials
 from arm_sim.robot_trials.tried import SIZE, Tried, try_robot
 from arm_sim.runs.robot import Robot
-from arm_sim.viewer import portrait as pictures
-from arm_sim.viewer.portrait import portrait
+from arm_sim.viewer import arm_picture as pictures
+from arm_sim.viewer.arm_picture import arm_picture
 
 JOINTS = [revolute('a', 'xyz="0 0 0.3"', '0 1 0'), revolute('b', 'xyz="0 0 0.2"', '1 0 0')]
 ARM = chain('arm', JOINTS)
@@ -145,7 +145,7 @@ def test_what_no_mjcf_can_say_is_told(written, tmp_path):
 @pytest.mark.parametrize('name', ['ur5e', 'talos_left_arm'])
 def test_a_picture_has_the_whole_arm_in_its_middle_and_no_floor_before_it(name):
     robot = Robot.load(name)
-    picture = portrait(robot.model, robot.start, 120, 100).astype(int)
+    picture = arm_picture(robot.model, robot.start, 120, 100).astype(int)
     assert picture.shape == (100, 120, 3)
     dark = picture.min(axis=2) < 120  # neither paper nor shadow
     rows, columns = np.nonzero(dark)

@@ -27,9 +27,10 @@ from arm_sim.replay.ros import render
 from arm_sim.replay.ros.recorded_run import RecordedRun
 from arm_sim.viewer import film_files, offscreen
 from arm_sim.viewer.camera import FIELD_OF_VIEW, View, axes_of, camera_for
-from arm_sim.viewer.caption import Caption, ErrorScale
+from arm_sim.viewer.caption import Caption
+from arm_sim.viewer.error_scale import ErrorScale
 from arm_sim.viewer.film_files import KINDS, MOST, check_file, usual_speed, write_gif, write_mp4
-from arm_sim.viewer.motion import Motion, pieces
+from arm_sim.viewer.recorded_motion import RecordedMotion, timed_segments
 
 # In grey, so that what is coloured in a picture is the path.
 URDF = re.sub(r'rgba="[^"]*"', 'rgba="0.7 0.7 0.7 1"', find_urdf('planar_3r').read_text())
@@ -209,7 +210,7 @@ def test_a_path_is_drawn_in_few_pieces_near_it_and_not_over_a_reset():
     ])  # fmt: skip
     t, level = np.arange(903.0), np.zeros(903, dtype=np.int64)
     level[:150] = 3
-    drawn = pieces(t, path, level, 0.004)
+    drawn = timed_segments(t, path, level, 0.004)
     lengths = np.linalg.norm(drawn.end - drawn.start, axis=1)
     assert len(lengths) <= 8
     np.testing.assert_allclose(lengths.sum(), 0.9, atol=0.02)
@@ -221,7 +222,7 @@ def test_a_path_is_drawn_in_few_pieces_near_it_and_not_over_a_reset():
     np.testing.assert_array_equal(drawn.end[drawn.begun < 200.0][:-1], now.end[:-1])
     turn = np.linspace(0.0, 6.0, 2000)
     circle = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
-    drawn = pieces(turn, circle, np.zeros(2000, dtype=np.int64), 0.01)
+    drawn = timed_segments(turn, circle, np.zeros(2000, dtype=np.int64), 0.01)
     middles = 0.5 * (drawn.start + drawn.end)
     assert len(middles) > 10
     assert 1.0 - np.linalg.norm(middles, axis=1).min() <= 0.25 * 0.01
@@ -261,7 +262,7 @@ def test_a_long_title_is_cut_and_stays_within_the_picture():
 def test_a_motion_knows_no_error_where_no_controller_told_of_one():
     q = np.zeros((3, 3))
     empty = np.empty((0, 3))
-    motion = Motion.of(ARM, np.arange(3.0), q, np.array([]), empty, empty)
+    motion = RecordedMotion.of(ARM, np.arange(3.0), q, np.array([]), empty, empty)
     assert np.isnan(motion.error_at(np.array([0.5]))).all()
     assert len(motion.between(1.0, 2.0).t) == 2
 

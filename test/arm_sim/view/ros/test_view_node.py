@@ -15,9 +15,9 @@ from std_msgs.msg import String  # noqa: E402
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_interfaces.srv import ComputeIK  # noqa: E402
+from arm_sim.view.monitor import ArmMonitor  # noqa: E402
 from arm_sim.view.ros.arm_input import ArmInput  # noqa: E402
 from arm_sim.view.ros.view_node import ViewNode  # noqa: E402
-from arm_sim.view.watched import Watched  # noqa: E402
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'))
 BYTES = {'one': b'\x00', 'header only': b'\x00\x01\x00\x00', 'noise': bytes(range(256))}
@@ -36,11 +36,10 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_shown(topic):
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(fresh_domain()))
     node = rclpy.create_node('looks_on', context=context)
-    watched = Watched(UR5E)
-    source = ArmInput(node, watched)
-    source.look_at('c')
-    listening = (source._states, *source._of_controller)
-    kinds = {each.topic_name: each.msg_type for each in listening}
+    arm = ArmMonitor(UR5E)
+    source = ArmInput(node, arm)
+    source.use('c')
+    kinds = {each.topic_name: each.msg_type for each in source.subscriptions}
     hostile = node.create_publisher(kinds[f'/{topic}'], topic, 10)
     states = node.create_publisher(JointState, 'joint_states', 1)
     wait(lambda: hostile.get_subscription_count() and states.get_subscription_count())
@@ -59,7 +58,7 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_shown(topic):
         assert '\n' not in refused[0]
     state = JointState(name=UR5E.joint_names, position=[0.1] * 6)
     state.header.stamp.sec = 7
-    wait(lambda: publish(states, state) or watched.time == 7.0)
+    wait(lambda: publish(states, state) or arm.time == 7.0)
     source.close()
     node.destroy_node()
     rclpy.try_shutdown(context=context)
@@ -68,7 +67,7 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_shown(topic):
 class Page:
     """A page that nobody looks at."""
 
-    url, is_watched = 'http://localhost:8080', False
+    url, port, has_browser, refused = 'http://localhost:8080', 8080, False, {}
 
     def __init__(self, host, port, ask):
         self.ask = ask
@@ -78,25 +77,25 @@ class Page:
         return lambda *given: self.done.append(name)
 
 
-def test_what_a_browser_asks_for_and_nobody_can_do_is_refused_on_the_page(monkeypatch):
+def test_an_impossible_command_of_a_browser_is_refused_on_the_page(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
     node = ViewNode(Page)
-    node._on_description(String(data=UR5E.urdf))
+    node.on_description(String(data=UR5E.urdf))
     done = []
-    monkeypatch.setattr(node._orders._wrenches, 'get_subscription_count', lambda: 1)
+    monkeypatch.setattr(node.commands.wrenches, 'get_subscription_count', lambda: 1)
 
     def push():
-        node._orders.push(UR5E.tip_frame, np.zeros(3), 1e300)
+        node.commands.push(UR5E.tip_frame, np.zeros(3), 1e300)
 
-    for order in (lambda: round(float('nan')), lambda: {}['up'], push, lambda: done.append(1)):
-        node._page.ask(order)
-    node._page.ask(lambda: node._page.ask(lambda: done.append(2)))
-    node._picture()
+    for command in (lambda: round(float('nan')), lambda: {}['up'], push, lambda: done.append(1)):
+        node.page.ask(command)
+    node.page.ask(lambda: node.page.ask(lambda: done.append(2)))
+    node.update()
     assert done == [1]  # what is asked meanwhile has its turn with the next picture
-    node._picture()
+    node.update()
     assert done == [1, 2]
-    told = node._watched.notices.news()
+    told = node.arm.events.changes()
     assert 'cannot convert float NaN to integer' in told
     assert 'up' in told
     assert 'time of a push [s] is 1e+300; it must be finite, &gt;= 0 and &lt;= 3600' in told
@@ -104,14 +103,14 @@ def test_what_a_browser_asks_for_and_nobody_can_do_is_refused_on_the_page(monkey
     rclpy.try_shutdown()
 
 
-def test_a_page_that_a_browser_has_broken_is_built_anew(monkeypatch):
+def test_a_page_that_a_browser_has_broken_is_built_again(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
     node = ViewNode(Page)
-    node._on_description(String(data=UR5E.urdf))
-    page = node._page
-    page.is_watched = True
-    node._picture()
+    node.on_description(String(data=UR5E.urdf))
+    page = node.page
+    page.has_browser = True
+    node.update()
     assert page.done[-1] == 'show'
 
     def broken(*given):
@@ -119,10 +118,10 @@ def test_a_page_that_a_browser_has_broken_is_built_anew(monkeypatch):
 
     page.show = broken
     count = page.done.count('set_arm')
-    node._picture()
+    node.update()
     assert page.done.count('set_arm') == count + 1
     del page.show
-    node._picture()
+    node.update()
     assert page.done[-1] == 'show'
     node.destroy_node()
     rclpy.try_shutdown()
@@ -136,13 +135,11 @@ def test_a_page_that_a_browser_has_broken_is_built_anew(monkeypatch):
         (UR5E.joint_names, [float('nan')] * 6, 'is not finite'),
     ],
 )
-def test_an_answer_of_somebody_elses_kinematics_that_is_none_is_refused(
-    names, position, says, monkeypatch
-):
+def test_an_invalid_answer_of_inverse_kinematics_is_refused(names, position, says, monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
     node = ViewNode(Page)
-    node._on_description(String(data=UR5E.urdf))
+    node.on_description(String(data=UR5E.urdf))
     asked = []
 
     class Client:
@@ -153,11 +150,11 @@ def test_an_answer_of_somebody_elses_kinematics_that_is_none_is_refused(
             asked.append(rclpy.task.Future())
             return asked[-1]
 
-    node._orders._clients['tip'], real = Client(), node._orders._clients['tip']
-    node._orders.reach(UR5E.forward_kinematics(UR5E.neutral()))
+    node.commands.clients['tip'], real = Client(), node.commands.clients['tip']
+    node.commands.reach(UR5E.forward_kinematics(UR5E.neutral()))
     answer = ComputeIK.Response(success=True, joint_names=names, position=position)
     asked[0].set_result(answer)
-    assert says in node._watched.notices.news().replace('&#39;', "'")
-    node._orders._clients['tip'] = real
+    assert says in node.arm.events.changes().replace('&#39;', "'")
+    node.commands.clients['tip'] = real
     node.destroy_node()
     rclpy.try_shutdown()

@@ -1,0 +1,124 @@
+"""The observed state of a moving arm: newest state and reference, errors, history and goal."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
+from arm_sim.view.event_log import EventLog
+from arm_sim.view.history import History
+from arm_sim.viewer.trail import Trail
+
+_OLD = 1.0  # age at which a reference is no longer shown [s]
+
+
+@dataclass
+class GoalProgress:
+    """The progress of a goal.
+
+    Attributes:
+        seconds: its duration [s].
+        at: time in it [s].
+        end: how it ended; empty while it runs.
+    """
+
+    seconds: float
+    at: float = 0.0
+    end: str = ''
+
+    @property
+    def share(self) -> float:
+        """The share of the goal that is done, 0 to 1."""
+        return min(1.0, self.at / self.seconds) if self.seconds > 0.0 else 1.0
+
+
+class ArmMonitor:
+    """Collects what the messages of an arm report; begins again where time goes back.
+
+    Attributes:
+        model: the arm.
+        t: time of the newest state [s]; nan before the first.
+        q: (n,) the newest positions [rad | m].
+        reference: (n,) [rad | m], or None.
+        torque: (n,) share of the limit; nan without a limit.
+        error: (n,) of the joints [rad | m]; nan without a reference.
+        tip_error: [m].
+        trail, history: path of the tip, measurements for the plots.
+        events: what happened.
+        goal: the newest one, or None.
+    """
+
+    def __init__(self, model: RobotModel):
+        """Begin at the model's neutral configuration."""
+        self.model, self.q = model, model.neutral()
+        limit = model.effort_limit
+        self._limit = np.where(np.isfinite(limit), limit, np.nan)
+        self.trail, self.history, self.events = Trail(), History(model.nv), EventLog()
+        self.torque = np.full(model.nv, np.nan)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.t = self._state_t = self._report_t = self._added_t = float('nan')
+        self._clear_reference()
+        self.goal: GoalProgress | None = None
+        self.trail.clear()
+        self.history.clear()
+
+    def _clear_reference(self) -> None:
+        self.reference: Array | None = None
+        self.error, self.tip_error = np.full(self.model.nv, np.nan), float('nan')
+
+    def on_state(self, t: float, q: Array, effort: Array | None) -> None:
+        """Take a state: positions (n,) [rad | m] and torques (n,) [N.m | N]."""
+        if t < self._state_t:
+            self._begin()
+        self._state_t = t
+        if effort is not None:
+            self.torque = np.abs(effort) / self._limit
+        if t < self.t:  # a report of a newer state came first
+            return
+        self.t, self.q = t, np.array(q)
+        if t > self._report_t + _OLD:
+            self._clear_reference()
+        if self.reference is None and not t <= self._added_t:
+            self._add(t, self._tip(q))
+
+    def on_report(self, t: float, q: Array, reference: Array, in_goal: float) -> None:
+        """Take a controller's report: state (n,), reference (n,), and time in the goal [s]."""
+        if t < self._report_t:
+            self._begin()
+        tip = self._tip(q)
+        self.tip_error = float(np.linalg.norm(self._tip(reference) - tip))
+        self.error = np.abs(self.model.difference(q, reference))
+        self.reference, self._report_t = np.array(reference), t
+        if not t < self.t:
+            self.t, self.q = t, np.array(q)
+        if self.goal is not None and not self.goal.end:
+            self.goal.at = in_goal
+        self._add(t, tip)
+
+    def _tip(self, q: Array) -> Array:
+        return self.model.forward_kinematics(q).translation.copy()
+
+    def _add(self, t: float, tip: Array) -> None:
+        self._added_t = t
+        self.trail.add(tip, self.tip_error)
+        self.history.add(t, self.error, self.torque, self.tip_error)
+
+    def on_goal(self, seconds: float) -> None:
+        """Take a goal that was accepted, with its duration [s]."""
+        self.goal = GoalProgress(seconds)
+
+    def on_result(self, good: bool, reason: str) -> None:
+        """Take the end or the refusal of a goal."""
+        if not good:
+            self.events.refuse('goal', reason, self.time)
+        if self.goal is not None and not self.goal.end:
+            self.goal.end = 'done' if good else 'ended'
+            self.goal.at = self.goal.seconds if good else self.goal.at
+
+    @property
+    def time(self) -> float:
+        """Time of the newest state [s], 0 before the first."""
+        return 0.0 if np.isnan(self.t) else self.t

@@ -1,0 +1,94 @@
+"""The page's scene: the arm, its ghosts, the path of its tip, floor and light."""
+
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.checks import Array
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_sim.view.arm_figure import ArmFigure
+from arm_sim.view.arm_shapes import arm_shapes
+from arm_sim.view.monitor import ArmMonitor
+from arm_sim.viewer.camera import FIELD_OF_VIEW, View, axes_of, camera_for
+from arm_sim.viewer.scene import Scene
+
+_REFERENCE, _SLIDERS = (70, 110, 180), (245, 130, 30)  # colours of the ghosts
+_APART = 0.0005  # nearer to the arm, the reference's ghost would only blur it [m]
+_THICKNESS = 0.005  # of the path, as a share of the arm's size
+_PATH_PERIOD = 6  # pictures between two updates of the path
+_TILE = 0.5  # [m]
+_VIEW, _ASPECT = View(azimuth=130.0, elevation=-21.0), 1.3
+
+
+class PageScene:
+    """What the page shows of an arm.
+
+    Attributes:
+        size: extent of the space that the arm reaches [m].
+        sliders: the ghost at the positions of the sliders.
+    """
+
+    def __init__(self, server: Any, model: RobotModel, surroundings: Surroundings):
+        """Build the scene in viser's server, whose scene is empty."""
+        arm, scene = Scene(model, surroundings), server.scene
+        shapes = arm_shapes(arm)
+        moving = [shape for shape in shapes if shape.body]
+        self._arm = ArmFigure(scene, '/arm', arm, shapes)
+        self._reference = ArmFigure(scene, '/reference', arm, moving, _REFERENCE)
+        self.sliders = ArmFigure(scene, '/sliders', arm, moving, _SLIDERS)
+        self._scene, self._pictures = scene, 0
+        self._path: Any = None
+        self.size = self._place_camera(server, arm)
+        self._add_surroundings(surroundings)
+
+    def _place_camera(self, server: Any, arm: Scene) -> float:
+        """Place the camera that a new page begins with; return the arm's size [m]."""
+        rng, found = np.random.default_rng(0), []
+        for _ in range(20):
+            arm.show(arm.model.random_configuration(rng))
+            found.append(arm.mj_data.xpos.copy())
+        low, high = np.percentile(np.concatenate(found), [2, 98], axis=0)
+        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+        camera = camera_for(corners, _VIEW, _ASPECT, 0.0)
+        forward = axes_of(_VIEW.azimuth, _VIEW.elevation)[2]
+        server.initial_camera.fov = np.radians(FIELD_OF_VIEW)
+        server.initial_camera.look_at = tuple(camera.lookat)
+        server.initial_camera.position = tuple(camera.lookat - camera.distance * forward)
+        return max(float(np.linalg.norm(high - low)), 0.1)
+
+    def _add_surroundings(self, surroundings: Surroundings) -> None:
+        """Add floor and light."""
+        scene = self._scene
+        if surroundings.floor:
+            scene.add_grid(
+                '/floor', infinite_grid=True, cell_size=_TILE / 5, section_size=_TILE,
+                cell_color=(222, 226, 230), section_color=(190, 197, 205), cell_thickness=0.6,
+                section_thickness=1.0, fade_distance=max(8.0 * self.size, 4.0),
+                plane_color=(246, 247, 249), plane_opacity=1.0, shadow_opacity=0.25,
+                position=(0.0, 0.0, -1e-3),
+            )  # fmt: skip
+        scene.configure_default_lights(cast_shadow=False)
+        scene.add_light_directional(
+            '/sun', intensity=1.6, cast_shadow=True,
+            position=tuple(self.size * np.array([1.0, -0.8, 2.2])),
+        )  # fmt: skip
+
+    def show(self, arm: ArmMonitor, sliders: Array | None) -> None:
+        """Show an arm; `sliders` (n,): positions that the user is choosing, or None."""
+        self._arm.show(arm.q)
+        self._reference.show(arm.reference if arm.tip_error > _APART else None)
+        self.sliders.show(sliders)
+        self._pictures += 1
+        path = arm.trail.changes() if self._pictures % _PATH_PERIOD == 0 else None
+        if path is None:
+            return
+        if self._path is not None and not len(path.points):
+            self._path.remove()
+            self._path = None
+        elif self._path is None and len(path.points):
+            self._path = self._scene.add_line_segments(
+                '/path', path.points, path.colours, thickness=_THICKNESS * self.size
+            )
+        elif self._path is not None:
+            self._path.points, self._path.colors = path.points, path.colours
