@@ -20,12 +20,12 @@ from conditions import own_domain, print_conditions
 from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
+from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_controllers.ros.running import make_executor, run_node
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
-from arm_sim.cartesian.ros.pose_messages import pose_to_message
 
 START = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
 TIMEOUT = 60.0

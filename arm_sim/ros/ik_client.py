@@ -9,8 +9,8 @@ import pinocchio as pin
 from geometry_msgs.msg import PoseArray
 from rclpy.node import Node
 
+from arm_controllers.ros.pose_messages import pose_to_message
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
-from arm_sim.cartesian.ros.pose_messages import pose_to_message
 
 
 class IkClient:

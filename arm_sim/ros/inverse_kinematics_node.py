@@ -17,6 +17,11 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
+from arm_controllers.ros.pose_messages import (
+    pose_from_message,
+    pose_to_message,
+    poses_from_message,
+)
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
@@ -30,11 +35,6 @@ from arm_dynamics.inverse_kinematics import (
 )
 from arm_dynamics.parameters import parameter
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
-from arm_sim.cartesian.ros.pose_messages import (
-    pose_from_message,
-    pose_to_message,
-    poses_from_message,
-)
 from arm_sim.cartesian.tip_parameters import TipParameters
 
 _DIAGNOSTICS_PERIOD = 1.0

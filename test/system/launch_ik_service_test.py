@@ -23,11 +23,11 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
+from arm_controllers.ros.pose_messages import pose_from_message, pose_to_message
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
-from arm_sim.cartesian.ros.pose_messages import pose_from_message, pose_to_message
 
 Q = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
 

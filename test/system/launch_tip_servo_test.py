@@ -12,8 +12,8 @@ from geometry_msgs.msg import PoseArray, PoseStamped, TwistStamped
 from patience import ask
 from rclpy.action import ActionClient
 
+from arm_controllers.ros.pose_messages import pose_to_message
 from arm_interfaces.action import LinearMove
-from arm_sim.cartesian.ros.pose_messages import pose_to_message
 
 CONTROLLER = 'servo_controller'
 

@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.pose_messages import pose_to_message, poses_from_message
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
@@ -13,7 +14,6 @@ from arm_dynamics.paths.pose_path import CORNER
 from arm_dynamics.paths.time_scaling import TimedPath
 from arm_interfaces.action import LinearMove
 from arm_sim.cartesian.linear_move import LinearMoveParameters, plan_move
-from arm_sim.cartesian.ros.pose_messages import pose_to_message, poses_from_message
 
 
 def plan_goal(

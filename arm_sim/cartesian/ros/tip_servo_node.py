@@ -16,12 +16,12 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp, to_ns
 from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.parameters import parameter
-from arm_sim.cartesian.ros.pose_messages import pose_from_message
 from arm_sim.cartesian.tip_parameters import TipParameters
 from arm_sim.cartesian.tip_servo import Step, TipServo
 from arm_sim.cartesian.tip_servo_parameters import TipServoParameters

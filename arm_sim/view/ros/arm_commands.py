@@ -19,10 +19,10 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_interfaces.srv import ComputeIK
-from arm_sim.cartesian.ros.pose_messages import pose_to_message
 from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.slider_moves import move_time
 
