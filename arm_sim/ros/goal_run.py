@@ -1,8 +1,8 @@
-"""The simulator and a controller as a task uses them: reset, follow, record."""
+"""The simulator and a controller as a task uses them: reset, follow, collect the states."""
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,52 +14,56 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
+from std_msgs.msg import UInt8MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp, trajectory_message
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, RECORD_QOS
+from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
-from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
 from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
+from arm_sim.recording.ros import loop_messages
 from arm_sim.ros.waiting import Waiting
 from arm_sim.runs.record import JointStates
 
-# In lock-step time runs no further ahead of the recorder than so many states: the simulator keeps
-# 1000 of them for those who lag behind.
+# In lock-step simulated time runs at most this number of states ahead of those that have arrived:
+# Fast DDS keeps 512 KiB for a process that lags behind.
 _AHEAD = 600
 # The node that takes goals where the controller is not one of this package.
 EXTERNAL = 'external_controller'
 _SOON = Duration(seconds=0.01)
-# So many answers after its receipt a goal is known: one may be under way, one before it in line.
+# Number of answers after the receipt of a goal until the controller surely knows the goal: one may
+# be under way, one before it in line.
 _KNOWN = 3
-# In real time no command is this old but on a machine that is too slow [ms].
+# In real time a command is older than this only on a machine that is too slow [ms].
 _TOO_OLD_MS = 50.0
+Messages = Sequence[tuple[int, bytes]]
 
 
-def joint_states(raw: Iterable[bytes], reader: JointStateReader) -> JointStates:
+def joint_states(raw: Sequence[bytes], reader: JointStateReader) -> JointStates:
     """Return serialised states as arrays, one row for each stamp."""
-    rows = {}
-    for data in raw:
-        reader.open(data)
-        rows[reader.time_ns] = [reader.values(field).copy() for field in FIELDS]
-    q, v, effort = (np.array(column) for column in zip(*rows.values(), strict=True))
-    return JointStates(np.array(list(rows)), q, v, effort)
+    time_ns, fields = reader.read_all(raw)
+    newest = {stamp: row for row, stamp in enumerate(time_ns.tolist())}
+    rows = list(newest.values()) if len(newest) < len(time_ns) else slice(None)
+    return JointStates(time_ns[rows], *(fields[name][rows] for name in FIELDS))
 
 
 class GoalRun:
     """A run of the arm in simulated time.
 
+    The states come in batches, on the simulator's `loop_messages`, and stay bytes until the end of
+    the run: the control loop serves no other subscriber.
+
     Attributes:
         states: every joint state since the reset, serialised.
-        diagnostics: what the simulator said last of itself.
+        diagnostics: values of the simulator's newest diagnostic status.
         fault: why physics has stopped, or ''.
-        wall_time: what the last run took [s].
+        wall_time: duration of the last run [s of the wall clock].
         wait_until, call: of its `Waiting`.
     """
 
@@ -70,18 +74,18 @@ class GoalRun:
         joints: tuple[str, ...],
         server: str,
         timeout: float,
-        on_state: Callable[[bytes], None] = lambda data: None,
+        on_messages: Callable[[Messages], None] = lambda messages: None,
     ):
         """Open clients.
 
         Args:
-            node, executor: whose they are, and what dispatches it.
+            node, executor: the task's node, and the executor that dispatches its callbacks.
             joints: in the order of the arm.
             server: the node that takes goals.
-            timeout: bounds the wait for other nodes [s].
-            on_state: is given every serialised state.
+            timeout: longest wait for another node [s].
+            on_messages: is called with all messages of the control loop, batch by batch.
         """
-        self._tell_state = on_state
+        self._on_messages = on_messages
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
         waiting = Waiting(node, executor, timeout)
         self.wait_until, self.call = waiting.wait_until, waiting.call
@@ -93,7 +97,7 @@ class GoalRun:
         self._follow = ActionClient(
             node, FollowJointTrajectory, f'{server}/follow_joint_trajectory'
         )
-        # Of an external controller no more is asked than a subscription to its goals.
+        # An external controller needs no more than a subscription to its goals.
         self._topic: Any = None
         if server == EXTERNAL:
             self._topic = node.create_publisher(
@@ -105,23 +109,26 @@ class GoalRun:
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
-        self._latest_ns = -1
-        node.create_subscription(JointState, 'joint_states', self._on_state, RECORD_QOS, raw=True)
+        self._latest_ns, self._answers = -1, 0
+        self._on_progress: Callable[[], Any] = lambda: None
+        node.create_subscription(
+            UInt8MultiArray, loop_messages.TOPIC, self.on_batch, RECORD_QOS, raw=True
+        )
 
     def reset(self) -> tuple[np.ndarray, np.ndarray]:
-        """Wait for everybody, pause, reset; return the initial state q, v, each (n,).
+        """Wait for all nodes, pause, reset; return the initial state q, v, each (n,).
 
         Raises:
-            ArmError: somebody is missing.
+            ArmError: a node is missing.
         """
-        self.wait_until(lambda: self._latest_ns >= 0, 'joint_states', 'simulator')
+        self.wait_until(lambda: self.states, 'states of the simulator', 'simulator')
+        self._reader.open(self.states[-1])
         launch, sender = os.environ.get(LAUNCH, ''), self._reader.sender
         if f' of launch {launch} ' not in sender and launch:
             raise ArmError(f'joint_states come from another launch: {sender}; end that first')
         self.wait_until(self._run_until.get_subscription_count, 'simulator')
         self.call(self._pause, SetBool.Request(data=True))
-        self.states.clear()
-        self._latest_ns = -1
+        self._clear()
         self.call(self._reset, Trigger.Request())
         self.fault = ''
         self.wait_until(lambda: self._latest_ns == 0, 'state after the reset')
@@ -130,24 +137,23 @@ class GoalRun:
         states = self.joint_states()
         return states.q[-1], states.v[-1]
 
+    def _clear(self) -> None:
+        self.states.clear()
+        self._latest_ns, self._answers = -1, 0
+
     def _wait_for_command(self, count: int = 1) -> None:
-        """Wait for so many answers of the controller: before the first it refuses goals."""
-        commands: list[bytes] = []
-        subscription = self._node.create_subscription(
-            JointState, 'joint_commands', commands.append, CONTROL_INPUT_QOS, raw=True
-        )
-        what = f'command of {self._server} on {subscription.topic_name}'
-        self.wait_until(lambda: len(commands) >= count, what)
-        self._node.destroy_subscription(subscription)
+        """Wait for answers of the controller, which refuses goals before the first one."""
+        enough = self._answers + count if self._topic is not None else 1
+        topic = self._node.resolve_topic_name('joint_commands')
+        self.wait_until(lambda: self._answers >= enough, f'command of {self._server} on {topic}')
 
     def follow(
         self, goal: Goal | None, end_ns: int, period_ns: int, on_time: Callable[[int], None]
     ) -> None:
         """Send a goal, if any, let time run until the stamp `end_ns`, and pause.
 
-        `period_ns`: of control, in lock-step, where time never runs far ahead of the states that
-        have arrived; 0: in real time. `on_time` is called with the newest stamp [ns] again and
-        again.
+        `period_ns`: control period in lock-step, where time never runs far ahead of the states
+        that have arrived; 0: real time. `on_time` is called with the newest stamp [ns] repeatedly.
 
         Raises:
             ArmError: the goal was refused, or ended without success; physics has stopped.
@@ -171,11 +177,13 @@ class GoalRun:
                 self._run_until.publish(stamp)
             return self._latest_ns >= end_ns or failed() or bool(self.fault)
 
+        self._on_progress = ended  # so that time need not wait until the condition is checked
         while not ended():
             what = f'state after t = {self._latest_ns * 1e-9:g} s{self._waits_for}'
             self.wait_until(
                 lambda so_far=self._latest_ns: ended() or self._latest_ns > so_far, what
             )
+        self._on_progress = lambda: None
         self.wall_time = time.monotonic() - begin
         self.call(self._pause, SetBool.Request(data=True))
         if self.fault:
@@ -186,21 +194,21 @@ class GoalRun:
 
     @property
     def _waits_for(self) -> str:
-        """What a lock-step waits for, where it may be long."""
+        """The cause of a long wait in lock-step."""
         return '' if self._topic is None else f': no answer of {EXTERNAL} to it on joint_commands'
 
     def _send(self, goal: Goal):
-        """Return the future of a goal's result; None where it goes to the topic.
+        """Return the future of a goal's result; None for a goal on the topic.
 
         Raises:
             ArmError: the goal is refused.
         """
         if self._topic is not None:
-            heard = self._topic.get_subscription_count
-            self.wait_until(heard, f'subscription to {self._topic.topic_name}')
+            subscribers = self._topic.get_subscription_count
+            self.wait_until(subscribers, f'subscription to {self._topic.topic_name}')
             self._topic.publish(trajectory_message(goal))
             self.wait_until(lambda: self._topic.wait_for_all_acked(_SOON), 'receipt of the goal')
-            if not goal.start_ns:  # it holds for the state that is shown already, again and again
+            if not goal.start_ns:  # the goal holds for the state that is published repeatedly
                 self._wait_for_command(_KNOWN)
             return None
         self.wait_until(self._follow.server_is_ready, self._server)
@@ -215,26 +223,35 @@ class GoalRun:
         """Return the states that were received since the reset."""
         return joint_states(self.states, self._reader)
 
-    def _on_state(self, data: bytes) -> None:
+    def on_batch(self, raw: bytes) -> None:
+        """Collect the states of a batch of the control loop's messages."""
         try:
-            self._reader.open(data)
-            self._tell_state(data)
+            messages = list(loop_messages.gathered(raw))
+            for what, data in messages:
+                if what == loop_messages.COMMAND:
+                    self._answers += 1
+                elif not self.states or data != self.states[-1]:
+                    time_ns = stamp_ns(data)
+                    if time_ns <= self._latest_ns:  # after a reset
+                        self._clear()
+                    self.states.append(data)
+                    self._latest_ns, self._answers = time_ns, 0
         except ArmError as error:
-            self._log.warning(f'state dropped: {error}')
+            self._log.warning(f'batch of states dropped: {error}')
             return
-        self.states.append(data)
-        self._latest_ns = self._reader.time_ns
+        self._on_messages(messages)
+        self._on_progress()
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name == self._simulator:
                 self.diagnostics = values = {value.key: value.value for value in status.values}
                 self.fault = status.message if status.level == DiagnosticStatus.ERROR else ''
-                with suppress(KeyError, ValueError):  # somebody else speaks under its name
+                with suppress(KeyError, ValueError):  # another node uses the simulator's name
                     self._oldest_ms = max(self._oldest_ms, float(values['oldest command [ms]']))
 
     def too_slow(self) -> str:
-        """Return how far the machine was behind real time, and what helps; '' if it was not."""
+        """Return how far the machine was behind real time, with a remedy; '' if it was not."""
         self.diagnostics = {}
         with suppress(ArmError):
             wait_until(self._executor, lambda: bool(self.diagnostics), 'diagnostics', 30.0)

@@ -1,4 +1,4 @@
-"""Inverse kinematics asked of the services `compute_ik` and `compute_ik_path`."""
+"""Inverse kinematics by the services `compute_ik` and `compute_ik_path`."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from arm_interfaces.srv import ComputeIK, ComputeIKPath
 
 
 class IkClient:
-    """Answers as `solve_ik` and `solve_path_ik` do for the model of the service's node."""
+    """Returns what `solve_ik` and `solve_path_ik` return for the model of the service's node."""
 
     def __init__(self, node: Node, base_frame: str, call: Callable[[Any, Any], Any]):
         """Open the clients; `call` returns the answer of a service client to a request."""
@@ -23,22 +23,23 @@ class IkClient:
         self._path = node.create_client(ComputeIKPath, 'compute_ik_path')
 
     def pose(self, target: pin.SE3, seed: np.ndarray, **tolerances: float) -> Any:
-        """Ask for q (n,) at one pose."""
+        """Return q (n,) at one pose."""
         target = pose_to_message(target, self._base)
         request = ComputeIK.Request(target=target, seed=seed.tolist(), **tolerances)
-        found = self._call(self._pose, request)
-        return _result(found, np.array(found.position), 'position_error', 'orientation_error')
+        answer = self._call(self._pose, request)
+        q = np.array(answer.position)
+        return _result(answer, q, 'position_error', 'orientation_error')
 
     def path(self, poses: np.ndarray, seed: np.ndarray, **tolerances: float) -> Any:
-        """Ask for q (m, n) along poses (m, 4, 4)."""
+        """Return q (m, n) along poses (m, 4, 4)."""
         path = PoseArray(poses=[pose_to_message(pin.SE3(each), '').pose for each in poses])
         path.header.frame_id = self._base
         request = ComputeIKPath.Request(path=path, seed=seed.tolist(), **tolerances)
-        found = self._call(self._path, request)
-        q = np.array(found.positions).reshape(-1, len(seed))
-        return _result(found, q, 'max_position_error', 'max_orientation_error')
+        answer = self._call(self._path, request)
+        q = np.array(answer.positions).reshape(-1, len(seed))
+        return _result(answer, q, 'max_position_error', 'max_orientation_error')
 
 
-def _result(found: Any, q: np.ndarray, *names: str) -> SimpleNamespace:
-    values = {name: getattr(found, name) for name in ('success', 'reason', *names)}
+def _result(answer: Any, q: np.ndarray, *names: str) -> SimpleNamespace:
+    values = {name: getattr(answer, name) for name in ('success', 'reason', *names)}
     return SimpleNamespace(q=q, **values)

@@ -102,8 +102,6 @@ class StateOutput:
         state.effort[:] = plant.effort
         self._shown = state.serialized(time_ns)
         self.show_again()
-        if self._loop.wanted:
-            self._loop.add(STATE, self._shown)
         every = self._clock_every
         due = every and simulation.steps % every == 0
         if due and self._clock_publisher.get_subscription_count():  # else nobody pays for it
@@ -113,6 +111,8 @@ class StateOutput:
 
     def show_again(self) -> None:
         """Publish the last state once more, bit for bit."""
+        if self._loop.wanted:
+            self._loop.add(STATE, self._shown)
         near = sum(each.cycle is not None for each in self.neighbours)
         if not near or self._state_publisher.get_subscription_count() > near:
             self._state_publisher.publish(self._shown)

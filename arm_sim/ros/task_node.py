@@ -126,11 +126,11 @@ class TaskNode(Node):
         self._say(f'{RobotArgument.of(p.robot).label} under {p.law}, {p.mode}')
         pin_to_core(p.core)
         recorder = self._recorder
-        record = (recorder.take_state,) if recorder else ()
+        record = (recorder.take,) if recorder else ()
         arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, *record)
         q, v = arm.reset()
         if recorder and p.law != 'none':
-            arm.wait_until(lambda: recorder.ready or recorder.failed, 'commands to record')
+            arm.wait_until(lambda: recorder.ready or recorder.failed, 'parameters to record')
         robot = replace(self.robot, start=q)
         call_ik = partial(arm.call, of='inverse_kinematics')
         task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, call_ik))

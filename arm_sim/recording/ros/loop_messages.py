@@ -1,8 +1,8 @@
-"""What passes through a simulator's control loop, many messages in one, for a recorder.
+"""The messages of a simulator's control loop, many in one, for tasks and recorders.
 
-To hand each message to one more reader takes the loop as long as to compute and to send it
-(`benchmarks/recording.py`). So a simulator gathers those that it sends and gets while a recorder
-listens, and publishes them together.
+To publish each state and each command to one more reader takes the loop as long as to compute and
+publish it once (`benchmarks/recording.py`). So a simulator collects the serialised states that it
+publishes and the commands that it receives, and publishes them together, in their order.
 """
 
 import struct
@@ -20,22 +20,22 @@ from arm_dynamics.checks import ArmError
 TOPIC = 'simulator/loop_messages'
 KIND = 'std_msgs/msg/UInt8MultiArray'
 STATE, COMMAND = 0, 1
-# A message of at most so many others, or whatever came within so long [s].
-_MANY, _LATEST = 40, 0.02
-# So many of them are kept while other messages come one by one.
-_MOST = 4000
+# A batch has at most this number of messages, and no message waits longer than this [s].
+_BATCH, _LONGEST_WAIT = 40, 0.02
+# Number of messages that `Takeover` keeps while it also receives them one by one.
+_KEPT = 4000
 _NEVER = 2**63
-_HEAD = struct.Struct('=BI')  # what it is, and its length in bytes
-# A UInt8MultiArray in its serialised form: encoding, no dimensions, no offset; the data's length.
+_HEAD = struct.Struct('=BI')  # STATE or COMMAND, length [bytes]
+# A serialised UInt8MultiArray: encoding, no dimensions, no offset; then the length of the data.
 _LENGTH = struct.Struct('=I')
 _BEFORE = bytes(serialize_message(UInt8MultiArray()))[: -_LENGTH.size]
 
 
 class LoopMessages:
-    """Gathers and publishes serialised messages while somebody listens.
+    """Collects and publishes serialised messages while the topic has subscribers.
 
     Attributes:
-        wanted: whether somebody does; else nothing need be added.
+        wanted: whether it has; otherwise `add` need not be called.
     """
 
     def __init__(self, node: Node):
@@ -43,30 +43,31 @@ class LoopMessages:
         self._publisher = node.create_publisher(UInt8MultiArray, '~/loop_messages', STATE_QOS)
         self._parts: list[bytes] = []
         self.wanted = False
-        now_and_then(node, _LATEST, self._look)
+        now_and_then(node, _LONGEST_WAIT, self._look)
 
     def add(self, what: int, raw: bytes) -> None:
         """Add a STATE or a COMMAND."""
         self._parts += (_HEAD.pack(what, len(raw)), raw)
-        if len(self._parts) >= 2 * _MANY:
-            self._send()
+        if len(self._parts) >= 2 * _BATCH:
+            self.publish()
 
     def _look(self) -> None:
         self.wanted = self._publisher.get_subscription_count() > 0
         if self._parts:
-            self._send()
+            self.publish()
 
-    def _send(self) -> None:
+    def publish(self) -> None:
+        """Publish the messages that were added since the last batch."""
         data = b''.join(self._parts)
         self._parts.clear()
         self._publisher.publish(_BEFORE + _LENGTH.pack(len(data)) + data)
 
 
 def gathered(raw: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield what each gathered message is, and its bytes.
+    """Yield STATE or COMMAND and the bytes of each message of a batch.
 
     Raises:
-        ArmError: they end before their time, or nobody gathered them.
+        ArmError: the batch is cut off, or is none.
     """
     at = len(_BEFORE) + _LENGTH.size
     if raw[: len(_BEFORE)] != _BEFORE or len(raw) < at:
@@ -82,42 +83,45 @@ def gathered(raw: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 class Takeover:
-    """Goes over from messages that come one by one to gathered ones, without a gap.
+    """Changes from messages received one by one to batches, without a gap.
 
-    Both come for a while: what was gathered is kept until it begins before the newest of each.
+    Both arrive for a while: batches are kept until they begin before the newest state and the
+    newest command that came one by one.
 
     Attributes:
-        done: whether gathered messages are all that is needed.
+        done: whether batches are all that is needed.
     """
 
     def __init__(self) -> None:
-        """Have neither."""
+        """Begin with messages one by one."""
         self.done = False
         self._until_ns = [-1, -1]
         self._kept: list[tuple[int, bytes]] = []
 
     def take(self, raw: bytes, *newest_ns: int) -> list[tuple[int, bytes]]:
-        """Return those of the gathered messages that are new.
+        """Return the messages of a batch that are new.
 
         Args:
-            raw: the message that they came in.
-            newest_ns: stamps of the state and of the command that came last one by one.
+            raw: the batch.
+            newest_ns: stamps [ns] of the newest state and the newest command that came one by one.
 
         Raises:
             ArmError: as `gathered`.
         """
-        come = list(gathered(raw))
+        batch = list(gathered(raw))
         if not self.done:
-            come = self._kept = [*self._kept, *come][-_MOST:]
-            states = (_stamp_ns(data) for what, data in come if what == STATE)
+            batch = self._kept = [*self._kept, *batch][-_KEPT:]
+            states = (_stamp_ns(data) for what, data in batch if what == STATE)
             self.done = min(newest_ns) >= next(states, _NEVER)
             if not self.done:
                 return []
             self._kept, self._until_ns = [], list(newest_ns)
-        return [each for each in come if self._is_new(*each)]
+        elif max(self._until_ns) < 0:
+            return batch
+        return [each for each in batch if self._is_new(*each)]
 
     def _is_new(self, what: int, data: bytes) -> bool:
-        """Whether it comes after all that came one by one."""
+        """Whether a message follows all that came one by one."""
         new = _stamp_ns(data) > self._until_ns[what]
         if new:
             self._until_ns[what] = -1  # a reset may follow
@@ -125,7 +129,7 @@ class Takeover:
 
 
 def _stamp_ns(data: bytes) -> int:
-    """Return a message's stamp [ns], or -1 where it is cut off: nobody needs such a one."""
+    """Return a message's stamp [ns], or -1 where the message is cut off and thus useless."""
     try:
         return stamp_ns(data)
     except ArmError:

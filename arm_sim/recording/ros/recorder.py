@@ -1,7 +1,7 @@
-"""Writes what an arm's nodes say into a recording, while they run."""
+"""Records the messages of an arm's nodes while they run."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,30 +26,31 @@ from arm_sim.recording.ros.schemas import message_class
 from arm_sim.recording.ros.state_sender import StateSender
 from arm_sim.versions import versions
 
-Take = Callable[[bytes], None]  # what is done with a serialised message
+Take = Callable[[bytes], None]  # writes a serialised message
 
 _JOINTS = 'sensor_msgs/msg/JointState'
 _TEXT = 'std_msgs/msg/String'
 _EVENT = 'rcl_interfaces/msg/ParameterEvent'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
-# What a node that takes goals says of itself; the types are recorded whatever the topic's name.
+# Topics of a controller; messages of these types are recorded whatever the topic's name.
 _OF_CONTROLLERS = {
     'controller_state': _REPORT,
     'goals': 'control_msgs/action/FollowJointTrajectory_Goal',
     'results': 'control_msgs/action/FollowJointTrajectory_Result',
 }
-_DRAIN, _LOOK = 0.01, 0.5  # how often messages are fetched, and new topics are looked for [s]
-_LATE = 4.0  # how long commands are waited for that got lost [s]
+_DRAIN, _LOOK = 0.01, 0.5  # period of fetching messages, and of looking for new topics [s]
+_LATE = 4.0  # longest wait at the end for commands that were lost [s]
 
 
 class Recorder:
-    """A recording beside a node; what goes wrong with it is one line, and nobody else's trouble.
+    """A recording next to a node. An error ends the recording with one log line, not the node.
 
-    Its time is that of the states. /tf is what the simulator would show: made here, so that the
-    control loop need not. A message is fetched without the executor, which would take longer.
+    The states' stamps are its time. The recorder computes /tf itself, so that the control loop
+    need not. It fetches messages without the executor, which would take longer.
 
-    In lock-step it says on `simulator/recorded_until` how far it has come: the simulator never
-    runs further ahead than what publishers keep.
+    In lock-step a recorder that receives the loop's messages itself publishes on
+    `simulator/recorded_until` how far it has come: the simulator runs no further ahead than
+    publishers keep messages.
     """
 
     def __init__(
@@ -60,22 +61,23 @@ class Recorder:
         own_states: bool = True,
         server: str = '',
     ):
-        """Listen beside a node.
+        """Subscribe.
 
         Args:
-            node: its executor looks after the recorder.
-            path: of the recording, by its number from 0: one begins at the first state and after
-                each reset.
-            bag: whether they are folders of rosbag2.
-            own_states: whether states are fetched; else they are given to `take_state`.
-            server: the node whose goals are recorded from the beginning on, where it is known.
+            node: its executor runs the recorder's timers.
+            path: returns the path of a recording by its number from 0; the first state begins one,
+                and so does each reset.
+            bag: whether recordings are folders of rosbag2.
+            own_states: whether the recorder receives states and commands itself; otherwise its
+                owner passes them to `take`.
+            server: the node whose goals are recorded from the beginning, where it is known.
         """
         self._node, self._log = node, Log(node)
         self._files = Recordings(path, bag, _facts(), self._stop)
         self._last_state = self._last_command = b''
         self._sender = StateSender()
         self._frames: RecordedFrames | None = None
-        self._told_ns = self._before_ns = -1
+        self._reported_ns = self._before_ns = -1
         self._listener = rclpy.create_node(
             f'{node.get_name()}_recorder',
             context=node.context,
@@ -86,10 +88,12 @@ class Recorder:
         self._resolved = self._listener.resolve_topic_name
         self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
         self._inputs: dict[str, tuple[Any, Take]] = {}
-        self._loop = loop_messages.Takeover()
-        self._listen_to_loop(own_states)
+        self._own_states, self._loop = own_states, loop_messages.Takeover()
+        self._progress: Any = None
         if own_states:
-            self._listen(loop_messages.TOPIC, loop_messages.KIND, self._on_loop)
+            self._listen_to_loop()
+            self._listen(loop_messages.TOPIC, loop_messages.KIND, self._on_batch)
+            self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
         self._listen('external_wrench', 'geometry_msgs/msg/WrenchStamped')
         self._listen('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray')
         keep = partial(self._files.keep, '/parameter_events', _EVENT)
@@ -98,7 +102,6 @@ class Recorder:
         if server:
             for name, kind in _OF_CONTROLLERS.items():
                 self._listen(f'{server}/{name}', kind)
-        self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
         self._parameters = ParameterSnapshot(node, keep)
         self._look()
         every = ((_DRAIN, self.drain), (_LOOK, self._look))
@@ -116,30 +119,32 @@ class Recorder:
 
     @property
     def ready(self) -> bool:
-        """Whether a way of commands to here is found, and no node is asked for its parameters."""
-        return self._hears_commands and not self._parameters.waits
-
-    @property
-    def _hears_commands(self) -> bool:
-        return self._loop.done or self._inputs[self._commands][0].get_publisher_count() > 0
+        """Whether all nodes have answered with their parameters, or will hardly answer."""
+        self._parameters.look()
+        return not self._parameters.waits
 
     def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        """Write what has come, add facts by name, and end the recording.
+        """Write the messages that have arrived, add facts by name, and end the recording.
 
-        Where commands got lost on their way, middleware sends them anew, 3 s later: they are
-        waited for.
+        Middleware sends a lost command again, up to 3 s later: the recorder waits for that.
         """
         end, answered_ns = time.monotonic() + _LATE, self._before_ns
         while not self.failed:
             self.drain()
-            come = not self._last_command or stamp_ns(self._last_command) >= answered_ns
-            if come or not self._hears_commands or time.monotonic() > end:
+            complete = not self._last_command or stamp_ns(self._last_command) >= answered_ns
+            if complete or not self._hears_commands or time.monotonic() > end:
                 break
             time.sleep(_DRAIN)
         if not self.failed:
             self._files.end(facts)
         if not self.failed:
             self._stop()
+
+    @property
+    def _hears_commands(self) -> bool:
+        """Whether lost commands may still arrive."""
+        given = self._inputs.get(self._commands)
+        return self._loop.done or (given is not None and given[0].get_publisher_count() > 0)
 
     def _stop(self, why: str = '') -> None:
         if why:
@@ -149,10 +154,11 @@ class Recorder:
         self._timers = []
         self._parameters.close()
         self._inputs.clear()
-        self._node.destroy_publisher(self._progress)
+        if self._progress is not None:
+            self._node.destroy_publisher(self._progress)
         self._listener.destroy_node()
 
-    # What comes in
+    # Received messages
 
     def _listen(
         self, topic: str, kind: str, take: Take | None = None, qos: QoSProfile = RECORD_QOS
@@ -166,13 +172,12 @@ class Recorder:
             take = partial(self._write_at_its_stamp, name, kind)
         self._inputs[name] = made, take or partial(self._files.write, name, kind)
 
-    def _listen_to_loop(self, states: bool = True) -> None:
-        if states:
-            self._listen(self._states, _JOINTS, self.take_state)
-        self._listen(self._commands, _JOINTS, self._on_command)
+    def _listen_to_loop(self) -> None:
+        self._listen(self._states, _JOINTS, self.take_state)
+        self._listen(self._commands, _JOINTS, self.take_command)
 
     def _look(self) -> None:
-        """Look for topics of this namespace and nodes that are new."""
+        """Look for new topics of this namespace, and for new nodes."""
         own = '/' + prefix_of(self._node)
         for topic, kinds in self._node.get_topic_names_and_types():
             if not topic.startswith(own):  # another arm's
@@ -180,13 +185,13 @@ class Recorder:
             for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
                 self._listen(topic, kind)
         self._parameters.look()
-        gatherer = self._inputs.get(self._resolved(loop_messages.TOPIC))
-        if self._loop.done and not gatherer[0].get_publisher_count():  # it has gone
+        batches = self._inputs.get(self._resolved(loop_messages.TOPIC))
+        if self._loop.done and not batches[0].get_publisher_count():  # the simulator has ended
             self._loop = loop_messages.Takeover()
             self._listen_to_loop()
 
     def drain(self) -> None:
-        """Write what has come since the last time, and say how far that is."""
+        """Write the messages that have arrived since the last call, and publish how far."""
         for subscription, take in list(self._inputs.values()):
             taken, handle = [], subscription.handle
             with handle:
@@ -197,15 +202,22 @@ class Recorder:
                     take(data)
                 if self.failed:
                     return
-        if self._files.begun and self._told_ns != self._files.now_ns:
-            stamp, self._told_ns = Time(), self._files.now_ns
-            set_stamp(stamp, self._told_ns)
-            self._progress.publish(stamp)
+        progress, now_ns = self._progress, self._files.now_ns
+        if progress is not None and self._files.begun and self._reported_ns != now_ns:
+            stamp, self._reported_ns = Time(), now_ns
+            set_stamp(stamp, now_ns)
+            progress.publish(stamp)
+
+    def take(self, messages: Iterable[tuple[int, bytes]]) -> None:
+        """Write the loop's messages, STATE or COMMAND and bytes; leave invalid ones out."""
+        for what, data in messages:
+            with suppress(ArmError):  # cut off, or from before time 0
+                (self.take_state if what == loop_messages.STATE else self.take_command)(data)
 
     def take_state(self, data: bytes) -> None:
-        """Write a serialised state; one that was shown once more is left out.
+        """Write a serialised state, unless it repeats the last one.
 
-        Raises ArmError where it is cut off, or from before time 0.
+        Raises ArmError where the state is cut off, or from before time 0.
         """
         if self.failed or data == self._last_state:
             return
@@ -219,26 +231,25 @@ class Recorder:
         if not files.failed and self._frames is not None:
             self._frames.follow(data, time_ns)
 
-    def _on_loop(self, data: bytes) -> None:
-        """Take what a simulator gathers; once that will do, no other copy of it is asked for."""
+    def take_command(self, data: bytes) -> None:
+        """Write a serialised command, unless it repeats the last one; raises ArmError likewise."""
+        if data != self._last_command:
+            self._write_at_its_stamp(self._commands, _JOINTS, data)
+            self._last_command = data
+
+    def _on_batch(self, data: bytes) -> None:
+        """Write a batch of the simulator; once batches are enough, receive nothing else."""
         commanded_ns = stamp_ns(self._last_command) if self._last_command else -1
-        for what, each in self._loop.take(data, self._files.now_ns, commanded_ns):
-            with suppress(ArmError):  # somebody's command is cut off, or from before time 0
-                (self.take_state if what == loop_messages.STATE else self._on_command)(each)
+        self.take(self._loop.take(data, self._files.now_ns, commanded_ns))
         if self._loop.done and self._states in self._inputs:
             for topic in (self._states, self._commands):
                 self._listener.destroy_subscription(self._inputs.pop(topic)[0])
-
-    def _on_command(self, data: bytes) -> None:
-        if data != self._last_command:  # else it answers a state that was shown once more
-            self._write_at_its_stamp(self._commands, _JOINTS, data)
-            self._last_command = data
 
     def _write_at_its_stamp(self, topic: str, kind: str, data: bytes) -> None:
         self._files.write(topic, kind, data, file_time_ns(data))
 
     def _on_description(self, data: bytes) -> None:
-        """Keep the arm, and know from now on where its links are."""
+        """Keep the arm's description, and compute its frames from now on."""
         self._files.keep(self._resolved('robot_description'), _TEXT, data)
         try:
             self._frames = recorded_frames(data, prefix_of(self._node), self._files)
@@ -247,5 +258,5 @@ class Recorder:
 
 
 def _facts() -> dict[str, str]:
-    """Return what each recording says of what made it."""
+    """Return the versions of the software that makes the recording."""
     return versions() | {'rmw': get_rmw_implementation_identifier()}

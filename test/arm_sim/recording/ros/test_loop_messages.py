@@ -41,7 +41,7 @@ def gathering(*messages):
     gatherer = LoopMessages(node)
     for what, k in messages:
         gatherer.add(what, message(k))
-    gatherer._send()
+    gatherer.publish()
     return sent[0]
 
 

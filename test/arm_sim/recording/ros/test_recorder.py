@@ -311,8 +311,8 @@ def test_what_no_file_can_hold_is_left_out_and_the_recording_ends_well(graph, tm
     arm.until(lambda: arm.recorder._frames is not None)
     arm.recorder._on_description(b'\0')
     arm.recorder.take_state(state(PERIOD))
-    arm.recorder._on_command(state(PERIOD))
-    for take in (arm.recorder._on_command, arm.recorder.take_state):
+    arm.recorder.take_command(state(PERIOD))
+    for take in (arm.recorder.take_command, arm.recorder.take_state):
         with pytest.raises(ArmError):
             take(last)
     arm.recorder.close()
