@@ -193,7 +193,7 @@ class TaskNode(Node):
     def _tell_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:
         """Return a function of the stamp [ns] that says how much is done."""
         lines = [(0, 'the arm moves to the start')] if start_ns else []
-        for share in (i / _PROGRESS_LINES for i in range(_PROGRESS_LINES)):
+        for share in (i / _PROGRESS_LINES for i in range(_PROGRESS_LINES + 1)):
             lines.append((start_ns + share * (end_ns - start_ns), task.progress(share)))
 
         def tell(time_ns: int) -> None:

@@ -234,9 +234,10 @@ class Cube(Task):
         return cube_figure(run.record, run.tracking, self.path_error(run), self.parameters, report)
 
     def progress(self, share: float) -> str:
-        """Say which stroke is drawn."""
+        """Return the line that names the stroke which is drawn."""
         strokes = self.parameters.strokes
-        return f'drawing: stroke {int(share * strokes) + 1:2d} of {strokes}, {share:4.0%}'
+        stroke = min(int(share * strokes) + 1, strokes)
+        return f'drawing: stroke {stroke:2d} of {strokes}, {share:4.0%}'
 
 
 def _quintics(times: Array, states: tuple[Array, ...]) -> Trajectory:
