@@ -26,9 +26,12 @@ _LINE_HEIGHT = 1.35  # of a curve's name, in font sizes
 _SHORT = 300.0  # a logarithmic axis from 1 to less than this is short
 
 
-def new_figure(width: float, height: float, title: str = '') -> Figure:
-    """Return an empty figure of width x height [inch] with its title in bold."""
-    figure = Figure(figsize=(width, height), layout='constrained')
+def new_figure(width: float, height: float, title: str = '', fixed: bool = False) -> Figure:
+    """Return an empty figure of width x height [inch] with its title in bold.
+
+    `fixed`: the caller places the axes, which spares three quarters of the time to draw.
+    """
+    figure = Figure(figsize=(width, height), layout=None if fixed else 'constrained')
     if title:
         figure.suptitle(title, fontsize=TITLE, fontweight='bold')
     return figure
@@ -98,7 +101,17 @@ def name_ends(axis: Axes) -> None:
         )  # fmt: skip
 
 
+def warm_up() -> None:
+    """Load fonts, text on logarithmic axes and three dimensions for the first picture."""
+    from mpl_toolkits.mplot3d import Axes3D
+
+    figure = new_figure(4.0, 2.0, fixed=True)
+    figure.add_axes(Axes3D(figure))
+    figure.add_axes((0.5, 0.2, 0.5, 0.7)).semilogy([1e-3, 1.0])
+    figure.draw_without_rendering()
+
+
 def save(figure: Figure, path: Path | str) -> None:
     """Write a figure as PNG."""
     with whole_file(path) as file:
-        figure.savefig(file, dpi=110, bbox_inches='tight', pad_inches=0.12)
+        figure.savefig(file, dpi=110)

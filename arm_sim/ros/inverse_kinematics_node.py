@@ -1,6 +1,7 @@
 """The inverse kinematics services: poses in, joint positions out, always with an answer."""
 
 import math
+import time
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 from arm_sim.cartesian.tip_parameters import TipParameters
 
 _DIAGNOSTICS_PERIOD = 1.0
+# Longest wait for the first message of joint_states [s]; a simulator publishes each 0.1 s.
+_FIRST_STATE = 1.0
 # What may change while the node runs.
 _LIVE = ('position_tolerance', 'orientation_tolerance', 'solver', 'restarts', 'random_seed')
 
@@ -100,14 +103,12 @@ class InverseKinematicsNode(Node):
         self._reader = JointReader(self.model.joint_names)
         self._state = JointStateReader(self.model.joint_names, ('position',))
         self._dropped, self._log = 0, Log(self, 1.0)
+        self._state_input: Any = None
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
         self._use(self._checked(p))
         on_change(self, [kind], self._checked, self._use)
         self._publish = status_publisher(self)
-        self.create_subscription(
-            JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
-        )
         self.create_service(ComputeIK, 'compute_ik', self.compute_ik, qos_profile=SERVICE_QOS)
         self.create_service(ComputeFK, 'compute_fk', self.compute_fk, qos_profile=SERVICE_QOS)
         self.create_service(
@@ -174,12 +175,32 @@ class InverseKinematicsNode(Node):
         """Return the request's seed, else the last joint state, else None."""
         if len(values):
             return np.array(values)
+        self._listen()
         if self._state.empty:
             return None
         try:
             return self._state.values('position').copy()
         except ArmError:
             return None  # another arm's joint_states
+
+    def _listen(self) -> None:
+        """Receive joint_states from the first request that needs one; wait for one until then.
+
+        A subscriber costs the control loop a quarter of its rate.
+        """
+        if self._state_input is not None:
+            return
+        self._state_input = self.create_subscription(
+            JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
+        )
+        end = time.monotonic() + _FIRST_STATE
+        while self.count_publishers('joint_states') and time.monotonic() < end:
+            with self._state_input.handle:
+                taken = self._state_input.handle.take_message(JointState, True)
+            if taken:
+                self._on_joint_state(taken[0])
+                return
+            time.sleep(0.001)
 
     def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3:
         """Return a frame's pose in the base frame; a moving frame is where the seed has it."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Thread
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -25,8 +26,8 @@ from arm_sim.ros.prediction import RunningNodes
 from arm_sim.runs.closed_loop import Push
 from arm_sim.runs.goals import goal_reference
 from arm_sim.runs.learning import GoalLearner
-from arm_sim.runs.measures import error_facts, track
-from arm_sim.runs.outcome import outcome, print_outcome, write_outcome
+from arm_sim.runs.measures import Tracking, error_facts, track
+from arm_sim.runs.outcome import load_pictures, outcome, print_outcome, write_outcome
 from arm_sim.runs.record import Record
 from arm_sim.runs.report import plain
 from arm_sim.runs.robot import Robot
@@ -37,7 +38,7 @@ _PROGRESS_LINES = 5
 
 @dataclass(frozen=True)
 class TaskNodeParameters(ArmParameters, Stepping):
-    """Parameters of every task's node, beside those of the arm and of the task."""
+    """Parameters of every task's node, besides those of the arm and of the task."""
 
     controller: str = parameter(
         'computed_torque',
@@ -81,17 +82,17 @@ class AnyTaskParameters(Parameters):
 
 
 def asked(task: Task, parameters: TaskNodeParameters, q: Array) -> tuple[Goal | None, int]:
-    """Return the goal for an arm that stands at q (n,), and where what is measured begins [ns]."""
+    """Return the goal for an arm at rest at q (n,), and the stamp where measuring begins [ns]."""
     if parameters.start == 'rest':
         return task.goal_from(q, parameters.period_ns)
     return task.goal(), 0
 
 
 class TaskNode(Node):
-    """Runs once, from the reset of the simulator to the report."""
+    """Runs a task once, from the reset of the simulator to the report."""
 
     def __init__(self, name: str):
-        """Declare parameters, and refuse what the task refuses; `name` '': `task` has the name."""
+        """Declare and check parameters; with `name` '', the parameter `task` names the task."""
         super().__init__(f'{name or "comparison"}_task')
         self.name = name or declare_parameters(self, AnyTaskParameters).task
         self._task_class = task_class(self.name)
@@ -106,28 +107,28 @@ class TaskNode(Node):
         self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
 
     def _make_recorder(self, bag: bool) -> Recorder:
-        """Return what records the run; of several passes, the last one."""
+        """Return the recorder of the run; of several passes, of the last one."""
         path = self.output_dir / ('recording' if bag else 'recording.mcap')
         server = self.parameters.server
         return Recorder(self, lambda number: path, bag, own_states=False, server=server)
 
     def _declare_of_task(self) -> Any:
-        """Return the task's parameters. Raises ArmError for names that every task's node has."""
+        """Return the task's parameters; raise ArmError for names that every task's node has."""
         kind = self._task_class.Parameters
-        taken = {field.name for field in parameter_fields(TaskNodeParameters)}
-        both = sorted(taken & {field.name for field in parameter_fields(kind)})
+        reserved = {field.name for field in parameter_fields(TaskNodeParameters)}
+        both = sorted(reserved & {field.name for field in parameter_fields(kind)})
         if both:
             raise ArmError(f'task {self.name!r} needs other names for {", ".join(both)}')
         return declare_parameters(self, kind)
 
     def run(self, executor) -> int:
-        """Do the job; return the exit code: 0 if all limits hold, 1 if not."""
+        """Run the task; return the exit code: 0 if all limits hold, 1 if not."""
         p, model = self.parameters, self.robot.model
         self._say(f'{RobotArgument.of(p.robot).label} under {p.law}, {p.mode}')
         pin_to_core(p.core)
         recorder = self._recorder
-        record = (recorder.take,) if recorder else ()
-        arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, *record)
+        take = (recorder.take,) if recorder else ()
+        arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, *take)
         q, v = arm.reset()
         if recorder and p.law != 'none':
             arm.wait_until(lambda: recorder.ready or recorder.failed, 'parameters to record')
@@ -143,9 +144,12 @@ class TaskNode(Node):
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
         end_ns = start_ns + round(task.duration * 1e9 / self.period_ns) * self.period_ns
         follow, ends = goal_reference(goal, model, q, v), (start_ns, end_ns)
+        if p.mode == 'lockstep':  # in real time nothing may hold up the states
+            Thread(target=load_pictures, daemon=True).start()
         states = self._pass(arm, task, goal, ends)
         record = states.record(follow, *ends, self.period_ns)
-        passes = [self._measured(record)]
+        tracking = track(model, record)
+        passes = [self._error(tracking, record)]
         if p.passes > 1:
             if goal is None:
                 raise ArmError(f'passes is {p.passes}; task {self.name!r} has no goal to repeat')
@@ -156,29 +160,30 @@ class TaskNode(Node):
                 arm.reset()
                 states = self._pass(arm, task, learnt, ends)
                 record = states.record(follow, *ends, self.period_ns)
-                passes.append(self._measured(record))
+                tracking = track(model, record)
+                passes.append(self._error(tracking, record))
         facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
         if recorder:
-            recorder.close({'task': self._told(facts, ends)})
-        return self._report(task, Run(record, track(model, record), facts, expected))
+            recorder.close({'task': self._metadata(facts, ends)})
+        return self._report(task, Run(record, tracking, facts, expected))
 
     def _pass(self, arm: GoalRun, task: Task, goal: Goal | None, ends: tuple[int, int]):
-        """Return the states of one motion from the reset to its end; `ends` [ns] are measured."""
+        """Return the states of one motion since the reset; `ends` [ns]: of the measured part."""
         if task.push is not None:
             self._send(task.push, arm.joint_states().q[-1], ends[0])
         period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
-        arm.follow(goal, ends[1], period_ns, self._tell_progress(task, *ends))
+        arm.follow(goal, ends[1], period_ns, self._print_progress(task, *ends))
         return arm.joint_states()
 
-    def _measured(self, record: Record) -> dict[str, float]:
-        """Return RMS and maximum [mm] of the tip's error, and where; say them of many passes."""
-        error = error_facts(record.t, track(self.robot.model, record).error, 1e3)
+    def _error(self, tracking: Tracking, record: Record) -> dict[str, float]:
+        """Return RMS and maximum of the tip's error [mm]; print them if there are more passes."""
+        error = error_facts(record.t, tracking.error, 1e3)
         if self.parameters.passes > 1:
             self._say(f'pass: tracking error {error["rms"]:.3g} mm RMS, {error["max"]:.3g} mm')
         return error
 
     def _send(self, push: Push, q, start_ns: int) -> None:
-        """Tell the simulator both ends of a push, in the axes that its frame has at q."""
+        """Publish both ends of a push, in the axes that its frame has at q."""
         rotation = self.robot.model.forward_kinematics(q, push.frame).rotation
         force, torque = (rotation.T @ part for part in (push.wrench[:3], push.wrench[3:]))
         for time, share in ((push.start, 1.0), (push.end, 0.0)):
@@ -190,17 +195,17 @@ class TaskNode(Node):
                 part.x, part.y, part.z = (share * values).tolist()
             self._wrenches.publish(message)
 
-    def _tell_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:
-        """Return a function of the stamp [ns] that says how much is done."""
+    def _print_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:
+        """Return a function of the stamp [ns] that prints the progress."""
         lines = [(0, 'the arm moves to the start')] if start_ns else []
         for share in (i / _PROGRESS_LINES for i in range(_PROGRESS_LINES + 1)):
             lines.append((start_ns + share * (end_ns - start_ns), task.progress(share)))
 
-        def tell(time_ns: int) -> None:
+        def progress(time_ns: int) -> None:
             while lines and time_ns >= lines[0][0]:
                 self._say(lines.pop(0)[1])
 
-        return tell
+        return progress
 
     def _say(self, text: str) -> None:
         print(f'{self.name}: {text}', flush=True)
@@ -219,11 +224,11 @@ class TaskNode(Node):
                 facts[key.replace(' ', '_')] = int(arm.diagnostics.get(key, 0))
         return facts
 
-    def _told(self, facts: dict[str, Any], ends: tuple[int, int]) -> dict[str, str]:
-        """Return what a recording has to say of the run, beside its messages."""
-        told = {'node': self.get_fully_qualified_name(), 'facts': facts}
-        told |= {'start_ns': ends[0], 'end_ns': ends[1]}
-        return {name: json.dumps(plain(value)) for name, value in told.items()}
+    def _metadata(self, facts: dict[str, Any], ends: tuple[int, int]) -> dict[str, str]:
+        """Return the metadata of the run for its recording."""
+        values = {'node': self.get_fully_qualified_name(), 'facts': facts}
+        values |= {'start_ns': ends[0], 'end_ns': ends[1]}
+        return {name: json.dumps(plain(value)) for name, value in values.items()}
 
     def _report(self, task: Task, run: Run) -> int:
         report, checks = outcome(task, run)
@@ -236,5 +241,5 @@ class TaskNode(Node):
 
 
 def main(name: str = '') -> int:
-    """Run the node of a task; without its name, of the one that the parameter `task` has."""
+    """Run the node of a task; without a name, of the task that the parameter `task` names."""
     return run_node(f'{name or "comparison"}_task', lambda: TaskNode(name))

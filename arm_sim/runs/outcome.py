@@ -35,6 +35,15 @@ def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check])
     print_report(title, task.columns, task.rows(report), notes, checks)
 
 
+def load_pictures() -> None:
+    """Import what draws pictures, which takes as long as a second: better during a run."""
+    from arm_sim import pictures
+    from arm_sim.runs import picture
+
+    assert picture
+    pictures.warm_up()
+
+
 def write_outcome(folder: Path, task: Any, run: Any, report: Mapping[str, Any]) -> list[str]:
     """Write report, record and pictures; return the names of the files."""
     # Plots bring libraries that would hold up the start of an arm.

@@ -30,10 +30,13 @@ def cube_figure(
         7.2,
         f'{title_of(report)}:  tracking {report["tracking_error_mm"]["rms"]:.3g} mm RMS, '
         f'path {report["path_error_mm"]["rms"]:.3g} mm RMS',
+        fixed=True,
     )
-    parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.25))
-    _draw_cube(parts[0].add_subplot(projection='3d'), record.t, tracking, cube)
-    errors, torques = parts[1].subplots(2, 1, sharex=True, height_ratios=(1.0, 1.1))
+    tip = figure.add_axes((0.0, 0.12, 0.43, 0.82), projection='3d')
+    _draw_cube(tip, figure.add_axes((0.09, 0.09, 0.25, 0.022)), record.t, tracking, cube)
+    errors = figure.add_axes((0.5, 0.53, 0.44, 0.36))
+    torques = figure.add_axes((0.5, 0.07, 0.44, 0.38), sharex=errors)
+    errors.tick_params(labelbottom=False)
     _shade_strokes(errors, cube)
     both = (
         (path_error, 'path error (reference from the straight edge)', ORANGE),
@@ -47,7 +50,7 @@ def cube_figure(
     return figure
 
 
-def _draw_cube(axes: Any, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
+def _draw_cube(axes: Any, scale: Any, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
     at, error = envelope(t, tracking.error * 1e3)
     largest = max(ROUNDING_MM, error.max())
     tip = tracking.tip[:: max(1, len(t) // len(at))][: len(at)] * 1e3
@@ -72,7 +75,7 @@ def _draw_cube(axes: Any, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
     axes.set_title('the tip as drawn (grey: the ideal edges)', y=0.98, fontsize=TEXT + 1)
     axes.set_box_aspect((1, 1, 1), zoom=0.95)
     axes.view_init(elev=22, azim=-58)
-    bar = axes.figure.colorbar(lines, ax=axes, shrink=0.55, pad=0.1, location='bottom')
+    bar = axes.figure.colorbar(lines, cax=scale, orientation='horizontal')
     bar.set_label('tracking error [mm]', fontsize=TEXT)
     bar.ax.tick_params(labelsize=SMALL)
 
