@@ -85,7 +85,7 @@ class FollowerParameters(Parameters):
     )
     start_tolerance: PerJoint = parameter(
         (0.1,),
-        "largest distance of a goal's start point from the measured position [rad | m]",
+        "largest distance of a goal's start point from the reference [rad | m]",
         min=0,
         name='constraints.{}.start',
     )
