@@ -21,7 +21,6 @@ EXECUTABLES = [
     'comparison_task',
     'tune',
     'tune_pose_hold',
-    'replay_inputs',
     'compare_controllers',
     'learn',
     'excite',

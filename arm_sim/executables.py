@@ -28,7 +28,6 @@ _MODULES = {
     'comparison_task': 'arm_sim.ros.task_node',
     'tune': 'arm_sim.commands.tune',
     'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
-    'replay_inputs': 'arm_sim.commands.replay_inputs',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
     'learn': 'arm_sim.commands.learn',
     'excite': 'arm_sim.commands.excite',

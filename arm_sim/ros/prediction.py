@@ -1,7 +1,6 @@
 """What the running nodes should do: their parameters read, and their loop as it is believed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from rcl_interfaces.srv import GetParameters
@@ -58,7 +57,7 @@ class KnownNodes:
 
     def simulation(self) -> Simulation:
         """Return what the simulator runs, from its start."""
-        simulator = replace(self.read('simulator', SimulatorParameters), record_inputs='')
+        simulator = self.read('simulator', SimulatorParameters)
         return set_up(simulator, self._drives(simulator.engine))[0]
 
     def _law_of(self, model: Any) -> Any:

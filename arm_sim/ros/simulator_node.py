@@ -79,7 +79,6 @@ class SimulatorNode(Node):
         self._serve('reset', Trigger, self._reset)
         self._serve('pause', SetBool, self._pause)
         self._serve('step', Trigger, self._step)
-        self._serve('save_inputs', Trigger, self._save_inputs)
         self._serve('confirm_commander', Trigger, lambda request: commands.confirm())
         self.create_timer(clock.tick_period, clock.tick)
         self._often = self.create_timer(_OFTEN, clock.tick)
@@ -91,6 +90,11 @@ class SimulatorNode(Node):
         clock.show()
         for note in self._simulation.plant.notes:
             self._log.warning(note)
+        if p.record_inputs:
+            self._log.warning(
+                'record_inputs is ignored: start with record:=true, then repeat the run with '
+                '`ros2 run arm_sim rerun FILE`'
+            )
         joints = f'{model.nv} joints ({", ".join(model.joint_names)})'
         self._log.info(
             f'{p.robot}: {joints}, engine {p.engine}, {p.mode}, '
@@ -124,12 +128,7 @@ class SimulatorNode(Node):
             (self._often.reset if soon else self._often.cancel)()
 
     def destroy_node(self) -> None:
-        """Write the recording of inputs."""
-        if self.parameters.record_inputs:
-            try:
-                self._save_inputs()
-            except ArmError as error:
-                self._log.error(str(error))
+        """Release the simulator's name."""
         self._one.end()
         super().destroy_node()
 
@@ -160,13 +159,6 @@ class SimulatorNode(Node):
         t = self._simulation.time_ns * 1e-9
         clock.allow_step()
         return f'one control period from t = {t:.4f} s'
-
-    def _save_inputs(self, request: Trigger.Request | None = None) -> str:
-        file = self.parameters.record_inputs
-        if not file:
-            raise ArmError('parameter record_inputs is empty: nothing is recorded')
-        self._simulation.plant.save(file)
-        return file
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Hold a wrench, given in the axes of its frame, from its stamp on (0: now)."""

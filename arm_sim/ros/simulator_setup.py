@@ -59,7 +59,7 @@ class SimulatorParameters(ArmParameters, Limits):
     start_paused: bool = parameter(False, 'if true, the simulator starts paused')
     core: int = parameter(-1, 'CPU core to run on; -1: any core')
     record_inputs: str = parameter(
-        '', 'file of start state and inputs, for `replay_inputs` (engine analytical)'
+        '', 'ignored since 0.3.0; record with record:=true and repeat the run with `rerun`'
     )
 
 
@@ -102,12 +102,6 @@ def make_plant(
     """Return the plant of an arm with its payload, and how far it differs from its model."""
     p, engine = parameters, plant_class(parameters.engine)
     loaded = with_error(model, ModelError(payload=p.payload))
-    if p.record_inputs:
-        if p.engine != 'analytical' or p.payload_end:
-            raise ArmError('record_inputs is set; it needs engine analytical and payload_end 0')
-        from arm_sim.plants.input_recording import RecordedPlant  # and with it the compiler
-
-        engine = RecordedPlant
     plant = engine(loaded, plant_parameters)
     plant.drives_know(model)
     return plant, check_model(plant, loaded)
@@ -168,8 +162,8 @@ class LiveSimulator:
         servo = of_plant.actuator == 'servo' and getattr(of_plant, 'motion_type', 'pd') == 'pd'
         if not servo and 'payload' not in changed:
             raise ArmError(f'{names} has no effect: the arm has no servos')
-        if p.record_inputs or p.payload_end:
-            raise ArmError(f'{names} cannot change while record_inputs or payload_end is set')
+        if p.payload_end:
+            raise ArmError(f'{names} cannot change while payload_end is set')
         if 'payload' in changed and p.engine == 'analytical':
             raise ArmError("payload cannot change with engine 'analytical', which compiles it")
         return wanted, make_plant(p, of_plant, self._clock.simulation.model)[0]

@@ -1,8 +1,6 @@
-"""Recording over ROS: the simulator writes its inputs, a recorder what everybody says."""
+"""Recording over ROS: what the recorder writes, and a rerun of the recording."""
 
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,28 +8,27 @@ from arm_system import HOME, ArmSystem, goal, seconds
 from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import WrenchStamped
-from patience import PATIENCE
 from rclpy.serialization import deserialize_message
-from std_srvs.srv import Trigger
 
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_sim.commands import replay_inputs
-from arm_sim.plants.input_recording import InputRecording
+from arm_sim.replay.ros import rerun
+from arm_sim.replay.ros.recorded_run import RecordedRun
 from arm_sim.runs.mcap_messages import messages_of
 
 CONTROLLER = 'computed_torque_controller'
 PERIOD = 0.002
+PUSH_AT = 30.0  # in simulated time [s], later than all preparations
 
 
 @pytest.fixture(scope='module')
 def recorded(tmp_path_factory):
     """Move and push an arm; return the recording's file and the states seen over topics."""
     folder = tmp_path_factory.mktemp('recording')
-    file = folder / 'inputs.npz'
     with ArmSystem() as system:
-        system.simulator('engine:=analytical', f'record_inputs:={file}')
-        system.controller()
+        system.simulator('engine:=analytical')
         system.start('recorder', f'output_dir:={folder}')
+        system.wait(lambda: any(folder.glob('*.mcap')), 'recording')  # from the first state on
+        system.controller()
         told = []
         system.node.create_subscription(Time, 'simulator/recorded_until', told.append, CONTROL_QOS)
         system.wait_for_motion_control(CONTROLLER)
@@ -43,8 +40,10 @@ def recorded(tmp_path_factory):
         system.wait(lambda: pushes.get_subscription_count() > 1, 'simulator and recorder')
         push = WrenchStamped()
         push.header.frame_id = 'forearm_link'
-        push.wrench.force.y = 5.0
+        push.wrench.force.x = push.wrench.force.y = push.wrench.force.z = 5.0
+        push.header.stamp.sec = int(PUSH_AT)
         pushes.publish(push)
+        system.wait(lambda: system.now > PUSH_AT + 1.0, 'push')
         system.follow(CONTROLLER, goal([0.3], [HOME + 0.05]))
         assert system.pause()
         system.diagnostics.clear()
@@ -52,10 +51,8 @@ def recorded(tmp_path_factory):
         last = float(system.values['simulator']['simulated time [s]'])
         system.wait(lambda: abs(system.now - last) < 1e-6, 'last state')  # anew if it is lost
         system.wait(lambda: abs(seconds(told[-1]) - last) < 1e-6, 'recorder')
-        answer = system.call(Trigger, '/simulator/save_inputs', Trigger.Request())
-        assert answer.success, answer.message
-        assert answer.message == str(file)
         assert system.stop('recorder') == 0
+        (file,) = folder.glob('*.mcap')
         return file, list(system.states)
 
 
@@ -73,9 +70,8 @@ def stand_still_while_stopped(system, recorder, folder):
 
 def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded):
     file, states = recorded
-    (recording,) = file.parent.glob('*.mcap')
     found = {}
-    for message in messages_of(recording):
+    for message in messages_of(file):
         found.setdefault(message.topic, []).append(message)
     stamps = {topic: [each.time_ns for each in rows] for topic, rows in found.items()}
     for topic in ('/joint_states', '/joint_commands'):
@@ -88,51 +84,17 @@ def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded
     (result,) = found[f'/{CONTROLLER}/results']
     assert deserialize_message(result.data, FollowJointTrajectory.Result).error_code == 0
     events = b''.join(each.data for each in found['/parameter_events'])
-    for name in (b'/simulator\0', f'/{CONTROLLER}\0'.encode(), b'record_inputs'):
+    for name in (b'/simulator\0', f'/{CONTROLLER}\0'.encode(), b'control_decimation'):
         assert name in events
     assert found.keys() >= {'/robot_description', '/tf_static', '/diagnostics'}
 
 
-def test_replay_from_the_file_alone_ends_in_the_simulators_state_to_the_last_bit(recorded):
+def test_a_rerun_of_the_recording_ends_in_the_simulators_state_to_the_last_bit(recorded):
     file, states = recorded
-    done = subprocess.run(
-        [
-            sys.executable,
-            '-m',
-            'arm_sim.executables',
-            'replay_inputs',
-            str(file),
-            '--robot',
-            'ur5e',
-        ],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert 'bit-identical' in done.stdout
-    recording = InputRecording(file)
-    assert len(recording.commands) > 150
-    assert [frame for _, frame, _ in recording.wrenches] == ['forearm_link']
+    assert rerun.main([str(file)]) == 0
+    again = rerun.rerun(RecordedRun.load(file)).again
     _, q, v = states[-1]
-    np.testing.assert_array_equal(recording.replay(), np.concatenate([q, v]))
-
-
-@pytest.mark.parametrize('share', [0.5, 0.99])
-def test_a_recording_that_is_cut_off_is_refused_in_one_line(recorded, tmp_path, capsys, share):
-    whole = recorded[0].read_bytes()
-    file = tmp_path / 'cut.npz'
-    file.write_bytes(whole[: int(share * len(whole))])
-    assert replay_inputs.main([str(file)]) == 1
-    refusal = capsys.readouterr().err
-    assert refusal.count('\n') == 1
-    assert 'is not a recording of inputs, or it is cut off or damaged' in refusal
-
-
-def test_a_recording_of_another_arm_is_refused_in_one_line(recorded, capsys):
-    assert replay_inputs.main([str(recorded[0]), '--robot', 'five_joint_arm']) == 1
-    refusal = capsys.readouterr().err
-    assert refusal.count('\n') == 1
-    assert "the recording is of 'ur5e'" in refusal
-    assert "not of 'five_joint_arm'" in refusal
+    np.testing.assert_array_equal(again[-1, :2], [q, v])
+    pushed = int(PUSH_AT / PERIOD)
+    assert np.abs(np.diff(again[pushed - 100 : pushed, 1], axis=0)).max() < 1e-9
+    assert np.abs(np.diff(again[pushed : pushed + 100, 1], axis=0)).max() > 1e-6

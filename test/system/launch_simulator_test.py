@@ -110,11 +110,6 @@ class TestSimulator(unittest.TestCase):
 
         self.wait(is_there)
 
-    def test_saving_inputs_is_refused_where_none_are_recorded(self):
-        answer = self.call(Trigger, 'save_inputs', Trigger.Request())
-        assert not answer.success
-        assert answer.message == 'parameter record_inputs is empty: nothing is recorded'
-
     def test_time_stands_still_and_the_arm_is_held_until_the_first_command(self):
         self.spin(0.5)
         assert self.stamp == 0

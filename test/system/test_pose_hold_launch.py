@@ -9,6 +9,8 @@ import pytest
 from domains import fresh_domain
 from patience import PATIENCE
 
+from arm_sim.replay.ros import rerun
+
 
 def hold(folder, *arguments):
     """Run the launch to its end; return exit code, what it printed, and its report."""
@@ -29,7 +31,8 @@ def hold(folder, *arguments):
 
 @pytest.mark.parametrize('controller', ['pose_pid', 'motor_computed_torque'])
 def test_the_pose_is_held_over_topics_with_the_predicted_objective(tmp_path, controller):
-    code, printed, report = hold(tmp_path, f'controller:={controller}', 'duration:=0.3')
+    former = 'record_inputs:=inputs.npz'
+    code, printed, report = hold(tmp_path, f'controller:={controller}', 'duration:=0.3', former)
     assert code == 0, printed
     assert report['duration_s'] == 0.3
     assert report['cost'] == report['predicted_cost']
@@ -37,6 +40,8 @@ def test_the_pose_is_held_over_topics_with_the_predicted_objective(tmp_path, con
     assert max(report['final_error_rad']) < 1e-6
     assert 'the same' in printed
     assert (tmp_path / 'out' / 'pose_hold.png').stat().st_size > 1000
+    assert 'record_inputs is ignored' in printed
+    assert rerun.main([str(tmp_path / 'out')]) == 0
 
 
 def test_a_target_of_the_wrong_length_ends_the_launch_with_one_clear_line(tmp_path):

@@ -44,7 +44,6 @@ def test_other_errors_of_a_command_are_not_hidden():
     ('name', 'arguments'),
     [
         ('compare_controllers', ['--robots', 'no_arm']),
-        ('replay_inputs', ['no_file.npz']),
         ('tune_pose_hold', ['--evaluate', '-6,5,1']),
     ],
 )

@@ -17,7 +17,6 @@ from arm_sim.comparison.cases import Case, make_plants, run_case
 from arm_sim.comparison.laws import compared_class, compared_laws
 from arm_sim.comparison.sweeps import case_at, run_sweep
 from arm_sim.plants.drives import DriveParameters, Drives
-from arm_sim.plants.input_recording import InputRecording, RecordedPlant
 from arm_sim.plants.motion_model_plant import MotionModelPlant
 from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.plants.simulation import Simulation
@@ -170,19 +169,6 @@ def test_a_payload_that_falls_off_leaves_commands_under_way():
     second.go_on_from(first)
     second.step(np.full(3, 3.0))
     np.testing.assert_allclose(second.effort, 1.0)
-
-
-def test_a_recording_of_inputs_ends_in_the_same_bits(tmp_path):
-    told = DriveParameters(
-        effort_convention='gravity_compensated', command_delay=2, effort_rate_limit=(100.0,)
-    )
-    plant = RecordedPlant(MODEL, PlantParameters(actuator='torque', **vars(told)))
-    plant.reset(START)
-    for command in np.random.default_rng(0).normal(size=(40, 3)):
-        plant.step(command)
-    plant.save(tmp_path / 'inputs.npz')
-    replayed = InputRecording(tmp_path / 'inputs.npz').replay()
-    assert np.array_equal(replayed, plant.state)
 
 
 def test_sweeps_of_drives_order_what_they_cost():
