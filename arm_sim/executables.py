@@ -86,15 +86,17 @@ def _composed() -> int:
         given = repr(wrong[0]) if wrong else 'without names'
         print(f'composed: {given}; allowed: {_WORDS}', file=sys.stderr)
         return 2
-    return import_module('arm_controllers.ros.running').run_nodes(
-        {name: partial(_made, *_module(name)) for name in names}
-    )
+    transport = import_module('arm_controllers.ros.in_process').InProcessTransport()
+    makers = {name: partial(_made, *_module(name)) for name in names}
+    for name in makers.keys() - {'inverse_kinematics'}:
+        makers[name] = partial(makers[name], transport=transport)
+    return import_module('arm_controllers.ros.running').run_nodes(makers)
 
 
-def _made(module: str, *arguments: str) -> Any:
+def _made(module: str, *arguments: str, **options: Any) -> Any:
     """Return the node of a module, some_node.py with a class SomeNode."""
     kind = module.rpartition('.')[2].title().replace('_', '')
-    return getattr(import_module(module), kind)(*arguments)
+    return getattr(import_module(module), kind)(*arguments, **options)
 
 
 def _module(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The control cycle: a state comes in, a command goes out, and goals are served in between."""
+"""The control cycle of a controller node: from a state of the arm to a command."""
 
 import time
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from control_msgs.srv import QueryTrajectoryState
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
+from arm_controllers.cycle_state import CycleState, Event, is_active, next_state
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.state_steps import StateSteps, Step
@@ -19,6 +20,7 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import (
@@ -38,14 +40,10 @@ class ControlCycle:
     """Answers every state with the law's command towards the follower's reference.
 
     Attributes:
-        model, law, follower, goals: the arm, what commands it, what that follows, who asks.
-        active: whether states are answered.
-        silent: whether they are not all the same: it heeds nobody, or is not asked yet.
-        asked: whether it is known who commands, since the first state after the activation.
-        taken_over: whether one was, since the activation or the last long silence.
-        heard: whether a state came, be it once more; the reader sets it back.
-        overtaken: number of states that came after a newer one, and were not used.
-        neighbour: the CommandInput of the arm's simulator, where that runs on this executor.
+        model, law, follower, goals: the arm, its law, its reference, its goal server.
+        state: what the controller does with the next state of the arm.
+        received: number of states that were received, repeated ones included.
+        overtaken: number of states that came after a newer state, and were not used.
     """
 
     def __init__(
@@ -57,18 +55,19 @@ class ControlCycle:
         follower: TrajectoryFollower,
         goals: GoalServer,
         drop: Callable[[ArmError], None],
-        may_begin: Callable[[], bool],
+        may_begin: Callable[[str], bool],
+        transport: InProcessTransport,
     ):
         """Open the endpoints.
 
-        `drop` is told of unusable states; `may_begin` is asked at the first after an activation.
+        `drop` receives the reason why a state cannot be used. `may_begin` receives the sender of
+        a state, and says whether this controller may command the arm.
         """
         p = parameters
         self.follower, self.goals, self._drop = follower, goals, drop
-        self._may_begin, self.asked = may_begin, False
-        self.active = self.silent = self.taken_over = self.heard = False
-        self._node, self.overtaken = node, 0
-        self.neighbour: Any = None
+        self._may_begin, self._transport = may_begin, transport
+        self.state, self._unanswered = CycleState.INACTIVE, b''
+        self._node, self.received, self.overtaken, self._published = node, 0, 0, 0
         self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
         self._last_state = time.monotonic()
         self._steps = StateSteps(p.period_ns, p.mode == 'lockstep', model)
@@ -89,11 +88,14 @@ class ControlCycle:
         self._state_input = node.create_subscription(
             JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True
         )
+        self._topics = [node.resolve_topic_name(topic) for topic in (STATES, COMMANDS)]
+        transport.subscribe_states(self._topics[0], self.on_state)
         goals.follower = follower
         self._query = node.create_service(QueryTrajectoryState, '~/query_state', self._on_query)
 
     def close(self) -> None:
         """Close the endpoints."""
+        self._transport.unsubscribe_states(self._topics[0], self.on_state)
         self._node.destroy_service(self._query)
         self._node.destroy_subscription(self._state_input)
         self._node.destroy_publisher(self._command_publisher)
@@ -104,26 +106,32 @@ class ControlCycle:
         """Wall-clock time since the last good state [s]."""
         return time.monotonic() - self._last_state
 
-    def start(self) -> None:
-        """Command from the next state on, holding where the arm is then."""
-        self.active, self.silent, self.taken_over, self.asked = True, True, False, False
+    @property
+    def active(self) -> bool:
+        """Whether the controller is active."""
+        return is_active(self.state)
 
-    def lose(self, reason: str) -> None:
-        """Abort all goals: the simulator is silent. With the next state all starts anew."""
-        self.goals.deactivate(reason)
-        self.taken_over = False
+    def handle(self, event: Event, reason: str = '') -> None:
+        """Go to the state after an event.
 
-    def stop(self, reason: str) -> bool:
-        """Abort all goals; leave the arm to the plant. Return whether it was commanded."""
-        self.active = False
-        self.lose(reason)
-        commanded = bool(self._answer)
-        if commanded:
+        Goals end where the controller stops commanding; `reason` says why, and refuses new ones.
+        """
+        before, self.state = self.state, next_state(self.state, event)
+        if self.state is before:
+            return
+        self.goals.refusal = reason if self.state is CycleState.REJECTED else NOT_ACTIVE
+        if before is CycleState.COMMANDING or self.state is CycleState.REJECTED:
+            self.goals.deactivate(reason)
+        if self.state is CycleState.RELEASING:
             self.release()
-        return commanded
+
+    def try_again(self) -> None:
+        """Answer the newest state if the controller may command the arm by now."""
+        if self.state is CycleState.WAITING and self._unanswered:
+            self.on_state(self._unanswered)
 
     def release(self) -> None:
-        """Tell the plant, by a command without joints, to brake and hold."""
+        """Send the release message, a command without joints: the simulator brakes and holds."""
         self._answer = b''
         release = JointState()
         release.header.frame_id = self._node.get_name()
@@ -131,7 +139,7 @@ class ControlCycle:
         self._send(serialized(release))
 
     def use(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
-        """Go on with what was set while running, from the reference as it is."""
+        """Use another model, law and rules from now on; the reference does not jump."""
         self._set(model, law)
         self.follower.set_parameters(rules, model)
 
@@ -141,17 +149,18 @@ class ControlCycle:
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state."""
-        if not self.active or (self.silent and not self._begins()):
+        if self.state is not CycleState.COMMANDING and not self._begins(raw):
             return
         state, steps = self._measured, self._steps
         try:
             state.open(raw)
             time_ns = state.time_ns
             sender = state.sender
-            if time_ns <= steps.time_ns and self.taken_over and sender == steps.sender:
+            commanding = self.state is CycleState.COMMANDING
+            if time_ns <= steps.time_ns and commanding and sender == steps.sender:
                 if time_ns == steps.time_ns:
-                    self.heard = True
-                    self._send(self._answer)  # asked again: same answer
+                    self.received += 1
+                    self._send(self._answer)  # a repeated state: same answer
                     return
                 if steps.overtaken(time_ns, self.silence):
                     self.overtaken += 1
@@ -162,9 +171,10 @@ class ControlCycle:
             return
         follower, law = self.follower, self.law
         step = steps.take(time_ns, q, v, sender)
-        if step is not Step.NEXT or not self.taken_over:
+        if step is not Step.NEXT or not commanding:
             self._begin(step, time_ns, q, v)
-        self._last_state, self.heard = time.monotonic(), True
+        self._last_state = time.monotonic()
+        self.received += 1
         reference, measured = follower.update(time_ns, q, v), Measurement(q, v)
         if self._law_state is None:
             reference.future = self._future
@@ -179,7 +189,7 @@ class ControlCycle:
         self.goals.after_cycle(time_ns, q, v)
         if self._report.is_due(time_ns):
             output, effort = {self._output_name: self._output}, np.empty(0)
-            with suppress(ArmError):  # not there, not finite: the control loop does not need it
+            with suppress(ArmError):  # missing or not finite: the control loop does not need it
                 effort = state.values('effort')
             self._report.publish(time_ns, follower, q, v, output, effort=effort)
 
@@ -189,30 +199,34 @@ class ControlCycle:
         return follower.peek(follower.time_ns + periods * self._period_ns)
 
     def _send(self, command: bytes) -> None:
-        """Publish a command; hand it over where only a neighbour would hear it."""
-        neighbour, publisher = self.neighbour, self._command_publisher
-        if neighbour is None:
+        """Publish a command; pass it on directly where the simulator runs in this process."""
+        publisher = self._command_publisher
+        server = self._transport.command_server(self._topics[1])
+        if server is None:
             publisher.publish(command)
-        elif publisher.get_subscription_count() > 1:
-            neighbour.published += 1
+            return
+        if publisher.get_subscription_count() > 1:  # not only the simulator
+            self._published += 1
             publisher.publish(command)
-        else:
-            neighbour.hand_over(command)
+        server(command, self._published)
 
-    def _begins(self) -> bool:
-        """Whether this is the first state after an activation, and may be answered."""
-        if self.asked:
-            return False
-        self.asked = True
-        self.silent = not self._may_begin()
-        return not self.silent
+    def _begins(self, raw: bytes) -> bool:
+        """Whether a state may be answered by a controller that does not command yet."""
+        if self.state is CycleState.RELEASING:
+            self.release()
+        if self.state is CycleState.WAITING:
+            self._unanswered = raw
+            try:
+                self._measured.open(raw)
+            except ArmError as error:
+                self._drop(error)
+                return False
+            if self._may_begin(self._measured.sender):
+                self.handle(Event.GRANT)
+        return self.state is CycleState.READY
 
     def _give_up(self, q: Array, v: Array) -> None:
-        """Leave the arm to the plant: there is no command. The law forgets; the next state is new.
-
-        One place where commands are made, one guard: whatever a state or a law with memory does,
-        no number goes out that is not finite.
-        """
+        """Release the arm: the law's command is not finite. The next state begins again."""
         k = int(np.isfinite(self._output).argmin())
         reason = (
             f"joint {self.model.joint_names[k]!r}: the law's command is {self._output[k]} at "
@@ -220,31 +234,31 @@ class ControlCycle:
         )
         if self._answer:
             self.release()
-        self.lose(reason)
+        self.handle(Event.LOSE, reason)
         self._drop(ArmError(reason))
 
     def _begin(self, step: Step, time_ns: int, q: Array, v: Array) -> None:
-        """Begin anew at a state that does not follow from what was commanded before."""
-        follower = self.follower
-        if self.taken_over and step is Step.MISSED and follower.goals:
+        """Begin again at a state that does not follow from the command before."""
+        follower, commanding = self.follower, self.state is CycleState.COMMANDING
+        if commanding and step is Step.MISSED and follower.goals:
             return  # the goals go on
-        if self.taken_over and step is Step.JUMPED:
+        if commanding and step is Step.JUMPED:
             follower.activate(time_ns, q, v, f'{self._steps.jump}; the arm holds')
-        elif not self.taken_over or step is Step.MISSED:
+        elif not commanding or step is Step.MISSED:
             follower.activate(time_ns, q, v)
         self._law_state = None
         self.goals.activate(time_ns)
-        self.taken_over = True
+        self.handle(Event.BEGIN)
         self._report.begin(time_ns)
 
     def _on_query(
         self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response
     ) -> QueryTrajectoryState.Response:
-        """Say where the reference will be, by the goals that are there now."""
+        """Return the reference at a future time, by the present goals."""
         follower, time_ns = self.follower, to_ns(request.time)
         past = (follower.time_ns - time_ns) * 1e-9
-        if not self.taken_over:
-            response.message = NOT_ACTIVE
+        if self.state is not CycleState.COMMANDING:
+            response.message = self.goals.refusal
         elif past > 0:
             response.message = f'{past:.6g} s before the newest state; what has passed is not kept'
         else:

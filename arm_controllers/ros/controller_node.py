@@ -1,6 +1,7 @@
 """A controller: one lifecycle node around one law and one trajectory follower."""
 
 import sys
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -8,18 +9,23 @@ from control_msgs.msg import SpeedScalingFactor
 from lifecycle_msgs.srv import ChangeState
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 
 from arm_controllers.adapted_law import adapted_law
+from arm_controllers.cycle_state import CycleState, Event
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import law_class
-from arm_controllers.ros.commander import NOBODY, Commander
-from arm_controllers.ros.control_cycle import COMMANDS, STATES, ControlCycle
+from arm_controllers.ros.active_controllers import (
+    ActiveControllers,
+    nodes_of_arm,
+    watch_active_controllers,
+)
+from arm_controllers.ros.control_cycle import ControlCycle
 from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import (
@@ -32,12 +38,20 @@ from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 
+# A claim of another controller may be outdated for this time [s], for example while the simulator
+# notices that its controller has ended; on a busy machine, where the graph does not show that
+# controller's node, or where the claim has this controller's own name, for the second time.
+_OUTDATED, _OUTDATED_AT_MOST = 0.8, 5.0
+
 
 class ControllerNode(LifecycleNode):
     """Answers every state with the law's command towards the follower's reference."""
 
-    def __init__(self, law_name: str):
-        """Declare the parameters; with `autostart` also configure and activate."""
+    def __init__(self, law_name: str, transport: InProcessTransport | None = None):
+        """Declare the parameters; with `autostart` also configure and activate.
+
+        `transport`: to a simulator in the same process.
+        """
         self._law_class = law_class(law_name)
         super().__init__(f'{law_name}_controller')
         self._log = Log(self)
@@ -47,7 +61,8 @@ class ControllerNode(LifecycleNode):
         self.parameters = declare_parameters(self, ControllerParameters, live=OF_JOINTS)
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
         self.cycle: ControlCycle | None = None
-        self._neighbour: Any = None
+        self._transport = transport or InProcessTransport()
+        self._claims: ActiveControllers | None = None
         self._goals: GoalServer | None = None
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self._live = LiveParameters(
@@ -55,9 +70,9 @@ class ControllerNode(LifecycleNode):
         )
         self.parameters.check_joints(self._live.model.joint_names)
         self.diagnostics = ControllerDiagnostics(self)
-        self._silent = 0
+        self._silent = self._received = 0
         self.create_timer(1.0, self._on_second)
-        self._commander = Commander(self, self._on_commander)
+        watch_active_controllers(self, self._on_claims)
         self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
         unused = declare_unused(self, without_meaning)
         refuse_unknown_parameters(self)  # before it says that it starts
@@ -66,17 +81,6 @@ class ControllerNode(LifecycleNode):
         if self.parameters.autostart:
             self.trigger_configure()
             self.trigger_activate()
-
-    def meet(self, other: Node) -> None:
-        """Give and take commands and states by hand if the other node is the arm's simulator."""
-        for topic in (STATES, COMMANDS):
-            if self.resolve_topic_name(topic) != other.resolve_topic_name(topic):
-                return
-        if hasattr(other, 'commands'):
-            other.shown.neighbours.append(self)
-            self._neighbour = other.commands
-            if self.cycle is not None:
-                self.cycle.neighbour = self._neighbour
 
     def _on_change_state(
         self, request: ChangeState.Request, response: ChangeState.Response
@@ -98,30 +102,28 @@ class ControllerNode(LifecycleNode):
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
             self._goals = GoalServer(self, follower, p.period_ns, rate, realtime)
         core = (live.model, law, follower, self._goals)
-        self.cycle = ControlCycle(self, p, *core, self.diagnostics.drop, self._may_begin)
-        self.cycle.neighbour = self._neighbour
+        self.cycle = ControlCycle(
+            self, p, *core, self.diagnostics.drop, self._may_begin, self._transport
+        )
         pin_to_core(p.core)
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Command from the next state on, holding where the arm is then.
 
-        Refused while another controller is active on the arm.
+        Refused while another controller commands joints of this one.
         """
-        other = self._commander.other()
-        if other:
-            self._refuse_beside(other)
+        holder = self._holder()
+        if holder != self.get_name() and holder in nodes_of_arm(self):
+            self._log.error(self._why_not(holder))
             return TransitionCallbackReturn.FAILURE
-        self.cycle.start()
+        self._activated_at = time.monotonic()
+        self.cycle.handle(Event.ACTIVATE)
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop commanding; goals at hand are aborted and told so, the plant brakes and holds.
-
-        Ends when the simulator has heard it, so that another controller can be activated.
-        """
-        if self.cycle.stop('the controller was deactivated'):
-            self._commander.take_leave(self.cycle.release)
+        """Stop commanding: goals are aborted with this reason, the simulator brakes and holds."""
+        self._stop('the controller was deactivated')
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -132,17 +134,67 @@ class ControllerNode(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop commanding, as for deactivation."""
-        if self.cycle is not None and self.cycle.active:
-            self.cycle.stop('the controller was shut down')
+        self._stop('the controller was shut down')
         return TransitionCallbackReturn.SUCCESS
 
-    def _may_begin(self) -> bool:
-        """Whether nobody else commands, be it a node of the same name; else deactivate."""
-        other = self._commander.heeded()
-        if other:
-            self._refuse_beside(other)
+    def destroy_node(self) -> None:
+        """Stop commanding, and answer open goals, before the node ends."""
+        self._stop('the controller ends')
+        super().destroy_node()
+
+    def _stop(self, reason: str) -> None:
+        if self.cycle is None or not self.cycle.active:
+            return
+        self.cycle.handle(Event.DEACTIVATE, reason)
+        if self._claims is None or self.get_name() not in self._claims.claims:
+            self.cycle.handle(Event.RELEASED)
+
+    def _holder(self) -> str:
+        """Return the controller that commands joints of this one, as far as is known."""
+        return self._claims.holder(self._live.model.joint_names) if self._claims else ''
+
+    def _may_begin(self, sender: str) -> bool:
+        """Whether no other controller commands these joints, by the state of a simulator.
+
+        A simulator that does not name itself publishes no claims.
+        """
+        own, waited = self.get_name(), time.monotonic() - self._activated_at
+        if self._claims is None:
+            return not sender or waited > _OUTDATED_AT_MOST
+        if own in self._claims.rejected:
+            self.cycle.handle(Event.REJECT, self._claims.rejected[own])
+            return False
+        holder = self._holder()
+        if not holder:
+            return True
+        seen = holder != own and holder in nodes_of_arm(self)
+        if waited > (_OUTDATED if seen else _OUTDATED_AT_MOST):
+            self._log.error(self._why_not(holder))
             self.trigger_deactivate()
-        return not other
+        return False
+
+    def _on_claims(self, claims: ActiveControllers) -> None:
+        """Follow the simulator: wait while it rejects this controller, release to another one."""
+        self._claims, cycle, own = claims, self.cycle, self.get_name()
+        if cycle is None:
+            return
+        holder = self._holder()
+        if own in claims.rejected:
+            cycle.handle(Event.REJECT, claims.rejected[own])
+        else:
+            cycle.handle(Event.ACCEPT)
+        if own not in claims.claims:
+            cycle.handle(Event.RELEASED)
+        if cycle.state in (CycleState.COMMANDING, CycleState.READY) and holder not in ('', own):
+            self._log.error(self._why_not(holder))
+            self.trigger_deactivate()
+        cycle.try_again()
+
+    def _why_not(self, holder: str) -> str:
+        own = self.get_name()
+        if holder == own:
+            return f'another node named {own!r} commands this arm; end one of the two'
+        return f'{holder!r} commands this arm; deactivate it before {own!r}'
 
     def _on_speed(self, message: SpeedScalingFactor) -> None:
         """Follow goals at this share of their speed."""
@@ -153,26 +205,6 @@ class ControllerNode(LifecycleNode):
             return
         if self.cycle is not None:
             self.cycle.follower.scaling.wanted = message.factor
-
-    def _on_commander(self, name: str) -> None:
-        """Keep to whom the simulator heeds: be silent with nobody, make way for another."""
-        if self.cycle is None or not self.cycle.active or not self.cycle.asked:
-            return
-        self.cycle.silent = name == NOBODY
-        if self.cycle.silent:
-            self.cycle.lose(f'another publisher commands as {self.get_name()!r}: the arm brakes')
-        elif name not in ('', self.get_name()):
-            self._refuse_beside(name)
-            self.trigger_deactivate()
-
-    def _refuse_beside(self, other: str) -> None:
-        own = self.get_name()
-        reason = f'{other!r} commands this arm; deactivate it before {own!r}'
-        if other == NOBODY:
-            reason = f'this arm heeds {NOBODY}'
-        elif other == own:
-            reason = f'another node named {own!r} commands this arm; end one of the two'
-        self._log.error(reason)
 
     def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
         """Return what the controller believes the arm is."""
@@ -190,13 +222,14 @@ class ControllerNode(LifecycleNode):
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""
         cycle = self.cycle
-        if cycle is not None and cycle.taken_over:
-            # Seconds in which this process ran: one that was stopped has heard nobody.
-            self._silent = 0 if cycle.heard else self._silent + 1
-            cycle.heard = False
+        if cycle is not None and cycle.state is CycleState.COMMANDING:
+            # Seconds in which this process ran: a stopped process has received nothing.
+            self._silent = 0 if cycle.received != self._received else self._silent + 1
+            self._received = cycle.received
             if self._silent >= self.parameters.state_timeout:
-                cycle.lose(f'no state for {cycle.silence:.1f} s: the simulator is gone')
-        self.diagnostics.report(cycle, self._commander.name)
+                silence = f'no state for {cycle.silence:.1f} s: the simulator is gone'
+                cycle.handle(Event.LOSE, silence)
+        self.diagnostics.report(cycle, self._claims)
 
 
 def main(law_name: str = '') -> int:

@@ -1,4 +1,4 @@
-"""What a controller says about itself on /diagnostics."""
+"""The status of a controller on /diagnostics."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -7,14 +7,16 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
+from arm_controllers.cycle_state import CycleState
+from arm_controllers.ros.active_controllers import ActiveControllers
 from arm_controllers.ros.control_cycle import ControlCycle
 from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import prefix_of
 from arm_dynamics.checks import ArmError
 
-# A refusal or a failed goal stays in the words for so long [s].
+# A refusal or a failed goal stays in the words for this time [s].
 _MEMORY = 10.0
-# States that are late by less are not worth a word [s].
+# The words mention states that are delayed by more than this time [s].
 _SILENCE = 1.0
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
@@ -36,7 +38,7 @@ def status_publisher(node: Node) -> Callable[[bytes, str, Mapping[str, Any]], No
 
 
 class ControllerDiagnostics:
-    """Counts what is dropped, and tells how things are in words that say what to do."""
+    """Counts dropped states, and reports the controller with what a user can do about it."""
 
     def __init__(self, node: Node):
         """Open the publisher."""
@@ -52,14 +54,14 @@ class ControllerDiagnostics:
         self._last_drop = time.monotonic()
         self._log.warning(f'state dropped: {self._why_dropped}')
 
-    def report(self, cycle: ControlCycle | None, commander: str | None) -> None:
-        """Publish how things are.
+    def report(self, cycle: ControlCycle | None, claims: ActiveControllers | None) -> None:
+        """Publish level, words and values.
 
-        `cycle`: the controller's, if configured; `commander`: whom the simulator heeds, if known.
+        `cycle`: the controller's, if configured; `claims`: by the simulator, None if not known.
         """
         level, words = self.words(cycle)
-        heeded = 'not known' if commander is None else commander or 'none'
-        values = {'dropped states': self._dropped, 'commander': heeded}
+        names = 'not known' if claims is None else ', '.join(claims.claims) or 'none'
+        values = {'dropped states': self._dropped, 'active controllers': names}
         if cycle is not None:
             values['overtaken states'] = cycle.overtaken
             values['refused goals'] = cycle.goals.refused
@@ -71,11 +73,11 @@ class ControllerDiagnostics:
             return _OK, 'not configured: configure and activate it'
         if not cycle.active:
             return _OK, 'inactive: activate it to command the arm'
-        if cycle.silent and cycle.asked:
-            return _WARN, 'silent: another publisher commands under the same name'
+        if cycle.state is CycleState.REJECTED:
+            return _WARN, f'silent: {cycle.goals.refusal}'
         if time.monotonic() - self._last_drop < _SILENCE:
             return _ERROR, f'states cannot be used, the arm gets no command: {self._why_dropped}'
-        if not cycle.taken_over:
+        if cycle.state is not CycleState.COMMANDING:
             return _WARN, 'waiting for a state: is the simulator running, in this ROS_DOMAIN_ID?'
         if cycle.silence > _SILENCE:
             return _WARN, f'no state for {cycle.silence:.0f} s: the simulator is paused or gone'

@@ -37,6 +37,7 @@ class GoalServer:
 
     Attributes:
         follower: follows the goals; another one may take its place while none is taken.
+        refusal: why goals are refused while none is taken.
         refused: number of goals refused.
         trouble: why the last goal that did not succeed was refused or ended.
         trouble_since: when that was (time.monotonic()).
@@ -66,18 +67,19 @@ class GoalServer:
         self._at_work, self._idle = False, True
         self._feedback = FollowJointTrajectory.Feedback()
         self.refused, self.trouble, self.trouble_since = 0, '', 0.0
+        self.refusal = NOT_ACTIVE
         self._endpoints = GoalEndpoints(node, realtime, self._on_goal, self._on_cancel)
 
     def activate(self, time_ns: int) -> None:
         """Take goals from now on; also after a jump of time. What came before is refused."""
-        self._refuse_waiting(NOT_ACTIVE)
+        self._refuse_waiting(self.refusal)
         self._time_ns = time_ns
         self._next_feedback_ns = time_ns
 
     def deactivate(self, reason: str) -> None:
         """End all goals with `reason` and refuse further ones."""
         self._time_ns = None
-        self._refuse_waiting(NOT_ACTIVE)
+        self._refuse_waiting(self.refusal)
         if self._check is not None:
             self._end(GoalResult(self._check[0], ResultCode.INVALID_GOAL, reason))
             self._check = None
@@ -100,7 +102,7 @@ class GoalServer:
     def _on_goal(self, identifier: object, raw: bytes) -> None:
         self._inbox.append((identifier, raw))
         if self._time_ns is None:
-            self._refuse_waiting(NOT_ACTIVE)
+            self._refuse_waiting(self.refusal)
         else:
             self._refuse_waiting(f'{_ROOM} newer goals came before it was looked at', _ROOM)
         if self._idle and not self._realtime:  # at the state for which it was sent
@@ -144,7 +146,7 @@ class GoalServer:
         """
         try:
             if self._time_ns is None:
-                raise GoalError(NOT_ACTIVE)
+                raise GoalError(self.refusal)
             if self._realtime and _is_long(goal):
                 self._check = identifier, self._accept(goal, identifier)
             else:

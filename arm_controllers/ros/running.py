@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from itertools import permutations
 from threading import Thread
 from typing import Any, NoReturn
 
@@ -123,7 +122,6 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
     """Run nodes on one executor to their common end and return the process's exit code.
 
     A node with a method `run(executor) -> int` is a task: it runs that and ends with its result.
-    One with a method `meet(node)` gets to know the others.
     Bad or unknown parameters and the like (ArmError) end all with one line and exit code 1; Ctrl-C
     with 0, a task with 130. The nodes are made in their order.
     """
@@ -140,9 +138,6 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
             refuse_unknown_parameters(nodes[-1])
         for node in nodes:
             executor.add_node(node)
-        for node, other in permutations(nodes, 2):
-            if hasattr(node, 'meet'):
-                node.meet(other)
         name = together
         gc.collect()
         # What must be finite is checked, and told in our words.

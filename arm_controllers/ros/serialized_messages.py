@@ -281,13 +281,23 @@ class JointStateReader:
         Raises:
             ArmError: that is no JointState, or its stamp is none; the one before stays open.
         """
-        if self._fits(raw):
-            time_ns = stamp_ns(raw)
-            self._memory[:] = raw
-            self._opened, self._numbers = self._expected, self._views
-            self.time_ns, self.sender, self.empty = time_ns, self._expected.frame_id, False
-        else:
+        if not self.opens(raw):
             self._open_other(raw)
+
+    @property
+    def joint_names(self) -> list[str]:
+        """The names in the opened message."""
+        return self._opened.names
+
+    def opens(self, raw: bytes) -> bool:
+        """Take the next message if it differs from the last one in stamp and numbers only."""
+        if not self._fits(raw):
+            return False
+        time_ns = stamp_ns(raw)
+        self._memory[:] = raw
+        self._opened, self._numbers = self._expected, self._views
+        self.time_ns, self.sender, self.empty = time_ns, self._expected.frame_id, False
+        return True
 
     def values(self, field: str) -> Array:
         """Return the opened message's (n,) values of a field, until the next one is opened.

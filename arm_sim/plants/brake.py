@@ -1,4 +1,4 @@
-"""The plant's own brake, for when nobody commands it, or nobody may."""
+"""The brake of the simulated arm, for joints that no controller commands."""
 
 import numpy as np
 
@@ -28,19 +28,24 @@ class Brake:
         self._limit = parameters.effort_limit(model)
         self._step = parameters.timestep
         self._rate = rate
-        self.hold = model.neutral()
+        self.hold = model.neutral().copy()
         self._motors: MotorConstants | None = None
         if parameters.actuator == 'voltage':
             self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
 
-    def start(self, q: Array, v: Array) -> None:
-        """Begin to brake from the state q, v."""
+    def start(self, q: Array, v: Array, joints: Array | slice = slice(None)) -> None:
+        """Begin to brake the joints at these places from the state q, v (n,)."""
         lower, upper = self._model.position_lower, self._model.position_upper
-        self.hold = np.clip(q + v / self._rate, lower, upper)
+        self.hold[joints] = np.clip(q + v / self._rate, lower, upper)[joints]
 
-    def command(self, q: Array, v: Array) -> Array:
-        """Return the plant command (n,): torque, or what gives it to a servo or a motor."""
-        a = self._rate**2 * self._model.difference(q, self.hold) - 2.0 * self._rate * v
+    def command(self, q: Array, v: Array, joints: Array | slice = slice(None)) -> Array:
+        """Return the plant command (n,): torque, or what gives it to a servo or a motor.
+
+        It brakes the joints at these places; the other ones are assumed not to accelerate.
+        """
+        braked = self._rate**2 * self._model.difference(q, self.hold) - 2.0 * self._rate * v
+        a = np.zeros_like(braked)
+        a[joints] = braked[joints]
         tau = np.clip(self._model.inverse_dynamics(q, v, a), -self._limit, self._limit)
         if self._actuator == 'torque':
             return tau

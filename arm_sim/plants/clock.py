@@ -1,4 +1,4 @@
-"""What the clocks of a simulated arm share: lock-step with a commander, and real time."""
+"""Base of the clocks that decide when the simulated arm steps: lock-step and real time."""
 
 import time
 from collections.abc import Callable
@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError
+from arm_sim.plants.claims import Claim, Claims
 from arm_sim.plants.patience import RESEND_PERIOD
 from arm_sim.plants.simulation import Array, Simulation
 
-# A clock that is not asked for so much longer than it wanted was stopped itself [s].
+# A clock whose `tick` comes later than this was stopped itself [s].
 _STOPPED = 0.5
 
 
@@ -18,13 +19,14 @@ class Clock:
     """Steps a simulation with the newest command; brakes and holds the arm where there is none.
 
     Attributes:
-        simulation: what it steps.
-        paused: whether it steps only as far as it is allowed to.
+        simulation: the arm that the clock steps.
+        claims: the controllers that command its joints.
+        paused: whether the clock steps only as far as it is allowed to.
         fault: why physics has stopped until `reset`, or ''.
-        late, skipped: real time's ticks that came late, and periods that it gave up.
-        oldest_command_ns: largest age of a command in use [ns]; the reader sets it back.
-        recorded_ns: how far a recorder has come that is waited for [ns]; None: there is none.
-        wake: asks for the next ticks so soon and so often [s]; whoever calls `tick` may set it.
+        late, skipped: delayed ticks of real time, and periods that real time has skipped.
+        oldest_command_ns: largest age of a command in use [ns]; the reader resets the value.
+        recorded_ns: stamp that a recorder has reached [ns]; None: no recorder delays time.
+        wake: called with the period of the next ticks [s]; the caller of `tick` may set it.
     """
 
     tick_period = RESEND_PERIOD
@@ -38,24 +40,41 @@ class Clock:
         own: Any = None,
         wall: Callable[[], float] = time.monotonic,
     ):
-        """Take what is moved, who hears of it, and the wall clock [s].
+        """Take the arm, its subscribers, and the wall clock [s].
 
-        `audience`, as StateOutput, is asked to `show` a new state, to `show_again` one that nobody
-        has answered, to `warn` of a lost commander, and to say why physics `fail`s.
+        `audience`, as StateOutput, has `show` for a new state, `show_again` for a state that no
+        controller has answered, `warn` for a lost controller, and `fail` for failed physics.
         `own`, as OwnGoals, commands the arm while no controller does.
         """
         self.simulation, self.paused, self.fault = simulation, paused, ''
+        self.claims = Claims(simulation.plant.joint_names, wall)
         self.late = self.skipped = self.oldest_command_ns = 0
         self._audience, self._own, self._wall = audience, own, wall
         self.wake: Callable[[float], Any] = lambda period: None
-        self._held = np.zeros(len(simulation.plant.joint_names))
+        self._n = len(simulation.plant.joint_names)
+        self._held = np.zeros(self._n)
         self._command: Array | None = None
         self._command_ns = self._steps_allowed = 0
         self._shown_at = self._ticked_at = self._wall()
 
-    def accepts(self, stamp_ns: int) -> bool:
-        """Whether a command with this stamp is neither too old nor too early."""
+    def accepts(self, stamp_ns: int, newest_ns: int | None = None) -> bool:
+        """Whether a command with this stamp is neither too old nor too early.
+
+        `newest_ns`: stamp that the controller answered last; None: that of the command in use.
+        """
         raise NotImplementedError
+
+    def take_from(self, claim: Claim, stamp_ns: int, command: Array) -> None:
+        """Use a controller's command (k,) for its joints, by its claim.
+
+        In lock-step the arm steps when every controller has answered the present state.
+        """
+        self.simulation.unclaimed = self.claims.unclaimed if len(claim.joints) < self._n else None
+        merged = self.claims.merged(claim, stamp_ns, command)
+        if len(self.claims) > 1:
+            stamp_ns = self.claims.oldest_ns
+        if len(self.claims) == 1 or self.accepts(stamp_ns, -1):
+            self.take(stamp_ns, merged)
 
     def take(self, stamp_ns: int, command: Array) -> None:
         """Use a command (n,) that answers the state of that stamp."""
@@ -66,24 +85,38 @@ class Clock:
         """Note a second answer to the state that was answered last."""
 
     def go_on(self) -> bool:
-        """Step if nothing else than a command is waited for; return whether it did."""
+        """Step unless a command, or permission to step, is missing; return whether it stepped."""
         return False
 
     def _hold(self, stamp_ns: int, command: Array) -> None:
         self._command, self._command_ns = self._held, stamp_ns
         self._held[:] = command
 
-    def forget(self) -> None:
-        """Forget the newest command: another commander has come."""
-        self._command = None
+    def yield_to(self, source: str) -> None:
+        """End the simulator's own goals, if there are any: a controller commands the arm."""
+        if self._own is not None and self._own.in_charge:
+            self._own.give_up(source)
+            self._command = None
 
-    @property
-    def abandoned(self) -> bool:
-        """Whether the arm brakes or is held, and no command waits to change that."""
-        return self.simulation.braking and self._command is None
+    def can_be_claimed(self, joints: Array) -> bool:
+        """Whether the joints at these places are at rest, or were braked for long enough."""
+        return self.simulation.can_be_claimed(joints)
 
     def release(self) -> None:
-        """Brake, then hold: nobody commands; or let the own commander take over."""
+        """End all claims and brake, then hold; or let the simulator's own goals take over."""
+        self.claims.clear()
+        self._stop()
+
+    def release_one(self, claim: Claim) -> None:
+        """End a claim: its joints are braked and held, those of other controllers go on."""
+        self.claims.release(claim.source)
+        if not self.claims:
+            self.release()
+            return
+        self.simulation.brake_joints(claim.joints)
+        self.simulation.unclaimed = self.claims.unclaimed
+
+    def _stop(self) -> None:
         self.simulation.brake()
         self._command = None
         if self._own is not None:
@@ -92,6 +125,7 @@ class Clock:
 
     def reset(self) -> None:
         """Go back to the initial state at time zero; a paused clock waits there."""
+        self.claims.clear()
         self.simulation.reset()
         self._command, self._command_ns, self.fault, self._steps_allowed = None, 0, '', 0
         self.show()
@@ -114,16 +148,16 @@ class Clock:
 
     @property
     def waits(self) -> bool:
-        """Whether time stands because it is paused, or has come as far as is allowed."""
+        """Whether time is paused, or has reached the permitted stamp."""
         return self.paused and not self._steps_allowed
 
     @property
     def waits_for_recorder(self) -> bool:
-        """Whether time stands until a recorder has come closer."""
+        """Whether time waits for a recorder that lags behind."""
         return False
 
     def tick(self) -> None:
-        """Do what time asks for; to be called every `tick_period` [s]."""
+        """Do what is due now; the caller calls it every `tick_period` [s]."""
         self._forgive_own_stop()
         now = self._wall()
         if not self.fault and now - self._shown_at >= RESEND_PERIOD:
@@ -131,7 +165,7 @@ class Clock:
             self._shown_at = now
 
     def _forgive_own_stop(self) -> None:
-        """Count no time in which this process did not run: nobody else was silent then."""
+        """Count no time in which this process did not run: no controller was silent then."""
         now = self._wall()
         stopped = now - self._ticked_at - self.tick_period
         if stopped > _STOPPED:
@@ -139,7 +173,7 @@ class Clock:
         self._ticked_at = now
 
     def show(self) -> None:
-        """Show the present state; an own commander in charge answers it at once."""
+        """Publish the present state; the simulator's own goals answer at once."""
         self._shown_at = self._wall()
         self._audience.show()
         own, plant = self._own, self.simulation.plant
@@ -166,14 +200,15 @@ class Clock:
                 self.simulation.notice = ''
 
     def _too_slow(self) -> str:
-        """Return what to add to bad news where the machine may be the reason."""
+        """Return a remark for warnings where a slow machine may be the cause."""
         return ''
 
     def _lose(self, silence: float) -> None:
-        """Give up a commander after this silence [s]."""
+        """Brake: no command has come for this time [s]."""
         t = self.simulation.time_ns * 1e-9
         self._audience.warn(
             f'no command for {silence:.3g} s (t = {t:.3f} s): '
             'braking to rest; a controller that returns takes over from there'
         )
-        self.release()
+        self.claims.expire()
+        self._stop()

@@ -1,14 +1,13 @@
-"""When the simulated arm takes a step in lock-step with its commander."""
+"""Lock-step clock: the simulated arm steps when its controllers have answered."""
 
 from collections.abc import Callable
 from typing import Any
 
 from arm_dynamics.checks import Array
+from arm_sim.plants.claims import Claim
 from arm_sim.plants.clock import Clock
 from arm_sim.plants.patience import RESEND_PERIOD, Patience
 
-# Braking in lock-step is given up after so long [ns of simulated time].
-_LONGEST_BRAKING = 5_000_000_000
 # So many periods time runs at most ahead of a recorder: of what a process is sent through shared
 # memory, Fast DDS keeps 512 messages, and each period has two.
 _AHEAD = 200
@@ -40,7 +39,7 @@ class LockstepClock(Clock):
         """Go on with another timeout."""
         self._timeout = timeout
 
-    def accepts(self, stamp_ns: int) -> bool:
+    def accepts(self, stamp_ns: int, newest_ns: int | None = None) -> bool:
         """Whether the command answers the present state."""
         return stamp_ns == self.simulation.time_ns
 
@@ -84,21 +83,31 @@ class LockstepClock(Clock):
             self.wake(self._patience.seconds(now))
 
     def go_on(self) -> bool:
-        """Step if there is a command."""
+        """Step if every controller has answered; brake to rest where no controller commands."""
         command = self._command
+        if command is None:
+            self._brake_to_rest()
         if command is None or not self._may_step:
             return False
         self._command = None
         self._step(command)
         return True
 
-    def release(self) -> None:
+    def release_one(self, claim: Claim) -> None:
+        """End a claim; where only its answer was missing, step."""
+        super().release_one(claim)
+        if self.claims and self.accepts(self.claims.oldest_ns):
+            self.take(self.simulation.time_ns, self.claims.command)
+
+    def _stop(self) -> None:
         """Brake to rest; simulated time goes on meanwhile, as far as it may."""
-        super().release()
+        super()._stop()
+        self._brake_to_rest()
+
+    def _brake_to_rest(self) -> None:
         simulation = self.simulation
-        end = simulation.time_ns + _LONGEST_BRAKING
-        while self._command is None and self._may_step and not simulation.at_rest:
-            if simulation.time_ns >= end:
+        while simulation.braking and self._command is None and self._may_step:
+            if simulation.can_be_claimed():
                 break
             self._step(None)
 
@@ -109,7 +118,7 @@ class LockstepClock(Clock):
             self.recorded_ns = None  # it has gone
             self.go_on()
         now, patience = self._wall(), self._patience
-        commanded = self._may_step and not self.simulation.braking
+        commanded = self._may_step and not (self.simulation.braking and not self.claims)
         if commanded and now - self._shown_at > self._timeout:
             self._lose(now - self._shown_at)
             return

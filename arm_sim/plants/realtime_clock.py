@@ -35,9 +35,11 @@ class RealtimeClock(Clock):
         """Let the present state, or one `due_ns` later, be the one that is due now."""
         self._anchor = self._wall(), self.simulation.time_ns + due_ns
 
-    def accepts(self, stamp_ns: int) -> bool:
-        """Whether the command is no older than the one in use."""
-        return self._command_ns <= stamp_ns <= self.simulation.time_ns
+    def accepts(self, stamp_ns: int, newest_ns: int | None = None) -> bool:
+        """Whether the command is no older than the controller's newest one."""
+        if newest_ns is None:
+            newest_ns = self._command_ns
+        return newest_ns <= stamp_ns <= self.simulation.time_ns
 
     def reset(self) -> None:
         """Go back to the initial state at time zero, now."""

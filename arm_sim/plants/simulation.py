@@ -15,6 +15,8 @@ from arm_sim.plants.plant import Plant
 
 # An arm slower than this is at rest [rad/s | m/s].
 REST_SPEED = 1e-3
+# After braking for this long [ns of simulated time] an arm counts as at rest, whatever pushes it.
+_LONGEST_BRAKING = 5_000_000_000
 # A joint faster than this is not one of an arm any more: the integration has failed.
 _ABSURD_SPEED = 1e6  # [rad/s | m/s]
 # A command that asks for so many times the effort limit is to blame for that.
@@ -26,15 +28,17 @@ class PhysicsDivergedError(ArmError):
 
 
 class Simulation:
-    """A plant that is always under somebody's command: a controller's or its own brake's.
+    """An arm that a controller or its own brake always commands.
 
     Attributes:
         plant: the arm.
         time_ns: simulated time of the present state [ns].
         steps: control periods since the last reset.
-        braking: True while nobody commands.
-        limits: what nobody may do; see `set_limits`.
-        notice: a line for the user; who has told it empties it.
+        braking: whether the brake holds all joints, since no controller commands.
+        unclaimed: (m,) places of the joints that the brake holds while controllers command the
+            other joints; None: controllers command all joints.
+        limits: bounds on speed and external wrenches; see `set_limits`.
+        notice: a line for the user; the reader empties it.
         overspeed_samples: control periods in which a joint was too fast, and the arm was braked.
         saturated_samples: control periods in which some joint was at its effort limit.
     """
@@ -71,11 +75,12 @@ class Simulation:
         self.plant.reset(self._initial_q, self._initial_v)
         self._events: list[tuple[int, Callable[[], None]]] = list(self._swap)
         self.time_ns = self.steps = self.saturated_samples = self.overspeed_samples = 0
+        self.unclaimed: Array | None = None
         self.notice, self._too_fast = '', False
         self.brake()
 
     def set_limits(self, limits: Limits) -> None:
-        """Heed these limits from now on."""
+        """Use these limits from now on."""
         self.limits = limits
         known = np.where(np.isfinite(self.model.velocity_limit), self.model.velocity_limit, 0.0)
         fastest = limits.speed_limit_factor * known
@@ -83,14 +88,25 @@ class Simulation:
         self._per_speed = 1.0 / np.where(bounded, fastest, _ABSURD_SPEED)
 
     def brake(self) -> None:
-        """Take the arm from whoever commanded it; `advance(None)` then brings it to rest."""
-        self.braking = True
+        """Let the brake take all joints; `advance(None)` then brings them to rest."""
+        self.braking, self._brake_ns = True, self.time_ns
         self._brake.start(self.plant.q, self.plant.v)
+
+    def brake_joints(self, joints: Array) -> None:
+        """Let the brake take the joints at these places, while controllers command the others."""
+        self._brake_ns = self.time_ns
+        self._brake.start(self.plant.q, self.plant.v, joints)
 
     @property
     def at_rest(self) -> bool:
         """Whether no joint moves faster than REST_SPEED."""
         return bool(np.abs(self.plant.v).max() < REST_SPEED)
+
+    def can_be_claimed(self, joints: Array | slice = slice(None)) -> bool:
+        """Whether joints are at rest, in their initial state, or were braked for 5 s."""
+        if self.steps == 0 or self.time_ns - self._brake_ns >= _LONGEST_BRAKING:
+            return True
+        return bool(np.abs(self.plant.v[joints]).max(initial=0.0) < REST_SPEED)
 
     def push(self, frame: str, wrench: ArrayLike, from_ns: int = 0) -> None:
         """Push on a frame, now or from a time to come, until told otherwise.
@@ -151,6 +167,8 @@ class Simulation:
                     f'{command[joint]} is not a finite number; the command is dropped'
                 )
             self.braking = False
+            if self.unclaimed is not None:
+                command = self._with_brake(command)
             if self._too_fast and self._is_too_fast():
                 command, hold = self._slow_down(), plant.brake
         hold(command)
@@ -161,6 +179,15 @@ class Simulation:
         speed = plant.v * self._per_speed
         if not (speed.dot(speed) <= 1.0 and all_finite(plant.q, self._zeros)):
             self._look_at_speed(np.abs(speed), command)
+
+    def _with_brake(self, command: Array) -> Array:
+        """Return a command (n,) in which the brake commands the unclaimed joints."""
+        plant, held = self.plant, self.unclaimed
+        brake = self._brake
+        of_brake = brake.hold if plant.takes_goals else brake.command(plant.q, plant.v, held)
+        command = command.copy()
+        command[held] = of_brake[held]
+        return command
 
     def _look_at_speed(self, share: Array, command: Array) -> None:
         """Brake where a joint is too fast, by its share (n,) of what is allowed."""

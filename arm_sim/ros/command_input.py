@@ -1,6 +1,7 @@
-"""Whose commands the simulator heeds, and which of them."""
+"""Command input of the simulator: which controllers it accepts commands from."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from rclpy.node import Node, NodeNameNonExistentError
@@ -8,181 +9,212 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from arm_controllers.ros.commander import NOBODY, TOPIC
+from arm_controllers.ros.active_controllers import OLD_TOPIC, TOPIC, ActiveControllers
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.running import now_and_then
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
+from arm_sim.plants.claims import REJECTION_TIME, Claim, CompetingError, Endpoint
 from arm_sim.plants.clock import Clock
 from arm_sim.recording.ros.loop_messages import COMMAND, LoopMessages
-from arm_sim.ros.own_goals import OwnGoals
 
-# How often it is looked at who is still there [s].
+# How often the graph is read, and the claims are published if they have changed [s].
 _LOOK = 0.25
 _CHANGE_STATE = 'lifecycle_msgs/srv/ChangeState'
+# What the old topic says while two publishers command under one name; no node has this name.
+_REJECTED = 'nobody, until one publisher is left'
 
 
 class CommandInput:
-    """Hands `joint_commands` of one controller at a time to a clock.
+    """Gives the clock the `joint_commands` of the controllers that hold claims.
 
-    A message without joints is a controller's farewell, said until it is heard. Who commands is
-    heeded until then, or until the arm brakes because nothing comes; its name stands on
-    `commander`.
+    A controller's first command is its claim: the joints that it names, for the publisher that
+    sends it. A command without joints releases the claim. `active_controllers` shows the claims.
 
     A publisher numbers its messages. A number that does not rise comes from a second publisher
-    that commands under the same name: the arm brakes, and nobody is heeded until one of them has
-    gone or `confirm` is called.
-
-    A controller on the same executor hands its commands over while nobody else hears them; what
-    comes under its name then has another sender.
+    that commands under the same name: the claim ends, the arm brakes, and the name is rejected
+    until one of the publishers is gone or none has commanded for REJECTION_TIME. A controller in
+    this process hands its commands over, and no publisher can command under its name.
 
     Where commands count by their arrival, as those of hardware interfaces of ros2_control, their
-    stamps are not read, and one that is NaN throughout, as before a controller is active, is none.
-    Who commands may then be silent; the arm brakes when no publisher is left.
+    stamps are not read, and a command that is NaN throughout, as before a controller is active, is
+    ignored. Such a controller may be silent; the arm brakes when no publisher is left.
 
     Attributes:
-        commander: the controller that is heeded.
-        rival: one that commands beside it; the reader empties it.
-        imitated: why nobody is heeded, or ''.
+        competing: reason of the newest refusal of a controller beside an active one; the reader
+            empties it.
         stale: number of commands to other states than the clock accepts.
-        published: number of commands that controllers on this executor have published.
     """
 
     def __init__(
         self,
         node: Node,
         clock: Clock,
-        own: OwnGoals | None,
         refuse: Callable[[ArmError], None],
         loop: LoopMessages,
+        transport: InProcessTransport,
         by_arrival: bool = False,
     ):
-        """Listen; `refuse` is told why a command is dropped, `loop` of each one that comes."""
-        self._loop = loop
-        self._clock, self._own, self._refuse = clock, own, refuse
-        self._by_arrival = by_arrival
+        """Subscribe; `refuse` receives why a command is not used, `loop` every command."""
+        self._loop, self._clock, self._refuse = loop, clock, refuse
+        self._claims, self._by_arrival = clock.claims, by_arrival
         self._node, self._log = node, Log(node)
         plant = clock.simulation.plant
+        self._names = plant.joint_names
         self._field = 'position' if plant.command_interface == 'position' else 'effort'
-        self._command = JointStateReader(plant.joint_names, (self._field,))
-        self.commander = self.rival = self.imitated = ''
-        self.stale, self._used_ns, self._number = 0, -1, 0
-        self.published, self._told = 0, ''
-        self._near: str | None = None  # who handed the newest command over
-        self._there_then: dict[bytes, str] = {}
-        self._suspects: dict[bytes, str] = {}
-        self._words = node.create_publisher(String, TOPIC, LATCHED_QOS)
+        self._reader = JointStateReader(self._names, (self._field,))
+        self._readers: dict[str, JointStateReader] = {}  # of controllers of some joints, by name
+        self.competing = ''
+        self.stale = 0
+        self._spoofed: dict[str, _Spoofed] = {}
+        self._publisher = node.create_publisher(String, TOPIC, LATCHED_QOS)
+        self._old_publisher = node.create_publisher(String, OLD_TOPIC, LATCHED_QOS)
+        self._published: ActiveControllers | None = None
         self._input = node.create_subscription(
             JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS, raw=True
         )
         # EventsExecutor hands over message and info as one argument, others as two: rclpy would
         # take a function of one or two for one that wants no info.
         self._input._callback_type = Subscription.CallbackType.WithMessageInfo
+        transport.serve_commands(self._input.topic_name, self._on_handed_over)
         now_and_then(node, _LOOK, self._look)
-        self._tell('')
+        self._publish()
+
+    @property
+    def sources(self) -> list[str]:
+        """The names of the controllers whose commands are used."""
+        return [claim.source for claim in self._claims]
+
+    @property
+    def rejection(self) -> str:
+        """Why the commands of a name are rejected; '' where none are."""
+        return next((each.words for each in self._spoofed.values()), '')
 
     def _on_command(self, *taken: Any) -> None:
         raw, info = taken if len(taken) == 2 else taken[0]
-        self._hear(raw, info['publication_sequence_number'] or 0)
+        self._take(raw, info['publication_sequence_number'] or 0, in_process=False)
 
-    def hand_over(self, raw: bytes) -> None:
-        """Take a command of a controller on this executor, which has not published it."""
-        self._hear(raw, 0)
-        self._near = self._command.sender
+    def _on_handed_over(self, raw: bytes, published: int) -> None:
+        self._take(raw, published, in_process=True)
 
-    def _hear(self, raw: bytes, number: int) -> None:
-        if self._loop.wanted:
-            self._loop.add(COMMAND, raw)
-        if self.imitated:
-            return
+    def _take(self, raw: bytes, number: int, in_process: bool) -> None:
         try:
-            self._use(raw, number)
+            self._use(raw, number, in_process)
         except ArmError as error:
             self._refuse(error)
 
-    def _use(self, raw: bytes, number: int) -> None:
-        """Do what a command asks for; raise ArmError where it is refused."""
-        clock, command = self._clock, self._command
-        command.open(raw)
-        if self._by_arrival and command.is_nan(self._field):
-            return
-        sender = command.sender
-        if command.empty and (clock.simulation.braking or sender != self.commander):
-            return  # heard already
-        time_ns = clock.simulation.time_ns if self._by_arrival else command.time_ns
-        if self._own is not None and self._own.in_charge:
-            self._own.give_up(sender)
-            clock.forget()
-            self.commander, self._number = sender, 0
-        if clock.simulation.braking:
-            self._near = None  # anybody may begin
-        else:
-            if sender != self.commander:
-                self.rival = sender
-                raise ArmError(
-                    f'two controllers command the arm: {self.commander!r} is heeded,'
-                    f' {sender!r} is not; deactivate one of them'
-                )
-            if 0 < number <= self._number or (sender == self._near and number > self.published):
-                self._stop_all()
+    def _use(self, raw: bytes, number: int, in_process: bool) -> None:
+        """Use a command; raise ArmError where it is refused.
+
+        `number`: the publication sequence number; of a command that is handed over in this
+        process, the number of those that its controller has published.
+        """
+        reader = self._open(raw)
+        claim = self._claims.get(reader.sender)
+        if claim is not None and claim.endpoint.in_process != in_process:
+            if in_process or number > claim.number:
+                raise ArmError(f'another publisher commands as {claim.source!r}: not used')
+            return  # of a controller in this process, published for other subscribers
+        if self._loop.wanted:
+            self._loop.add(COMMAND, raw)
+        if claim is not None:
+            if not in_process and 0 < number <= claim.number:
+                self._reject(claim)
                 return
-        if command.empty:
-            self._log.info(f'{sender!r} has released the arm: braking, then holding')
-            clock.release()
-            self._tell('')
-        elif clock.accepts(time_ns):
-            values = command.values(self._field)
-            if number or sender != self.commander:
-                self._number = number
-            self.commander, self._used_ns = sender, time_ns
-            if sender != self._told:
-                self._tell(sender)
-            clock.take(time_ns, values)
-        elif time_ns == self._used_ns:
+            claim.number = number or claim.number
+        if self._by_arrival and reader.is_nan(self._field):
+            return
+        if reader.empty:
+            self._release(claim)
+            return
+        clock = self._clock
+        now_ns = clock.simulation.time_ns
+        stamp_ns = now_ns if self._by_arrival else reader.time_ns
+        newest_ns = claim.newest_ns if claim is not None else -1 if self._claims else None
+        used = clock.accepts(stamp_ns, newest_ns)
+        if claim is None and (used or (self._claims and stamp_ns < now_ns)):
+            claim = self._claim(raw, Endpoint(in_process=in_process), number)
+            reader = self._readers.get(claim.source, reader)
+        if used:
+            clock.take_from(claim, stamp_ns, reader.values(self._field))
+        elif claim is not None and stamp_ns == newest_ns:
             clock.answered_again()
         else:
             self.stale += 1
 
-    def confirm(self) -> str:
-        """Heed the next controller that commands, whoever else can publish commands."""
-        if not self.imitated:
-            raise ArmError('nothing to confirm: no controller is imitated')
-        self.imitated = ''
-        self._suspects = {}
-        self._tell('')
-        return 'the controller that commands next is heeded'
+    def _open(self, raw: bytes) -> JointStateReader:
+        """Return the reader that has opened a command: by the joints of its controller's claim."""
+        for reader in self._readers.values():
+            if reader.opens(raw):
+                return reader
+        self._reader.open(raw)
+        own = self._readers.get(self._reader.sender)
+        if own is None:
+            return self._reader
+        own.open(raw)
+        return own
 
-    def _stop_all(self) -> None:
-        """Brake: two publishers command under one name."""
-        self.imitated = f'two publishers command as {self.commander!r}: braking, heeding neither'
-        self._there_then = self._publishers()
-        self._tell(NOBODY)
-        self._clock.release()
+    def _claim(self, raw: bytes, endpoint: Endpoint, number: int) -> Claim:
+        """Grant the claim of a controller's first command, which its reader has opened."""
+        reader, claims = self._reader, self._claims
+        source, names = reader.sender, claims.own(reader.joint_names)
+        partial = len(names) < len(self._names)
+        if partial:
+            reader = JointStateReader(names, (self._field,))
+            reader.open(raw)
+        reader.values(self._field)  # a claim begins with a command that can be used
+        if not endpoint.in_process:
+            endpoint = self._endpoint(source)
+        try:
+            claim = claims.claim(source, names, self._clock.can_be_claimed, endpoint, number)
+        except CompetingError as error:
+            self.competing = str(error)
+            raise
+        if partial:
+            self._readers[source] = reader
+        else:
+            self._readers.pop(source, None)
+        self._clock.yield_to(source)
+        self._publish()
+        return claim
+
+    def _release(self, claim: Claim | None) -> None:
+        if claim is None:
+            return  # the controller repeats its release message until it is heard
+        self._log.info(f'{claim.source!r} has released the arm: braking, then holding')
+        self._clock.release_one(claim)
+        self._publish()
+
+    def _reject(self, claim: Claim) -> None:
+        """Brake: two publishers command under the name of a claim."""
+        source = claim.source
+        self._claims.reject(source, f'another publisher commands as {source!r}: the arm brakes')
+        self._spoofed[source] = _Spoofed(claim.endpoint, self._publishers())
+        self._publish()
+        self._clock.release_one(claim)
+
+    # What the graph shows
 
     def _look(self) -> None:
-        """See who has gone since the last look, and who imitates."""
-        if not self.imitated:
-            if self._told and self._clock.abandoned:
-                self._tell('')
-            if self._by_arrival and not self._clock.simulation.braking:
-                self._release_if_gone()
-            return
-        publishers = self._publishers()
-        if not self._suspects:
-            publishers = self._there_then | publishers
-            if not any('_UNKNOWN_' in node for node in publishers.values()):
-                self._name(publishers)  # else the graph does not know all names yet
-        elif len(self._suspects.keys() & publishers) <= 1:
-            self._log.info(f'one publisher that commands as {self.commander!r} is left')
-            self.confirm()
+        """Find publishers that are gone, and rejections that have ended."""
+        if self._by_arrival and self._claims:
+            self._release_if_gone()
+        for source, spoofed in list(self._spoofed.items()):
+            if not spoofed.words:
+                self._name(source, spoofed)
+            elif source not in self._claims.rejections or spoofed.is_over(self._publishers()):
+                self._log.info(f'commands as {source!r} are accepted again')
+                self._claims.pardon(source)
+                del self._spoofed[source]
+        self._publish()
 
     def _release_if_gone(self) -> None:
-        """Brake where nobody is left who could command; silence says nothing of that."""
+        """Brake where no publisher is left that could command; such a controller may be silent."""
         if not self._node.count_publishers(self._input.topic_name):
-            self._log.warning('nobody publishes commands any more: braking, then holding')
+            self._log.warning('no node publishes commands any more: braking, then holding')
             self._clock.release()
-            self._tell('')
 
     def _publishers(self) -> dict[bytes, str]:
         """Return the node of each publisher of commands, by the publisher's identifier."""
@@ -192,20 +224,28 @@ class CommandInput:
             for each in found
         }
 
-    def _name(self, publishers: dict[bytes, str]) -> None:
-        """Say who may have imitated the commander: not a controller that waits for its turn."""
+    def _endpoint(self, source: str) -> Endpoint:
+        """Return the publisher of the node with a controller's name, where there is just one."""
+        own = [each for each in self._publishers().items() if each[1].endswith(f'/{source}')]
+        return Endpoint(own[0][1], own[0][0]) if len(own) == 1 else Endpoint()
+
+    def _name(self, source: str, spoofed: '_Spoofed') -> None:
+        """Log which nodes may command as `source`: no controller that waits for its activation."""
+        publishers = spoofed.publishers | self._publishers()
+        if any('_UNKNOWN_' in node for node in publishers.values()):
+            return  # the graph does not know all names yet
         suspects = {
             gid: node
             for gid, node in publishers.items()
-            if node.endswith('/' + self.commander) or not self._waits(node)
+            if node.endswith(f'/{source}') or not self._waits(node)
         }
-        self._suspects = suspects if len(suspects) > 1 else publishers
-        nodes = ', '.join(sorted(self._suspects.values()))
-        self.imitated = (
-            f'more than one publisher commands as {self.commander!r}: the arm brakes until only '
-            f'one is left of {nodes}, or ~/confirm_commander is called'
+        spoofed.publishers = suspects if len(suspects) > 1 else publishers
+        spoofed.words = (
+            f'more than one publisher commands as {source!r}: braking, no command is used until '
+            f'one is left of {", ".join(sorted(spoofed.publishers.values()))}, or none has '
+            f'commanded for {REJECTION_TIME:g} s'
         )
-        self._log.error(self.imitated)
+        self._log.error(spoofed.words)
 
     def _waits(self, node: str) -> bool:
         """Whether a node is a controller that can be activated."""
@@ -216,7 +256,33 @@ class CommandInput:
             return False
         return any(_CHANGE_STATE in types for _, types in services)
 
-    def _tell(self, name: str) -> None:
-        """Say whom the simulator heeds."""
-        self._told = name
-        self._words.publish(String(data=name))
+    def _publish(self) -> None:
+        """Publish the claims if they have changed."""
+        claims = {claim.source: list(claim.joint_names) for claim in self._claims}
+        newest = ActiveControllers(claims, self._claims.rejections)
+        if newest == self._published:
+            return
+        self._published = newest
+        self._publisher.publish(newest.to_message())
+        old = _REJECTED if self._spoofed else next(iter(claims), '')
+        self._old_publisher.publish(String(data=old))
+
+
+@dataclass
+class _Spoofed:
+    """A name under which two publishers have commanded.
+
+    Attributes:
+        endpoint: what had the claim.
+        publishers: the nodes that may have commanded, by their publishers' identifiers.
+        words: for the user; '' before the graph shows the names of all nodes.
+    """
+
+    endpoint: Endpoint
+    publishers: dict[bytes, str]
+    words: str = ''
+
+    def is_over(self, publishers: dict[bytes, str]) -> bool:
+        """Whether only the endpoint that had the claim is left of the suspects."""
+        left = self.publishers.keys() & publishers
+        return not left or (len(left) == 1 and self.endpoint.gid in (b'', *left))

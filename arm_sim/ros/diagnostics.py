@@ -50,7 +50,7 @@ class SimulatorDiagnostics:
         if self._behind and not before:
             self._slow.warning(self._behind)
         self._publish(*self._state(), self._fixed | self._numbers())
-        self._commands.rival, self._clock.oldest_command_ns = '', 0
+        self._commands.competing, self._clock.oldest_command_ns = '', 0
         self._seen_stale, self._seen_refused = self._commands.stale, self._refused
 
     def _state(self) -> tuple[bytes, str]:
@@ -58,8 +58,8 @@ class SimulatorDiagnostics:
         clock, commands = self._clock, self._commands
         if clock.fault:
             return _ERROR, clock.fault
-        if commands.imitated:
-            return _ERROR, commands.imitated
+        if commands.rejection:
+            return _ERROR, commands.rejection
         if clock.waits:
             return _OK, 'paused'
         if clock.waits_for_recorder and clock.simulation.steps == self._last_report[1]:
@@ -68,9 +68,8 @@ class SimulatorDiagnostics:
             return _WARN, 'no command: the arm is braked and held'
         if clock.simulation.braking:
             return _OK, 'held: waiting for the first command'
-        if commands.rival:
-            heeded, other = commands.commander, commands.rival
-            return _WARN, f'two controllers command: {heeded!r} is heeded, {other!r} is not'
+        if commands.competing:
+            return _WARN, commands.competing
         if self._refused > self._seen_refused:
             return _WARN, f'running; refused: {self._last_refusal}'
         stale = commands.stale - self._seen_stale
@@ -110,7 +109,7 @@ class SimulatorDiagnostics:
             'late ticks': clock.late,
             'skipped periods': clock.skipped,
             'oldest command [ms]': f'{clock.oldest_command_ns * 1e-6:.1f}',
-            'commander': self._commands.commander,
+            'active controllers': ', '.join(self._commands.sources),
             'stale commands': self._commands.stale,
             'refused inputs': self._refused,
             'saturated samples': simulation.saturated_samples,

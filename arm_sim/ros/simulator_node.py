@@ -8,6 +8,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, to_ns
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
@@ -38,14 +39,13 @@ _OFTEN = 1e-4
 
 
 class SimulatorNode(Node):
-    """Publishes state k; applies the command that answers it; publishes state k + 1.
+    """Publishes state k; applies the command that answers it; publishes state k + 1."""
 
-    Attributes:
-        commands, shown: what hears and what shows.
-    """
+    def __init__(self, transport: InProcessTransport | None = None):
+        """Build the plant, refuse to run if it differs from the model, and publish state 0.
 
-    def __init__(self):
-        """Build the plant, refuse to run if it differs from the model, and show state 0."""
+        `transport`: to controllers in the same process.
+        """
         super().__init__('simulator')
         self._log = Log(self)
         self._one, self._prefix = OneSimulator(self), prefix_of(self)
@@ -61,15 +61,14 @@ class SimulatorNode(Node):
             own = OwnGoals(self, self._simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
-        loop = LoopMessages(self)
-        self.shown = shown = StateOutput(
-            self, self._simulation, urdf, p.clock_rate, p.tf_rate, loop
-        )
+        loop, transport = LoopMessages(self), transport or InProcessTransport()
+        shown = StateOutput(self, self._simulation, urdf, p.clock_rate, p.tf_rate, loop, transport)
         self._arm_clock = clock = self._make_clock(shown, own)
         by_arrival = p.command_stamp == 'arrival'
-        self.commands = commands = CommandInput(
-            self, clock, own, lambda error: self._diagnostics.refuse(error), loop, by_arrival
+        commands = CommandInput(
+            self, clock, lambda error: self._diagnostics.refuse(error), loop, transport, by_arrival
         )
+        self._commands = commands
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
@@ -79,7 +78,7 @@ class SimulatorNode(Node):
         self._serve('reset', Trigger, self._reset)
         self._serve('pause', SetBool, self._pause)
         self._serve('step', Trigger, self._step)
-        self._serve('confirm_commander', Trigger, lambda request: commands.confirm())
+        self._serve('confirm_commander', Trigger, self._confirm)
         self.create_timer(clock.tick_period, clock.tick)
         self._often = self.create_timer(_OFTEN, clock.tick)
         self._often.cancel()
@@ -143,6 +142,13 @@ class SimulatorNode(Node):
             return response
 
         self.create_service(kind, f'~/{name}', answer)
+
+    def _confirm(self, request: Trigger.Request) -> str:
+        """Refuse: a spoofing publisher can call this service too."""
+        raise ArmError(
+            '~/confirm_commander has no effect and will be removed: a rejection ends by itself '
+            f'(now: {self._commands.rejection or "no controller is rejected"})'
+        )
 
     def _reset(self, request: Trigger.Request) -> str:
         self._arm_clock.reset()

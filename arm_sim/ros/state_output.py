@@ -19,6 +19,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, LATCHED_QOS, STATE_QOS
@@ -44,10 +45,7 @@ def whereabouts(process: int, environment: Mapping[str, str]) -> str:
 class StateOutput:
     """Publishes the states of a simulation: the audience of its clock.
 
-    Controllers on the same executor have them handed over while nobody else listens.
-
-    Attributes:
-        neighbours: the nodes of these controllers.
+    Controllers in this process receive them directly while no other node subscribes.
     """
 
     def __init__(
@@ -58,6 +56,7 @@ class StateOutput:
         clock_rate: float,
         tf_rate: float,
         loop: LoopMessages,
+        transport: InProcessTransport,
     ):
         """`urdf` is shown as it is; `clock_rate`, `tf_rate`: [Hz of simulated time]."""
         self._loop = loop
@@ -66,12 +65,12 @@ class StateOutput:
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
         self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
         self._shown = self._next = b''
-        self.neighbours: list[Any] = []
         self._hands_over = False
         self._clock, self._node = Clock(), node
         self._clock_publisher: Any = None
         self.set_clock_rate(clock_rate)
         self._state_publisher = node.create_publisher(JointState, 'joint_states', STATE_QOS)
+        self._near = transport.state_subscribers(node.resolve_topic_name('joint_states'))
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=urdf))
         self._frames = FramesOutput(node, simulation, tf_rate)
@@ -113,7 +112,7 @@ class StateOutput:
         """Publish the last state once more, bit for bit."""
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
-        near = sum(each.cycle is not None for each in self.neighbours)
+        near = len(self._near)
         if not near or self._state_publisher.get_subscription_count() > near:
             self._state_publisher.publish(self._shown)
             return
@@ -123,15 +122,14 @@ class StateOutput:
             self._node.executor.create_task(self._hand_over)
 
     def _hand_over(self) -> None:
-        """Give neighbours what is new, and what their answers lead to."""
+        """Hand the newest state to controllers in this process, and what their answers cause."""
         for _ in range(_IN_A_ROW):
             state, self._next = self._next, b''
             if not state:
                 self._hands_over = False
                 return
-            for each in self.neighbours:
-                if each.cycle is not None:
-                    each.cycle.on_state(state)
+            for take in tuple(self._near):
+                take(state)
         self._node.executor.create_task(self._hand_over)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from arm_controllers.ros.commander import neighbours
+from arm_controllers.ros.active_controllers import nodes_of_arm
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
 
@@ -37,7 +37,7 @@ class Waiting:
         while True:
             with suppress(ArmError):
                 return wait_until(self._executor, condition, what, min(_LOG, self._timeout))
-            waited, starts = time.monotonic() - begin, of in neighbours(self._node)
+            waited, starts = time.monotonic() - begin, of in nodes_of_arm(self._node)
             if waited >= self._timeout and not starts:
                 raise ArmError(f'no {what} within {self._timeout:g} s')
             why = f'; {of} starts, and may compile' if starts else ''

@@ -38,6 +38,9 @@ class Own:
     def take_over(self):
         self.in_charge = True
 
+    def give_up(self, source):
+        self.in_charge = False
+
 
 class Wall:
     """A wall clock that is set by hand."""

@@ -1,34 +1,49 @@
-"""A publisher that commands under the active controller's name: found out, named, and braked."""
+"""A publisher that commands under the active controller's name: found, named, and braked."""
+
+import json
+import time
 
 import numpy as np
 import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
-from arm_system import HOME, INACTIVE, NAMES, goal, lockstep_arm, seconds
-from lifecycle_msgs.msg import Transition
+from arm_system import HOME, NAMES, goal, lockstep_arm, seconds
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from arm_controllers.ros.commander import NOBODY
-from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS, STATE_QOS
+from arm_controllers.ros.active_controllers import TOPIC
+from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS, STATE_QOS
 
 ACTIVE, WAITING = 'computed_torque_controller', 'pd_controller'
 FAR = HOME + np.array([0.5, 0.2, -0.2, 0.1, 0.1, 0.3])
 ODD = 3.125  # [N.m], a torque that no law commands here
 
 
-@pytest.fixture(scope='module', params=['processes', 'composed'])
-def arm(request):
+@pytest.fixture(scope='module')
+def processes():
     """A torque-driven UR5e, one controller that commands and one that waits for its turn."""
-    with lockstep_arm('pd', composed=request.param == 'composed') as system:
+    with lockstep_arm('pd') as system:
         yield system
 
 
-class Imitator:
+@pytest.fixture(scope='module')
+def composed():
+    """The same in one process."""
+    with lockstep_arm('pd', composed=True) as system:
+        yield system
+
+
+@pytest.fixture(params=['processes', 'composed'])
+def arm(request):
+    return request.getfixturevalue(request.param)
+
+
+class Spoofer:
     """Answers every state as the active controller does, with a torque of its own."""
 
     def __init__(self, arm):
-        self.node = rclpy.create_node('imitator', context=arm.context)
+        self.node = rclpy.create_node('spoofer', context=arm.context)
         self.arm, self.efforts, self.speaks = arm, {}, False
         self.publisher = self.node.create_publisher(JointState, 'joint_commands', CONTROL_QOS)
         arm.wait(lambda: self.publisher.get_subscription_count() > 0, 'simulator listening')
@@ -43,7 +58,7 @@ class Imitator:
             self.publisher.publish(answer)
 
     def steps(self):
-        """Return how many states were reached under the imitator's torque."""
+        """Return how many states were reached under the spoofer's torque."""
         return sum(np.array_equal(effort, [ODD] * 6) for effort in self.efforts.values())
 
     def go(self):
@@ -52,30 +67,29 @@ class Imitator:
 
 
 def found_out(arm):
-    """Imitate amid a goal until the arm is braked for it; return the imitator."""
-    before = arm.log('simulator').count('/imitator')
-    arm.diagnostics.clear()  # an earlier imitator's words do not count
-    imitator = Imitator(arm)
+    """Spoof during a goal until the arm brakes for that reason; return the spoofer."""
+    before = arm.log('simulator').count('/spoofer')
+    arm.diagnostics.clear()  # an earlier spoofer's words do not count
+    spoofer = Spoofer(arm)
     _, end = arm.send(ACTIVE, goal([200.0], [FAR]))
     arm.wait(lambda: np.abs(arm.v).max() > 0.0015, 'motion')
-    imitator.speaks = True
+    spoofer.speaks = True
     answer = arm.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert f'another publisher commands as {ACTIVE!r}' in answer.result.error_string
-    arm.words('simulator', '/imitator')
+    arm.words('simulator', '/spoofer')
     arm.wait(lambda: np.abs(arm.v).max() < 1e-3, 'rest')
     held = arm.q.copy()
     arm.spin(1.0)  # it goes on
     np.testing.assert_allclose(arm.q, held, atol=1e-3)
-    assert imitator.steps() <= 1
-    line = f'/{ACTIVE}, /imitator, or ~/confirm_commander is called'
-    assert line in arm.log('simulator')
-    assert arm.log('simulator').count('/imitator') == before + 1
+    assert spoofer.steps() <= 1
+    assert f'until one is left of /{ACTIVE}, /spoofer, or none' in arm.log('simulator')
+    assert arm.log('simulator').count('/spoofer') == before + 1
     arm.words(ACTIVE, 'silent')
-    arm.wait(lambda: arm.values[WAITING]['commander'] == NOBODY, 'word at the one that waits')
-    assert not arm.change(WAITING, Transition.TRANSITION_ACTIVATE)
-    assert arm.lifecycle(WAITING) == INACTIVE
-    return imitator
+    status, refused = arm.follow(ACTIVE, goal([1.0], [HOME]))
+    assert status == GoalStatus.STATUS_ABORTED
+    assert f'another publisher commands as {ACTIVE!r}' in refused.error_string
+    return spoofer
 
 
 def assert_goes_on(arm, held):
@@ -123,21 +137,60 @@ def test_who_listens_to_commands_hears_every_answer_and_disturbs_nothing(arm):
     assert 'more than one publisher' not in arm.log('simulator')
 
 
-def test_imitator_moves_the_arm_by_one_command_at_most_until_it_has_gone(arm):
-    imitator = found_out(arm)
-    held = arm.q.copy()
-    imitator.go()
-    assert_goes_on(arm, held)
+def test_spoofer_moves_the_arm_by_one_command_at_most_until_it_has_gone(processes):
+    spoofer = found_out(processes)
+    held = processes.q.copy()
+    spoofer.go()
+    assert_goes_on(processes, held)
 
 
-def test_confirmed_controller_is_heeded_beside_an_imitator_that_is_silent(arm):
-    nothing = arm.call(Trigger, '/simulator/confirm_commander', Trigger.Request())
-    assert not nothing.success
-    imitator = found_out(arm)
-    imitator.speaks = False
-    held = arm.q.copy()
-    arm.spin(0.6)  # its publisher is still there
-    arm.words('simulator', '/imitator')
-    assert arm.call(Trigger, '/simulator/confirm_commander', Trigger.Request()).success
-    assert_goes_on(arm, held)
-    imitator.go()
+def test_controller_is_accepted_again_beside_a_spoofer_that_is_silent_for_ten_seconds(processes):
+    spoofer = found_out(processes)
+    spoofer.speaks, silent = False, time.monotonic()
+    held = processes.q.copy()
+    processes.wait(lambda: 'holding' in processes.diagnostics[ACTIVE][1], 'acceptance')
+    assert time.monotonic() - silent > 8.0
+    assert_goes_on(processes, held)
+    spoofer.go()
+
+
+def test_spoofer_beside_a_controller_in_the_simulators_process_moves_and_stops_nothing(composed):
+    spoofer = Spoofer(composed)
+    _, end = composed.send(ACTIVE, goal([4.0], [HOME + 0.1]))
+    spoofer.speaks = True
+    composed.words('simulator', f'another publisher commands as {ACTIVE!r}: not used')
+    assert composed.result(end, 'end of the goal').status == GoalStatus.STATUS_SUCCEEDED
+    assert spoofer.steps() == 0
+    spoofer.speaks = False
+    spoofer.go()
+    assert_goes_on(composed, composed.q.copy())
+
+
+def test_the_claims_name_the_controller_and_its_joints_and_the_old_topic_its_name(arm):
+    heard = {}
+    for topic in (TOPIC, 'commander'):
+        arm.node.create_subscription(
+            String, topic, lambda m, topic=topic: heard.update({topic: m.data}), LATCHED_QOS
+        )
+    arm.wait(lambda: len(heard) == 2, 'both topics')
+    assert json.loads(heard[TOPIC]) == {'claims': {ACTIVE: NAMES}, 'rejected': {}}
+    assert heard['commander'] == ACTIVE
+
+
+def test_a_spoofing_publisher_that_confirms_itself_moves_the_arm_by_one_command_at_most(arm):
+    assert_goes_on(arm, arm.q.copy())
+    arm.states.clear()
+    spoofer = Spoofer(arm)
+    confirm = arm.node.create_client(Trigger, '/simulator/confirm_commander')
+    arm.wait(confirm.service_is_ready, 'service')
+    spoofer.speaks = True
+    until = time.monotonic() + 5.0
+    while time.monotonic() < until:
+        arm.spin(0.02)
+        confirm.call_async(Trigger.Request())
+    spoofer.speaks = False
+    fastest = max(np.abs(row[2]).max() for row in arm.states)
+    assert spoofer.steps() <= 1
+    assert fastest < 0.1
+    spoofer.go()
+    assert_goes_on(arm, arm.q.copy())

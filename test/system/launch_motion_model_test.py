@@ -25,8 +25,10 @@ def test_a_motion_model_follows_goals_alone_yields_to_a_controller_and_takes_ove
         system.controller('servo', 'feedforward:=none', f'state_timeout:={PATIENCE}')
         system.wait_for_motion_control('servo_controller')
         # Until its first command arrives time goes on by itself, and may jump for the controller.
-        commander = 'the servo as the commander'
-        system.wait(lambda: 'servo' in system.values['simulator']['commander'], commander)
+        claim = 'the claim of the servo controller'
+        system.wait(
+            lambda: 'servo' in system.values['simulator'].get('active controllers', ''), claim
+        )
         status, why = system.follow('servo_controller', goal([1.0], [HOME]))
         assert status == SUCCEEDED, why
         system.wait(lambda: np.abs(system.q - HOME).max() < 0.01, 'arrival at home')

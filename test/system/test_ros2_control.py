@@ -69,7 +69,7 @@ def test_a_minute_under_a_topic_based_hardware_has_no_brake_and_no_refusal(stamp
         assert system.values['simulator']['stale commands'] == '0'
         assert not re.search('refus|brak|not finite', system.log('simulator'))
         hardware.destroy_node()
-        system.wait(lambda: 'nobody publishes commands' in system.log('simulator'), 'its end')
+        system.wait(lambda: 'no node publishes commands' in system.log('simulator'), 'its end')
 
 
 def test_arrival_needs_real_time():

@@ -9,10 +9,12 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from std_msgs.msg import String
 
-from arm_controllers.ros.commander import TOPIC, neighbours
-from arm_controllers.ros.qos import LATCHED_QOS
+from arm_controllers.ros.active_controllers import (
+    ActiveControllers,
+    nodes_of_arm,
+    watch_active_controllers,
+)
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
 
@@ -29,7 +31,7 @@ class ControllerClients:
     callback, and the requests to the node come one after the other.
 
     Attributes:
-        commander: whom the simulator heeds, by its last word that was taken.
+        claims: which controller commands which joints, by the simulator.
     """
 
     def __init__(self, node: Node):
@@ -43,8 +45,8 @@ class ControllerClients:
         )
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
-        self.commander = ''
-        self._node.create_subscription(String, TOPIC, self._on_word, LATCHED_QOS)
+        self.claims = ActiveControllers()
+        watch_active_controllers(self._node, self._on_claims)
         self._clients: dict[tuple[str, type], Any] = {}
         self._controllers: list[str] = []
 
@@ -58,7 +60,7 @@ class ControllerClients:
         offered = {name for name, _ in self._node.get_service_names_and_types()}
         found = sorted(
             name
-            for name in set(neighbours(self._node))
+            for name in set(nodes_of_arm(self._node))
             if name.endswith(_ENDING) and self._service(name, 'change_state') in offered
         )
         for key in [key for key in self._clients if key[0] in self._controllers]:
@@ -125,8 +127,8 @@ class ControllerClients:
             return False
         return True
 
-    def _on_word(self, word: String) -> None:
-        self.commander = word.data
+    def _on_claims(self, claims: ActiveControllers) -> None:
+        self.claims = claims
 
     def _service(self, name: str, service: str) -> str:
         return f'{self._node.get_namespace().rstrip("/")}/{name}/{service}'

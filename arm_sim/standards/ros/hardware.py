@@ -10,7 +10,7 @@ from rclpy.parameter import parameter_value_to_python
 from std_msgs.msg import String
 
 from arm_controllers.laws import law_class
-from arm_controllers.ros.commander import neighbours
+from arm_controllers.ros.active_controllers import nodes_of_arm
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import ArmError
@@ -42,7 +42,7 @@ class Hardware:
     @property
     def is_there(self) -> bool:
         """Whether the graph shows a simulator that has shown its arm."""
-        return bool(self.joint_names) and SIMULATOR in neighbours(self._node)
+        return bool(self.joint_names) and SIMULATOR in nodes_of_arm(self._node)
 
     def ask(self, seconds: float = _ANSWER) -> None:
         """Have the simulator tell its parameters, where it has not yet, so soon [s]."""

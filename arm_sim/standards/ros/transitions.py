@@ -36,8 +36,8 @@ class Transitions:
     def switch(self, switch: Switch, seconds: float = 0.0) -> None:
         """Deactivate, then activate; where one does not, put back what was changed.
 
-        Then wait until the simulator heeds who was activated, which takes goals from there on; as
-        long as a transition may take [s] or, with 0, hardly: time may be paused.
+        Then wait until the activated controllers hold their claims, and take goals; at most for
+        `seconds`, or with 0 for 0.4 s: time may be paused.
         """
         limit = seconds or PATIENCE
         undo: list[tuple[str, tuple[int, str]]] = []
@@ -45,8 +45,8 @@ class Transitions:
             for name in switch.deactivate:
                 undo.append((name, _ACTIVATE))
                 self._change(name, _DEACTIVATE, limit)
-                # Nobody else may begin before the simulator has heard of it.
-                self._clients.wait(partial(self._left, name), limit)
+                # No other controller may begin before the simulator has ended the claim.
+                self._clients.wait(partial(self._has_released, name), limit)
             for name in switch.activate:
                 undo.append((name, _DEACTIVATE))
                 self._change(name, _ACTIVATE, limit)
@@ -55,13 +55,13 @@ class Transitions:
             how = f'not put back: {", ".join(lost)}' if lost else 'all are as they were before'
             raise ArmError(f'{error}; {how}') from None
         for name in switch.activate:
-            self._clients.wait(partial(self._heeded, name), seconds or _TAKES_OVER)
+            self._clients.wait(partial(self._has_claimed, name), seconds or _TAKES_OVER)
 
-    def _left(self, name: str) -> bool:
-        return self._clients.commander != name
+    def _has_released(self, name: str) -> bool:
+        return name not in self._clients.claims.claims
 
-    def _heeded(self, name: str) -> bool:
-        return self._clients.commander == name
+    def _has_claimed(self, name: str) -> bool:
+        return name in self._clients.claims.claims
 
     def allow(self, name: str, *allowed: str) -> str:
         """Return the state of a controller, which must be one of these."""

@@ -10,7 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from arm_controllers.ros.commander import TOPIC
+from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters
@@ -59,7 +59,7 @@ class ViewNode(Node):
         self._last_warning: dict[str, str] = {}
         self._refused = 0
         self.create_subscription(String, 'robot_description', self.on_description, LATCHED_QOS)
-        self.create_subscription(String, TOPIC, self._on_active_controller, LATCHED_QOS)
+        watch_active_controllers(self, self._on_claims)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.create_timer(1.0 / _PICTURES, self.update)
         self.create_timer(_LOOK, self._look)
@@ -87,8 +87,8 @@ class ViewNode(Node):
         self._input = ArmInput(self, self.arm)
         self._look()
 
-    def _on_active_controller(self, message: String) -> None:
-        self._active = message.data
+    def _on_claims(self, active: ActiveControllers) -> None:
+        self._active = next(iter(active.claims), '')
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         """Add a warning of a node of this arm to the page's events, unless it is repeated."""

@@ -37,7 +37,7 @@ def told(monkeypatch):
         late=0,
         oldest_command_ns=0,
     )
-    commands = SimpleNamespace(imitated='', rival='', commander='pd', stale=0)
+    commands = SimpleNamespace(rejection='', competing='', sources=['pd'], stale=0)
     shown = SimpleNamespace(clocks=0)
     node = SimpleNamespace(create_timer=lambda period, report: None, timers=())
     diagnostics = SimulatorDiagnostics(node, clock, shown, commands, {})

@@ -118,8 +118,7 @@ def test_own_commander_of_a_lockstep_clock_goes_on_alone_and_takes_over_from_a_l
     clock, simulation, audience, wall = lockstep(own)
     assert [clock.go_on() for _ in range(3)] == [True] * 3
     assert simulation.time_ns == 3 * PERIOD
-    own.in_charge = False
-    clock.forget()
+    clock.yield_to('pd_controller')
     assert not clock.go_on()
     clock.take(3 * PERIOD, PUSH)
     run(clock, wall, 5.2)
