@@ -5,6 +5,7 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import MotorConstants
+from arm_sim.plants.claims import Places
 from arm_sim.plants.plant import PlantParameters
 
 
@@ -33,12 +34,12 @@ class Brake:
         if parameters.actuator == 'voltage':
             self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
 
-    def start(self, q: Array, v: Array, joints: Array | slice = slice(None)) -> None:
+    def start(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> None:
         """Begin to brake the joints at these places from the state q, v (n,)."""
         lower, upper = self._model.position_lower, self._model.position_upper
         self.hold[joints] = np.clip(q + v / self._rate, lower, upper)[joints]
 
-    def command(self, q: Array, v: Array, joints: Array | slice = slice(None)) -> Array:
+    def command(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> Array:
         """Return the plant command (n,): torque, or what gives it to a servo or a motor.
 
         It brakes the joints at these places; the other ones are assumed not to accelerate.

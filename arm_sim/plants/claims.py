@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array, unknown
 
+Places = NDArray[np.intp]  # of joints in the arm
 # A source whose commands were rejected gets no claim for this time [s] of the wall clock.
 REJECTION_TIME = 10.0
 # Rejected sources that are remembered, and characters of a source's name: bounds for floods.
@@ -52,7 +54,7 @@ class Claim:
 
     source: str
     joint_names: tuple[str, ...]
-    joints: Array
+    joints: Places
     endpoint: Endpoint = field(default_factory=Endpoint)
     number: int = 0
     newest_ns: int = -1
@@ -101,7 +103,7 @@ class Claims:
         return {source: each.reason for source, each in self._rejections.items()}
 
     @property
-    def unclaimed(self) -> Array:
+    def unclaimed(self) -> Places:
         """(m,) places of the joints that no controller has claimed."""
         free = np.ones(len(self._names), dtype=bool)
         for claim in self:
@@ -112,7 +114,7 @@ class Claims:
         self,
         source: str,
         joint_names: Sequence[str],
-        at_rest: Callable[[Array], bool],
+        at_rest: Callable[[Places], bool],
         endpoint: Endpoint | None = None,
         number: int = 0,
     ) -> Claim:

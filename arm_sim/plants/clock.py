@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.claims import Claim, Claims
+from arm_sim.plants.claims import Claim, Claims, Places
 from arm_sim.plants.patience import RESEND_PERIOD
 from arm_sim.plants.simulation import Array, Simulation
 
@@ -98,7 +98,7 @@ class Clock:
             self._own.give_up(source)
             self._command = None
 
-    def can_be_claimed(self, joints: Array) -> bool:
+    def can_be_claimed(self, joints: Places) -> bool:
         """Whether the joints at these places are at rest, or were braked for long enough."""
         return self.simulation.can_be_claimed(joints)
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, all_finite, finite
 from arm_dynamics.model import RobotModel
 from arm_sim.plants.brake import Brake
+from arm_sim.plants.claims import Places
 from arm_sim.plants.limits import Limits
 from arm_sim.plants.plant import Plant
 
@@ -75,7 +76,7 @@ class Simulation:
         self.plant.reset(self._initial_q, self._initial_v)
         self._events: list[tuple[int, Callable[[], None]]] = list(self._swap)
         self.time_ns = self.steps = self.saturated_samples = self.overspeed_samples = 0
-        self.unclaimed: Array | None = None
+        self.unclaimed: Places | None = None
         self.notice, self._too_fast = '', False
         self.brake()
 
@@ -92,7 +93,7 @@ class Simulation:
         self.braking, self._brake_ns = True, self.time_ns
         self._brake.start(self.plant.q, self.plant.v)
 
-    def brake_joints(self, joints: Array) -> None:
+    def brake_joints(self, joints: Places) -> None:
         """Let the brake take the joints at these places, while controllers command the others."""
         self._brake_ns = self.time_ns
         self._brake.start(self.plant.q, self.plant.v, joints)
@@ -102,7 +103,7 @@ class Simulation:
         """Whether no joint moves faster than REST_SPEED."""
         return bool(np.abs(self.plant.v).max() < REST_SPEED)
 
-    def can_be_claimed(self, joints: Array | slice = slice(None)) -> bool:
+    def can_be_claimed(self, joints: Places | slice = slice(None)) -> bool:
         """Whether joints are at rest, in their initial state, or were braked for 5 s."""
         if self.steps == 0 or self.time_ns - self._brake_ns >= _LONGEST_BRAKING:
             return True
@@ -168,7 +169,7 @@ class Simulation:
                 )
             self.braking = False
             if self.unclaimed is not None:
-                command = self._with_brake(command)
+                command = self._with_brake(command, self.unclaimed)
             if self._too_fast and self._is_too_fast():
                 command, hold = self._slow_down(), plant.brake
         hold(command)
@@ -180,10 +181,9 @@ class Simulation:
         if not (speed.dot(speed) <= 1.0 and all_finite(plant.q, self._zeros)):
             self._look_at_speed(np.abs(speed), command)
 
-    def _with_brake(self, command: Array) -> Array:
-        """Return a command (n,) in which the brake commands the unclaimed joints."""
-        plant, held = self.plant, self.unclaimed
-        brake = self._brake
+    def _with_brake(self, command: Array, held: Places) -> Array:
+        """Return a command (n,) in which the brake commands the joints at these places."""
+        plant, brake = self.plant, self._brake
         of_brake = brake.hold if plant.takes_goals else brake.command(plant.q, plant.v, held)
         command = command.copy()
         command[held] = of_brake[held]

@@ -134,16 +134,16 @@ def test_stamps_at_the_ends_of_what_a_message_holds_are_jumps_of_time_and_no_mor
 
 
 class Broken:
-    """A law with memory, which a large velocity poisons until it is reset."""
+    """A law with memory, which a large velocity poisons until it starts again."""
 
-    command_interface, lookahead = 'effort', 0
+    command_interface = 'effort'
 
-    def reset(self, q, v):
-        self.sum = np.zeros(6)
+    def start(self, measured, reference):
+        return np.zeros(6)
 
-    def __call__(self, q, v, reference, dt):
-        self.sum += v**300
-        return self.sum - self.sum  # inf - inf
+    def __call__(self, state, measured, reference, dt):
+        state = state + measured.v**300
+        return state - state, state  # inf - inf
 
 
 @pytest.fixture
@@ -164,7 +164,6 @@ def test_command_that_is_not_finite_is_never_published_the_arm_is_released_once_
 ):
     cycle = controller.node.cycle
     cycle.law = Broken()
-    cycle.law.reset(HOME, HOME)
     executor = SingleThreadedExecutor()
     executor.add_node(controller.node)
 

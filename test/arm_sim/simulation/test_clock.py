@@ -8,6 +8,7 @@ from following import goal as a_goal
 from following import make as make_follower
 
 from arm_controllers.laws import law_class
+from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError
 from arm_sim.plants.limits import Limits
 from arm_sim.plants.patience import RESEND_PERIOD
@@ -307,14 +308,16 @@ def test_a_torque_that_is_held_for_the_timeout_moves_no_joint_beyond_the_drives_
     clock, simulation, _, wall = realtime()
     law_of = law_class('computed_torque')
     law, follower = law_of(MODEL, law_of.Parameters()), make_follower()
-    law.reset(HOME, np.zeros(6))
+    state = law.start(Measurement(HOME, np.zeros(6)), follower.reference)
     follower.set_goal(a_goal([0.1], [HOME + 0.06]), 0)
     shares = []
     for step in range(150):
         time_ns, q, v = simulation.time_ns, simulation.plant.q.copy(), simulation.plant.v.copy()
         shares.append((np.abs(v) / MODEL.velocity_limit).max())
         if step < stop:
-            clock.take(time_ns, law(q, v, follower.update(time_ns, q, v), 0.002))
+            reference = follower.update(time_ns, q, v)
+            command, state = law(state, Measurement(q, v), reference, 0.002)
+            clock.take(time_ns, command)
         run(clock, wall, clock.tick_period)
     assert simulation.braking
     assert max(shares) < Limits().speed_limit_factor
