@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import ArmError
 
@@ -60,12 +61,13 @@ class ActiveControllers:
 
 def watch_active_controllers(node: Node, on_change: Callable[[ActiveControllers], None]) -> None:
     """Call `on_change` with each message of the simulator; a wrong message is logged."""
+    log = Log(node, 1.0)
 
     def read(message: String) -> None:
         try:
             newest = ActiveControllers.from_message(message)
         except ArmError as error:
-            node.get_logger().warning(str(error), throttle_duration_sec=1.0)
+            log.warning(str(error))
             return
         on_change(newest)
 
