@@ -1,4 +1,4 @@
-"""What all rooms share: the array type, the errors, and checks of input with one wording."""
+"""Array type, errors and input checks that all folders share."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 class ArmError(ValueError):
-    """Bad input or an impossible request: says what, its value, what is allowed, and where."""
+    """Bad input or an impossible request; the message names it, its value and what is allowed."""
 
 
 def unit(quantity: str, prismatic: bool) -> str:
@@ -24,7 +24,7 @@ def unit(quantity: str, prismatic: bool) -> str:
 
 
 class JointLimitError(ArmError):
-    """A joint quantity outside its limits, in the wording used everywhere.
+    """A joint quantity outside its limits.
 
     Example: joint 'elbow_joint': position 3.31 rad is above its upper limit 3.14 rad (point 4).
 
@@ -56,7 +56,7 @@ class JointLimitError(ArmError):
 
 
 def entries(*arrays: ArrayLike) -> Iterator[tuple[tuple[int, ...], tuple[float, ...]]]:
-    """Yield each index and the numbers there of arrays that are broadcast together."""
+    """Yield each index of arrays that are broadcast together, and their numbers at the index."""
     together = np.broadcast(*(np.asarray(each) for each in arrays))
     yield from zip(np.ndindex(together.shape), together, strict=True)
 
@@ -68,9 +68,17 @@ def per_joint(
     minimum: float = -np.inf,
     exclusive: bool = False,
 ) -> Array:
-    """Return `values` as a read-only (n,) array, one number per joint; one serves all joints.
+    """Return `values` as a read-only (n,) array, one number per joint.
 
-    None is below the minimum; with `exclusive` it is itself not allowed.
+    Args:
+        name: of the quantity, for errors.
+        values: one number for all joints, or one per joint.
+        joint_names: names of the n joints.
+        minimum: the least allowed number.
+        exclusive: the minimum itself is not allowed.
+
+    Raises:
+        ArmError: wrong count, or a number that is not finite or below the minimum.
     """
     array = np.atleast_1d(np.asarray(values, dtype=float))
     n = len(joint_names)
@@ -93,9 +101,9 @@ def text_of(file: Path, most: int = 10_000_000) -> str:
     """Return the text of a file.
 
     Raises:
-        OSError: it cannot be read; it is a pipe or a device, which may never end; or it has more
+        OSError: the file cannot be read, is a pipe or a device, which may never end, or has more
             than `most` bytes.
-        UnicodeDecodeError: it is no text.
+        UnicodeDecodeError: the file is not UTF-8 text.
     """
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise OSError('not a regular file')
@@ -113,7 +121,7 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> ArmError:
-    """Return the error for a name that nobody knows, with the nearest one that is known."""
+    """Return the error for an unknown name, with the nearest known one."""
     nearest = get_close_matches(name, sorted(known), n=1, cutoff=0.0)
     return ArmError(f'unknown {what} {name!r}; nearest known: {", ".join(map(repr, nearest))}')
 
@@ -128,14 +136,14 @@ def in_range(
 
 
 def bounds(lower: float, upper: float = np.inf, exclusive: bool = False) -> str:
-    """Return bounds in words, empty where there are none: '>= 0 and <= 1'."""
+    """Return bounds as text, '>= 0 and <= 1'; empty where there are none."""
     low = [f'{">" if exclusive else ">="} {lower:g}'] if np.isfinite(lower) else []
     high = [f'<= {upper:g}'] if np.isfinite(upper) else []
     return ' and '.join(low + high)
 
 
 def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """Return a copy of `values`, which must be finite numbers of this shape."""
+    """Return a copy of `values`; raises ArmError unless they are finite and of this shape."""
     array = np.array(values, dtype=float)
     if array.shape != shape:
         raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
@@ -149,9 +157,9 @@ def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def all_finite(values: Array, zeros: Array) -> bool:
-    """Return whether all numbers (n,) are finite; `zeros` (n,) are made once.
+    """Return whether all numbers (n,) are finite, given an array of zeros (n,).
 
-    Infinity and NaN times zero are NaN, which counts as true. It takes a quarter of the time of
-    `np.isfinite(..).all()`.
+    Infinity and NaN times zero are NaN, whose truth value is true. This takes a quarter of the
+    time of `np.isfinite(..).all()`.
     """
     return not values.dot(zeros)

@@ -1,4 +1,4 @@
-"""How far an arm stays from the floor, from a table and from itself, by Pinocchio and coal."""
+"""Distances of an arm from the floor, a table and itself, by Pinocchio and coal."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FLOOR, TABLE = 'the floor', 'the table'
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings(Parameters):
-    """What stands around an arm, in its base frame."""
+    """Obstacles around an arm, in its base frame."""
 
     floor: bool = parameter(True, 'if true, the plane z = 0 of the base frame is a floor')
     table: tuple[float, ...] = parameter(
@@ -36,13 +36,14 @@ class Surroundings(Parameters):
 class Clearance:
     """Distances of an arm's links from its surroundings and from each other.
 
-    A mesh counts as its convex hull, as for MuJoCo. Left out is what no motion changes or what
-    always touches: links on one joint's two sides, the links that stand still, and a link whose
-    height no joint changes, from the floor.
+    A mesh counts as its convex hull, as in MuJoCo. Pairs whose distance no motion changes, or that
+    always touch, are left out: the two links of a joint, links that do not move, and the floor
+    with a link whose height no joint changes.
 
     Attributes:
-        note: what a user should know of the shapes; may be empty.
-        pairs: names of the two of each pair that is looked at; the first one is a link.
+        note: what a user should know about the shapes; may be empty.
+        names: of the shapes: their links, then the obstacles.
+        pairs: names of the two shapes of each checked pair; the first one is a link.
     """
 
     def __init__(self, model: RobotModel, surroundings: Surroundings):
@@ -54,12 +55,12 @@ class Clearance:
         try:
             self.geometry = geometry = pin.buildGeomFromUrdfString(pin_model, text, kind)
         except (ValueError, RuntimeError) as error:
-            told = ' '.join(str(error).split())
-            raise ArmError(f'shapes of {model.name!r}: {told}; mend the URDF') from None
+            reason = ' '.join(str(error).split())
+            raise ArmError(f'shapes of {model.name!r}: {reason}; correct the URDF') from None
         shapes = list(geometry.geometryObjects)
         for shape in shapes:
             _make_convex(shape)
-        self._names = [pin_model.frames[shape.parentFrame].name for shape in shapes]
+        self.names = [pin_model.frames[shape.parentFrame].name for shape in shapes]
         self.pairs: list[tuple[str, str]] = []
         for i, shape in enumerate(shapes):
             for k in range(i):
@@ -75,14 +76,14 @@ class Clearance:
         for name, solid, place in obstacles:
             other = pin.GeometryObject(name, 0, 0, pin.SE3(np.eye(3), place), solid)
             k = geometry.addGeometryObject(other)
-            self._names.append(name)
+            self.names.append(name)
             for i, shape in enumerate(shapes):
                 if shape.parentJoint and not (name == FLOOR and shape.parentJoint in level):
                     self._add(i, k)
         self._data = geometry.createData()
 
     def distances(self, q: Array) -> Array:
-        """Return the distance of each pair (len(pairs),) [m] at q (n,); below zero: how deep."""
+        """Return the distance of each pair (len(pairs),) [m] at q (n,); negative: penetration."""
         model = self.model
         pin.computeDistances(
             model.pin_model, model.pin_data, self.geometry, self._data, model.to_pin(q)
@@ -90,10 +91,15 @@ class Clearance:
         return np.array([result.min_distance for result in self._data.distanceResults])
 
     def check(self, times: Array, q: Array, least: float) -> None:
-        """Refuse configurations q (m, n) at times (m,) [s], if one is nearer than `least` [m].
+        """Raise ArmError if a configuration has a pair that is nearer than `least` [m].
+
+        Args:
+            times: (m,) [s], for the error.
+            q: (m, n) configurations.
+            least: allowed distance [m].
 
         Raises:
-            ArmError: with link, distance, place and time.
+            ArmError: names link, distance, place and time.
         """
         for t, each, clear in zip(times.tolist(), q, self.are_clear(q, least), strict=True):
             if not clear:
@@ -101,7 +107,7 @@ class Clearance:
                 self._refuse(t, int(distances.argmin()), float(distances.min()), least)
 
     def are_clear(self, q: Array, least: float) -> Iterator[bool]:
-        """Yield for each of q (m, n) whether no pair is nearer than `least` [m]."""
+        """Yield for each configuration of q (m, n) whether all pairs are `least` [m] apart."""
         model, data = self.model, self._data
         for request in data.collisionRequests:
             request.security_margin = least
@@ -112,7 +118,7 @@ class Clearance:
             )
 
     def leave_out_always_near(self, least: float, samples: int = 200) -> None:
-        """Look no more at pairs that are nearer than `least` [m] at every random configuration."""
+        """Remove the pairs that are nearer than `least` [m] at every random configuration."""
         rng = np.random.default_rng(0)
         q = [self.model.random_configuration(rng) for _ in range(samples)]
         farthest = np.max([self.distances(each) for each in q], axis=0, initial=-np.inf)
@@ -122,22 +128,19 @@ class Clearance:
         self._data = self.geometry.createData()
 
     def _refuse(self, t: float, pair: int, distance: float, least: float) -> None:
-        found = self._data.distanceResults[pair]
-        x, y, z = found.getNearestPoint1()
+        x, y, z = self._data.distanceResults[pair].getNearestPoint1()
         link, other = self.pairs[pair]
         other = other if other in (FLOOR, TABLE) else f'link {other!r}'
-        if abs(distance) < 5e-5:
-            told = 'touching'
-        else:
-            told = f'{abs(distance) * 1e3:.1f} mm {"from" if distance > 0 else "inside"}'
+        relation = f'{abs(distance) * 1e3:.1f} mm {"from" if distance > 0 else "inside"}'
+        relation = 'touching' if abs(distance) < 5e-5 else relation
         raise ArmError(
-            f'link {link!r} is {told} {other} at ({x:.3f}, {y:.3f}, {z:.3f}) m, t = {t:.2f} s; '
-            f'at least {least * 1e3:g} mm off is allowed'
+            f'link {link!r} is {relation} {other} at ({x:.3f}, {y:.3f}, {z:.3f}) m, '
+            f't = {t:.2f} s; at least {least * 1e3:g} mm off is allowed'
         )
 
     def _add(self, i: int, k: int) -> None:
         self.geometry.addCollisionPair(pin.CollisionPair(i, k))
-        self.pairs.append((self._names[i], self._names[k]))
+        self.pairs.append((self.names[i], self.names[k]))
 
     def _apart(self, one: int, other: int) -> bool:
         parents = self.model.pin_model.parents
@@ -145,14 +148,14 @@ class Clearance:
 
 
 def _make_convex(shape: pin.GeometryObject) -> None:
-    """Put its convex hull in place of a mesh: the distance from that is at most the mesh's."""
+    """Replace a mesh by its convex hull, whose distance is at most that of the mesh."""
     if isinstance(shape.geometry, coal.BVHModelBase):
         shape.geometry.buildConvexHull(True, 'Qt')
         shape.geometry = shape.geometry.convex
 
 
 def level_joints(model: RobotModel) -> set[int]:
-    """Return the joints, by Pinocchio's index, whose links keep height and tilt whatever moves."""
+    """Return the joints, by Pinocchio's index, whose links keep height and tilt in all motions."""
     q = model.to_pin(model.random_configuration(np.random.default_rng(0)))
     level = set()
     for joint in range(1, model.pin_model.njoints):

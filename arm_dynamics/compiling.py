@@ -1,9 +1,7 @@
 """Compilation by numba: announced in one line, cached on disk, repeated where a source changes."""
 
-import atexit
 import hashlib
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -16,6 +14,8 @@ from typing import Any
 from numba import config, njit
 from numba.core import event
 from numba.core.caching import FunctionCache
+
+from arm_dynamics.temporary_folder import temporary_folder
 
 _subjects: dict[str, str] = {}  # what is compiled, by the beginning of modules' names
 _announced: set[str] = set()
@@ -85,14 +85,7 @@ def cache_folder() -> Path:
             fallback.mkdir(mode=0o700)
         status = fallback.lstat()
         private = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o077
-        return fallback if private and status.st_uid == os.getuid() else _own_folder()
-
-
-@cache
-def _own_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix='arm_sim_'))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+        return fallback if private and status.st_uid == os.getuid() else process_folder()
 
 
 def digest(*texts: bytes) -> str:
@@ -152,3 +145,4 @@ def _content(path: str) -> bytes:
 
 
 _default_folder = cache(cache_folder)
+process_folder = cache(temporary_folder)  # holds the code of a process without a cache

@@ -1,4 +1,4 @@
-"""An arm without its dynamics: joints, their limits, frames, how these move with the joints."""
+"""Kinematics of an arm: joints, limits, frames, and how frames move with the joints."""
 
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, JointLimitError, finite
 from arm_dynamics.urdf import last_link
 
-_ENDLESS = 1e9  # a bound beyond this is none [rad | m]
+_ENDLESS = 1e9  # a bound beyond this means no limit [rad | m]
 _BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 
@@ -30,19 +30,19 @@ class Frames:
         name: of the arm.
         joint_names: names of the n moving joints, base to tip.
         nq, nv: number of moving joints (equal: one coordinate per joint).
-        continuous: (nq,) bool, joints without ends.
+        continuous: (nq,) bool, revolute joints without limits.
         prismatic: (nq,) bool.
-        position_lower, position_upper: (nq,) limits [rad | m]; infinite where there is none.
+        position_lower, position_upper: (nq,) limits [rad | m]; infinite where a joint has none.
         velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
             URDF has none or zero.
         base_frame: name of the root link.
         tip_frame: name of the tool frame.
         frame_names: every link and fixed frame, by the URDF's link names.
-        pin_model, pin_data: Pinocchio's model and work space, for code that needs them directly.
+        pin_model, pin_data: Pinocchio's model and data, for code that calls Pinocchio itself.
     """
 
     def __init__(self, tree: ElementTree.Element, model: pin.Model, tip_frame: str | None):
-        """Read a URDF's tree and Pinocchio's model of it; no `tip_frame`: its last link."""
+        """Read a URDF's tree and Pinocchio's model; the default `tip_frame` is the last link."""
         self.name = tree.get('name', 'robot')
         self.pin_model, self.pin_data = model, model.createData()
         self.joint_names = names = tuple(model.names[1:])
@@ -67,7 +67,7 @@ class Frames:
         self._tip_id = self.frame_id(self.tip_frame)
 
     def branch_ends(self) -> list[str]:
-        """Return the last frame behind each joint that carries no other one."""
+        """Return the last frame of each branch: those of joints without a child joint."""
         joints = range(1, self.pin_model.njoints)
         last = {self.pin_model.frames[i].parentJoint: n for n, i in self._frame_ids.items()}
         return [last[joint] for joint in joints if not len(self.pin_model.children[joint])]
@@ -84,7 +84,7 @@ class Frames:
         return self._pin_q
 
     def difference(self, q_from: ArrayLike, q_to: ArrayLike) -> Array:
-        """Return q_to - q_from (nv,), the short way round for continuous joints."""
+        """Return q_to - q_from (nv,), the shorter way round for continuous joints."""
         step = np.asarray(q_to, dtype=float) - np.asarray(q_from, dtype=float)
         if self._any_continuous:
             step = np.where(self.continuous, np.remainder(step + np.pi, 2 * np.pi) - np.pi, step)
@@ -95,11 +95,11 @@ class Frames:
         return np.clip(np.zeros(self.nq), self.position_lower, self.position_upper)
 
     def check_configuration(self, q: ArrayLike, name: str = 'q') -> Array:
-        """Return `q`, which must be (nq,) and within the limits, as a new array."""
+        """Return a copy of `q`; raises ArmError unless it is (nq,) and within the limits."""
         return self._within(q, name, 'position', self.position_lower, self.position_upper)
 
     def check_velocity(self, v: ArrayLike, name: str = 'v') -> Array:
-        """Return `v`, which must be (nv,) and within the limits, as a new array."""
+        """Return a copy of `v`; raises ArmError unless it is (nv,) and within the limits."""
         return self._within(v, name, 'velocity', -self.velocity_limit, self.velocity_limit)
 
     def _within(
@@ -144,9 +144,9 @@ class Frames:
         return jacobian.reshape(6, self.nv)  # Pinocchio returns a vector for one joint
 
     def frame_motion(self, q: Array, v: Array, a: Array, frame: str | None = None) -> FrameMotion:
-        """Return how a frame (None: the tool frame) moves with the joints.
+        """Return pose, velocity and acceleration of a frame (None: the tool frame).
 
-        Where a = 0 its acceleration is the part that velocity alone makes, Jdot v.
+        With a = 0 the acceleration is Jdot v.
         """
         model, data, frame_id = self.pin_model, self.pin_data, self.frame_id(frame)
         pin.forwardKinematics(model, data, self.to_pin(q), v, a)

@@ -1,4 +1,4 @@
-"""Model of a fixed-base arm, read from a URDF: rigid bodies by Pinocchio, rotors, friction."""
+"""Model of a fixed-base arm from a URDF: rigid bodies by Pinocchio, rotor inertia, friction."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -15,19 +15,19 @@ from arm_dynamics.frames import Frames
 from arm_dynamics.urdf import read_urdf
 from arm_dynamics.urdf_checks import impossible_inertias, model_notes, rotor_inertias
 
-# What a model is given beside its URDF: it comes before what the URDF says.
+# Parameters of a model that override what its URDF says.
 ARM_PARAMETERS = ('gravity', 'armature', 'damping', 'friction')
 
-# Below this speed Coulomb friction F goes to zero with the speed [rad/s | m/s]. A law that cancels
-# it at the measured velocity feeds back -F/STANDSTILL v: with steeper flanks an arm at rest
-# chatters, in MuJoCo (whose friction creeps) from F dt/M = STANDSTILL on.
+# Below this speed [rad/s | m/s] the model's Coulomb friction F is proportional to the speed. A law
+# that cancels F at the measured velocity feeds back -F/STANDSTILL v. With a smaller value an arm
+# at rest chatters: in MuJoCo, whose friction creeps, from F dt/M = STANDSTILL on.
 STANDSTILL = 0.05
 
 _RADIUS = 0.05  # of a payload [m]
 
 
 class RobotModel(Frames):
-    """Kinematics and dynamics of one arm, with the rotors and the friction of its joints.
+    """Kinematics and dynamics of one arm, with the rotor inertias and friction of its joints.
 
         (M(q) + A) a + C(q, v) v + g(q) + D v + F clip(v / STANDSTILL, -1, 1) = tau + J^T f
 
@@ -35,9 +35,9 @@ class RobotModel(Frames):
     for prismatic ones. (Pinocchio's (cos, sin) of a continuous joint stays inside this class.)
     Wrenches are given in the base frame, the URDF's root link.
 
-    Returned arrays are the caller's own, never views of internal data. Not thread-safe.
+    Returned arrays are new, never views of internal data. Not thread-safe.
 
-    Attributes, beside those of Frames:
+    Attributes in addition to those of Frames:
         armature: (nv,) A, rotor inertia seen at the joint [kg m^2 | kg].
         damping: (nv,) D, viscous friction [N.m.s/rad | N.s/m].
         friction: (nv,) F, Coulomb friction [N.m | N].
@@ -65,7 +65,7 @@ class RobotModel(Frames):
             tip_frame: link that is the tool frame; by default the last link of the longest chain.
             gravity: [m/s^2] in the base frame.
             armature, damping, friction: one number for all joints or one per joint, in place of
-                the URDF's <dynamics> (where `armature` is an attribute of ours; without it: 0).
+                the URDF's <dynamics>, of which `armature` is an extension; its default is 0.
 
         Raises:
             ArmError: no such file, not a URDF, a joint type that is not supported, no such tip
@@ -91,7 +91,7 @@ class RobotModel(Frames):
         model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
 
     def without_coulomb_friction(self) -> Self:
-        """Return the same arm with F = 0."""
+        """Return the same model with Coulomb friction F = 0."""
         smooth = copy(self)
         smooth.pin_data = self.pin_model.createData()
         smooth.friction = np.zeros(self.nv)
@@ -100,11 +100,11 @@ class RobotModel(Frames):
 
     @classmethod
     def from_urdf(cls, path_or_xml: str | Path, *args: Any, **others: Any) -> Self:
-        """Return RobotModel(path_or_xml, ...): all else is as there."""
+        """Return RobotModel(path_or_xml, ...)."""
         return cls(path_or_xml, *args, **others)
 
     def arm_parameters(self) -> dict[str, Any]:
-        """Return what a node must be told to have this model, beside its URDF."""
+        """Return the parameters that, with the URDF, define this model; see `ArmParameters`."""
         numbers = {name: getattr(self, name).tolist() for name in ARM_PARAMETERS}
         return {'tool_frame': self.tip_frame, **numbers}
 
@@ -137,10 +137,13 @@ class RobotModel(Frames):
         return tau
 
     def inertial_parameters(self, payload: float = 0.0) -> Array:
-        """Return pi (10 nv,), ten per moving link, with a ball of this mass [kg] at the tool.
+        """Return the inertial parameters pi (10 nv,), ten per moving link.
+
+        A ball of mass `payload` [kg] at the tool is added to the link that carries the tool.
+
 
         They are m, m c, and the inertia about the joint frame's origin (Ixx, Ixy, Iyy, Ixz, Iyz,
-        Izz), as Pinocchio has them. Rotors and friction are no part of it.
+        Izz), in Pinocchio's order. Rotor inertia and friction are not among them.
         """
         links = list(self.pin_model.inertias[1:])
         tip = self.pin_model.frames[self._tip_id]

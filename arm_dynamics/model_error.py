@@ -1,4 +1,4 @@
-"""A model that is wrong on purpose: what a controller believes, or a payload it does not know."""
+"""Model error: the difference between an arm and the model that its controller uses."""
 
 from dataclasses import dataclass, fields
 from typing import ClassVar
@@ -18,9 +18,9 @@ _IN_PARTS = ('mass_scale', 'inertia_scale', 'armature', 'damping', 'friction')
 
 @dataclass(frozen=True)
 class ModelError(Parameters):
-    """How an arm differs from its model. The default is no difference.
+    """Model error of an arm; the default is none.
 
-    A scale is one number for all moving links or one per link, base to tip.
+    A scale is one number for all moving links, or one per link from base to tip.
     """
 
     prefix: ClassVar[str] = 'model_error.'
@@ -53,9 +53,9 @@ class ModelError(Parameters):
 
 
 def with_error(model: RobotModel, error: ModelError) -> RobotModel:
-    """Return the model with the error in it: a new one, unless there is no error.
+    """Return a new model with the error; the same model if there is no error.
 
-    Changes of the links are written into the URDF's text, so every engine that loads it has them.
+    Changes of the links are written into the URDF, so that every engine loads them.
     """
     if error == ModelError():
         return model
@@ -113,7 +113,7 @@ def _scale(element: ElementTree.Element, factor: float, *names: str) -> None:
 
 
 def _payload(tip_frame: str, mass: float) -> ElementTree.Element:
-    """Return a link and the joint that hangs it on the tool frame: a small steel ball."""
+    """Return a steel ball as a link, and the joint that fixes it to the tool frame."""
     radius = (mass / 7850.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
     moment = float(0.4 * mass * radius**2)
     return ElementTree.fromstring(f'''<robot>

@@ -1,7 +1,7 @@
 """DC motors that drive joints from a voltage: tau = Kt (V - drop(V) - Ke v) / Ra.
 
 The brush drop grows with the voltage to its full size, drop (1 - 2^(-|V| / half)).
-Compiled plants have the same equation in compiled/joint_torques.py.
+compiled/joint_torques.py has the same equation for compiled plants.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 
 
 class MotorConstants(NamedTuple):
-    """One number per joint, all (n,); see DCMotors."""
+    """Constants of each joint's motor, all (n,); see DCMotors for their units."""
 
     torque_constant: Array
     back_emf_constant: Array
@@ -58,7 +58,7 @@ class DCMotors(Parameters):
     )
 
     def constants(self, joint_names: tuple[str, ...]) -> MotorConstants:
-        """Return the numbers of each joint, checked."""
+        """Return the constants of each joint; raises ArmError for values out of range."""
         p = with_arrays(self, joint_names)
         back_emf = p.back_emf_constant if len(p.back_emf_constant) else p.torque_constant
         # Beyond this the effective voltage would fall while the terminal voltage rises.

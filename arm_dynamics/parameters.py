@@ -1,12 +1,12 @@
-"""Parameters: frozen dataclasses whose fields hold all that is known of each one.
+"""Parameters: frozen dataclasses whose fields hold description, default and allowed values.
 
     @dataclass(frozen=True)
     class Gains(Parameters):
         kp: PerJoint = parameter((400.0,), 'position gain [1/s^2]', min=0)
         mode: str = parameter('fast', 'how it is computed', one_of=('fast', 'slow'))
 
-Numbers are checked where the dataclass is made, those per joint where the joints are known
-(`with_arrays`). Nodes declare and describe their parameters from the same fields.
+The dataclass checks numbers when it is made; `with_arrays` checks numbers per joint, where the
+joints are known. Nodes declare and describe their parameters from the same fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,17 +24,18 @@ PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
 
 
 class Facts(NamedTuple):
-    """What is known of a parameter beside its kind and its default.
+    """Description and allowed values of a parameter.
 
     Attributes:
-        description: what it is, with the unit.
-        min: of a number, or of each number per joint.
-        above: in place of `min`, and itself not allowed.
-        max: of a number.
-        one_of: the words that are allowed; of a Mapping, the keys.
-        length: count of the numbers of a vector.
-        per: names of what there is one number for, where these are not the joints.
-        name: as users know it, where that is not the field's; `{}` stands for each joint.
+        description: a full phrase with the unit.
+        min: least allowed number, or least allowed number per joint.
+        above: exclusive lower bound, in place of `min`.
+        max: largest allowed number.
+        one_of: allowed strings; the allowed keys of a Mapping.
+        length: number of components of a vector.
+        per: names of the things that have one number each, where these are not the joints.
+        name: the parameter's name for users, where it differs from the field's; `{}` is replaced
+            by the name of each joint.
     """
 
     description: str = ''
@@ -48,21 +49,21 @@ class Facts(NamedTuple):
 
     @property
     def bounds(self) -> tuple[float, float, bool]:
-        """Lower and upper bound of numbers, and whether the lower one is itself not allowed."""
+        """Lower bound, upper bound, and whether the lower bound is exclusive."""
         return max(self.min, self.above), self.max, self.above > -np.inf
 
     @property
     def allowed(self) -> str:
-        """The values that are allowed, in words; empty: all of the kind."""
+        """The allowed values as text; empty: all values of the type."""
         return ', '.join(self.one_of) or checks.bounds(*self.bounds)
 
     def names_of(self, family: str) -> list[str]:
-        """Return the names of the parameters that a Mapping of this name stands for."""
+        """Return the names of the parameters in a Mapping of this name."""
         return [f'{family}.{key}' for key in self.one_of or '*']
 
 
 def parameter(default: Any, description: str, **others: Any) -> Any:
-    """Return the field of a parameter, with its facts; a default that is empty is allowed."""
+    """Return the dataclass field of a parameter; `others` are fields of `Facts`."""
     known = {'facts': Facts(description, **others)}
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=known)
@@ -70,16 +71,16 @@ def parameter(default: Any, description: str, **others: Any) -> Any:
 
 
 def facts(each: Field) -> Facts:
-    """Return what is known of a field of a dataclass; of one without `parameter`, nothing."""
+    """Return the `Facts` of a dataclass field; empty ones where it was not made by `parameter`."""
     return each.metadata.get('facts', Facts())
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Base of dataclasses of parameters: refuses values that are not allowed.
+    """Base class of parameters; raises ArmError for values that are not allowed.
 
     Attributes:
-        prefix: of the names in messages.
+        prefix: of the parameters' names in messages.
     """
 
     prefix: ClassVar[str] = ''
@@ -91,7 +92,7 @@ class Parameters:
                 self.check(each, value)
 
     def check(self, each: Field, value: Any) -> None:
-        """Refuse a value that a field may not have; numbers per joint wait for `with_arrays`."""
+        """Raise ArmError if a field must not have this value; see also `with_arrays`."""
         known = facts(each)
         name = self.prefix + (known.name or each.name)
         if isinstance(value, Mapping):
@@ -110,7 +111,7 @@ class Parameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepping(Parameters):
-    """The plant's steps in time, of which its controllers are told as well."""
+    """Time steps of plant and controllers."""
 
     timestep: float = parameter(
         0.002, 'integration step [s], a whole number of nanoseconds', min=1e-6, max=0.1
@@ -131,7 +132,7 @@ class Stepping(Parameters):
 
 
 def with_arrays(parameters: Any, joint_names: Sequence[str]) -> Any:
-    """Return a dataclass with its numbers per joint, checked, and vectors as arrays."""
+    """Return a copy with numbers per joint, checked, and vectors as arrays."""
     found, kinds = copy(parameters), get_type_hints(type(parameters))
     prefix = getattr(parameters, 'prefix', '')
     for each in fields(parameters):
@@ -151,8 +152,8 @@ def with_arrays(parameters: Any, joint_names: Sequence[str]) -> Any:
 def of_many(parameters: Sequence[Any], joint_names: Sequence[str]) -> Any:
     """Return the parameters of N arms as one dataclass of arrays, checked as by `with_arrays`.
 
-    What is equal in all stays as it is. What differs has a row per arm: numbers per joint (N, n),
-    a number (N, 1). Anything else may not differ.
+    A value that is equal in all arms is unchanged. Numbers per joint that differ become (N, n), a
+    number that differs becomes (N, 1); other values may not differ.
     """
     if not parameters:
         raise ArmError('the parameters of many arms are none')

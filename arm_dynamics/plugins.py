@@ -45,6 +45,11 @@ class PluginRegistry:
     def _entry_points(self) -> dict[str, metadata.EntryPoint]:
         return {entry.name: entry for entry in metadata.entry_points(group=self.group)}
 
+    def refresh(self) -> None:
+        """Look for plugins again, as after an installation."""
+        for cached in ('_modules', '_entry_points'):
+            vars(self).pop(cached, None)
+
     def names(self) -> tuple[str, ...]:
         """Return the names of all plugins, sorted."""
         return tuple(sorted(self._modules | self._entry_points.keys()))

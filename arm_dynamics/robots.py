@@ -1,4 +1,4 @@
-"""Robots by name: shipped ones, files of every kind, models of other packages; each as a URDF."""
+"""Robots by name: shipped ones, files of several formats, models of other packages."""
 
 import re
 import shlex
@@ -33,14 +33,14 @@ def robot_names() -> list[str]:
 
 
 class RobotArgument(NamedTuple):
-    """A robot as it is named: `panda tip_frame:=panda_link8 joints:=chain`.
+    """The argument that names a robot: `panda tip_frame:=panda_link8 joints:=chain`.
 
     Attributes:
         name: a shipped robot's name; the path or `package://` of a URDF, a xacro or an MJCF; or
             the name of a model of example-robot-data or robot_descriptions, where installed.
-        joints: names of those that move, or 'chain': those between the base and the tip frame; the
-            others are held. None: all but those that a <mimic> couples.
-        tip_frame: the link that is the tool; '': the last one.
+        joints: names of the moving joints, or 'chain': those between the base and the tip frame;
+            other joints are held. Empty: all joints except those that a <mimic> couples.
+        tip_frame: the link that is the tool; '': the last link.
         xacro_args: 'name:=value other:=value'.
     """
 
@@ -51,52 +51,53 @@ class RobotArgument(NamedTuple):
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it is a shipped robot, whole."""
+        """Whether this is a shipped robot with all its joints."""
         return self.name in robot_names() and not (self.joints or self.xacro_args)
 
     @property
     def label(self) -> str:
-        """What to call it in a title: the name, that of a file without its folder and ending."""
+        """The name for a title: that of a file without its folder and suffix."""
         return re.sub(r'(\.(urdf|xacro|xml|mjcf))+$', '', Path(self.name).name)
 
     @classmethod
     def of(cls, robot: str) -> 'RobotArgument':
-        """Read a name; words of the form name:=value that are not ours are for xacro."""
+        """Parse an argument; a word name:=value that this class does not know is for xacro."""
         if ':=' not in robot or Path(robot).expanduser().is_file():
             return cls(robot.strip())
         try:
             name, *words = shlex.split(robot)
         except ValueError as error:
             raise ArmError(f'robot {robot!r}: {error}') from None
-        told = {'joints': '', 'tip_frame': ''}
+        options = {'joints': '', 'tip_frame': ''}
         for_xacro = []
         for word in words:
-            key, is_one, value = word.partition(':=')
-            if not is_one or not key:
+            key, separator, value = word.partition(':=')
+            if not separator or not key:
                 raise ArmError(f'robot {robot!r}: {word!r} is not name:=value')
-            if key in told:
-                told[key] = value
+            if key in options:
+                options[key] = value
             else:
                 for_xacro.append(word)
-        joints = tuple(filter(None, re.split(r'[,\s]+', told['joints'])))
-        return cls(name, joints, told['tip_frame'], shlex.join(for_xacro))
+        joints = tuple(filter(None, re.split(r'[,\s]+', options['joints'])))
+        return cls(name, joints, options['tip_frame'], shlex.join(for_xacro))
 
 
 def find_urdf(robot: str) -> Path:
-    """Return the URDF file of a robot, named as `RobotArgument` says.
+    """Return the URDF file of a robot; `robot` is parsed by `RobotArgument`.
 
-    One that is made of another file lives as long as this process.
+    A file that is converted from another format is removed when this process ends.
 
     Raises:
-        ArmError: no such robot, or a file that cannot be used, with what to do.
+        ArmError: no such robot, or a file that cannot be used, with the remedy.
     """
-    words = RobotArgument.of(robot)
-    file, told = _file_of(words.name)
-    return urdf_file(file, words.xacro_args or told, words.joints, words.tip_frame)
+    argument = RobotArgument.of(robot)
+    file, xacro_args = _file_of(argument.name)
+    xacro_args = argument.xacro_args or xacro_args
+    return urdf_file(file, xacro_args, argument.joints, argument.tip_frame)
 
 
 def _file_of(robot: str) -> tuple[Path, str]:
-    """Return the file of a robot, and arguments for xacro."""
+    """Return the file of a robot, and the arguments that its xacro needs."""
     shipped = share_folder() / 'urdf' / f'{robot}.urdf'
     if shipped.is_file() and '/' not in robot:
         return shipped, ''
@@ -104,9 +105,9 @@ def _file_of(robot: str) -> tuple[Path, str]:
     if path.is_file():
         return path, ''
     if '://' in robot:
-        for found in candidates(robot, Path.cwd() / 'here'):
-            if found.is_file():
-                return found, ''
+        for file in candidates(robot, Path.cwd() / 'here'):
+            if file.is_file():
+                return file, ''
         raise ArmError(f'robot {robot!r}: no such file in a package that is sourced')
     named = find_named(robot) if '/' not in robot else None
     if named:
@@ -120,7 +121,7 @@ def _file_of(robot: str) -> tuple[Path, str]:
 
 @dataclass(frozen=True)
 class ArmParameters(Parameters):
-    """The arm; plant and controllers read the same."""
+    """Parameters of the arm, which plant and controllers share."""
 
     robot: str = parameter('ur5e', "robot's name, or path of a URDF, xacro or MJCF")
     tool_frame: str = parameter('', "tool's link; empty: last of the longest chain")
@@ -136,7 +137,7 @@ class ArmParameters(Parameters):
     )
 
     def model(self) -> RobotModel:
-        """Return the model. Refuses what `RobotModel` refuses."""
+        """Return the model; raises ArmError as `RobotModel` and `find_urdf` do."""
         joints = (self.armature, self.damping, self.friction)
         tip_frame = self.tool_frame or RobotArgument.of(self.robot).tip_frame or None
         return RobotModel(find_urdf(self.robot), tip_frame, self.gravity, *joints)

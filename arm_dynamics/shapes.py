@@ -1,4 +1,4 @@
-"""The shapes of an arm's links, read from its URDF: what can touch something."""
+"""Collision shapes of an arm's links, read from its URDF."""
 
 import os
 from collections.abc import Callable
@@ -15,10 +15,10 @@ from arm_dynamics.urdf import bare
 def with_shapes(
     urdf: str, find: Callable[[str], Path | None] = lambda name: None
 ) -> tuple[Element, str]:
-    """Return a URDF's tree of links, joints and collision shapes, and what to know of the shapes.
+    """Return a URDF's tree of links, joints and collision shapes, and a note about the shapes.
 
-    Where no link has a collision shape, the visible ones stand for them. Meshes are left out but
-    those for whose `filename` the function `find` returns a file.
+    Where no link has a collision shape, the visual shapes are used. A mesh is used where the
+    function `find` returns a file for its `filename`.
     """
     whole = ElementTree.fromstring(urdf)
     tree = bare(whole)
@@ -47,14 +47,14 @@ def with_shapes(
     if hulls:
         notes.append('meshes count as their convex hulls')
     if not count:
-        notes.append('no link has a shape that is known: nothing is known to touch')
+        notes.append('no link has a known shape, so no collision can be found')
     elif kind == 'visual':
-        notes.append('the URDF has no collision shapes: the visible ones stand for them')
+        notes.append('the URDF has no collision shapes: its visual shapes are used')
     return tree, '; '.join(notes)
 
 
 def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
-    """Return a function that finds the file of a mesh of this URDF, if it is there and readable.
+    """Return a function that finds the file of a mesh of this URDF, if coal can read it.
 
     A `filename` is a path, from the URDF's folder where it is relative, or `package://NAME/PATH`:
     in a folder NAME above the URDF, or in the share folder of a ROS package that is sourced.
@@ -73,7 +73,7 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
 
 
 def candidates(filename: str, folder: Path) -> list[Path]:
-    """Return where the file of a `filename` may be that stands in a file in this folder."""
+    """Return the paths that a `filename` in a file of this folder may mean."""
     scheme, _, rest = filename.rpartition('://')
     if scheme != 'package':
         return [folder / rest]  # which is `rest`, if that is absolute
@@ -84,7 +84,7 @@ def candidates(filename: str, folder: Path) -> list[Path]:
 
 
 def _is_read(loader: coal.MeshLoader, file: Path) -> bool:
-    """Whether a file holds a mesh; coal reads what its Assimp does: STL, OBJ, DAE and others."""
+    """Return whether coal reads a mesh from a file: STL, OBJ, DAE and other formats of Assimp."""
     if not file.is_file():
         return False
     try:

@@ -1,4 +1,4 @@
-"""Linear algebra of small matrices: one by LAPACK, without NumPy's overhead; stacks compiled."""
+"""Linear algebra of small matrices: a single one by LAPACK, stacks by compiled code."""
 
 from functools import cache
 from importlib import import_module
@@ -61,8 +61,8 @@ def inverse_axes(matrix: Array, right: Array) -> Array:
         return axes * np.sqrt(np.maximum(squares, 0.0))
     stacks = _stacks()
     halves = stacks.half_solved(_stack(matrix, 2), _stack(right, 2))
-    axes = stacks.orthogonal_columns(np.ascontiguousarray(transposed(halves)))
-    return axes.reshape(*matrix.shape[:-2], *axes.shape[1:])
+    rows = stacks.orthogonal_rows(halves)
+    return transposed(rows.reshape(*matrix.shape[:-1], -1))
 
 
 def rotation_vector(rotation: Array) -> Array:
@@ -73,11 +73,11 @@ def rotation_vector(rotation: Array) -> Array:
 
 
 def _stack(array: Array, axes: int) -> Array:
-    """Return the array with one leading axis before so many, in the order of its indices."""
+    """Return the array with all axes before the last `axes` merged into one."""
     return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])
 
 
 @cache
 def _stacks() -> Any:
-    """Return the module of compiled code, which a controller of one arm need not wait for."""
+    """Return the compiled module; importing it late lets one arm's controller start fast."""
     return import_module('arm_dynamics.small_matrix_stacks')

@@ -1,14 +1,15 @@
-"""Linear algebra of many small matrices, compiled: an arm's result does not depend on the others.
+"""Linear algebra of many small matrices, compiled: an arm's result is independent of the others.
 
-Arrays have one leading axis N; see small_matrices, which takes (...). What takes time is done for
-LANES matrices side by side, of which the compiler makes vectors. A matrix that is singular, or not
-finite, spoils its own result alone: NumPy's raise LinAlgError for all.
+Arrays have one leading axis N; small_matrices takes (...). Expensive functions work on LANES
+matrices side by side, which the compiler vectorises. A matrix that is singular or not finite
+affects only its own result, where NumPy would raise LinAlgError for all.
 """
 
 import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit, inlined_njit
+from arm_dynamics.rotations import log3
 
 _LANES = 32
 _SWEEPS = 30
@@ -19,7 +20,7 @@ def _times(matrix, vector, result):
     for k in range(vector.shape[0]):
         for i in range(matrix.shape[1]):
             own, one, two, three, four = matrix[min(k, last), i], 0.0, 0.0, 0.0, 0.0
-            for j in range(0, columns - 3, 4):  # sums that do not wait for each other
+            for j in range(0, columns - 3, 4):  # four independent sums
                 one += own[j] * vector[k, j]
                 two += own[j + 1] * vector[k, j + 1]
                 three += own[j + 2] * vector[k, j + 2]
@@ -41,7 +42,7 @@ def _product(one, other, result):
 
 
 def _load_block(rows, first, block):
-    """Write matrices (N, n, m) from `first` on to a block (n, m, LANES); the last fills it up."""
+    """Copy matrices (N, n, m) from `first` on to a block (n, m, LANES), padded by the last one."""
     last = rows.shape[0] - 1
     for k in range(block.shape[2]):
         row = rows[min(first + k, last)]
@@ -51,7 +52,7 @@ def _load_block(rows, first, block):
 
 
 def _store_block(block, first, rows):
-    """Write a block (n, m, LANES) to matrices (N, n, m) from `first` on, as far as there are."""
+    """Copy a block (n, m, LANES) to matrices (N, n, m) from `first` on, without the padding."""
     for k in range(min(block.shape[2], rows.shape[0] - first)):
         for i in range(block.shape[0]):
             for j in range(block.shape[1]):
@@ -99,13 +100,13 @@ def _solve(matrix, right, whole, result):
 
 
 def _make_orthogonal(one, other, squares, others, work):
-    """Turn two columns (n, LANES) so that they are orthogonal, where they are to be turned.
+    """Rotate two rows (n, LANES) so that they become orthogonal, in the lanes that go on.
 
     Args:
-        one, other: the columns.
+        one, other: the rows.
         squares, others: (LANES,) their squared lengths.
-        work: (5, LANES): 1 where they are to be turned, else 0; gets how far from orthogonal any
-            two have been; product of `squares` below which columns are but rounding; scratch.
+        work: (5, LANES): 1 in the lanes that go on, else 0; gets the largest squared cosine
+            between two rows; product of `squares` below which rows are rounding; scratch, twice.
     """
     n, lanes = one.shape
     going, largest, least, cosine, sine = work[0], work[1], work[2], work[3], work[4]
@@ -136,34 +137,32 @@ def _make_orthogonal(one, other, squares, others, work):
 def _orthogonal(matrix, result):
     """One-sided Jacobi (Hestenes 1958; Golub and Van Loan, section 8.6.3).
 
-    Convergence is quadratic: after a sweep that met 1e-8 at most, rounding is left. Then a matrix
-    stands still, by turns of exactly 0, while its neighbours go on.
+    Convergence is quadratic: after a sweep in which no pair was further than 1e-8 from orthogonal,
+    only rounding is left. Such a matrix then gets turns of exactly 0 while others go on.
     """
-    count, n, columns = matrix.shape
-    turned, squares = np.empty((columns, n, _LANES)), np.empty((columns, _LANES))
+    count, rows, width = matrix.shape
+    turned, squares = np.empty((rows, width, _LANES)), np.empty((rows, _LANES))
     work = np.empty((5, _LANES))
     going, largest, least = work[0], work[1], work[2]
     for first in range(0, count, _LANES):
+        _load(matrix, first, turned)
         for k in range(_LANES):
             going[k] = 1.0
-            for i in range(n):
-                for j in range(columns):
-                    turned[j, i, k] = matrix[min(first + k, count - 1), i, j]
         for _ in range(_SWEEPS):
             for k in range(_LANES):
                 largest[k] = least[k] = 0.0
-            for j in range(columns):
+            for j in range(rows):
                 for k in range(_LANES):
                     squares[j, k] = 0.0
-                for i in range(n):
+                for i in range(width):
                     for k in range(_LANES):
                         squares[j, k] += turned[j, i, k] * turned[j, i, k]
                 for k in range(_LANES):
                     least[k] += squares[j, k]
             for k in range(_LANES):
                 least[k] = (1e-24 * least[k]) ** 2
-            for p in range(columns - 1):
-                for q in range(p + 1, columns):
+            for p in range(rows - 1):
+                for q in range(p + 1, rows):
                     _make(turned[p], turned[q], squares[p], squares[q], work)
             left = 0.0
             for k in range(_LANES):
@@ -171,37 +170,17 @@ def _orthogonal(matrix, result):
                 left += going[k]
             if left == 0.0:
                 break
-        for k in range(min(_LANES, count - first)):
-            for i in range(n):
-                for j in range(columns):
-                    result[first + k, i, j] = turned[j, i, k]
+        _store(turned, first, result)
 
 
 def _rotation_vector(rotation, result):
-    """Theta u with sin(theta) u from the skew part; near pi the axis from the symmetric part."""
     for k in range(rotation.shape[0]):
-        r, out = rotation[k], result[k]
-        out[0] = 0.5 * (r[2, 1] - r[1, 2])
-        out[1] = 0.5 * (r[0, 2] - r[2, 0])
-        out[2] = 0.5 * (r[1, 0] - r[0, 1])
-        sine = np.sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2])
-        cosine = 0.5 * (r[0, 0] + r[1, 1] + r[2, 2] - 1.0)
-        angle = np.arctan2(sine, cosine)
-        if cosine > -0.5:
-            scale = angle / sine if sine > 1e-8 else 1.0
-            for i in range(3):
-                out[i] *= scale
-            continue
-        largest = 0
-        for i in range(1, 3):
-            if r[i, i] > r[largest, largest]:
-                largest = i
-        length = np.sqrt((r[largest, largest] - cosine) / (1.0 - cosine))
-        if out[largest] < 0.0:
-            length = -length
-        for i in range(3):
-            mixed = 0.5 * (r[largest, i] + r[i, largest]) / (1.0 - cosine)
-            out[i] = angle * (length if i == largest else mixed / length)
+        first, second, third = rotation[k]
+        result[k, 0], result[k, 1], result[k, 2] = log3(
+            (first[0], first[1], first[2]),
+            (second[0], second[1], second[2]),
+            (third[0], third[1], third[2]),
+        )
 
 
 _load, _store = inlined_njit(_load_block), inlined_njit(_store_block)
@@ -241,8 +220,8 @@ def half_solved(matrix: Array, right: Array) -> Array:
     return result
 
 
-def orthogonal_columns(matrix: Array) -> Array:
-    """Return matrices (N, n, m) turned from the right so that their columns are orthogonal."""
+def orthogonal_rows(matrix: Array) -> Array:
+    """Return rotations times matrices (N, n, m), so that the rows are orthogonal."""
     result = np.empty(matrix.shape)
     _orthogonal_of_many(matrix, result)
     return result

@@ -161,8 +161,8 @@ def _check_tree(tree: Element) -> None:
         ) from None
     roots = [repr(link) for link in links if link not in parents]
     if len(roots) != 1:
-        names = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
-        raise ArmError(f'a URDF has one root link, this one has {len(roots)}{names}')
+        them = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
+        raise ArmError(f'a URDF has one root link, this one has {len(roots)}{them}')
 
 
 def _check_joint(joint: Element, where: str) -> None:

@@ -1,11 +1,8 @@
 """Where reports and pictures go, and how: a file is whole, or it is not there."""
 
-import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import IO
 
 from arm_dynamics.checks import ArmError
@@ -41,10 +38,3 @@ def whole_file(path: Path | str) -> Iterator[IO[bytes]]:
     finally:
         if not special:
             part.unlink(missing_ok=True)
-
-
-def temporary_folder() -> Path:
-    """Return a new folder that lives as long as this process."""
-    folder = Path(mkdtemp(prefix='arm_sim_'))
-    atexit.register(rmtree, folder, ignore_errors=True)
-    return folder

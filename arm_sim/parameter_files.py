@@ -21,7 +21,7 @@ from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file
 from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.robots import RobotArgument, find_urdf, share_folder
-from arm_sim.output_folder import temporary_folder
+from arm_dynamics.temporary_folder import temporary_folder
 
 
 def files_of(robot: str, config: str | Path = '') -> list[Path]:

@@ -101,8 +101,8 @@ class Law:
         return frequency_and_ratio(first, second, np.array(inertia))
 
 
-_REGISTRY = PluginRegistry('law', __name__, 'arm_sim.laws', ('Parameters',), Law)
+LAWS = PluginRegistry('law', __name__, 'arm_sim.laws', ('Parameters',), Law)
 
 
-law_names = _REGISTRY.names  # returns the names of all laws, sorted; no law is imported
-law_class = _REGISTRY.load  # returns the class of a law by its name; ArmError: it cannot be had
+law_names = LAWS.names  # returns the names of all laws, sorted; no law is imported
+law_class = LAWS.load  # returns the class of a law by its name; ArmError: it cannot be had

@@ -31,7 +31,7 @@ class FrameMessages:
         """Build the messages; `prefix` goes before each frame name, such as 'left/'."""
         self._tree = LinkTree(model)
         self._moving = _Transforms(self._tree.moving, prefix)
-        self.standing = _Transforms(self._tree.standing, prefix).at(self._tree.standing_poses(), 0)
+        self.standing = _Transforms(self._tree.fixed, prefix).at(self._tree.fixed_poses(), 0)
 
     def at(self, q: Array, time_ns: int) -> bytes:
         """Return the message of /tf at q (n,) and a stamp [ns]."""

@@ -1,12 +1,9 @@
-"""A robot's file, of whatever kind, as a URDF file; what a URDF cannot say stands beside it.
+"""Converts a robot's file (URDF, xacro, MJCF) to a URDF file and a parameter file.
 
-`arm.urdf` may have `arm.arm_sim.yaml` beside it: its own parameter file.
+The parameter file `arm.arm_sim.yaml` of `arm.urdf`, in the same folder, holds what a URDF cannot.
 """
 
-import atexit
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -21,12 +18,13 @@ from arm_dynamics.descriptions.held_joints import hold_others
 from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
 from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import candidates
+from arm_dynamics.temporary_folder import temporary_folder
 
 _XACRO = 'wiki/xacro}'
 
 
 def urdf_file(file: Path, xacro_args: str, moving: Sequence[str], tip_frame: str) -> Path:
-    """Return a URDF of a robot's file: the file itself, or one that lives as long as this process.
+    """Return the URDF of a robot's file: the file itself, or a temporary file.
 
     Args:
         file: URDF, xacro or MJCF.
@@ -34,17 +32,17 @@ def urdf_file(file: Path, xacro_args: str, moving: Sequence[str], tip_frame: str
         moving, tip_frame: as for `hold_others`.
 
     Raises:
-        ArmError: what cannot be, with what to do.
+        ArmError: a file that cannot be read or converted, with the remedy.
     """
     try:
         stamp = file.stat().st_mtime_ns
     except OSError as error:
         raise ArmError(f'cannot read {str(file)!r}: {error.strerror}') from None
-    return _made(file.absolute(), stamp, xacro_args, tuple(moving), tip_frame)
+    return _converted(file.absolute(), stamp, xacro_args, tuple(moving), tip_frame)
 
 
 @cache
-def _made(
+def _converted(
     file: Path, stamp: int, xacro_args: str, moving: tuple[str, ...], tip_frame: str
 ) -> Path:
     try:
@@ -70,15 +68,15 @@ def _of_urdf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str)
     held = hold_others(tree, moving, tip_frame)
     for mesh in tree.iter('mesh'):
         name = mesh.get('filename', '')
-        found = next((path for path in candidates(name, file.parent) if path.is_file()), None)
-        mesh.set('filename', name if found is None else str(found.resolve()))
-    return _written(file, tree, {}, _new_folder(), list(held))
+        path = next((path for path in candidates(name, file.parent) if path.is_file()), None)
+        mesh.set('filename', name if path is None else str(path.resolve()))
+    return _written(file, tree, {}, temporary_folder(), list(held))
 
 
 def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str) -> Path:
     from arm_dynamics.descriptions import mjcf, mjcf_model  # they load MuJoCo
 
-    mjcf_file, folder = mjcf.Mjcf(file), _new_folder()
+    mjcf_file, folder = mjcf.Mjcf(file), temporary_folder()
     tree = mjcf_file.urdf(folder)
     held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
     model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
@@ -89,16 +87,10 @@ def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str)
     same = RobotModel(model.urdf, gravity=gravity)
     mjcf_model.check_same(m, same, held)
     if mjcf_file.missing:
-        _say(file, f'not found, and so not shown: {_some(mjcf_file.missing)}')
+        _log(file, f'not found, and so not shown: {_some(mjcf_file.missing)}')
     if m.ngravcomp:
-        _say(file, 'gravcomp is not read: gravity acts on every link')
+        _log(file, 'gravcomp is not read: gravity acts on every link')
     return _written(file, tree, parameters, folder, list(held))
-
-
-def _new_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix='arm_sim_'))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def _written(
@@ -108,22 +100,22 @@ def _written(
     ElementTree.indent(tree)
     path.write_text(ElementTree.tostring(tree, encoding='unicode'))
     if parameters:
-        told = {name: {'ros__parameters': values} for name, values in parameters.items()}
-        parameter_file(path).write_text(yaml.safe_dump(told))
+        sections = {name: {'ros__parameters': values} for name, values in parameters.items()}
+        parameter_file(path).write_text(yaml.safe_dump(sections))
     if held:
-        _say(file, f'held still: {_some(held)}; joints:= chooses what moves')
+        _log(file, f'held still: {_some(held)}; joints:= chooses what moves')
     return path
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return the first names, and how many there are beside them."""
+    """Return the first twelve names, and the number of the others."""
     return ', '.join(names[:12]) + f' and {len(names) - 12} more' * (len(names) > 12)
 
 
 def parameter_file(urdf: Path) -> Path:
-    """Return the parameter file that belongs to a URDF, where there is one."""
+    """Return the path of a URDF's own parameter file, which need not exist."""
     return urdf.with_name(f'{urdf.stem}.arm_sim.yaml')
 
 
-def _say(file: Path, what: str) -> None:
+def _log(file: Path, what: str) -> None:
     print(f'arm_sim: {file.name}: {what}', file=sys.stderr, flush=True)

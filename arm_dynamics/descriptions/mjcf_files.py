@@ -1,4 +1,4 @@
-"""The files beside an MJCF, meshes and textures: where they are not there, shapes are left out."""
+"""Compiles an MJCF by MuJoCo, without the shapes whose mesh or texture files are missing."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ _FROM_GEOMS = 1  # inertiafromgeom="true"
 
 
 def compiled(file: Path) -> tuple[mujoco.MjModel, list[str]]:
-    """Return what MuJoCo compiles of an MJCF, and the files that it names and that are missing.
+    """Return MuJoCo's model of an MJCF, and the names of its missing files.
 
     Raises:
-        ArmError: MuJoCo does not compile it, or a missing mesh would have told a body's inertia.
+        ArmError: MuJoCo does not compile it, or a body's inertia depends on a missing mesh.
     """
     try:
         spec = mujoco.MjSpec.from_file(str(file))
@@ -32,7 +32,7 @@ def compiled(file: Path) -> tuple[mujoco.MjModel, list[str]]:
 
 
 def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:
-    """Remove shapes whose mesh, and looks whose texture is not there; return these files."""
+    """Remove geoms whose mesh, and textures whose file is missing; return the missing files."""
     meshes = [each for each in spec.meshes if _is_missing(spec, spec.meshdir, each.file)]
     textures = [each for each in spec.textures if _is_missing(spec, spec.texturedir, each.file)]
     missing = [each.file for each in (*meshes, *textures)]
@@ -43,7 +43,7 @@ def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:
         if body.name != 'world' and (from_geoms or not body.explicitinertial):
             raise ArmError(
                 f'mesh {of[geom.meshname]!r} is not found, and the inertia of body {body.name!r} '
-                'is that of its shapes: bring the file, or write the body an <inertial>'
+                'is that of its shapes: provide the file, or write the body an <inertial>'
             )
         spec.delete(geom)
     for mesh in meshes:

@@ -1,4 +1,4 @@
-"""What an MJCF says beside its URDF, and whether that URDF is the arm that MuJoCo compiles."""
+"""Parameters of an MJCF that its URDF cannot hold, and checks of that URDF against MuJoCo."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ _TOLERANCE = 1e-9  # of the largest entry, at least 1: two correct models differ
 
 
 def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, dict[str, Any]]:
-    """Return sections of a parameter file: rotors, gravity, position servos, the start.
+    """Return sections of a parameter file: rotor inertias, gravity, position servos, the start.
 
     The start is the key frame `home`, else the first one, where it is within the limits.
     """
@@ -45,7 +45,7 @@ def _servo(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
 
 
 def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
-    """Refuse moving joints with what our arms do not have: springs, damping beyond linear."""
+    """Raise ArmError for moving joints with springs or nonlinear damping."""
     for name in model.joint_names:
         joint = m.joint(name)
         dof = int(joint.dofadr[0])
@@ -56,15 +56,13 @@ def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
                 'the joint (leave it out of joints:=)'
             )
         if m.dof_dampingpoly[dof].any():
-            raise ArmError(
-                f'joint {name!r}: damping beyond linear is not simulated: give one number'
-            )
+            raise ArmError(f'joint {name!r}: nonlinear damping is not simulated: give one number')
 
 
 def check_same(m: mujoco.MjModel, model: RobotModel, held: Mapping[str, float]) -> None:
-    """Refuse a model that differs from MuJoCo's of the MJCF, with the joint and the size.
+    """Raise ArmError if a model differs from MuJoCo's model of the MJCF.
 
-    Compared are inertia and bias torque of the moving joints at random states.
+    Mass matrix and bias torque of the moving joints are compared at random states.
     """
     data, rng = mujoco.MjData(m), np.random.default_rng(0)
     for name, place in held.items():

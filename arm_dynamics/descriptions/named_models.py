@@ -1,4 +1,4 @@
-"""Models by name, of the packages example-robot-data and robot_descriptions where installed."""
+"""Finds models of example-robot-data and robot_descriptions by name, where these are installed."""
 
 import importlib
 import os
@@ -14,9 +14,9 @@ from arm_dynamics.checks import ArmError
 
 
 def find_named(name: str) -> tuple[Path, str] | None:
-    """Return the file of a model of an installed package, and arguments for xacro.
+    """Return the file of a model of an installed package, and arguments for its xacro.
 
-    None: there is no such model.
+    None if there is no such model.
 
     `panda` is a file of example-robot-data; `panda_description` is a module of
     robot_descriptions, which fetches its files by git when it is used for the first time.
@@ -26,26 +26,26 @@ def find_named(name: str) -> tuple[Path, str] | None:
     """
     files = example_models().get(name, ()) or example_models().get(f'{name}_robot', ())
     if len(files) > 1:
-        told = ', '.join(map(str, files))
-        raise ArmError(f'robot {name!r} is several files: {told}; give the path of one')
+        paths = ', '.join(map(str, files))
+        raise ArmError(f'robot {name!r} is several files: {paths}; give the path of one')
     return (files[0], '') if files else _of_robot_descriptions(name)
 
 
 @cache
 def example_models() -> dict[str, tuple[Path, ...]]:
     """Return the URDF files of example-robot-data by their names."""
-    found: dict[str, tuple[Path, ...]] = {}
+    models: dict[str, tuple[Path, ...]] = {}
     for folder in _prefixes():
         robots = folder / 'share' / 'example-robot-data' / 'robots'
         for file in sorted(robots.glob('*/*/*.urdf')):
-            found[file.stem] = (*found.get(file.stem, ()), file)
-        if found:
+            models[file.stem] = (*models.get(file.stem, ()), file)
+        if models:
             break
-    return found
+    return models
 
 
 def _prefixes() -> Iterator[Path]:
-    """Yield where PyPI's wheel, and where a ROS installation's package may be."""
+    """Yield the prefixes in which PyPI's wheel or a ROS package may be installed."""
     yield from (Path(folder) / 'cmeel.prefix' for folder in sys.path)
     yield from map(Path, filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(':')))
 
@@ -60,8 +60,8 @@ def _of_robot_descriptions(name: str) -> tuple[Path, str] | None:
     except Exception as error:  # git's, the network's
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise ArmError(f'robot {name!r}: robot_descriptions cannot fetch it: {reason}') from None
-    told = getattr(module, 'XACRO_ARGS', {}).items()
+    arguments = getattr(module, 'XACRO_ARGS', {}).items()
     for kind in ('URDF_PATH', 'XACRO_PATH', 'MJCF_PATH'):
         if hasattr(module, kind):
-            return Path(getattr(module, kind)), shlex.join(f'{key}:={x}' for key, x in told)
+            return Path(getattr(module, kind)), shlex.join(f'{key}:={x}' for key, x in arguments)
     return None

@@ -20,7 +20,7 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
         arguments: as its command takes them: 'name:=value other:=value'.
 
     Raises:
-        ArmError: xacro is not installed, an argument is none, or the file is not well.
+        ArmError: xacro is not installed, an argument is malformed, or xacro refuses the file.
     """
     try:
         import xacro
@@ -28,18 +28,18 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
         raise ArmError(
             f'{str(file)!r} is xacro, which is not installed: ./ws pip install xacro'
         ) from None
-    told = dict(_argument(word) for word in shlex.split(arguments))
+    mappings = dict(_argument(word) for word in shlex.split(arguments))
     with _found_above(file):
         try:
-            return xacro.process_file(str(file.resolve()), mappings=told).toxml()
+            return xacro.process_file(str(file.resolve()), mappings=mappings).toxml()
         except Exception as error:  # of expressions in the file: any
             reason = ' '.join(str(error).split()) or type(error).__name__
             raise ArmError(f'xacro: {reason} (in {str(file)!r})') from None
 
 
 def _argument(word: str) -> tuple[str, str]:
-    name, is_one, value = word.partition(':=')
-    if not is_one or not name:
+    name, separator, value = word.partition(':=')
+    if not separator or not name:
         raise ArmError(f'xacro_args: {word!r} is not name:=value')
     return name, value
 

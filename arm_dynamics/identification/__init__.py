@@ -1,4 +1,4 @@
-"""Finding out what an arm is: a motion that shows it, and the parameters that explain it."""
+"""Identification of an arm: exciting motions, inertial parameters, friction and motors."""
 
 from arm_dynamics.identification.estimation import (
     IdentificationParameters,

@@ -1,4 +1,4 @@
-"""Inertial parameters that some body has: its pseudo-inertia is positive definite.
+"""Physically consistent inertial parameters: those with a positive definite pseudo-inertia.
 
     P = [[S, h], [h^T, m]] = U U^T,   S = tr(I)/2 - I,   h = m c
 

@@ -1,10 +1,11 @@
-"""The parameters that explain recorded torques best, and how well each of them is known.
+"""Estimates an arm's parameters and their standard errors from recorded torques.
 
     min |W (tau - Y pi + lag dtau/dt)|^2 + |prior|^2,   every link a body, rotors and friction >= 0
 
-W is one over each joint's noise, found from what is left over. The prior is the model that was
-given: every link within `prior` of it, in the metric of its pseudo-inertia (Lee, Wensing, Park,
-Geometric robot dynamic identification, T-RO 36(2), 2020). It decides what the torques do not show.
+W is one over each joint's noise, estimated from the residuals. The prior is the given model: each
+link is expected within a relative distance `prior` of it, in the metric of its pseudo-inertia
+(Lee, Wensing, Park, Geometric robot dynamic identification, T-RO 36(2), 2020). It determines the
+parameters that the torques do not show.
 """
 
 from dataclasses import dataclass
@@ -18,13 +19,13 @@ from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_
 from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.parameters import Parameters, parameter
 
-_ROUNDS = 3  # of finding each joint's noise
+_ROUNDS = 3  # of estimating each joint's noise
 _CARRYING = 10.0  # relative spread of the link that carries a payload
 
 
 @dataclass(frozen=True, kw_only=True)
 class IdentificationParameters(Parameters):
-    """How a recording is read."""
+    """Filter, prior and validation share of an identification."""
 
     cutoff: float = parameter(10.0, 'cutoff of the zero-phase filters [Hz]', min=0.1, max=1000)
     held_back: float = parameter(
@@ -41,20 +42,21 @@ class IdentificationParameters(Parameters):
 
 @dataclass(frozen=True)
 class Identified:
-    """What was found.
+    """Identified parameters.
 
     Attributes:
-        regressor: of the arm, with the names of the parameters.
+        regressor: regressor of the arm, with the names of the parameters.
         pi: (13 n,) parameters.
-        errors: (13 n,) their standard errors, prior included.
-        share_left: (13 n,) these over the prior's; near one: the motion does not show it.
-        base: the combinations that torques depend on.
-        base_values, base_errors: (r,) of these; errors by the torques alone.
-        lag, lag_error: how much earlier than its stamp a torque acted [s].
-        fit, validation: (n,) RMS of what is left of the torque, as a share of its RMS; nan:
-            nothing was held back.
+        errors: (13 n,) standard errors of pi, prior included.
+        share_left: (13 n,) `errors` over the prior's; near 1: the motion does not show them.
+        base: the base parameters.
+        base_values, base_errors: (r,) base parameters, and standard errors without the prior.
+        lag, lag_error: time by which a torque acted before its stamp [s].
+        fit, validation: (n,) RMS of the torque's residual over the torque's RMS, in the used and
+            in the held-back part; nan: nothing was held back.
         noise: (n,) standard deviation of the torque after filtering [N.m | N].
-        rows: all equations; `train` (k,) bool tells which of them were used.
+        rows: all equations.
+        train: (k,) bool, the equations that were used.
     """
 
     regressor: JointRegressor
@@ -73,26 +75,26 @@ class Identified:
     train: NDArray[np.bool_]
 
     def predicted(self) -> Array:
-        """Return the torques (k, n) that the parameters predict at all rows."""
+        """Return the torques (k, n) that the identified parameters predict at all rows."""
         return self.rows.y @ np.append(self.pi, self.lag)
 
     def as_given(self) -> Array:
-        """Return the torques (k, n) that the model as given predicts at all rows."""
+        """Return the torques (k, n) that the given model predicts at all rows."""
         return self.rows.y @ np.append(self.regressor.parameters(), self.lag)
 
     def validation_as_given(self) -> Array:
-        """Return what `validation` (n,) is of the model as given."""
+        """Return `validation` (n,) of the given model."""
         return _share(self.rows.tau - self.as_given(), self.rows, ~self.train)
 
 
 @dataclass(frozen=True)
 class Payload:
-    """What the last link carries beyond its model.
+    """Payload of the last link: what it carries beyond its model.
 
     Attributes:
-        mass, mass_error: [kg].
-        center: (3,) of its mass, in the tool frame [m].
-        center_error: (3,) along the axes of the last joint's frame [m].
+        mass, mass_error: mass and its standard error [kg].
+        center: (3,) centre of mass in the tool frame [m].
+        center_error: (3,) standard errors along the axes of the last joint's frame [m].
     """
 
     mass: float
@@ -108,10 +110,10 @@ def tool_link(regressor: JointRegressor) -> int:
 
 
 def payload_of(found: Identified) -> Payload:
-    """Return what the tool's link has beyond the model as given.
+    """Return the payload: what the tool's link has beyond the given model.
 
     Raises:
-        ArmError: nothing that weighs more than its own error.
+        ArmError: the payload's mass is below twice its standard error.
     """
     model, first = found.regressor.model, 10 * tool_link(found.regressor)
     part = slice(first, first + 4)
@@ -127,10 +129,10 @@ def payload_of(found: Identified) -> Payload:
 def identify(
     regressor: JointRegressor, samples: Samples, parameters: IdentificationParameters
 ) -> Identified:
-    """Return what explains a recording.
+    """Return the parameters that explain a recording best.
 
     Raises:
-        ArmError: too short, the arm hardly moves, or torques are missing.
+        ArmError: a recording that is too short, without torques, or in which the arm hardly moves.
     """
     rows = rows_of(regressor, samples, parameters.cutoff)
     border = rows.times[0] + (1.0 - parameters.held_back) * np.ptp(rows.times)
@@ -167,7 +169,7 @@ def identify(
 
 
 def _share(left: Array, rows: Rows, keep: NDArray[np.bool_]) -> Array:
-    """Return the RMS of what is left over the torque's RMS (n,), where joints move; nan: none."""
+    """Return the residual's RMS over the torque's RMS (n,), where joints move; nan: no rows."""
     weight = rows.moving & keep[:, np.newaxis]
     squares = [(np.where(weight, x, 0.0) ** 2).sum(axis=0) for x in (left, rows.tau)]
     of = np.where(squares[1] > 0.0, squares[1], np.nan)
@@ -175,7 +177,7 @@ def _share(left: Array, rows: Rows, keep: NDArray[np.bool_]) -> Array:
 
 
 def compressed(rows: Rows, noise: Array) -> Array:
-    """Return the triangle (p + 2, p + 2) of [Y tau], each row over its joint's noise."""
+    """Return the R factor (p + 2, p + 2) of [Y tau], each row over its joint's noise."""
     both = np.concatenate([rows.y, rows.tau[..., np.newaxis]], axis=2) / noise[:, np.newaxis]
     return np.linalg.qr(both[rows.moving], mode='r')
 
@@ -189,7 +191,7 @@ def pieces(rows: Rows, noise: Array, x: Array) -> Array:
 
 
 def standard_errors(root: Array, pieces: Array) -> Array:
-    """Return standard errors (p,) where what is left over is alike within a second.
+    """Return standard errors (p,) for residuals that are correlated within a second.
 
     The sandwich H^-1 (sum of g g^T) H^-1 with H = root^T root (White; Liang and Zeger 1986).
     """

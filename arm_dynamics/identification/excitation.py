@@ -1,4 +1,4 @@
-"""A motion under which an arm shows what it is made of, within its limits."""
+"""Exciting motions: periodic motions that show an arm's parameters best, within its limits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 
 _SAMPLES, _FINE = 80, 1000  # per period: of the search, and of its last check
-_SPARE = 0.01  # clearance that the search keeps beside what is asked, for between samples [m]
-_PEAK = 1.004  # by how much the highest peak may be above the 40 samples per harmonic's period
-_WORST = 30.0  # decades: cost of a motion that shows nothing
+_SPARE = 0.01  # clearance that the search adds, for motion between samples [m]
+_PEAK = 1.004  # largest ratio of a peak to the largest of 40 samples per harmonic's period
+_WORST = 30.0  # decades: cost of a motion that excites nothing
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExcitationParameters(Surroundings):
-    """What a motion may be, and how long it is looked for."""
+    """Limits of an exciting motion, and effort of the search."""
 
     period: float = parameter(10.0, 'period of the motion [s]', min=0.5, max=1000)
     harmonics: int = parameter(5, 'number of harmonics of the Fourier series', min=3, max=50)
@@ -41,15 +41,15 @@ class ExcitationParameters(Surroundings):
 
 @dataclass(frozen=True)
 class Excitation:
-    """A motion that was found.
+    """An exciting motion.
 
     Attributes:
-        motion: its period.
-        condition: condition number of the base regressor along it, each row divided by its
-            joint's torque limit.
-        torque_share: (n,) largest share of the torque limit; 0 where there is none.
-        evaluations: motions that were tried.
-        note: what a user should know; may be empty.
+        motion: one period.
+        condition: condition number of the base regressor along the motion, each row divided by
+            its joint's torque limit.
+        torque_share: (n,) largest share of the torque limit; 0 for a joint without one.
+        evaluations: number of motions that were tried.
+        note: what a user should know about the shapes; may be empty.
     """
 
     motion: FourierSeries
@@ -64,9 +64,12 @@ def plan(
     parameters: ExcitationParameters,
     progress: Callable[[int, float], None] = lambda evaluations, condition: None,
 ) -> Excitation:
-    """Return the motion with the least condition number that a search by CMA-ES finds.
+    """Return the motion with the least condition number that CMA-ES finds.
 
-    `progress` is told how many motions were tried and the best condition number so far.
+    Args:
+        model: the arm.
+        parameters: limits and effort.
+        progress: called with the number of motions tried and the best condition number so far.
 
     Raises:
         ArmError: no motion that was tried is within the limits of torque and clearance.
@@ -80,8 +83,8 @@ def plan(
     size = (2 * parameters.harmonics + 1) * model.nv
     strategy = cma.CMAEvolutionStrategy(rng.standard_normal(size), 0.5, options)
     while not strategy.stop():
-        asked = strategy.ask()
-        strategy.tell(asked, [search.cost(genes) for genes in asked])
+        population = strategy.ask()
+        strategy.tell(population, [search.cost(genes) for genes in population])
         progress(strategy.countevals, 10.0 ** min(strategy.best.f, _WORST))
     motion = search.shrunk(search.motion(strategy.best.x))
     shares, condition = search.torque_share(motion, _FINE), search.condition(motion)
@@ -89,7 +92,7 @@ def plan(
 
 
 class _Search:
-    """Motions by their genes (2 harmonics + 1, n): place in the range, cosines, sines."""
+    """Motions by their genes (2 harmonics + 1, n): offset in the range, cosines, sines."""
 
     def __init__(self, model: RobotModel, parameters: ExcitationParameters):
         self.model, self.parameters = model, p = model, parameters
@@ -105,7 +108,7 @@ class _Search:
         self._fastest = np.where(np.isfinite(limit), limit, p.max_velocity)
         effort = model.effort_limit
         self._effort = np.where(np.isfinite(effort), effort, 0.0)
-        # A joint without a torque limit counts by what it bears at rest and in acceleration.
+        # A joint without a torque limit is scaled by its torques at random states.
         rows = self.regressor.random_rows() @ self._pi
         usual = np.sqrt((rows.reshape(-1, model.nv) ** 2).mean(axis=0))
         self._scale = np.where(np.isfinite(effort), effort, usual)
@@ -116,22 +119,22 @@ class _Search:
     def motion(self, genes: Array) -> FourierSeries:
         """Return a motion within the limits of position, velocity and acceleration."""
         p, n = self.parameters, self.model.nv
-        place, coefficients = np.split(np.reshape(genes, (-1, n)), [1])
+        offset, coefficients = np.split(np.reshape(genes, (-1, n)), [1])
         cosine, sine = at_rest_at_start(*np.split(coefficients, 2))
         motion = FourierSeries(np.zeros(n), cosine, sine, p.period)
         q, v, a = motion.states(self.times(40 * p.harmonics))
-        room = self._upper - self._lower
-        allowed = room, self._fastest / _PEAK, np.full(n, p.max_acceleration / _PEAK)
-        found = np.ptp(q, axis=0), np.abs(v).max(axis=0), np.abs(a).max(axis=0)
-        factors = [limit / np.maximum(f, 1e-12) for limit, f in zip(allowed, found, strict=True)]
+        span = self._upper - self._lower
+        allowed = span, self._fastest / _PEAK, np.full(n, p.max_acceleration / _PEAK)
+        used = np.ptp(q, axis=0), np.abs(v).max(axis=0), np.abs(a).max(axis=0)
+        factors = [limit / np.maximum(f, 1e-12) for limit, f in zip(allowed, used, strict=True)]
         factor = np.minimum(1.0, np.min(factors, axis=0))
         motion, q = motion.scaled(factor), q * factor
-        left = room - np.ptp(q, axis=0)
-        start = self._lower - q.min(axis=0) + left / (1.0 + np.exp(-place[0]))
+        left = span - np.ptp(q, axis=0)
+        start = self._lower - q.min(axis=0) + left / (1.0 + np.exp(-offset[0]))
         return FourierSeries(start, motion.cosine, motion.sine, p.period)
 
     def rows(self, motion: FourierSeries, count: int) -> Array:
-        """Return the base regressor (count, n, r), each row by its joint's torque limit."""
+        """Return the regressor (count, n, p), each row divided by its joint's torque limit."""
         return self.regressor(*motion.states(self.times(count))) / self._scale[:, np.newaxis]
 
     def condition(self, motion: FourierSeries) -> float:
@@ -147,12 +150,12 @@ class _Search:
         return np.where(self._effort > 0.0, np.abs(rows @ self._pi).max(axis=0), 0.0)
 
     def share_too_near(self, motion: FourierSeries, count: int, least: float) -> float:
-        """Return the share of a period in which the arm is nearer to something than that [m]."""
+        """Return the share of a period in which a pair of shapes is nearer than `least` [m]."""
         q = motion.states(self.times(count))[0]
         return 1.0 - sum(self.clearance.are_clear(q, least)) / count
 
     def cost(self, genes: Array) -> float:
-        """Return the decades of the condition number, and more where a limit is broken."""
+        """Return the decades of the condition number, plus penalties for exceeded limits."""
         motion = self.motion(genes)
         rows = self.rows(motion, _SAMPLES)
         over = np.maximum(self._shares(rows) - self.parameters.share, 0.0).sum()
@@ -163,7 +166,7 @@ class _Search:
         return float(decades + 10.0 * over + 5.0 * near + (near > 0.0))
 
     def shrunk(self, motion: FourierSeries) -> FourierSeries:
-        """Return the motion, made smaller until it holds all limits at every sample."""
+        """Return the motion, scaled down until every sample is within all limits."""
         for _ in range(60):
             over = float((self.torque_share(motion, _FINE) - self.parameters.share).max())
             if over <= 0.0 and not self.share_too_near(motion, _FINE, self.parameters.clearance):

@@ -1,9 +1,9 @@
-"""The joint torques as a linear function of what an arm is made of, and what of it they show.
+"""The regressor: joint torques as a linear function of an arm's parameters.
 
     tau = Y(q, v, a) pi
 
 pi has ten numbers per moving link (mass, mass times centre of mass, inertia about the joint's
-frame, as Pinocchio has them), then rotor inertia, viscous and Coulomb friction of each joint.
+frame, in Pinocchio's order), then rotor inertia, viscous and Coulomb friction of each joint.
 """
 
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ _INDEPENDENT = 1e-8  # of columns of length one; rounding makes some 1e-14
 
 
 class JointRegressor:
-    """Y of one arm.
+    """Regressor Y of one arm.
 
     Attributes:
         model: the arm.
-        link_names: (n,) of the links that the joints move.
-        names: of the columns, such as 'forearm_link mx' or 'elbow_joint rotor inertia'.
+        link_names: (n,) names of the links that the joints move.
+        names: names of the columns, such as 'forearm_link mx' or 'elbow_joint rotor inertia'.
         links: columns of the links: the first 10 n.
     """
 
@@ -58,13 +58,13 @@ class JointRegressor:
         return y
 
     def parameters(self) -> Array:
-        """Return pi (13 n,) as the model has it."""
+        """Return the model's pi (13 n,)."""
         model = self.model
         joints = model.armature, model.damping, model.friction
         return np.concatenate([model.inertial_parameters(), *joints])
 
     def random_rows(self, count: int = 200, seed: int = 0) -> Array:
-        """Return Y (count n, 13 n) at random states: what any motion could show."""
+        """Return Y (count n, 13 n) at random states, which shows what any motion could."""
         model, rng = self.model, np.random.default_rng(seed)
         q = np.array([model.random_configuration(rng) for _ in range(count)])
         v, a = rng.uniform(-2.0, 2.0, (2, count, model.nv))
@@ -116,7 +116,7 @@ class BaseParameters:
         return t
 
     def formulas(self) -> list[str]:
-        """Return what each base parameter is made of, in words."""
+        """Return each base parameter as a formula of parameter names."""
         formulas = []
         for column, row in zip(self.columns, self.combination, strict=True):
             terms = [self.names[column]]

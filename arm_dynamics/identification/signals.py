@@ -1,9 +1,9 @@
-"""Velocities and accelerations from recorded positions, without delay.
+"""Velocities, accelerations and equations from recorded positions and torques, without delay.
 
-Everything runs through Butterworth filters forwards and backwards (zero phase). Positions and
-torques pass the first one, with four times the cutoff; a quintic spline through the positions
-gives v and a. The regressor is made of these, and with the torques it passes the second one.
-What the second takes off is taken off both sides of tau = Y pi alike.
+Two Butterworth filters run forwards and backwards (zero phase). Positions and torques pass the
+first one, at four times the cutoff; a quintic spline through the positions gives v and a. The
+regressor at these states and the torques pass the second one, at the cutoff, so that it acts alike
+on both sides of tau = Y pi.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,18 +32,18 @@ _GAP = 5.0  # median periods without a sample, after which a new piece begins
 
 @dataclass(frozen=True)
 class Samples:
-    """What was measured at times (m,) [s]: positions and torques (m, n)."""
+    """Measured positions and torques (m, n) at times (m,) [s]."""
 
     times: Array
     q: Array
     effort: Array
 
     def part(self, which: NDArray[np.intp]) -> 'Samples':
-        """Return the samples (k,) of these numbers."""
+        """Return the samples with these indices (k,)."""
         return Samples(self.times[which], self.q[which], self.effort[which])
 
     def longest_piece(self) -> NDArray[np.intp]:
-        """Return the numbers (k,) of the longest piece without a gap, each time once.
+        """Return the indices (k,) of the longest piece without a gap, each time once.
 
         A time that goes back, as after a reset, begins a new piece.
         """
@@ -65,7 +65,7 @@ class Rows:
         times: (k,) [s].
         y: (k, n, p + 1) regressor, and minus the torque's derivative as the last column.
         tau: (k, n) measured torque.
-        moving: (k, n) whether the joint moves, so that its friction is known.
+        moving: (k, n) whether the joint moves fast enough that its Coulomb friction is known.
     """
 
     times: Array
@@ -74,7 +74,7 @@ class Rows:
     moving: NDArray[np.bool_]
 
     def part(self, keep: NDArray[np.bool_]) -> 'Rows':
-        """Return the rows of some times (k,) bool."""
+        """Return the rows that a mask (k,) selects."""
         return Rows(self.times[keep], self.y[keep], self.tau[keep], self.moving[keep])
 
 
@@ -133,7 +133,7 @@ def check_rows(rows: Rows, names: Sequence[str]) -> None:
 
 def lowpass(cutoff: float, rate: float) -> Callable[[Array], Array]:
     """Return the zero-phase filter of columns (m, n) sampled at a rate; both [Hz]."""
-    if cutoff > 0.4 * rate:  # nothing to take off
+    if cutoff > 0.4 * rate:  # nothing to filter
         return lambda values: values
     sections = butter(_ORDER, cutoff, fs=rate, output='sos')
     return lambda values: sosfiltfilt(sections, values, axis=0)

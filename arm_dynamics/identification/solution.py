@@ -1,4 +1,4 @@
-"""The least squares of identification: what is believed before, and bodies that fit best."""
+"""Least squares of identification: the prior, and the best parameters of physical bodies."""
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -13,19 +13,19 @@ from arm_dynamics.identification.consistency import (
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.signals import Rows
 
-_LAG = 0.02  # spread of what is believed of it [s]
-# How far a log-Cholesky parameter may go: factors e^6 of mass and e^4 of radii; 10 m.
+_LAG = 0.02  # prior standard deviation of the lag [s]
+# Bounds of the log-Cholesky parameters' changes: factors e^6 of mass and e^4 of radii; 10 m.
 _REACH = np.array([3.0, *[4.0] * 3, *[10.0] * 6])
 
 
 class Prior:
-    """What is believed before.
+    """Prior distribution of the parameters: a Gaussian about the given model.
 
     Attributes:
-        theta: (links, 10) log-Cholesky parameters of the links that are looked for.
-        center: (p,) the parameters; those of other links are as given.
-        free: (p,) bool, what is looked for.
-        root: (p, p) of the information that the belief carries.
+        theta: (links, 10) log-Cholesky parameters of the links to identify.
+        center: (p,) mean; other links have the given model's parameters.
+        free: (p,) bool, the parameters to identify.
+        root: (p, p) square root of the information matrix.
     """
 
     def __init__(self, regressor: JointRegressor, rows: Rows, links: list[int], relative: float):
@@ -52,9 +52,9 @@ class Prior:
 
 
 def solved(triangle: Array, prior: Prior) -> Array:
-    """Return the best parameters (p,) with every link a body.
+    """Return the best parameters (p,) of which every link is a physical body.
 
-    Where the best of all parameters are no bodies, by log-Cholesky parameters.
+    Where the unconstrained optimum is not physical, log-Cholesky parameters constrain it.
     """
     matrix, x, free = np.vstack([triangle[:, :-1], prior.root]), prior.center.copy(), prior.free
     wanted = np.concatenate([triangle[:, -1], prior.root @ x]) - matrix[:, ~free] @ x[~free]

@@ -1,11 +1,11 @@
-"""How far each joint's recorded torque is off: recorded = scale x torque.
+"""Scales of recorded joint torques: recorded = scale x torque.
 
     tau_j = s_j Y_j (pi + carried) - lag dtau_j/dt
 
-A joint's scale s_j cannot be told from its load: torques twice as large are those of an arm twice
-as heavy. It takes something that is known: what the arm carries in one of the recordings, a joint
-whose torque is right (joints share links), or the links themselves. pi and s are found together,
-by Gauss-Newton. Source: Gautier and Briot, Global identification of joint drive gains and dynamic
+A joint's scale s_j and its load have the same effect: an arm twice as heavy has torques twice as
+large. One thing must therefore be known: the payload in one of the recordings, a joint whose
+torque is right (joints share links), or the links themselves. Gauss-Newton estimates pi and s
+together. Source: Gautier and Briot, Global identification of joint drive gains and dynamic
 parameters of robots, J. Dyn. Sys. Meas. Control 136(5), 2014.
 """
 

@@ -7,6 +7,7 @@ is computed goes into the caller's arrays. See `chain.ChainArrays` for a chain.
 import math
 
 from arm_dynamics.compiling import announce, cached_njit, inlined_njit
+from arm_dynamics.rotations import log3
 
 announce('arm_dynamics.kinematics.', 'kinematics')
 announce('arm_dynamics.inverse_kinematics.', 'kinematics')
@@ -88,7 +89,7 @@ def dot(a, i, b, j):
 
 @inlined_njit
 def pose_error(pose, target, error):
-    """Write the error (6,) of a pose, in the target's axes: what is left to go.
+    """Write the error (6,) from a pose to the target, in the target's axes.
 
     e = [R_t^T (p_t - p); log3(R^T R_t)]. That is R_t^T times the published
     [p_t - p; log3(R_t R^T)], so its norms are the same.
@@ -96,32 +97,11 @@ def pose_error(pose, target, error):
     dx, dy, dz = target[0, 3] - pose[0, 3], target[1, 3] - pose[1, 3], target[2, 3] - pose[2, 3]
     for k in range(3):
         error[k] = target[0, k] * dx + target[1, k] * dy + target[2, k] * dz
-    # M = R^T R_t
-    m00, m01, m02 = dot(pose, 0, target, 0), dot(pose, 0, target, 1), dot(pose, 0, target, 2)
-    m10, m11, m12 = dot(pose, 1, target, 0), dot(pose, 1, target, 1), dot(pose, 1, target, 2)
-    m20, m21, m22 = dot(pose, 2, target, 0), dot(pose, 2, target, 1), dot(pose, 2, target, 2)
-    wx, wy, wz = 0.5 * (m21 - m12), 0.5 * (m02 - m20), 0.5 * (m10 - m01)
-    sine = math.sqrt(wx * wx + wy * wy + wz * wz)
-    cosine = 0.5 * (m00 + m11 + m22 - 1.0)
-    angle = math.atan2(sine, cosine)
-    if cosine > -0.99:
-        scale = angle / sine if sine > 1e-9 else 1.0
-        error[3], error[4], error[5] = scale * wx, scale * wy, scale * wz
-        return
-    # Near a half turn the antisymmetric part vanishes; the axis is in the symmetric part,
-    # (M + M^T)/2 = cos I + (1 - cos) u u^T. Its largest column gives u, sin gives the sign.
-    d0, d1, d2 = m00 - cosine, m11 - cosine, m22 - cosine
-    if d0 >= d1 and d0 >= d2:
-        ux, uy, uz = d0, 0.5 * (m01 + m10), 0.5 * (m02 + m20)
-    elif d1 >= d2:
-        ux, uy, uz = 0.5 * (m01 + m10), d1, 0.5 * (m12 + m21)
-    else:
-        ux, uy, uz = 0.5 * (m02 + m20), 0.5 * (m12 + m21), d2
-    length = math.sqrt(ux * ux + uy * uy + uz * uz)
-    if ux * wx + uy * wy + uz * wz < 0.0:
-        length = -length
-    scale = angle / length
-    error[3], error[4], error[5] = scale * ux, scale * uy, scale * uz
+    error[3], error[4], error[5] = log3(
+        (dot(pose, 0, target, 0), dot(pose, 0, target, 1), dot(pose, 0, target, 2)),
+        (dot(pose, 1, target, 0), dot(pose, 1, target, 1), dot(pose, 1, target, 2)),
+        (dot(pose, 2, target, 0), dot(pose, 2, target, 1), dot(pose, 2, target, 2)),
+    )
 
 
 @cached_njit

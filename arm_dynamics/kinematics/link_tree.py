@@ -1,4 +1,4 @@
-"""Where each link stands on the one that carries it: an arm's tree of frames, as /tf has it."""
+"""Poses of an arm's links relative to their parent links, as /tf has them."""
 
 from typing import NamedTuple
 
@@ -10,19 +10,19 @@ from arm_dynamics.frames import Frames
 
 
 class _Link(NamedTuple):
-    carrier: str
+    parent: str
     name: str
-    joint: int  # Pinocchio's index; 0: none moves it on its carrier
-    before: pin.SE3  # carrier to joint
+    joint: int  # Pinocchio's index; 0: the link is fixed to its parent
+    before: pin.SE3  # parent to joint
     behind: pin.SE3  # joint to link
 
 
 class LinkTree:
-    """The links of an arm but its base, each on its carrier, its parent in the URDF.
+    """All links of an arm except its base, each with its parent link in the URDF.
 
     Attributes:
-        moving: (carrier, link) of each link that a joint moves.
-        standing: (carrier, link) of each one that stands on its carrier.
+        moving: (parent, link) of each link that a joint moves.
+        fixed: (parent, link) of each link that is fixed to its parent.
     """
 
     def __init__(self, arm: Frames):
@@ -30,16 +30,16 @@ class LinkTree:
         self._arm = arm
         links = [_link(arm.pin_model, arm.frame_id(name)) for name in arm.frame_names[1:]]
         self._moving = [link for link in links if link.joint]
-        self._standing = [link for link in links if not link.joint]
-        self.moving = [(link.carrier, link.name) for link in self._moving]
-        self.standing = [(link.carrier, link.name) for link in self._standing]
+        self._fixed = [link for link in links if not link.joint]
+        self.moving = [(link.parent, link.name) for link in self._moving]
+        self.fixed = [(link.parent, link.name) for link in self._fixed]
 
-    def standing_poses(self) -> Array:
-        """Return the poses (len(standing), 7) of the links that stand, as `moving_poses`."""
-        return _rows([link.before * link.behind for link in self._standing])
+    def fixed_poses(self) -> Array:
+        """Return the poses (len(fixed), 7) of the fixed links, as `moving_poses`."""
+        return _rows([link.before * link.behind for link in self._fixed])
 
     def moving_poses(self, q: Array) -> Array:
-        """Return the poses (len(moving), 7) on their carriers, at q (n,).
+        """Return the poses (len(moving), 7) of the moving links on their parents at q (n,).
 
         A row is the position x, y, z [m] and the unit quaternion x, y, z, w.
         """
@@ -51,9 +51,9 @@ class LinkTree:
 
 def _link(model: pin.Model, index: int) -> _Link:
     link = model.frames[index]
-    carrier = model.frames[model.frames[link.parentFrame].parentFrame]
-    joint = link.parentJoint if link.parentJoint != carrier.parentJoint else 0
-    return _Link(carrier.name, link.name, joint, carrier.placement.inverse(), link.placement)
+    parent = model.frames[model.frames[link.parentFrame].parentFrame]
+    joint = link.parentJoint if link.parentJoint != parent.parentJoint else 0
+    return _Link(parent.name, link.name, joint, parent.placement.inverse(), link.placement)
 
 
 def _rows(poses: list[pin.SE3]) -> Array:

@@ -16,11 +16,11 @@ from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import namespace_of
 from arm_sim.launching.beside import beside_arm
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
 from arm_sim.launching.processes import is_installed, node_process
-from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.plants.plant import (
     ACTUATOR_FOR,

@@ -8,7 +8,7 @@ import yaml
 from arm_controllers.parameter_file import SHARED
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
-from arm_sim.output_folder import temporary_folder
+from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged
 from arm_sim.runs.robot import Robot
 

@@ -11,8 +11,8 @@ from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import ArmParameters, RobotArgument, find_urdf
+from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.model_gains import with_law_gains, with_servo_gains
-from arm_sim.output_folder import temporary_folder
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 
 

@@ -28,12 +28,12 @@ from arm_sim.runs.record import Record
 from arm_sim.runs.report import Check, common_rows
 from arm_sim.runs.robot import Robot
 
-_REGISTRY = PluginRegistry('task', __name__, 'arm_sim.tasks', ('Parameters', 'reference'))
+TASKS = PluginRegistry('task', __name__, 'arm_sim.tasks', ('Parameters', 'reference'))
 
 
 def task_names() -> tuple[str, ...]:
     """Return the names of all tasks, sorted; no task is imported."""
-    return _REGISTRY.names()
+    return TASKS.names()
 
 
 def task_class(name: str) -> Any:
@@ -42,7 +42,7 @@ def task_class(name: str) -> Any:
     Raises:
         ArmError: no such task, or a plugin that cannot be imported.
     """
-    return _REGISTRY.load(name)
+    return TASKS.load(name)
 
 
 def task_classes() -> dict[str, Any]:

@@ -98,7 +98,7 @@ def mujoco_twin(checked: Clearance, table: tuple[float, ...]) -> tuple[mujoco.Mj
     mj_model = spec.compile()
     used: dict[str, int] = {}
     geoms = []
-    for name in checked._names:
+    for name in checked.names:
         if name in (FLOOR, TABLE):
             geoms.append(mj_model.geom(name.removeprefix('the ')).id)
             continue
@@ -159,9 +159,10 @@ def test_shapes_that_are_not_checked_are_named():
     model = crane('<mesh filename="hook.stl"/>')
     told = Clearance(model, Surroundings()).note
     assert told.startswith("mesh files are not found or not read, and so some shapes of 'z'")
-    assert 'nothing is known to touch' in told
+    assert 'so no collision can be found' in told
     assert (
-        'visible ones' in Clearance(crane('<sphere radius="1"/>', 'visual'), Surroundings()).note
+        'its visual shapes are used'
+        in Clearance(crane('<sphere radius="1"/>', 'visual'), Surroundings()).note
     )
     assert Clearance(crane('<sphere radius="1"/>'), Surroundings()).note == ''
 

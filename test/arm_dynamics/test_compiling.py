@@ -99,7 +99,7 @@ def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one(fallback):
 
 @pytest.mark.parametrize('trap', ['a link', 'a file', 'open to others', "somebody else's"])
 def test_no_code_is_taken_from_a_folder_that_somebody_else_can_write(trap, fallback, monkeypatch):
-    compiling._own_folder.cache_clear()
+    compiling.process_folder.cache_clear()
     if trap == 'a link':
         (fallback.parent / 'theirs').mkdir()
         fallback.symlink_to('theirs')

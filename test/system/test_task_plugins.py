@@ -30,8 +30,7 @@ def plugins(tmp_path, monkeypatch):
 
 
 def _forget():
-    for name in ('_modules', '_plugins'):
-        tasks._FOUND.__dict__.pop(name, None)
+    tasks.TASKS.refresh()
     for name in [name for name in sys.modules if name.startswith('plugins_of_a_user')]:
         del sys.modules[name]
 

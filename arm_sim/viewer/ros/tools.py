@@ -14,7 +14,7 @@ from ament_index_python.packages import (
 from launch import LaunchContext
 from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, TimerAction
 
-from arm_sim.output_folder import temporary_folder
+from arm_dynamics.temporary_folder import temporary_folder
 
 _LOOK = 0.2  # how often rqt_plot's topic is looked for [s]
 

@@ -17,7 +17,7 @@ from arm_dynamics.small_matrices import (
     solve_positive,
     times,
 )
-from arm_dynamics.small_matrix_stacks import half_solved, orthogonal_columns
+from arm_dynamics.small_matrix_stacks import half_solved, orthogonal_rows
 
 ARM = 'tree1'  # branched, with prismatic joints and odd frames
 FUNCTIONS = {  # how many arrays each takes
@@ -120,6 +120,10 @@ def test_small_matrices_in_stacks_are_those_alone():
     for found in (axes[7], single):
         whole = right[7].T @ solve_positive(matrices[7], right[7])
         assert_allclose(found @ found.T, whole, rtol=0, atol=1e-11)
+
+
+def orthogonal_columns(matrices):
+    return orthogonal_rows(np.ascontiguousarray(matrices.swapaxes(1, 2))).swapaxes(1, 2)
 
 
 def test_columns_in_stacks_are_orthogonal_and_no_matrix_spoils_another():

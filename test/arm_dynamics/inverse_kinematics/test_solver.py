@@ -1,7 +1,6 @@
 """A solver is one file: a user's stands beside ours, and what it proposes is checked like ours."""
 
 import sys
-from importlib.metadata import entry_points
 
 import numpy as np
 import pinocchio as pin
@@ -45,8 +44,7 @@ def proposed(model, answer, **options):
 def test_a_library_from_pypi_solves_through_an_entry_point(tmp_path, monkeypatch):
     assert 'ikpy' not in solver_names()
     monkeypatch.syspath_prepend(str(write_plugins(tmp_path, *PLUGIN)))
-    plugins = {entry.name: entry for entry in entry_points(group='arm_sim.solvers')}
-    monkeypatch.setattr(SOLVERS, '_plugins', plugins)
+    SOLVERS.refresh()
     assert 'ikpy' in solver_names()
     model, rng = RobotModel.from_urdf(find_urdf('ur5e')), np.random.default_rng(1)
     for _ in range(5):
@@ -61,6 +59,8 @@ def test_a_library_from_pypi_solves_through_an_entry_point(tmp_path, monkeypatch
     assert 'out of reach' in far.reason  # ikpy itself never says so
     for name in [name for name in sys.modules if name.startswith('plugins_of_a_user')]:
         del sys.modules[name]
+    monkeypatch.undo()
+    SOLVERS.refresh()
 
 
 def test_our_solvers_are_files_of_one_folder():

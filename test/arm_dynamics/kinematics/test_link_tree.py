@@ -34,7 +34,7 @@ def test_links_put_together_from_the_base_are_pinocchios_frames(robot):
     model = RobotModel(robot if robot == BRANCHED else find_urdf(robot))
     tree = LinkTree(model)
     assert len(tree.moving) == model.nv
-    assert {link for _, link in tree.moving + tree.standing} == set(model.frame_names[1:])
+    assert {link for _, link in tree.moving + tree.fixed} == set(model.frame_names[1:])
     rng = np.random.default_rng(5)
     for _ in range(20):
         q = model.random_configuration(rng)
@@ -61,7 +61,7 @@ def test_links_put_together_from_the_base_are_mujocos_bodies(robot):
 
 
 def test_quaternions_are_of_unit_length_and_come_last_with_w_at_the_end():
-    rows = LinkTree(RobotModel(BRANCHED)).standing_poses()
+    rows = LinkTree(RobotModel(BRANCHED)).fixed_poses()
     np.testing.assert_allclose(np.linalg.norm(rows[:, 3:], axis=1), 1.0, atol=1e-15)
     mount = rows[1]  # turned by 1 rad about z
     np.testing.assert_allclose(mount, [0, 0, 0.1, 0, 0, np.sin(0.5), np.cos(0.5)], atol=1e-15)

@@ -103,8 +103,8 @@ def as_tree(messages):
     return SimpleNamespace(
         moving=links,
         moving_poses=lambda q: np.array(rows),
-        standing=[],
-        standing_poses=lambda: np.zeros((0, 7)),
+        fixed=[],
+        fixed_poses=lambda: np.zeros((0, 7)),
     )
 
 
