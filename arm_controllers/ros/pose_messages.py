@@ -1,4 +1,4 @@
-"""Poses as messages, and back."""
+"""Poses from messages and as messages."""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +8,9 @@ import pinocchio as pin
 from geometry_msgs.msg import Pose, PoseArray, PoseStamped
 
 from arm_dynamics.checks import ArmError, Array
+
+# A longer path would keep a node busy for seconds; its other requests would wait.
+MOST_POSES = 10_000
 
 
 def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
@@ -27,10 +30,11 @@ def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
 def poses_from_message(message: PoseArray, first: int = 0) -> Array:
     """Return poses (n, 4, 4).
 
-    Raises as `pose_from_message`, naming the pose's number, counted from `first`.
+    Raises as `pose_from_message`, naming the pose's number, counted from `first`; and for a path
+    without a pose or of more than MOST_POSES.
     """
-    if not message.poses:
-        raise ArmError('the path has no pose')
+    if not 0 < len(message.poses) <= MOST_POSES:
+        raise ArmError(f'the path has {len(message.poses)} poses; allowed: 1 to {MOST_POSES}')
     return _poses(message.poses, 'pose {} of the path', first)
 
 

@@ -1,25 +1,38 @@
-"""Timed trajectories of paths, as requests ask for them."""
+"""Timed trajectories of paths, as services are requested to make them."""
 
 from typing import Any
 
 from arm_controllers.ros.messages import trajectory_message
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.pose_path import CORNER, pose_path
 from arm_dynamics.paths.time_scaling import for_cubics, limits_of, time_motion
 from arm_sim.cartesian.linear_move import timed_goal
 
 _PERIOD = 0.01  # [s]
+MOST_TIMED_POSES = 2000  # more would keep a node busy for seconds
 
 
 def answer_timed(
     model: RobotModel, poses: Array, start: Array, frame: str | None, request: Any, response: Any
 ) -> None:
-    """Time a path (n, 4, 4) of a frame from the configuration `start` (nq,) as a request asks.
+    """Write the trajectory that a request wants along a path into its response.
+
+    Args:
+        model: the arm.
+        poses: (n, 4, 4) of `frame`, in the base frame.
+        start: (nq,) configuration at the first pose.
+        frame: the moved frame; None: the model's tool frame.
+        request, response: of ComputeIKPath.
 
     Raises:
-        ArmError: the request is malformed, or asks for a package that is not there.
+        ArmError: the path is too long, the request is malformed, or its timing needs a package
+            that is not installed.
     """
+    if len(poses) > MOST_TIMED_POSES:
+        raise ArmError(
+            f'the path has {len(poses)} poses; allowed with a timing: {MOST_TIMED_POSES}'
+        )
     bounds = {
         'velocity_limit': request.velocity_limits or None,
         'acceleration_limit': request.acceleration_limits or None,
