@@ -1,6 +1,6 @@
-"""A linear motion of the tip from where it stands: straight lines through poses, timed.
+"""A linear motion of the tip: timed straight lines from its present pose through others.
 
-Pose 0 is where the tip stands, pose 1 the first that is asked for.
+Pose 0 is the present one, pose 1 the first of the goal.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ from arm_dynamics.paths.time_scaling import TimedPath, for_cubics, limits_of, ti
 from arm_sim.cartesian.tip_parameters import TipParameters
 
 TIMINGS = ('quintic', 'toppra')
-_SAME = 1e-6  # [m | rad] a pose so near to the one before is the same
-_REST = 1e-3  # [rad/s | m/s] a joint that is slower is at rest
+_SAME = 1e-6  # distance up to which two poses are the same [m | rad]
+_REST = 1e-3  # velocity up to which a joint is at rest [rad/s | m/s]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class MoveError(ArmError):
     """A motion that cannot be planned.
 
     Attributes:
-        pose: number of the pose that cannot be gone to, from 1; 0: it is not one of them.
+        pose: number of the pose that cannot be reached, from 1; 0: another reason.
     """
 
     def __init__(self, message: str, pose: int = 0):
@@ -50,7 +50,7 @@ class MoveError(ArmError):
 
 
 class MovesError(JointLimitError):
-    """An arm that should rest moves."""
+    """An arm moves that must be at rest."""
 
 
 def check_rest(model: RobotModel, v: Array) -> None:
@@ -75,14 +75,15 @@ def plan_move(
 ) -> TimedPath | None:
     """Return the timed joint path from a configuration (nq,), at rest, through poses (n, 4, 4).
 
-    None where the tip is there already.
+    None where every pose is the present one.
 
     Args:
-        model, start, poses: the arm, where it stands, where its tip is to go, in the base frame.
-        frame: what is the tip; None: the model's tool frame.
+        model, start: the arm and its present configuration.
+        poses: of its tip in the base frame.
+        frame: the tip; None: the model's tool frame.
         timing: one of TIMINGS.
         limits: `velocity_limit`, `acceleration_limit`, `effort_limit` as `time_motion` has them.
-        tip_speed: [m/s]; None: as the joints allow.
+        tip_speed: limit [m/s]; None: as fast as the joints allow.
         corner: [rad] as for `pose_path`.
         free: `position_only`, `axis_tolerances`, as for `solve_ik`.
 
@@ -91,7 +92,7 @@ def plan_move(
         ArmError: malformed arguments.
     """
     one_of('timing', timing, TIMINGS)
-    model.check_configuration(start, 'where the arm stands')
+    model.check_configuration(start, "the arm's present configuration")
     way = np.vstack([model.forward_kinematics(start, frame).homogeneous[None], poses])
     for k in range(1, len(way)):
         if _is_same(way[k - 1], way[k]):
@@ -122,9 +123,9 @@ def plan_move(
 
 
 def timed_goal(model: RobotModel, timed: TimedPath, timing: str) -> Goal:
-    """Return a timed path as a goal: it starts when it arrives.
+    """Return a timed path as a goal that starts at once.
 
-    Of a time-optimal one accelerations jump from one point to the next: they are left out.
+    The accelerations of a time-optimal path jump from point to point: they are left out.
     """
     return Goal(
         joint_names=tuple(model.joint_names),

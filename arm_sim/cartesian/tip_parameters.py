@@ -1,4 +1,4 @@
-"""Which frame of which arm a node is about."""
+"""The arm and the tip frame that a node works with."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from arm_dynamics.robots import RobotArgument, find_urdf
 
 @dataclass(frozen=True)
 class TipParameters(Parameters):
-    """An arm, and the frame of it that is meant."""
+    """An arm and its tip frame."""
 
     robot: str = parameter('ur5e', "robot's name, or path of a URDF, xacro or MJCF")
     tool_frame: str = parameter('', "tool's link; empty: last of the longest chain")
     tip_frame: str = parameter('', "default tip frame; empty: the model's tool frame")
 
     def model(self) -> RobotModel:
-        """Return the arm's model, whose tool frame is that tip. Refuses what `RobotModel` does."""
+        """Return the arm's model with that tip as its tool frame; raises as `RobotModel`."""
         tip_frame = self.tip_frame or self.tool_frame or RobotArgument.of(self.robot).tip_frame
         return RobotModel.from_urdf(find_urdf(self.robot), tip_frame or None)

@@ -1,24 +1,25 @@
-"""Streaming of the tip: from twists, poses or joint velocities to a joint motion within limits.
+"""Servoing of the tip: from twists, poses or joint velocities to a joint motion within limits.
 
-One step of dt, from the reference q, v to the next one, whose velocity is
+One step of dt goes from the reference q, v to the next one, whose velocity is
 
     v' = s a + b,    a = J^+ V,    b = K J^+ e
 
-with the twist V that is asked for, the pose error e of the tip from the line that V draws, and
-the largest s <= 1 for which v' keeps every limit: the tip keeps its line and goes slower. J^+ is
-the damped inverse W diag(sigma / (sigma^2 + lambda^2)) U^T of J = U diag(sigma) W^T, whose damping
+with the commanded twist V, the pose error e of the tip from the line that V draws, and the
+largest s <= 1 for which v' keeps every limit: the tip keeps its line and goes slower. J^+ is the
+damped inverse W diag(sigma / (sigma^2 + lambda^2)) U^T of J = U diag(sigma) W^T, whose damping
 grows from 0 at sigma = margin to margin / 2 at a singularity (Nakamura and Hanafusa 1986): along
-the lost direction the tip slows down, in the others it goes on. A joint at a limit of position is
-taken out of J: its direction is lost, too.
+the lost direction the tip slows down, along the others it continues. The column of a joint at a
+limit of position is removed from J: its direction is lost, too.
 
 The limits are a box for v': |v'| <= v_max, |v' - v| <= a_max dt, and the joint can still come to
 rest before its limit. At a_max that takes n = ceil(|v'| / (a_max dt)) steps, so that
 
     q + (v + v') dt / 2 + n v' dt / 2 <= q_max.
 
-The box always holds a v', for v' = v (n - 1) / n is in it: a limit that holds once holds for ever.
+The box always holds a v', for v' = v (n - 1) / n is in it: a limit that holds once always holds.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,19 +27,40 @@ import pinocchio as pin
 
 from arm_dynamics.checks import Array, JointLimitError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import with_arrays
-from arm_sim.cartesian.tip_servo_parameters import TipServoParameters
+from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 
-_LEVER = 0.2  # [m] a turn of the tip by one radian counts as so long a way
-FARTHEST = 0.01  # [m] a tip that is pushed off its line by more begins another
-_SAME_LINE = 1e-3  # [rad] a twist that turns by more begins another line
-_STANDS = 0.05  # of what a step can add: a joint stands at its limit where it may go no faster
-_MARGIN = 2.0  # of a limit of velocity, that a reference may be beyond
+_LEVER = 0.2  # translation that counts as much as a rotation by one radian [m]
+FARTHEST = 0.01  # a tip farther from its line begins another line [m]
+_SAME_LINE = 1e-3  # a twist in a direction that differs by more begins another line [rad]
+_AT_LIMIT = 0.05  # share of a step's velocity change; slower than this, a joint is at its limit
+_MARGIN = 2.0  # largest velocity of a reference, by the limit
 _LONGEST_STOP = 10.0  # [s]
 
 
-class Step(NamedTuple):
-    """A reference.
+@dataclass(frozen=True)
+class TipServoParameters(Parameters):
+    """Parameters of the servo."""
+
+    period: float = parameter(0.02, 'period of the steps [s]', min=0.001, max=0.1)
+    acceleration_limit: PerJoint = parameter(
+        (10.0,), 'largest joint acceleration [rad/s^2 | m/s^2]', above=0
+    )
+    stop_time: float = parameter(
+        0.08, 'time within which every joint can stop [s]', min=0.02, max=1.0
+    )
+    singularity_margin: float = parameter(
+        0.05,
+        'singular value of the Jacobian [m per rad of a joint] below which the inverse is damped',
+        min=1e-4,
+        max=1.0,
+    )
+    line_gain: float = parameter(
+        10.0, 'gain with which the tip returns to its line [1/s]', min=0, max=50
+    )
+
+
+class TipReference(NamedTuple):
+    """A reference of the joints.
 
     Attributes:
         q, v: (n,) position [rad | m] and velocity [rad/s | m/s].
@@ -49,12 +71,12 @@ class Step(NamedTuple):
 
 
 class TipServo:
-    """The reference of an arm whose tip is streamed.
+    """The joint reference of an arm whose tip is commanded step by step.
 
     Attributes:
         q, v: (n,) the reference; between two steps v is linear in time.
-        a_max, v_max: (n,) the limits that are kept.
-        margin: singular values below this are damped.
+        a_max, v_max: (n,) limits of acceleration and velocity.
+        margin: singular values below it are damped.
         weights: (6,) of a twist: what counts as one metre.
     """
 
@@ -71,7 +93,7 @@ class TipServo:
         self.start(model.neutral())
 
     def start(self, q: Array, v: Array | None = None, where: str = '') -> None:
-        """Go on from another reference (n,), at rest or with a velocity (n,).
+        """Continue from another reference (n,), at rest or with a velocity (n,).
 
         Raises:
             JointLimitError: a joint is beyond a limit of position, or faster than twice its limit
@@ -83,15 +105,18 @@ class TipServo:
             name, prismatic = self.model.joint_names[i], self.model.prismatic[i]
             raise JointLimitError(name, 'velocity', v[i], -most[i], most[i], prismatic, where)
         self.q, self.v = self.model.check_configuration(q, where), v
-        self._line: pin.SE3 | None = None
-        self._along = np.zeros(6)
+        self._leave_line()
+
+    def _leave_line(self) -> None:
+        self._line: pin.SE3 | None = None  # its point nearest to the tip
+        self._along = np.zeros(6)  # the twist that draws it
 
     def tip(self) -> pin.SE3:
-        """Return where the tip is, in the base frame."""
+        """Return the pose of the tip in the base frame."""
         return pin.SE3(self.model.forward_kinematics(self.q, self.frame))
 
-    def move(self, twist: Array) -> Step:
-        """Move the tip by a twist (6,) [m/s, rad/s] in axes of the base; zero is a stop."""
+    def move(self, twist: Array) -> TipReference:
+        """Move the tip with a twist (6,) [m/s, rad/s] in axes of the base; zero stops."""
         if not twist.any():
             return self.stop()
         if not self._same_line(twist):
@@ -99,36 +124,36 @@ class TipServo:
         back = np.zeros(6)
         if self._line is not None:
             error, weighted = self._error(self._line), twist * self.weights**2
-            beside = (error @ weighted) / (twist @ weighted) * twist
-            self._line = _moved(self._line, -beside)  # to its point nearest to the tip
-            back = error - beside
+            along = (error @ weighted) / (twist @ weighted) * twist
+            self._line = _moved(self._line, -along)
+            back = error - along
             if np.linalg.norm(back * self.weights) > FARTHEST:
                 self._line, back = None, np.zeros(6)
         v, kept = self._within_limits(twist, self._p.line_gain * back)
         self._take(v)
-        if kept and self._line is None:  # the line begins where the tip goes along it
+        if kept and self._line is None:  # the line begins where the tip follows the twist
             self._line = self.tip()
-        return Step(self.q, self.v)
+        return TipReference(self.q, self.v)
 
     def _same_line(self, twist: Array) -> bool:
         now, before = twist * self.weights, self._along * self.weights
         size = np.linalg.norm(now) * np.linalg.norm(before)
         return bool(now @ before > size * np.cos(_SAME_LINE))
 
-    def approach(self, target: pin.SE3) -> Step:
+    def approach(self, target: pin.SE3) -> TipReference:
         """Move the tip towards a pose in the base frame, and come to rest there."""
-        self._line, self._along = None, np.zeros(6)
+        self._leave_line()
         twist = self._error(target) / (2.0 * self._p.stop_time)
         return self._take(self._within_limits(twist, np.zeros(6))[0])
 
-    def move_joints(self, v: Array) -> Step:
+    def move_joints(self, v: Array) -> TipReference:
         """Move the joints at velocities (n,)."""
-        self._line, self._along = None, np.zeros(6)
+        self._leave_line()
         return self._take(np.clip(v, *self._bounds()))
 
-    def stop(self) -> Step:
-        """Brake all joints together, those before a limit of position earlier."""
-        self._line, self._along = None, np.zeros(6)
+    def stop(self) -> TipReference:
+        """Brake all joints together; those near a limit of position brake faster."""
+        self._leave_line()
         return self._take(self._braked())
 
     def _braked(self) -> Array:
@@ -137,18 +162,18 @@ class TipServo:
             return np.zeros_like(self.v)
         return np.clip(self.v * (1.0 - 1.0 / steps), *self._bounds())
 
-    def way_to_rest(self) -> list[Step]:
-        """Return the steps that braking from here would take; nothing changes."""
+    def way_to_rest(self) -> list[TipReference]:
+        """Return the references of braking from here to rest; nothing changes."""
         q, v, way = self.q, self.v, []
         while self.v.any():
             way.append(self._take(self._braked()))
         self.q, self.v = q, v
         return way
 
-    def _take(self, v: Array) -> Step:
+    def _take(self, v: Array) -> TipReference:
         self.q = self.q + (self.v + v) * (self.dt / 2)
         self.v = v
-        return Step(self.q, self.v)
+        return TipReference(self.q, self.v)
 
     def _error(self, target: pin.SE3) -> Array:
         """Return the twist (6,) [m, rad] from the tip to a pose, in axes of the base."""
@@ -163,46 +188,46 @@ class TipServo:
         return np.maximum(lower, below), np.minimum(upper, above)
 
     def _of_time(self) -> tuple[Array, Array]:
-        """Return the box that velocity and acceleration leave."""
+        """Return the box within the limits of velocity and acceleration."""
         step = self.a_max * self.dt
         lower = np.minimum(np.maximum(-self.v_max, self.v - step), self.v + step)
         return lower, np.maximum(np.minimum(self.v_max, self.v + step), self.v - step)
 
     def _of_place(self) -> tuple[Array, Array]:
-        """Return the box that limits of position leave; never tighter than braking can keep."""
+        """Return the box within the limits of position; braking can always keep it."""
         step = self.a_max * self.dt
         above = self._fastest(self.model.position_upper - self.q, self.v)
         below = -self._fastest(self.q - self.model.position_lower, -self.v)
         return np.minimum(below, self.v + step), np.maximum(above, self.v - step)
 
-    def _fastest(self, room: Array, v: Array) -> Array:
-        """Return the highest velocities (n,) at the next step that let joints stop in `room`."""
+    def _fastest(self, distance: Array, v: Array) -> Array:
+        """Return the largest next velocities (n,) that can stop within `distance` (n,)."""
         step = self.a_max * self.dt
-        left = room - v * (self.dt / 2)
+        left = distance - v * (self.dt / 2)
         with np.errstate(invalid='ignore'):
             steps = np.floor(np.sqrt(np.maximum(2 * left / (step * self.dt), 0) + 0.25) - 0.5)
             return np.fmax(steps * step, 2 * left / (self.dt * (steps + 2)))
 
     def _within_limits(self, twist: Array, back: Array) -> tuple[Array, bool]:
-        """Return the next velocity (n,), and whether there is an s with which it needs no cut."""
-        soon = self.q + self.v * self.dt  # v' is that at the end of the step
+        """Return the next velocity (n,), and whether an s keeps it within the box."""
+        soon = self.q + self.v * self.dt  # v' is the velocity at the end of the step
         jacobian = self.model.jacobian(soon, self.frame)
         timed, placed = self._of_time(), self._of_place()
-        held, stands = np.zeros(len(self.v), dtype=bool), _STANDS * self.a_max * self.dt
+        held, least = np.zeros(len(self.v), dtype=bool), _AT_LIMIT * self.a_max * self.dt
         fixed, square = np.zeros_like(self.v), self.weights**2
         while True:
             free = np.where(held, 0.0, jacobian)
             inverse = self._inverse(free)
             a = inverse @ twist
-            # Back to the line, but not against what is left of the twist.
+            # Back to the line, but not against the feasible part of the twist.
             against = min((free @ (inverse @ back) * square) @ (free @ a), 0.0)
-            call = back - against / max(float((free @ a * square) @ (free @ a)), 1e-12) * twist
-            b = inverse @ (call - jacobian @ fixed) + fixed
+            target = back - against / max(float((free @ a * square) @ (free @ a)), 1e-12) * twist
+            b = inverse @ (target - jacobian @ fixed) + fixed
             share = _largest_share(a, b, *timed)
             wanted = (self._nearest_share(a, b) if share is None else share) * a + b
             beyond = (wanted > placed[1] + 1e-12) | (wanted < placed[0] - 1e-12)
-            # One that stands at its limit is not asked to go on, whatever the others are at.
-            beyond |= (np.abs(a) > 1e-12) & (np.where(a > 0.0, placed[1], -placed[0]) < stands)
+            # A joint at its limit is held, even where the others could slow down for it.
+            beyond |= (np.abs(a) > 1e-12) & (np.where(a > 0.0, placed[1], -placed[0]) < least)
             beyond &= ~held
             if not beyond.any():
                 break
@@ -215,11 +240,11 @@ class TipServo:
         return np.clip(self._nearest_share(a, b) * a + b, lower, upper), False
 
     def _nearest_share(self, a: Array, b: Array) -> float:
-        """Return the s in [0, 1] for which s a + b is nearest to the velocity at hand."""
+        """Return the s in [0, 1] for which s a + b is nearest to the present velocity."""
         return float(np.clip((self.v - b) @ a / max(float(a @ a), 1e-12), 0.0, 1.0))
 
     def singular_values(self, q: Array) -> Array:
-        """Return those of the weighted Jacobian, the largest first [m per rad or m]."""
+        """Return the weighted Jacobian's singular values, the largest first [m per rad or m]."""
         jacobian = self.model.jacobian(q, self.frame)
         return np.linalg.svd(self.weights[:, None] * jacobian, compute_uv=False)
 
@@ -232,7 +257,7 @@ class TipServo:
 
 
 def _largest_share(a: Array, b: Array, lower: Array, upper: Array) -> float | None:
-    """Return the largest s <= 1 with lower <= s a + b <= upper; None where there is none."""
+    """Return the largest s <= 1 with lower <= s a + b <= upper, or None."""
     moves = np.abs(a) > 1e-12
     if ((b < lower) | (b > upper))[~moves].any():
         return None
@@ -241,6 +266,6 @@ def _largest_share(a: Array, b: Array, lower: Array, upper: Array) -> float | No
     return float(most) if least <= most else None
 
 
-def _moved(pose: pin.SE3, way: Array) -> pin.SE3:
-    """Return a pose moved by a way (6,) [m, rad] in axes of the base."""
-    return pin.SE3(pin.exp3(way[3:]) @ pose.rotation, pose.translation + way[:3])
+def _moved(pose: pin.SE3, by: Array) -> pin.SE3:
+    """Return a pose moved by a displacement (6,) [m, rad] in axes of the base."""
+    return pin.SE3(pin.exp3(by[3:]) @ pose.rotation, pose.translation + by[:3])

@@ -1,4 +1,4 @@
-"""What a LinearMove goal asks for, and what its client is told on the way."""
+"""LinearMove messages: planning of a goal, and feedback on it."""
 
 from typing import Any
 
@@ -17,71 +17,72 @@ from arm_sim.cartesian.linear_move import LinearMoveParameters, plan_move
 
 
 def plan_goal(
-    model: RobotModel, start: Array, asked: Any, prefix: str, p: LinearMoveParameters
+    model: RobotModel, start: Array, goal: Any, prefix: str, p: LinearMoveParameters
 ) -> TimedPath | None:
-    """Return the timed path that a goal asks for from `start` (nq,); None: the tip is there.
+    """Return the timed path of a goal from `start` (nq,); None: the tip is there already.
 
     Args:
         model: the arm.
-        start: (nq,) where it rests.
-        asked: a LinearMove.Goal.
+        start: (nq,) configuration at rest.
+        goal: a LinearMove.Goal.
         prefix: of the arm's frames.
-        p: what holds where the goal says nothing.
+        p: values for fields that the goal leaves empty.
 
     Raises:
-        ArmError: why there is no such motion.
+        ArmError: no such motion exists; the message says why.
     """
-    frame = asked.path.header.frame_id.removeprefix(prefix) or model.base_frame
+    frame = goal.path.header.frame_id.removeprefix(prefix) or model.base_frame
     base = model.forward_kinematics(start, frame).homogeneous
     return plan_move(
         model,
         start,
-        base @ poses_from_message(asked.path, first=1),
-        moved_frame(asked, prefix),
-        timing=asked.timing or 'quintic',
+        base @ poses_from_message(goal.path, first=1),
+        moved_frame(goal, prefix),
+        timing=goal.timing or 'quintic',
         limits={
-            'velocity_limit': asked.velocity_limits or None,
-            'acceleration_limit': asked.acceleration_limits or p.acceleration_limit,
-            'effort_limit': asked.effort_limits or None,
+            'velocity_limit': goal.velocity_limits or None,
+            'acceleration_limit': goal.acceleration_limits or p.acceleration_limit,
+            'effort_limit': goal.effort_limits or None,
         },
-        tip_speed=asked.tip_speed_limit or p.tip_speed_limit,
-        corner=asked.corner_angle or CORNER,
+        tip_speed=goal.tip_speed_limit or p.tip_speed_limit,
+        corner=goal.corner_angle or CORNER,
         free={
-            'position_only': asked.position_only,
-            'axis_tolerances': asked.axis_tolerances or None,
+            'position_only': goal.position_only,
+            'axis_tolerances': goal.axis_tolerances or None,
         },
     )
 
 
-def moved_frame(asked: Any, prefix: str) -> str | None:
+def moved_frame(goal: Any, prefix: str) -> str | None:
     """Return the frame that a goal moves; None: the model's tool frame."""
-    return asked.tip_frame.removeprefix(prefix) or None
+    return goal.tip_frame.removeprefix(prefix) or None
 
 
 def feedback(
-    model: RobotModel, reader: JointReader, said: Any, duration: float, asked: Any, prefix: str
+    model: RobotModel, reader: JointReader, joints: Any, duration: float, goal: Any, prefix: str
 ) -> LinearMove.Feedback:
-    """Return how far a motion is, from what the controller says of its goal.
+    """Return the progress of a motion, from the controller's feedback.
 
     Args:
         model: the arm.
         reader: of its joints.
-        said: the feedback of FollowJointTrajectory.
+        joints: the feedback of FollowJointTrajectory.
         duration: of the motion [s].
-        asked: the LinearMove.Goal.
+        goal: the LinearMove.Goal.
         prefix: of the arm's frames.
 
     Raises:
-        ArmError: positions that are not the arm's.
+        ArmError: the positions are not the arm's.
     """
-    names, frame, told = list(said.joint_names), moved_frame(asked, prefix), LinearMove.Feedback()
-    over = to_ns(said.desired.time_from_start) * 1e-9
-    told.progress = float(np.clip(over / duration, 0.0, 1.0))
-    told.remaining = max(duration - over, 0.0)
+    names, frame = list(joints.joint_names), moved_frame(goal, prefix)
+    message = LinearMove.Feedback()
+    over = to_ns(joints.desired.time_from_start) * 1e-9
+    message.progress = float(np.clip(over / duration, 0.0, 1.0))
+    message.remaining = max(duration - over, 0.0)
     wanted, tip = (
         pin.SE3(model.forward_kinematics(reader.read(names, q, 'positions'), frame))
-        for q in (said.desired.positions, said.actual.positions)
+        for q in (joints.desired.positions, joints.actual.positions)
     )
-    told.position_error = float(np.linalg.norm(wanted.translation - tip.translation))
-    told.tip = pose_to_message(tip, prefix + model.base_frame)
-    return told
+    message.position_error = float(np.linalg.norm(wanted.translation - tip.translation))
+    message.tip = pose_to_message(tip, prefix + model.base_frame)
+    return message

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from action_msgs.msg import GoalStatus
@@ -34,13 +35,13 @@ from arm_sim.cartesian.linear_move import (
 )
 from arm_sim.cartesian.ros.linear_move_messages import feedback, plan_goal
 
-_PATIENCE = 10.0  # [s] for the controller's answer to a goal
-_REST_SOON = 1.0  # [s] for a report of an arm at rest
+_TIMEOUT = 10.0  # for the controller's answer to a goal [s]
+_REST_TIMEOUT = 1.0  # for a report of an arm at rest [s]
 
 
 @dataclass
 class _Move:
-    """A move that is under way; `follows`: the controller's handle of its goal."""
+    """The motion of a goal; `follows`: handle of the controller's goal."""
 
     handle: ServerGoalHandle
     result: Any
@@ -50,14 +51,14 @@ class _Move:
 
 
 class LinearMoveNode(Node):
-    """The action `linear_move`: plans from where the controller's reference rests, and moves.
+    """The action `linear_move`: plans from the controller's resting reference, and moves.
 
-    What cannot be is accepted by the protocol and then aborted, because only so its result can
-    say why. One move at a time.
+    An impossible goal is accepted and then aborted, because only a result can say why. One goal
+    at a time.
     """
 
     def __init__(self):
-        """Load the model and the solvers, compiled; open the action."""
+        """Load the model, compile the solvers, create the action server."""
         super().__init__('linear_move')
         p = declare_parameters(self, LinearMoveParameters)
         self._log, self._prefix = Log(self, 1.0), prefix_of(self)
@@ -91,7 +92,7 @@ class LinearMoveNode(Node):
     # A goal
 
     def _on_goal(self, handle: ServerGoalHandle) -> None:
-        """Try to do it, if it is the only one."""
+        """Plan a goal, unless another one is active."""
         if self._move is not None or self._asked is not None:
             reason = 'another linear_move is under way: cancel it first'
             self._refuse(handle, LinearMove.Result(), reason)
@@ -100,9 +101,9 @@ class LinearMoveNode(Node):
         self._try()
 
     def _try(self) -> None:
-        """Plan, and send what was planned; or say why not.
+        """Plan the goal and send its trajectory to the controller, or abort it.
 
-        Where the last report is of an arm that moves, the next one may tell of the end.
+        Where the last report is of a moving arm, the next reports may be of one at rest.
         """
         handle, result = self._asked, LinearMove.Result()
         if handle.is_cancel_requested:
@@ -113,10 +114,10 @@ class LinearMoveNode(Node):
         try:
             if not self._follow.server_is_ready():
                 name = f'{self.parameters.controller}/follow_joint_trajectory'
-                raise ArmError(f'nobody takes goals of {name}: is that controller there?')
+                raise ArmError(f'no node serves {name}: is that controller running?')
             timed = self._plan(handle.request)
         except ArmError as error:
-            if isinstance(error, MovesError) and time.monotonic() < self._asked_at + _REST_SOON:
+            if isinstance(error, MovesError) and time.monotonic() < self._asked_at + _REST_TIMEOUT:
                 return
             self._asked, result.failed_pose = None, getattr(error, 'pose', 0)
             self._refuse(handle, result, str(error))
@@ -133,21 +134,21 @@ class LinearMoveNode(Node):
         self._move = move = _Move(handle, result, duration, time.monotonic())
         goal = timed_goal(self.model, timed, handle.request.timing)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
-        sent = self._follow.send_goal_async(request, lambda told: self._on_feedback(move, told))
-        sent.add_done_callback(lambda answer: self._on_answer(move, answer))
+        sent = self._follow.send_goal_async(request, partial(self._on_feedback, move))
+        sent.add_done_callback(partial(self._on_answer, move))
 
     def _plan(self, asked: Any) -> TimedPath | None:
         return plan_goal(self.model, self._start(), asked, self._prefix, self.parameters)
 
     def _start(self) -> Array:
-        """Return where the controller's reference rests (n,)."""
-        told = self._reference
-        if told is None:
+        """Return the controller's resting reference (n,)."""
+        report = self._reference
+        if report is None:
             raise ArmError(f'no controller_state of {self.parameters.controller} yet')
-        names = list(told.joint_names)
-        v = self._reader.read(names, told.reference.velocities, 'velocities')
+        names = list(report.joint_names)
+        v = self._reader.read(names, report.reference.velocities, 'velocities')
         check_rest(self.model, v)
-        return self._reader.read(names, told.reference.positions, 'positions').copy()
+        return self._reader.read(names, report.reference.positions, 'positions').copy()
 
     def _refuse(self, handle: ServerGoalHandle, result: Any, reason: str) -> None:
         self.refused = result.reason = reason
@@ -159,7 +160,7 @@ class LinearMoveNode(Node):
 
     def _on_answer(self, move: _Move, answer: Future) -> None:
         follows = answer.result()
-        if move is not self._move:  # given up meanwhile
+        if move is not self._move:  # aborted meanwhile
             follows.cancel_goal_async()
         elif not follows.accepted:
             self._end(move, f'{self.parameters.controller} rejected the goal; its log says why')
@@ -178,13 +179,13 @@ class LinearMoveNode(Node):
             self._move.follows.cancel_goal_async()
         return CancelResponse.ACCEPT
 
-    def _on_feedback(self, move: _Move, told: Any) -> None:
+    def _on_feedback(self, move: _Move, message: Any) -> None:
         if move is not self._move:
             return
         try:
-            given = told.feedback, move.duration, move.handle.request, self._prefix
+            given = message.feedback, move.duration, move.handle.request, self._prefix
             move.handle.publish_feedback(feedback(self.model, self._reader, *given))
-        except ArmError as error:  # what calls itself the controller says nonsense
+        except ArmError as error:  # another node may publish under the controller's name
             self._log.warning(f'feedback of {self.parameters.controller} dropped: {error}')
 
     def _on_end(self, move: _Move, end: Future) -> None:
@@ -199,7 +200,7 @@ class LinearMoveNode(Node):
             self._end(move, f'{controller}: {answer.result.error_string}')
 
     def _end(self, move: _Move, reason: str = '') -> None:
-        """Tell how a move has ended."""
+        """End a goal; it has failed where there is a reason."""
         self._move = None
         if not reason:
             self.moves, move.result.success = self.moves + 1, True
@@ -213,14 +214,14 @@ class LinearMoveNode(Node):
         self._action.finish(move.handle, move.result)
 
     def _report(self) -> None:
-        """Say what there is to say; give up a move whose controller has gone."""
+        """Publish diagnostics; abort a goal whose controller has gone."""
         if self._asked is not None:
             self._try()
         move, controller = self._move, self.parameters.controller
         if move is not None and not self._follow.server_is_ready():
             self._end(move, f'{controller} has gone')
-        elif move is not None and not move.follows and time.monotonic() > move.sent + _PATIENCE:
-            self._end(move, f'no answer of {controller} to the goal within {_PATIENCE:g} s')
+        elif move is not None and not move.follows and time.monotonic() > move.sent + _TIMEOUT:
+            self._end(move, f'no answer of {controller} to the goal within {_TIMEOUT:g} s')
         words = 'waiting' if self._move is None else 'moving'
         values = {'moves': self.moves, 'last refused': self.refused}
         self._publish(DiagnosticStatus.OK, words, values)

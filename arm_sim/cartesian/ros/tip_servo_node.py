@@ -1,4 +1,4 @@
-"""The tip servo: streams of twists, poses and joint velocities become goals of a controller."""
+"""The tip servo: turns streams of twists, poses and joint velocities into trajectory goals."""
 
 from array import array
 from dataclasses import dataclass
@@ -23,15 +23,14 @@ from arm_controllers.ros.serialized_messages import JointReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.parameters import parameter
 from arm_sim.cartesian.tip_parameters import TipParameters
-from arm_sim.cartesian.tip_servo import Step, TipServo
-from arm_sim.cartesian.tip_servo_parameters import TipServoParameters
+from arm_sim.cartesian.tip_servo import TipReference, TipServo, TipServoParameters
 from arm_sim.cartesian.tip_stream import Command, TipStream
 
-_FAR = 0.03  # [rad | m] farther from where the controller will be, the servo begins anew
-_FRESH_NS = 60_000_000  # if the controller has told it so recently
-_OLDEST_NS = 1_000_000_000  # told so long ago, a reference that moves is no longer known
-_LARGEST = 1e6  # [m/s, rad/s, m] of what is asked
-_LATEST_NS = (2**31 - 10) * 1_000_000_000  # a goal's stamps are later than its state's
+_FAR = 0.03  # farther from the controller's reference, the servo starts again there [rad | m]
+_FRESH_NS = 60_000_000  # age up to which a controller's report counts for that
+_OLDEST_NS = 1_000_000_000  # age from which a moving reference is unknown
+_LARGEST = 1e6  # command [m/s | rad/s | m]
+_LATEST_NS = (2**31 - 10) * 1_000_000_000  # the goal's later stamps must fit their message too
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,12 @@ class TipServoNodeParameters(TipServoParameters, TipParameters):
 class TipServoNode(Node):
     """Moves the tip of an arm through the controller that commands it.
 
-    Time is that of the states. A goal is sent one step ahead: where the step ends, and the way to
-    rest from there, which the next goal replaces. Without a next one the arm brakes.
+    Time is the states' time. Each goal is sent one step ahead and holds the reference after that
+    step and the braking from there. The next goal replaces the braking; without it the arm rests.
     """
 
     def __init__(self):
-        """Load the model, open the topics."""
+        """Load the model, create publishers and subscriptions."""
         super().__init__('tip_servo')
         self.parameters = p = declare_parameters(self, TipServoNodeParameters)
         self._log, self._prefix = Log(self, 1.0), prefix_of(self)
@@ -82,7 +81,7 @@ class TipServoNode(Node):
         self.create_timer(1.0, self._report)
 
     def _listen(self, kind: Any, topic: str, read: Any) -> None:
-        """Take commands on a topic; one that cannot be is told of and changes nothing."""
+        """Subscribe to commands; an invalid one is logged and changes nothing."""
 
         def take(message: Any) -> None:
             try:
@@ -101,7 +100,7 @@ class TipServoNode(Node):
         twist = _bounded('the twist', values)
         frame = self._frame(message.header.frame_id)
 
-        def move(servo: TipServo) -> Step:
+        def move(servo: TipServo) -> TipReference:
             rotation = self._pose_of(frame).rotation
             return servo.move((rotation @ twist.reshape(2, 3, 1)).ravel())
 
@@ -116,10 +115,8 @@ class TipServoNode(Node):
 
     def _jog(self, message: JointJog) -> Command:
         v = np.zeros(self.model.nv)
-        names, given = list(message.joint_names), finite(
-            'velocities', message.velocities, (len(message.joint_names),)
-        )  # fmt: skip
-        for name, value in zip(names, given, strict=True):
+        given = finite('velocities', message.velocities, (len(message.joint_names),))
+        for name, value in zip(message.joint_names, given, strict=True):
             if name not in self.model.joint_names:
                 known = ', '.join(self.model.joint_names)
                 raise ArmError(f'joint {name!r} is unknown; there are {known}')
@@ -132,7 +129,7 @@ class TipServoNode(Node):
         return frame
 
     def _pose_of(self, frame: str) -> Any:
-        """Return the pose of a frame in the base, where the reference has it."""
+        """Return the pose of a frame in the base frame, at the reference."""
         return self.model.forward_kinematics(self._stream.servo.q, frame)
 
     # Steps
@@ -141,7 +138,7 @@ class TipServoNode(Node):
         self._reference = message
 
     def _on_state(self, raw: bytes) -> None:
-        """Go on with a state's time; one that cannot be used is told of and changes nothing."""
+        """Send the next goal where a state's time asks for it; an invalid state is logged."""
         try:
             now_ns = stamp_ns(raw)
             if now_ns > _LATEST_NS:
@@ -151,18 +148,18 @@ class TipServoNode(Node):
             self._log.warning(f'state dropped: {error}')
 
     def _go_on(self, now_ns: int) -> None:
-        """Send the next goal, a step ahead of time."""
+        """Send the next goal, one step ahead of time."""
         self._now_ns, before_ns = now_ns, self._now_ns
         if now_ns < before_ns:  # a reset
             self._moves, self._reference = False, None
-            self._stream.forget()
+            self._stream.take(None, now_ns)
         if not self._moves:
-            if not self._stream.asks(now_ns) or not self._begin(now_ns):
+            if not self._stream.commands(now_ns) or not self._begin(now_ns):
                 return
         elif now_ns < self._next_ns - self._period_ns:
             return
         elif now_ns > self._next_ns or self._is_elsewhere(now_ns):
-            # States were missed, or a goal was refused or replaced.
+            # States were missed, or another goal moves the arm.
             self._moves = self._begin(now_ns)
             if not self._moves:
                 return
@@ -173,7 +170,7 @@ class TipServoNode(Node):
             self._next_ns += self._period_ns
 
     def _begin(self, now_ns: int) -> bool:
-        """Go on from where the controller's reference is a step from now."""
+        """Start at the controller's reference of one step from now; return whether that works."""
         if self._reference is None:
             self._log.warning(f'no state of {self.parameters.controller} yet: nothing moves')
             return False
@@ -194,19 +191,19 @@ class TipServoNode(Node):
         return bool(np.abs(self._where(self._next_ns)[0] - self._stream.servo.q).max() > _FAR)
 
     def _where(self, time_ns: int) -> tuple[Array, Array]:
-        """Return the controller's reference at a time, from what it last said."""
+        """Return the controller's reference at a time, extrapolated from its last report."""
         message, read = self._reference, self._reader.read
-        names, said = list(message.joint_names), message.reference
-        q, v = (read(names, getattr(said, field), field) for field in ('positions', 'velocities'))
+        names, point = list(message.joint_names), message.reference
+        q, v = (read(names, getattr(point, field), field) for field in ('positions', 'velocities'))
         since_ns = time_ns - to_ns(message.header.stamp)
         if abs(since_ns) > _OLDEST_NS and v.any():
             raise ArmError(
-                f'{self.parameters.controller} moves, and what it last told is '
+                f'{self.parameters.controller} moves, and its last report is '
                 f'{abs(since_ns) * 1e-9:.1f} s from joint_states; allowed: {_OLDEST_NS * 1e-9:g} s'
             )
         return q + v * since_ns * 1e-9, v
 
-    def _send(self, way: list[Step]) -> None:
+    def _send(self, way: list[TipReference]) -> None:
         message = JointTrajectory(joint_names=list(self.model.joint_names))
         set_stamp(message.header.stamp, self._next_ns)
         for number, step in enumerate(way, 1):
@@ -224,7 +221,7 @@ class TipServoNode(Node):
 
 
 def _bounded(name: str, values: Any) -> Array:
-    """Return numbers, finite and not absurdly large, as an array."""
+    """Return finite numbers of a plausible size as an array."""
     array = finite(name, values, (len(values),))
     for value in array[np.abs(array) > _LARGEST]:
         raise ArmError(f'{name} has {value:g}; allowed: up to {_LARGEST:g}')

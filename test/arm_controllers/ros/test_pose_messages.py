@@ -27,7 +27,9 @@ def test_a_pose_survives_its_message():
 
 @pytest.mark.parametrize('count', [0, MOST_POSES + 1, 100_000])
 def test_a_path_without_a_pose_or_that_blocks_the_node_is_refused_in_one_line(count):
-    with pytest.raises(ArmError, match=f'^the path has {count} poses; allowed: 1 to {MOST_POSES}$'):
+    with pytest.raises(
+        ArmError, match=f'^the path has {count} poses; allowed: 1 to {MOST_POSES}$'
+    ):
         poses_from_message(PoseArray(poses=[Pose()] * count))
 
 

@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 from scripts import load_script
 
 from arm_controllers.follower.goal import Goal
-from arm_sim.cartesian.tip_servo import TipServo
-from arm_sim.cartesian.tip_servo_parameters import TipServoParameters
+from arm_sim.cartesian.tip_servo import TipServo, TipServoParameters
 from arm_sim.cartesian.tip_stream import TipStream
 
 HALF = np.pi / 2
@@ -141,7 +140,7 @@ def test_stream_without_a_message_is_braked_to_rest_within_a_fifth_of_a_second()
     assert at + DT_NS - last <= 200_000_000
     assert stream.step(at + DT_NS) == []
     stream.take(lambda tip: tip.move(twist), at)
-    stream.forget()
+    stream.take(None, at)
     assert stream.step(at) == []
 
 

@@ -76,9 +76,9 @@ def test_states_that_cannot_be_used_and_reports_of_others_are_dropped_and_it_goe
     ('speed', 'reported', 'reason'),
     [
         (1e6, 5.02, 'velocity 1e+06 rad/s is above its upper limit 6.28319 rad/s (the reference'),
-        (0.1, 3, 'moves, and what it last told is 2.0 s from joint_states; allowed: 1 s'),
-        (0.1, 9, 'moves, and what it last told is 4.0 s from joint_states; allowed: 1 s'),
-        (0.1, -9, 'moves, and what it last told is 14.0 s from joint_states; allowed: 1 s'),
+        (0.1, 3, 'moves, and its last report is 2.0 s from joint_states; allowed: 1 s'),
+        (0.1, 9, 'moves, and its last report is 4.0 s from joint_states; allowed: 1 s'),
+        (0.1, -9, 'moves, and its last report is 14.0 s from joint_states; allowed: 1 s'),
     ],
 )
 def test_a_reference_that_cannot_be_gone_on_from_moves_nothing(node, speed, reported, reason):
