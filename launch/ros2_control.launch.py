@@ -14,9 +14,9 @@ from launch_ros.actions import Node, SetRemap
 from arm_dynamics.checks import one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
+from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching import arm_nodes
 from arm_sim.launching.arguments import argument, description, shared
-from arm_sim.output_folder import temporary_folder
 from arm_sim.standards.ros2_control import (
     COMMANDS,
     INTERFACE,
