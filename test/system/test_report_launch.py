@@ -15,7 +15,7 @@ from patience import PATIENCE
 from arm_dynamics.checks import ArmError
 from arm_sim.replay.ros import report, rerun
 from arm_sim.replay.ros.recorded_run import RecordedRun
-from arm_sim.runs.mcap_messages import messages_of
+from arm_sim.runs.recorded_messages import messages_of
 
 
 def launched(folder):

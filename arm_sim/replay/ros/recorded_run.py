@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
-from mcap.exceptions import McapError
 from rcl_interfaces.msg import ParameterEvent
 from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import deserialize_message
@@ -15,8 +14,8 @@ from std_msgs.msg import String
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.ros.goal_run import joint_states
-from arm_sim.runs.mcap_messages import Recorded, messages_of
 from arm_sim.runs.record import JointStates
+from arm_sim.runs.recorded_messages import Recorded, messages_of, reading
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
@@ -54,13 +53,10 @@ class RecordedRun:
         Raises:
             ArmError: names the file and what is wrong.
         """
-        run = cls(Path(path).expanduser())
-        try:
-            for message in messages_of(run.path, run.facts):
+        with reading(path) as file:
+            run = cls(file)
+            for message in messages_of(file, run.facts):
                 run._take(message)
-        except (OSError, McapError, RuntimeError, MemoryError) as error:
-            told = ' '.join(str(error).split()) or type(error).__name__
-            raise ArmError(f'recording {str(path)!r} cannot be read: {told}') from None
         if not run.states:
             raise run.lacks('joint_states')
         return run

@@ -2,10 +2,8 @@
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from mcap.exceptions import McapError
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 
@@ -16,7 +14,7 @@ from arm_controllers.ros.running import end_node, run_node
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.recording.ros.schemas import message_class
-from arm_sim.runs.mcap_messages import Recorded, messages_of
+from arm_sim.runs.recorded_messages import Recorded, messages_of, reading
 
 _TICK = 0.005  # [s]
 # What those want to know who come later, or where a replay does not begin at the beginning.
@@ -98,14 +96,11 @@ class ReplayNode(Node):
 
 def _read(file: str) -> list[Recorded]:
     """Return the messages in the order of their times."""
-    try:
-        found = list(messages_of(Path(file).expanduser()))
-    except (OSError, McapError) as error:
-        told = ' '.join(str(error).split()) or type(error).__name__
-        raise ArmError(f'file {file!r} cannot be read: {told}') from None
-    if not found:
-        raise ArmError(f'file {file!r} has no messages')
-    return sorted(found, key=lambda message: message.time_ns)
+    with reading(file) as path:
+        messages = sorted(messages_of(path), key=lambda message: message.time_ns)
+        if not messages:
+            raise ArmError('it has no messages')
+    return messages
 
 
 def main() -> int:

@@ -186,10 +186,19 @@ def recorded(tmp_path):
         writer.finish()
     (tmp_path / 'bag').mkdir()
     with sqlite3.connect(tmp_path / 'bag' / 'bag_0.db3') as bag:
-        bag.execute('CREATE TABLE topics(id INTEGER, name TEXT, type TEXT)')
-        bag.execute('CREATE TABLE messages(topic_id INTEGER, timestamp INTEGER, data BLOB)')
-        bag.execute('INSERT INTO topics VALUES (1, "/joint_states", ?)', (kind,))
-        bag.executemany('INSERT INTO messages VALUES (1, ?, ?)', enumerate(big))
+        # The tables of rosbag2's storage plugin, as of Foxy.
+        bag.execute(
+            'CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, '
+            'serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL)'
+        )
+        bag.execute(
+            'CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, '
+            'timestamp INTEGER NOT NULL, data BLOB NOT NULL)'
+        )
+        bag.execute('INSERT INTO topics VALUES (1, "/joint_states", ?, "cdr", "")', (kind,))
+        bag.executemany(
+            'INSERT INTO messages(topic_id, timestamp, data) VALUES (1, ?, ?)', enumerate(big)
+        )
     np.savez(tmp_path / 'x.npz', t=t, q=q, effort=effort)
     table = np.column_stack([effort, t, q])
     header = 'b.effort,a.effort,time,b.position,a.position'

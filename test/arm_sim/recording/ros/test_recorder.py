@@ -40,7 +40,7 @@ from arm_sim.recording.ros.schemas import message_class, schema_text  # noqa: E4
 from arm_sim.recording.ros.state_sender import StateSender  # noqa: E402
 from arm_sim.replay.ros import replay_node  # noqa: E402
 from arm_sim.replay.ros.recorded_run import RecordedRun  # noqa: E402
-from arm_sim.runs.mcap_messages import messages_of  # noqa: E402
+from arm_sim.runs.recorded_messages import messages_of  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'
 THREE = ('joint_1', 'joint_2', 'joint_3')
@@ -130,7 +130,7 @@ def test_a_damaged_recording_is_refused_in_a_line_and_takes_no_memory(tmp_path):
         except ArmError as error:
             assert '\n' not in str(error)
             told.add(str(error).partition('cannot be read: ')[2][:13])
-    assert {'it is damaged', 'it is no MCAP'} <= told
+    assert {'crc validatio', 'not an MCAP f'} <= told
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versi
             arm.recorder.take_state(state(k * PERIOD))
     asked = FollowJointTrajectory.Goal()
     asked.trajectory.joint_names = list(THREE)
-    arm.recorder._on_command(text_of(THREE, 'law', ('effort',)))
+    arm.recorder.take_command(text_of(THREE, 'law', ('effort',)))
     goals.tell(bytes(serialize_message(asked)), 'identifier', 5_000_000_007)
     goals.tell(bytes(serialize_message(asked.trajectory)), None, 6 * PERIOD)
     goals.resolve(GoalResult('gone', ResultCode.PATH_TOLERANCE_VIOLATED, 'too far'))
