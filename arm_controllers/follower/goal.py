@@ -1,4 +1,4 @@
-"""A trajectory goal, its end, and why it may be refused."""
+"""A trajectory goal, its result, and the error of a refused goal."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -25,9 +25,9 @@ class GoalError(ArmError):
     """A goal that is refused.
 
     Attributes:
-        code: what the action's result says.
-        joint, value, lower, upper, point, time: the offender, where there is one; time [s] from
-            the goal's start.
+        code: error code of the action's result.
+        joint, value, lower, upper, point, time: where the fault is, or None; time [s] from the
+            goal's start.
     """
 
     joint = value = lower = upper = point = time = None
@@ -61,7 +61,7 @@ class JointTolerance:
 class Goal:
     """A joint trajectory to follow, as trajectory_msgs/JointTrajectory holds it.
 
-    No point at all asks the arm to stop and hold.
+    A goal without points stops the arm.
 
     Attributes:
         joint_names: the n joints of the columns, in any order.
@@ -95,7 +95,7 @@ class Goal:
     identifier: object = None
 
     def error_at(self, point: int, message: str, remedy: str = '', **offender: Any) -> GoalError:
-        """Return the error for a point: the message says its place, then what helps."""
+        """Return the error at a point: message, place of the point, remedy."""
         time = float(self.times[point])
         text = f'{message} (point {point}, t = {time:.6g} s){remedy}'
         return GoalError(text, point=point, time=time, **offender)

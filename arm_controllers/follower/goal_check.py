@@ -22,21 +22,21 @@ def checked_trajectory(
     late: float,
     rules: FollowerParameters,
     limits: Limits,
-    aside: Executor | None,
+    executor: Executor | None,
 ) -> Generator[None, None, tuple[Trajectory, Array]]:
-    """Return what `goal_trajectory` does, within all limits.
+    """Return the result of `goal_trajectory`, checked against all limits.
 
-    Arguments as there; `aside` builds the trajectory: with 100 000 points that takes 0.1 s and
-    more. Yields after each part of the work.
+    Arguments as there; `executor` builds the trajectory, which takes 0.1 s and more for 100 000
+    points. Yields after each part of the work.
 
     Raises:
         GoalError: says which joint, value, limit, point and time.
     """
     arguments = goal, model, state, late, rules, limits.deceleration
-    if aside is None:
+    if executor is None:
         trajectory, point_times = _built(*arguments)
     else:
-        building = aside.submit(_built, *arguments)
+        building = executor.submit(_built, *arguments)
         while not building.done():
             yield
         trajectory, point_times = building.result()
@@ -50,5 +50,5 @@ def checked_trajectory(
 
 
 def _built(*arguments: Any) -> tuple[Trajectory, Array]:
-    with np.errstate(all='ignore'):  # overflow of absurd numbers: see check_limits
+    with np.errstate(all='ignore'):  # check_limits refuses an overflow
         return goal_trajectory(*arguments)

@@ -1,6 +1,6 @@
-"""What a trajectory goal must look like: names, shapes, numbers, times.
+"""Checks of a goal's form: names, shapes, numbers, times.
 
-A refusal says joint, value, point and time. These are checks alone: they change nothing.
+A refusal names joint, value, point and time.
 """
 
 import numpy as np
@@ -13,10 +13,10 @@ AT_REST = 1e-6
 
 
 def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParameters) -> None:
-    """Check names, shapes, numbers and times: all that needs no model but its `joint_names`.
+    """Check names, shapes, numbers and times of a goal.
 
     Raises:
-        GoalError: says what is wrong, and where.
+        GoalError: names the fault and its place.
     """
     allow_partial = rules.allow_partial_joints_goal or not len(goal.times)
     _check_names(goal.joint_names, joint_names, allow_partial)

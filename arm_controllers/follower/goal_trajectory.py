@@ -1,4 +1,4 @@
-"""From a goal's points to the trajectory that takes over from the running reference."""
+"""The trajectory of a goal's points, which takes over from the present reference."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from arm_controllers.follower.braking import braking_time
 from arm_controllers.follower.goal import Goal, ResultCode
-from arm_controllers.follower.lone_point import at_full_speed, quickest
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.follower.single_point import shortest_time, time_within_limit
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
@@ -20,7 +20,7 @@ _PER_JOINT = ('positions', 'velocities', 'accelerations', 'effort')
 
 @dataclass(frozen=True)
 class _Joints:
-    """Some joints of a model, in its order: where they are, how fast they may brake; each (k,)."""
+    """Some joints of a model in its order: their reference and deceleration limit, each (k,)."""
 
     model: RobotModel
     columns: NDArray[np.intp]
@@ -32,7 +32,7 @@ class _Joints:
 
     @property
     def limit(self) -> Array:
-        """Of velocity (k,)."""
+        """Velocity limits (k,)."""
         return self.model.velocity_limit[self.columns]
 
 
@@ -44,23 +44,23 @@ def goal_trajectory(
     rules: FollowerParameters,
     max_deceleration: Array,
 ) -> tuple[Trajectory, Array]:
-    """Return the goal's motion and the times of its points (m,) [s] from the goal's start.
+    """Return the goal's trajectory and the times of its points (m,) [s] from the goal's start.
 
-    It leaves the running reference without a jump in position and velocity, nor in acceleration
-    where the first point has one: the first segment is a cubic or quintic from `state`, and from
-    its effort, unless a point at the start has one. Later
-    segments are linear, cubic or quintic by the fields of both their ends. Joints that the goal
-    leaves out brake and hold. Where the last point has a velocity, the arm brakes after it.
+    The trajectory continues the present reference without a jump in position and velocity, nor in
+    acceleration where the first point has one: the first segment is a cubic or quintic from
+    `state`, and from its effort, unless a point at the start has an effort. Later segments are
+    linear, cubic or quintic, by the fields of both their ends. Joints that the goal leaves out
+    brake and hold. Where the last point has a velocity, the arm brakes after it.
 
     Args:
         goal: of good form (`goal_rules.check_form`), with at least one point.
         model: has the joints, their limits, and which are continuous.
-        state: the running reference at the instant of the take-over.
-        late: that instant [s] from the goal's start; > 0 when the start has passed.
+        state: the present reference at the take-over.
+        late: time of the take-over from the goal's start [s]; > 0 when the start has passed.
         rules: `start_tolerance` (n,): how far a point at the start may be from the reference;
-            `stream_horizon`: a lone point without velocity that is this near in time [s] is passed
-            at the segment's mean velocity. At a later one the arm stops.
-        max_deceleration: (n,) for motion that the goal does not ask for [rad/s^2 | m/s^2].
+            `stream_horizon`: a single point without velocity that is this near in time [s] is
+            passed at the segment's mean velocity; at a later single point the arm stops.
+        max_deceleration: (n,) of braking and of the return to a passed point [rad/s^2 | m/s^2].
 
     Raises:
         GoalError: every point has passed, or the start is too far from the reference.
@@ -71,7 +71,7 @@ def goal_trajectory(
         return _Joints(model, columns, q, v, a, effort, max_deceleration[columns])
 
     columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
-    goal = _taken(goal, _PER_JOINT, (slice(None), np.argsort(columns)))  # in the model's order
+    goal = _select(goal, _PER_JOINT, (slice(None), np.argsort(columns)))  # in the model's order
     joints = some(np.sort(columns))
     if not goal.has_position:
         goal = _integrated(_still_to_come(goal, late), joints, late)
@@ -82,14 +82,15 @@ def goal_trajectory(
         if goal.effort is not None:
             joints = replace(joints, effort=goal.effort[0])
         if len(goal.times) == 1:  # as soon as the limits allow
-            time = quickest(goal.positions[0] - joints.q, joints.limit, joints.deceleration)
+            time = shortest_time(goal.positions[0] - joints.q, joints.limit, joints.deceleration)
             goal = replace(goal, times=np.array([time]))
     time = float(goal.times[0]) - late
     bare = goal.velocities is None and goal.accelerations is None
+    # A goal from the topic, whose publisher would not hear of a refusal.
     slider = goal.identifier is None and len(goal.times) == 1 and bare
-    if slider and time > rules.stream_horizon:  # from the topic, which tells nobody of a refusal
+    if slider and time > rules.stream_horizon:
         way, over = goal.positions[0] - joints.q, rules.limit_overshoot
-        time = at_full_speed(way, joints.v, time, joints.limit, over)
+        time = time_within_limit(way, joints.v, time, joints.limit, over)
         goal = replace(goal, times=np.array([late + time]))
     motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
     others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
@@ -98,14 +99,14 @@ def goal_trajectory(
     return motion, goal.times
 
 
-def _taken(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
-    """Return the goal with a part of each of these fields, as far as it has them."""
-    given = {field: getattr(goal, field) for field in fields}
-    return replace(goal, **{k: rows[part] for k, rows in given.items() if rows is not None})
+def _select(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
+    """Return the goal with a part of each of these fields, where they are not None."""
+    columns = {field: getattr(goal, field) for field in fields}
+    return replace(goal, **{k: rows[part] for k, rows in columns.items() if rows is not None})
 
 
 def _integrated(goal: Goal, joints: _Joints, late: float) -> Goal:
-    """Return the goal with the positions that its motion from the start comes to.
+    """Return the goal with positions that integrate its velocities or accelerations.
 
     Between points velocities are linear; with accelerations as well they are cubic, with
     accelerations alone quadratic: what `hermite` makes of the positions has these derivatives.
@@ -124,7 +125,7 @@ def _integrated(goal: Goal, joints: _Joints, late: float) -> Goal:
 
 
 def _unwound(positions: Array, joints: _Joints) -> Array:
-    """Return the positions with each turn of a continuous joint nearest to the one before."""
+    """Return the positions with each step of a continuous joint at most half a turn."""
     turning = joints.model.continuous[joints.columns]
     if not turning.any():
         return positions
@@ -154,29 +155,29 @@ def _check_start(goal: Goal, joints: _Joints, tolerances: Array) -> None:
 
 
 def _still_to_come(goal: Goal, late: float) -> Goal:
-    """Return the goal without points that have passed, and without one that is its start."""
+    """Return the goal without past points, and without a point at its start."""
     keep = goal.times > late
     if keep.all():
         return goal
     if not keep.any():
         text = f'the last point lies {late - goal.times[-1]:.6g} s in the past'
         raise goal.error_at(len(goal.times) - 1, text, code=ResultCode.OLD_HEADER_TIMESTAMP)
-    return _taken(goal, (*_PER_JOINT, 'times', 'has_velocity', 'has_acceleration'), keep)
+    return _select(goal, (*_PER_JOINT, 'times', 'has_velocity', 'has_acceleration'), keep)
 
 
 def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) -> Trajectory:
-    """Return the motion of the goal's own joints."""
+    """Return the trajectory of the goal's joints."""
     times = np.concatenate([[late], goal.times])
     h = np.diff(times)
     q = np.vstack([joints.q, goal.positions])
     has_v, v = _known(goal.velocities, goal.has_velocity, joints.v, len(h))
     has_a, a = _known(goal.accelerations, goal.has_acceleration, joints.a, len(h))
     has_a &= has_v
-    lone = len(h) == 1 and not has_v[1]
-    if not has_v[1] and not (lone and h[0] > horizon):
+    single = len(h) == 1 and not has_v[1]
+    if not has_v[1] and not (single and h[0] > horizon):
         v[1] = (q[1] - q[0]) / h[0]
-        if lone:
-            v[1] = _where_there_is_room_to_swing(v[1], q[1], joints)
+        if single:
+            v[1] = _without_those_near_limits(v[1], q[1], joints)
     has_v[0] = has_a[0] = True
     cubic = has_v[:-1] & has_v[1:]
     cubic[0] = True
@@ -187,7 +188,7 @@ def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) ->
         efforts[1:] = goal.effort
     coefficients = _interpolated(h, (q, v, a), np.where(quintic, 3, np.where(cubic, 2, 1)))
     motion = Trajectory(times, coefficients, efforts, q[-1])
-    if lone and v[1].any():
+    if single and v[1].any():
         return motion.followed_by(_swing_back(q[1], v[1], efforts[1], joints))
     if has_v[-1] and v[-1].any():
         duration = braking_time(v[-1], joints.deceleration)
@@ -198,7 +199,7 @@ def _through_points(goal: Goal, joints: _Joints, late: float, horizon: float) ->
 def _known(
     rows: Array | None, given: NDArray[np.bool_] | None, first: Array, count: int
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Return, for the start and `count` points, which have a row, and the rows (else zeros)."""
+    """Return which of the start and `count` points have a row, and the rows (else zeros)."""
     has = np.zeros(count + 1, dtype=bool)
     found = np.zeros((count + 1, len(first)))
     found[0] = first
@@ -219,8 +220,8 @@ def _interpolated(h: Array, states: tuple[Array, ...], fields: NDArray[np.intp])
     return coefficients
 
 
-def _where_there_is_room_to_swing(v: Array, q: Array, joints: _Joints) -> Array:
-    """Return v, zero for joints that would meet a limit in `_swing_back` (4/27 v T past q)."""
+def _without_those_near_limits(v: Array, q: Array, joints: _Joints) -> Array:
+    """Return v, but 0 for joints that `_swing_back` takes beyond a limit (4/27 v T past q)."""
     duration = 4.0 * braking_time(v, joints.deceleration)
     swing = q + 4.0 / 27.0 * v * duration
     lower, upper = joints.model.position_lower, joints.model.position_upper
@@ -229,7 +230,7 @@ def _where_there_is_room_to_swing(v: Array, q: Array, joints: _Joints) -> Array:
 
 
 def _swing_back(q: Array, v: Array, effort: Array, joints: _Joints) -> Trajectory:
-    """Return the motion past q and back to rest at q, for a stream that has ended.
+    """Return the trajectory past q and back to rest at q, where a stream has ended at q.
 
     A cubic over T has its largest acceleration 4 v/T at the start: T = 4 v/deceleration.
     """
@@ -243,7 +244,7 @@ def _swing_back(q: Array, v: Array, effort: Array, joints: _Joints) -> Trajector
 def _with_braking_joints(
     motion: Trajectory, joints: _Joints, others: _Joints, late: float
 ) -> Trajectory:
-    """Return `motion` joined by the other joints, which brake from their state and hold."""
+    """Return the trajectory with the other joints, which brake from their state and hold."""
     duration = braking_time(others.v, others.deceleration) or motion.end - late
     braking = stop(others.q, others.v, duration)
     braking = Trajectory(late + braking.times, braking.coefficients)

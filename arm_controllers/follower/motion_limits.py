@@ -1,6 +1,6 @@
-"""Limits that a trajectory must keep everywhere: position, velocity, acceleration, torque.
+"""Checks of a whole trajectory: limits of position, velocity, acceleration and torque.
 
-A refusal says joint, value, limit, point and time.
+A refusal names joint, value, limit, point and time.
 """
 
 from collections.abc import Iterator
@@ -37,16 +37,16 @@ def check_limits(
     Each polynomial is enclosed by its Bezier control points and halved until every piece is
     inside the limits or one of its ends is outside: exact, without a search for roots.
 
-    What a goal says at its points must be inside the limits themselves: velocities, and where
-    polynomials are quintic accelerations too.
+    At the goal's points, velocities must be inside the limits themselves, and so must
+    accelerations where polynomials are quintic.
 
     Args:
         trajectory: the motion (m segments of n joints).
         model: has the limits of position and velocity.
         max_acceleration: (n,) [rad/s^2 | m/s^2], may be infinite.
         point_times: (k,) instants of the goal's points [s], for messages.
-        overshoot: by which share of them polynomials may exceed the limits of velocity and
-            acceleration between points.
+        overshoot: share of the limits of velocity and acceleration by which polynomials may
+            exceed them between points.
 
     Yields:
         Nothing, after each part of the work.
@@ -73,7 +73,7 @@ def check_limits(
                 scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
             low = np.tile(lower - LIMIT_TOLERANCE, (len(h), 1))
             high = np.tile(upper + LIMIT_TOLERANCE, (len(h), 1))
-            if first == 0:  # an arm that starts outside may return, but go no farther
+            if first == 0:  # an arm that starts outside may return, but move no farther
                 low[0] = np.minimum(low[0], scaled[0, 0] - LIMIT_TOLERANCE)
                 high[0] = np.maximum(high[0], scaled[0, 0] + LIMIT_TOLERANCE)
             slack = overshoot * upper if order else 0.0
@@ -154,18 +154,18 @@ def _bezier_matrices(degree: int) -> tuple[Array, Array, Array]:
 
 
 def _first_beyond(
-    poly: Array, low: Array, high: Array, slack: Array | float, said: NDArray[np.bool_]
+    poly: Array, low: Array, high: Array, slack: Array | float, exact: NDArray[np.bool_]
 ) -> tuple[int, int]:
     """Return (segment, joint) of the first polynomial that is beyond its bounds, or -1, -1.
 
-    Arguments as `_first_outside`. `slack`, (n,) or none, may be used but at the ends that are
-    `said`, (m, n).
+    Arguments as `_first_outside`. The bounds are wider by `slack`, (n,) or 0, but not at
+    the ends where `exact` (m, n).
     """
     inner = _first_outside(poly, low - slack, high + slack)
     if not np.any(slack):
         return inner
     ends = np.stack([poly[:, 0], poly.sum(axis=1)])
-    outside = np.argwhere(((ends < low) | (ends > high)).any(axis=0) & said)
+    outside = np.argwhere(((ends < low) | (ends > high)).any(axis=0) & exact)
     places = [inner, *map(tuple, outside[:1].tolist())]
     return min((place for place in places if place[0] >= 0), default=inner)
 

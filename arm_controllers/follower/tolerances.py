@@ -1,4 +1,4 @@
-"""How far the arm may be from the reference, on the way and at a goal's end."""
+"""Tolerances of the error between reference and state, on the path and at a goal's end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from arm_dynamics.model import RobotModel
 
 @dataclass(frozen=True)
 class GoalTolerances:
-    """What one goal is watched for.
+    """The tolerances of one goal.
 
     Attributes:
-        path, end: bounds of the error of position, and of velocity in a second row where one is
-            bounded, (1 | 2, n), infinite where a joint has none; None where no joint has one.
-        patience: how long after its end the goal waits for `end` to hold [s].
-        patience_name: what that time is called.
+        path, end: largest errors of position, and of velocity in a second row where it has a
+            tolerance, (1 | 2, n), infinite where a joint has none; None where no joint has one.
+        settle_time: longest time after its end until `end` must hold [s].
+        settle_name: name of the parameter or field with that time.
     """
 
     path: Array | None
     end: Array | None
-    patience: float
-    patience_name: str
+    settle_time: float
+    settle_name: str
 
     @classmethod
     def of(
         cls, goal: Goal, joint_names: Sequence[str], parameters: FollowerParameters
     ) -> 'GoalTolerances':
-        """Return the controller's tolerances (arrays) with those of the goal over them."""
+        """Return the controller's tolerances (arrays), overridden by those of the goal."""
         p, names = parameters, joint_names
         path, end = np.zeros((2, len(names))), np.zeros((2, len(names)))
         path[0] = p.trajectory_tolerance
@@ -43,17 +43,17 @@ class GoalTolerances:
         _override(path, names, goal.path_tolerance)
         _override(end, names, goal.goal_tolerance)
         if goal.velocities is not None and np.any(np.abs(goal.velocities[-1]) > AT_REST):
-            end[1] = 0.0  # it is not asked to stop there
-        patience, name = p.goal_time_limit, 'goal_time_limit'
-        asked = goal.goal_time_tolerance or p.goal_time
-        for other, what in ((p.cmd_timeout, 'cmd_timeout'), (asked, 'goal time tolerance')):
-            if 0 < other < patience:
-                patience, name = other, what
-        return cls(_bounds(path), _bounds(end), patience, name)
+            end[1] = 0.0  # it need not stop there
+        settle_time, name = p.goal_time_limit, 'goal_time_limit'
+        given = goal.goal_time_tolerance or p.goal_time
+        for other, what in ((p.cmd_timeout, 'cmd_timeout'), (given, 'goal time tolerance')):
+            if 0 < other < settle_time:
+                settle_time, name = other, what
+        return cls(_bounds(path), _bounds(end), settle_time, name)
 
 
 class ErrorWatch:
-    """Compares a reference with the measured state; allocates nothing."""
+    """Compares a reference with the measured state, without allocating memory."""
 
     def __init__(self, model: RobotModel):
         """Take the model, for its joints."""
@@ -74,17 +74,17 @@ class ErrorWatch:
         q: Array,
         v: Array,
     ) -> tuple[ResultCode, str] | None:
-        """Return how a goal ends at t [s] and why, or None: it goes on. `end`: its last point."""
-        on_the_way = t < end
-        bounds = tolerances.path if on_the_way else tolerances.end
+        """Return how a goal ends at t [s], or None: it continues. `end`: of its last point [s]."""
+        on_path = t < end
+        bounds = tolerances.path if on_path else tolerances.end
         if bounds is None or not self.violated(reference, q, v, bounds):
-            return None if on_the_way else (ResultCode.SUCCESSFUL, '')
-        if on_the_way:
+            return None if on_path else (ResultCode.SUCCESSFUL, '')
+        if on_path:
             return ResultCode.PATH_TOLERANCE_VIOLATED, self.describe(bounds, 'path', t)
-        if t <= end + tolerances.patience:
+        if t <= end + tolerances.settle_time:
             return None
         text = self.describe(bounds, 'goal', t)
-        text += f', {tolerances.patience:.6g} s ({tolerances.patience_name}) after its end'
+        text += f', {tolerances.settle_time:.6g} s ({tolerances.settle_name}) after its end'
         return ResultCode.GOAL_TOLERANCE_VIOLATED, text
 
     def violated(self, reference: Reference, q: Array, v: Array, bounds: Array) -> bool:
@@ -103,7 +103,7 @@ class ErrorWatch:
         return bool(np.count_nonzero(beyond))
 
     def describe(self, bounds: Array, what: str, t: float) -> str:
-        """Return what `violated` has just found: joint, error, tolerance and time."""
+        """Return the violation that `violated` found: joint, error, tolerance and time."""
         row, joint = np.argwhere(self._beyond[: len(bounds)])[0]
         quantity = ('position', 'velocity')[row]
         of = unit(quantity, bool(self._model.prismatic[joint]))

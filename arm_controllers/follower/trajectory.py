@@ -70,7 +70,7 @@ class Trajectory:
     def evaluate(self, t: float, reference: Reference) -> None:
         """Write position, velocity, acceleration and effort at t [s] into `reference`.
 
-        A pure function of t; allocates nothing to speak of.
+        A pure function of t, almost without allocations.
         """
         times = self._times
         if t >= times[-1]:
@@ -107,13 +107,13 @@ class Trajectory:
         )
 
     def in_steps(self) -> 'Trajectory':
-        """Return the motion that is at each knot's position until the next knot."""
+        """Return the trajectory that rests at each knot's position until the next knot."""
         steps = np.zeros_like(self.coefficients)
         steps[:, 0] = self.coefficients[:, 0]
         return Trajectory(self.times, steps, self.efforts, self.last)
 
     def with_knots(self, times: Array) -> 'Trajectory':
-        """Return the same motion on more knots; from its end on it rests."""
+        """Return the same trajectory on more knots; after its end it rests."""
         t = times[:-1]
         i = np.searchsorted(self.times[1:-1], t, 'right')
         rests = t >= self.end

@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from arm_controllers.cycle_state import CycleState, Event, is_active, next_state
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.follower.state_steps import StateSteps, Step
+from arm_controllers.follower.state_sequence import StateOrder, StateSequence
 from arm_controllers.laws import State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
@@ -70,7 +70,7 @@ class ControlCycle:
         self._node, self.received, self.overtaken, self._published = node, 0, 0, 0
         self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
         self._last_state = time.monotonic()
-        self._steps = StateSteps(p.period_ns, p.mode == 'lockstep', model)
+        self._steps = StateSequence(p.period_ns, p.mode == 'lockstep', model)
         self._set(model, law)
 
         names = model.joint_names
@@ -171,7 +171,7 @@ class ControlCycle:
             return
         follower, law = self.follower, self.law
         step = steps.take(time_ns, q, v, sender)
-        if step is not Step.NEXT or not commanding:
+        if step is not StateOrder.NEXT or not commanding:
             self._begin(step, time_ns, q, v)
         self._last_state = time.monotonic()
         self.received += 1
@@ -237,14 +237,14 @@ class ControlCycle:
         self.handle(Event.LOSE, reason)
         self._drop(ArmError(reason))
 
-    def _begin(self, step: Step, time_ns: int, q: Array, v: Array) -> None:
+    def _begin(self, step: StateOrder, time_ns: int, q: Array, v: Array) -> None:
         """Begin again at a state that does not follow from the command before."""
         follower, commanding = self.follower, self.state is CycleState.COMMANDING
-        if commanding and step is Step.MISSED and follower.goals:
+        if commanding and step is StateOrder.MISSED and follower.goals:
             return  # the goals go on
-        if commanding and step is Step.JUMPED:
+        if commanding and step is StateOrder.JUMPED:
             follower.activate(time_ns, q, v, f'{self._steps.jump}; the arm holds')
-        elif not commanding or step is Step.MISSED:
+        elif not commanding or step is StateOrder.MISSED:
             follower.activate(time_ns, q, v)
         self._law_state = None
         self.goals.activate(time_ns)

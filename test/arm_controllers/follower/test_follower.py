@@ -461,3 +461,38 @@ def test_no_goal_whatever_its_numbers_crashes_the_follower_or_breaks_a_limit(wan
         assert np.isfinite(reference.row).all()
         assert (np.abs(reference.q) <= MODEL.position_upper + 1e-5).all()
         assert (np.abs(reference.v) <= MODEL.velocity_limit + 1e-5).all()
+
+
+# Looking ahead
+
+
+def test_peeking_a_horizon_in_every_period_changes_no_bit_of_the_motion():
+    plain, peeking = make(speed_scaling=0.7), make(speed_scaling=0.7)
+    wanted = goal([0.1, 0.4], [HOME + 0.02, HOME + 0.1], [REST + 0.2, REST])
+    later = goal([0.3], [HOME], start_ns=SECOND // 2)
+    for arm in (plain, peeking):
+        arm.set_goal(wanted, 0)
+        arm.set_goal(later, 0)
+    for time_ns in range(DT, 3 * SECOND, DT):
+        expected = plain.peek(time_ns).copy()
+        before = peeking.reference.row.copy()
+        rows = [peeking.peek(time_ns + k * DT).row.copy() for k in range(20)]
+        np.testing.assert_array_equal(peeking.reference.row, before)
+        np.testing.assert_array_equal(rows[0], expected.row)
+        if time_ns == SECOND // 5:
+            plain.scaling.wanted = peeking.scaling.wanted = 0.3
+        for arm in (plain, peeking):
+            arm.update(time_ns, expected.q, expected.v)
+        np.testing.assert_array_equal(peeking.reference.row, plain.reference.row)
+    found = ends(plain)
+    assert ends(peeking) == found
+    assert len(found) == 2
+
+
+def test_what_is_peeked_is_what_update_returns_at_full_speed():
+    arm = make()
+    arm.set_goal(goal([0.1, 0.4], [HOME + 0.02, HOME + 0.1], [REST + 0.2, REST]), 0)
+    horizon = [arm.peek(k * DT).row.copy() for k in range(1, 300)]
+    for k, row in enumerate(horizon, 1):
+        q, v = row[:6].copy(), row[6:12].copy()
+        np.testing.assert_array_equal(arm.update(k * DT, q, v).row, row)

@@ -1,14 +1,14 @@
-"""When a goal's only point is reached, where its own time cannot be kept, or says nothing."""
+"""Durations of trajectories to a single point, where the goal's time is 0 or too short."""
 
 import numpy as np
 
 from arm_dynamics.checks import Array
 
-_SHORTEST = 0.02  # motion to a single point at time zero [s]
+_SHORTEST = 0.02  # for a point at time zero [s]
 
 
-def quickest(way: Array, velocity_limit: Array, deceleration: Array) -> float:
-    """Return the time T [s] of a rest-to-rest cubic over `way` (k,) within these limits (k,).
+def shortest_time(way: Array, velocity_limit: Array, deceleration: Array) -> float:
+    """Return the time T [s] of a rest-to-rest cubic over `way` (k,) within limits (k,).
 
     Over a distance d its peaks are velocity 1.5 d/T and acceleration 6 d/T^2.
     """
@@ -18,12 +18,14 @@ def quickest(way: Array, velocity_limit: Array, deceleration: Array) -> float:
     return max(_SHORTEST, 1.01 * float(max(by_velocity, by_acceleration)))
 
 
-def at_full_speed(way: Array, v: Array, time: float, velocity_limit: Array, over: float) -> float:
+def time_within_limit(
+    way: Array, v: Array, time: float, velocity_limit: Array, over: float
+) -> float:
     """Return the time T >= `time` [s] of a cubic over `way` (k,) from velocity v (k,) to rest.
 
-    A slider sends where to be, and the time that the way takes at its speed. The cubic is up to
-    half as fast again half-way. Where the mean keeps the limit, but for the share `over`, T is the
-    first that lets the cubic keep it everywhere; else it is `time`, and the goal is too fast.
+    A slider sends a position, and the time to it at constant speed; the peak of the cubic is up
+    to 1.5 times faster. Where the mean velocity is within the limit times (1 + `over`), T is the
+    shortest time with the peak within the limit; else T is `time`, and the goal is too fast.
     """
     if (np.abs(way) > time * velocity_limit * (1.0 + over)).any():
         return time

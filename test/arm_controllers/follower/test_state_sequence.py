@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from following import HOME, MODEL
 
-from arm_controllers.follower.state_steps import StateSteps, Step
+from arm_controllers.follower.state_sequence import StateOrder, StateSequence
 from arm_dynamics.model import RobotModel
 
 PERIOD = 2_000_000
-NEXT, BACK, MISSED, JUMPED = Step.NEXT, Step.BACK, Step.MISSED, Step.JUMPED
+NEXT, BACK, MISSED, JUMPED = StateOrder
 REST = np.zeros(6)
 
 
 def steps(periods, lockstep=True):
     """Return what each of these stamps, in periods, is after the first."""
-    made = StateSteps(PERIOD, lockstep, MODEL)
+    made = StateSequence(PERIOD, lockstep, MODEL)
     found = [made.take(round(k * PERIOD), HOME, REST) for k in periods]
     assert made.time_ns == round(periods[-1] * PERIOD)
     return found[1:]
@@ -46,7 +46,7 @@ def test_an_earlier_state_is_a_step_back_and_time_goes_on_from_there(lockstep):
 
 
 def test_a_state_that_is_a_few_milliseconds_old_was_overtaken_on_its_way():
-    made = StateSteps(PERIOD, True, MODEL)
+    made = StateSequence(PERIOD, True, MODEL)
     made.take(1_000 * PERIOD, HOME, REST)
     assert [made.overtaken((1_000 - k) * PERIOD, 0.001) for k in (1, 2, 5)] == [True] * 3
     assert not made.overtaken(1_000 * PERIOD, 0.001)
@@ -56,7 +56,7 @@ def test_a_state_that_is_a_few_milliseconds_old_was_overtaken_on_its_way():
 
 @pytest.mark.parametrize('newest', [1, 2, 3, 5, 1000])
 def test_a_reset_is_told_from_a_state_that_was_overtaken_however_early_it_comes(newest):
-    made = StateSteps(PERIOD, True, MODEL)
+    made = StateSequence(PERIOD, True, MODEL)
     made.take(newest * PERIOD, HOME, REST)
     assert not made.overtaken(0, 0.001)  # the simulator's
     if newest > 1:
@@ -66,7 +66,7 @@ def test_a_reset_is_told_from_a_state_that_was_overtaken_however_early_it_comes(
 
 
 def test_states_of_a_long_period_may_be_overtaken_too():
-    made = StateSteps(50 * PERIOD, False, MODEL)
+    made = StateSequence(50 * PERIOD, False, MODEL)
     made.take(500 * PERIOD, HOME, REST)
     assert made.overtaken(450 * PERIOD, 0.001)
     assert not made.overtaken(350 * PERIOD, 0.001)
@@ -74,7 +74,7 @@ def test_states_of_a_long_period_may_be_overtaken_too():
 
 def after_rest(way, periods=1, v=REST, sender='here'):
     """Return how a state follows one at rest, that far away and so much later."""
-    made = StateSteps(PERIOD, False, MODEL)
+    made = StateSequence(PERIOD, False, MODEL)
     made.take(0, HOME, REST, 'here')
     made.take(PERIOD, HOME, REST, 'here')
     return made.take((1 + periods) * PERIOD, HOME + way, v, sender), made.jump
@@ -109,6 +109,6 @@ def test_states_of_two_simulators_do_not_follow_each_other_wherever_the_arm_stan
 
 def test_a_joint_without_a_speed_limit_may_be_anywhere():
     free = RobotModel.from_urdf(re.sub('velocity="[^"]*"', 'velocity="0"', MODEL.urdf))
-    made = StateSteps(PERIOD, False, free)
+    made = StateSequence(PERIOD, False, free)
     made.take(0, HOME, REST)
     assert made.take(PERIOD, HOME + 3.0, REST) is NEXT

@@ -1,0 +1,169 @@
+"""The trajectory that an arm follows, those scheduled after it, and how their goals end."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from arm_controllers.follower.goal import Goal, GoalError, GoalResult, ResultCode
+from arm_controllers.follower.speed_scaling import SpeedScaling
+from arm_controllers.follower.tolerances import GoalTolerances
+from arm_controllers.follower.trajectory import Array, Trajectory
+from arm_controllers.reference import Reference
+
+_REPLACED = 'replaced by a newer goal'
+
+
+@dataclass(eq=False)
+class Scheduled:
+    """A trajectory with its start, and its goal (None: holding or braking).
+
+    All stamps are those of states, minus the lag of `SpeedScaling` [ns].
+    """
+
+    start_ns: int  # the trajectory's time 0
+    from_ns: int  # when the trajectory takes over: at start_ns or later
+    trajectory: Trajectory
+    goal: Goal | None = None
+    end: float = 0.0  # time of the goal's last point [s]; the trajectory may brake after it
+    tolerances: GoalTolerances | None = None
+    scaled: bool = False  # whether speed scaling applies
+
+    def time(self, time_ns: int) -> float:
+        """Return the time [s] since the start."""
+        return (time_ns - self.start_ns) * 1e-9
+
+    def evaluate(self, time_ns: int, reference: Reference) -> None:
+        """Write the trajectory's value at a stamp into `reference`."""
+        self.trajectory.evaluate(self.time(time_ns), reference)
+
+
+class Schedule:
+    """The present trajectory and the waiting ones; each goal that ends becomes a result.
+
+    Attributes:
+        now: the present trajectory.
+        scaling: the speed at which trajectories of goals are followed.
+        waiting: the others, in order of their start.
+        results: ends of goals, oldest first; the reader takes them out.
+    """
+
+    def __init__(self, trajectory: Trajectory, scaling: SpeedScaling):
+        """Begin with a trajectory at time 0."""
+        self.now, self.scaling = Scheduled(0, 0, trajectory), scaling
+        self._planned = Reference(len(trajectory.last))
+        self.waiting: list[Scheduled] = []
+        self.results: deque[GoalResult] = deque()
+
+    @property
+    def all(self) -> list[Scheduled]:
+        """The present trajectory and the waiting ones."""
+        return [self.now, *self.waiting]
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        """The goals that have not ended: the followed one, then the waiting ones."""
+        return tuple(each.goal for each in self.all if each.goal is not None)
+
+    def at(self, time_ns: int) -> Scheduled:
+        """Return the trajectory of a stamp."""
+        for each in reversed(self.waiting):
+            if time_ns >= each.from_ns:
+                return each
+        return self.now
+
+    def planned(self, time_ns: int) -> Reference:
+        """Return the value at a stamp, at full speed; the same object each time."""
+        self.at(time_ns).evaluate(time_ns, self._planned)
+        return self._planned
+
+    def peek(self, time_ns: int) -> Reference:
+        """Return the value at a stamp, at the present speed; the same object each time."""
+        reference = self.planned(time_ns)
+        if not self.scaling.idle and self.at(time_ns).scaled:
+            self.scaling.apply(reference)
+        return reference
+
+    def slow_down(self, time_ns: int, step_ns: int, deceleration: Array) -> None:
+        """Advance speed scaling by the next step between states; braking goes at full speed.
+
+        `deceleration` (n,) limits the change of speed.
+        """
+        if self.now.scaled and self.now.time(time_ns) < self.now.trajectory.end:
+            self.now.evaluate(time_ns, self._planned)
+            self.scaling.advance(step_ns, self._planned.v, deceleration)
+        else:
+            self.scaling.rest()
+
+    def replace(self, trajectory: Trajectory, time_ns: int) -> None:
+        """Follow a trajectory without a goal from a stamp on, at full speed."""
+        self.now = Scheduled(time_ns, time_ns, trajectory)
+        self.scaling.rest()
+
+    def check_capacity(self, most: int, replacement: bool) -> None:
+        """Raise GoalError where no more goals may wait, or where none may replace another."""
+        if self.goals and not replacement:
+            raise GoalError(
+                'a goal has not ended, and allow_trajectory_replacement is false; cancel it first'
+            )
+        if len(self.waiting) >= most:
+            raise GoalError(
+                f'{len(self.waiting)} goals are waiting for their start; allowed:'
+                f' waiting_goals_limit = {most}'
+            )
+
+    def add(self, scheduled: Scheduled) -> None:
+        """Add a trajectory that waits for its start; it replaces those that start later."""
+        for other in [each for each in self.waiting if each.from_ns >= scheduled.from_ns]:
+            self._end(other, ResultCode.INVALID_GOAL, _REPLACED)
+            self.waiting.remove(other)
+        self.waiting.append(scheduled)
+
+    def start(self, time_ns: int) -> None:
+        """Start the waiting trajectories whose time has come; each replaces the one before it."""
+        while self.waiting and time_ns >= self.waiting[0].from_ns:
+            self.end(ResultCode.INVALID_GOAL, _REPLACED)
+            self.now = self.waiting.pop(0)
+
+    def end(self, code: ResultCode, message: str) -> None:
+        """End the followed goal, if any; its trajectory continues."""
+        self._end(self.now, code, message)
+
+    def end_waiting(self, code: ResultCode, message: str) -> None:
+        """End the waiting goals."""
+        for each in self.waiting:
+            self._end(each, code, message)
+        self.waiting.clear()
+
+    def cancel(
+        self,
+        identifier: object,
+        message: str = 'canceled',
+        code: ResultCode = ResultCode.SUCCESSFUL,
+    ) -> bool:
+        """End a goal on request, or all (None), and the goals that wait after it.
+
+        With the code SUCCESSFUL the goal is canceled, with another code aborted.
+
+        Returns:
+            Whether the followed goal is among them.
+        """
+        everything = identifier is None
+        meant = [
+            each
+            for each in self.all
+            if everything or (each.goal and each.goal.identifier == identifier)
+        ]
+        if not meant:
+            return False
+        first = self.all.index(meant[0])
+        for each in self.all[first:]:
+            if each in meant:
+                self._end(each, code, message, canceled=code is ResultCode.SUCCESSFUL)
+            else:
+                self._end(each, ResultCode.INVALID_GOAL, 'the goal before it was canceled')
+        del self.waiting[max(first - 1, 0) :]
+        return first == 0
+
+    def _end(self, each: Scheduled, code: ResultCode, text: str, canceled: bool = False) -> None:
+        if each.goal is not None:
+            self.results.append(GoalResult(each.goal.identifier, code, text, canceled))
+            each.goal = None
