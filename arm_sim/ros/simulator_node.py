@@ -15,6 +15,7 @@ from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_pa
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
+from arm_dynamics.robots import RobotArgument
 from arm_sim.plants.clock import Clock
 from arm_sim.plants.lockstep_clock import LockstepClock
 from arm_sim.plants.plant import plant_class
@@ -96,7 +97,7 @@ class SimulatorNode(Node):
             )
         joints = f'{model.nv} joints ({", ".join(model.joint_names)})'
         self._log.info(
-            f'{p.robot}: {joints}, engine {p.engine}, {p.mode}, '
+            f'{RobotArgument.of(p.robot).label}: {joints}, engine {p.engine}, {p.mode}, '
             f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'
         )
 

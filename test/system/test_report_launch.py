@@ -3,27 +3,29 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 
+from arm_system import ArmSystem
 from domains import fresh_domain
 from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
-from arm_sim.replay.ros import report, rerun
+from arm_sim.replay.ros import render, report, rerun
 from arm_sim.replay.ros.recorded_run import RecordedRun
 from arm_sim.runs.recorded_messages import messages_of
 
 
-def launched(folder):
+def launched(folder, *command, domain=''):
     """Return a folder with the files of a task over topics that begins with an approach."""
-    command = ['ros2', 'launch', 'arm_sim', 'sinusoid.launch.py', f'output_dir:={folder}']
+    command = command or ('sinusoid.launch.py', 'start:=rest')
     done = subprocess.run(
-        [*command, 'start:=rest'],
-        env=os.environ | {'ROS_DOMAIN_ID': fresh_domain()},
+        ['ros2', 'launch', 'arm_sim', *command, f'output_dir:={folder}'],
+        env=os.environ | {'ROS_DOMAIN_ID': domain or fresh_domain()},
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -82,6 +84,32 @@ def test_the_recorded_goals_again_give_every_bit(folder, capsys):
     printed = capsys.readouterr().out
     assert '1 goal under pd_feedforward_controller' in printed
     assert 'every bit is the same' in printed
+
+
+def test_an_arm_with_held_joints_beside_another_arm_is_read_from_its_own_recording(
+    tmp_path, capfd
+):
+    """The launch's URDF of the arm was in a temporary folder, which is gone."""
+    task = ('task.launch.py', 'task:=sinusoid', 'robot:=ur5e', 'namespace:=mine')
+    with ArmSystem() as other:
+        other.simulator()
+        other.wait(lambda: other.states, 'state')
+        folder = launched(
+            tmp_path, *task, 'joints:=shoulder_lift_joint,elbow_joint', domain=other.domain
+        )
+    recording = RecordedRun.load(folder)
+    assert {'/simulator', '/mine/simulator'} <= recording.parameters.keys()
+    assert not Path(recording.parameters['/mine/simulator']['robot']).exists()
+    assert (
+        'ur5e: 2 joints (shoulder_lift_joint, elbow_joint)' in (folder / 'printed.txt').read_text()
+    )
+    assert report.main([str(folder), '--json']) == 0
+    assert json.loads(capfd.readouterr().out) == json.loads((folder / 'report.json').read_text())
+    assert rerun.main([str(folder)]) == 0
+    assert render.recorded_arm(recording)[0].joint_names == (
+        'shoulder_lift_joint',
+        'elbow_joint',
+    )
 
 
 def test_a_rerun_with_another_arm_says_where_it_differs_first(folder):

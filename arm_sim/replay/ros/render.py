@@ -44,8 +44,7 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
     """
     if not recording.urdf:
         raise recording.lacks('robot_description')
-    simulated = any(name.endswith('/simulator') for name in recording.parameters)
-    known = recording.parameters_of('simulator') if simulated else {}
+    known = recording.parameters.get(f'{recording.namespace}/simulator', {})
     tool = known.get('tool_frame') or RobotArgument.of(known.get('robot', '')).tip_frame
     model = RobotModel.from_urdf(recording.urdf, tool or None)
     with suppress(ArmError):  # its file, where it is here too, is where meshes are looked for
