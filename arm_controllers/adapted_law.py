@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from arm_controllers.adapters.discrete_motion import DiscreteMotion
-from arm_controllers.adapters.drive_convention import DriveConvention, OverDrives
-from arm_controllers.adapters.known_friction import FrictionOfReference
+from arm_controllers.discrete_motion import DiscreteMotion
+from arm_controllers.drive_convention import DriveConvention, OverDrives
+from arm_controllers.known_friction import FrictionOfReference
 from arm_controllers.laws import Law
 
 

@@ -17,8 +17,8 @@ from arm_controllers.ros.running import make_executor, pin_to_core
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.plant import PlantParameters
 
 CORE = 0
 JOINTS = 6

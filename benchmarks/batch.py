@@ -21,16 +21,16 @@ from conditions import print_conditions
 from arm_controllers.reference import Reference
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.batch.batch_loop import run_batch
-from arm_sim.batch.batch_measures import BatchMeasures
-from arm_sim.batch.batch_plant import BatchPlant
-from arm_sim.batch.mujoco_batch import MujocoBatch
-from arm_sim.comparison.cases import Case, plant_parameters, task_of
-from arm_sim.comparison.laws import compared_class, compared_laws, law_parameters, make_law
-from arm_sim.comparison.monte_carlo import Ranges
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.experiments.cases import Case, plant_parameters, task_of
+from arm_sim.experiments.laws import compared_class, compared_laws, law_parameters, make_law
+from arm_sim.experiments.monte_carlo import Ranges
+from arm_sim.loop.batch_loop import run_batch
+from arm_sim.loop.batch_measures import BatchMeasures
+from arm_sim.loop.batch_plant import BatchPlant
+from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
+from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.robot import Robot
 
 CORES = os.cpu_count() or 1
 PERIOD = 1e-3

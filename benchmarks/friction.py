@@ -14,13 +14,13 @@ import numpy as np
 from conditions import print_conditions
 from identification import NOISE, PARAMETERS, other_arm
 
-from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
+from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.reference import Reference
-from arm_sim.comparison.laws import laws_with, make_law
-from arm_sim.plants.plant import RIGID_BODY_ENGINES, plant_class
-from arm_sim.runs.closed_loop import run_closed_loop
-from arm_sim.runs.measures import measure, track
-from arm_sim.runs.robot import Robot
+from arm_sim.experiments.laws import laws_with, make_law
+from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.loop.measures import measure, track
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, plant_class
 from arm_sim.tasks import make_task
 
 _HOLD = 2.0  # [s]

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 from conditions import print_conditions
 
-from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
+from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError
@@ -38,13 +38,13 @@ from arm_dynamics.identification import (
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
-from arm_sim.comparison.laws import make_law
-from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
-from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
-from arm_sim.runs.measures import rms, track
-from arm_sim.runs.record import Record
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
+from arm_sim.experiments.laws import make_law
+from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
+from arm_sim.loop.measures import rms, track
+from arm_sim.loop.record import Record
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.tasks import make_task
 
 NOISE = Imperfections(position_noise=1e-5, velocity_noise=1e-3, seed=11)

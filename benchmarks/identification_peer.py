@@ -30,8 +30,8 @@ from arm_dynamics.identification import (
     with_parameters,
 )
 from arm_dynamics.model import STANDSTILL, RobotModel
-from arm_sim.runs.measures import rms
-from arm_sim.runs.robot import Robot
+from arm_sim.loop.measures import rms
+from arm_sim.robot import Robot
 
 SIDE = Path(__file__).with_name('figaroh_side.py')
 

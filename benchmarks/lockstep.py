@@ -49,7 +49,7 @@ from arm_controllers.ros.running import make_executor
 from arm_sim.judging.processes import Group
 from arm_sim.judging.trials import controller_command
 from arm_sim.parameter_files import as_arguments, files_of
-from arm_sim.plants.plant import COMMAND_INTERFACE
+from arm_sim.simulation.plant import COMMAND_INTERFACE
 
 PERIOD = 0.002  # of config/ur5e.yaml [s]
 PATIENCE = 120  # with who does not answer [s]

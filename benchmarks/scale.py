@@ -18,11 +18,11 @@ from pathlib import Path
 import psutil
 from conditions import print_conditions
 
-from arm_sim.comparison import monte_carlo
-from arm_sim.comparison.cases import Case
-from arm_sim.comparison.monte_carlo import Ranges, run_monte_carlo
-from arm_sim.farm.executors import completed, executor
-from arm_sim.farm.work import Work
+from arm_sim.experiments import monte_carlo
+from arm_sim.experiments.cases import Case
+from arm_sim.experiments.executors import completed, executor
+from arm_sim.experiments.monte_carlo import Ranges, run_monte_carlo
+from arm_sim.experiments.work import Work
 
 ARMS = 500  # of a chunk
 CASE, LAWS = Case('ur5e', 'sinusoid', 'computed_torque'), ('computed_torque',)

@@ -1,9 +1,9 @@
 """The same tasks under every law over the real nodes, one after the other, and one table."""
 
-from arm_sim.comparison.laws import compared_laws
+from arm_sim.experiments.laws import compared_laws
 from arm_sim.launching import comparison
 from arm_sim.launching.arguments import argument, description, shared
-from arm_sim.plants.plant import RIGID_BODY_ENGINES
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
 
 MANY = 'one or more, separated by commas'

@@ -1,6 +1,6 @@
 """The arm is not the one that the laws know: error over one mismatch, law by law."""
 
-from arm_sim.comparison.sweeps import SWEEPS
+from arm_sim.experiments.sweeps import SWEEPS
 from arm_sim.launching import comparison
 from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.tasks import task_names

@@ -7,9 +7,9 @@ from dataclasses import fields
 
 from arm_dynamics.parameters import facts
 from arm_dynamics.published.motion_models import MOTION_TYPES
+from arm_sim.engines.motion_model import TASK_SPACE, MotionModelParameters
 from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.launching.tasks import run_arm, run_task
-from arm_sim.plants.motion_model_plant import TASK_SPACE, MotionModelParameters
 
 SIMULATOR = (
     'motion_type',

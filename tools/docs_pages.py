@@ -28,14 +28,14 @@ from arm_controllers.parameter_values import (  # noqa: E402
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_sim.cartesian.linear_move import LinearMoveParameters  # noqa: E402
-from arm_sim.cartesian.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
-from arm_sim.plants.plant import ENGINES, PlantParameters, plant_class  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
 from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
+from arm_sim.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
+from arm_sim.simulation.plant import ENGINES, PlantParameters, plant_class  # noqa: E402
 from arm_sim.tasks import task_class, task_names  # noqa: E402
 from arm_sim.view.ros.view_node import ViewParameters  # noqa: E402
-from arm_sim.viewer.ros.viewer_node import ViewerParameters  # noqa: E402
+from arm_sim.view.ros.viewer_node import ViewerParameters  # noqa: E402
 
 PACKAGES = {
     'arm_dynamics': 'What an arm is: model, kinematics, paths, identification.',
@@ -71,7 +71,7 @@ def on_page_markdown(text: str, **others: Any) -> str:
 def plant(name: str) -> str:
     """Return the page of a plant: what its module says, and its own parameters."""
     title, run = PLANTS[name]
-    module = f'arm_sim.plants.{name}_plant'
+    module = f'arm_sim.simulation.{name}_plant'
     if name not in ENGINES:
         module = f'arm_dynamics.published.{name}'
     text = import_module(module).__doc__ or ''

@@ -15,7 +15,7 @@ from launch.actions import DeclareLaunchArgument
 from samples import ROOT, Sample, words
 
 from arm_sim import executables
-from arm_sim.ros.known_parameters import known_nodes, known_parameters
+from arm_sim.launching.known_parameters import known_nodes, known_parameters
 
 # Verbs of `ros2` that pages name, and of `./ws`; what follows them is not looked at.
 VERBS = (

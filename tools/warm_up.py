@@ -6,8 +6,8 @@ from importlib import import_module
 from arm_dynamics.inverse_kinematics import warm_up
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.analytical_plant import AnalyticalPlant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.engines.analytical import AnalyticalPlant
+from arm_sim.simulation.plant import PlantParameters
 
 start = time.monotonic()
 model = RobotModel.from_urdf(find_urdf('ur5e'))
@@ -16,7 +16,7 @@ AnalyticalPlant(model, PlantParameters())
 for module in (
     'arm_controllers.ros.controller_node',
     'arm_sim.launching',
-    'arm_sim.plants.mujoco_plant',
+    'arm_sim.engines.mujoco',
     'arm_sim.ros.inverse_kinematics_node',
     'arm_sim.recording.ros.recorder',
     'arm_sim.ros.simulator_node',

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arm_controllers.adapters.discrete_motion import MOTIONS
-from arm_controllers.adapters.drive_convention import DriveConvention
-from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
+from arm_controllers.discrete_motion import MOTIONS
+from arm_controllers.drive_convention import DriveConvention
+from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, parameter
 from arm_dynamics.robots import ArmParameters

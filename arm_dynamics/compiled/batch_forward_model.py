@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.compiled.codegen.lanes import dynamics_source, inertia_values
-from arm_dynamics.compiled.codegen.links import Link, links_of
 from arm_dynamics.compiled.compiled_model import load_module
 from arm_dynamics.compiled.forward_model import ForwardModelParameters
 from arm_dynamics.compiled.joint_torques import ACTUATORS, FRICTION, FRICTION_INERTIA
 from arm_dynamics.compiled.lane_blocks import in_blocks
+from arm_dynamics.compiled.lanes import dynamics_source, inertia_values
+from arm_dynamics.compiled.links import Link, links_of
 from arm_dynamics.model import RobotModel
 
 # Those that ask for one acceleration per step.

@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array
-from arm_dynamics.compiled.codegen.lanes import (
+from arm_dynamics.compiled.compiled_model import load_module
+from arm_dynamics.compiled.lane_blocks import in_blocks
+from arm_dynamics.compiled.lanes import (
     dynamics_source,
     frame_source,
     inertia_values,
     regressor_source,
 )
-from arm_dynamics.compiled.codegen.links import links_of
-from arm_dynamics.compiled.compiled_model import load_module
-from arm_dynamics.compiled.lane_blocks import in_blocks
+from arm_dynamics.compiled.links import links_of
 from arm_dynamics.frames import FrameMotion
 from arm_dynamics.model import RobotModel
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.compiled.codegen.links import links_of
-from arm_dynamics.compiled.codegen.source import module_source
+from arm_dynamics.compiled.links import links_of
+from arm_dynamics.compiled.source import module_source
 from arm_dynamics.compiling import announce, cache_folder, digest
 from arm_dynamics.model import RobotModel
 

@@ -10,29 +10,24 @@ from pathlib import Path
 
 from rich.console import Console
 
-from arm_controllers.adapters.discrete_motion import MOTIONS
-from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
+from arm_controllers.discrete_motion import MOTIONS
+from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_sim.commands.progress import interruptible, progress
-from arm_sim.commands.refusals import exit_code
-from arm_sim.comparison.cases import Case, observe_cases, run_case, task_of
-from arm_sim.comparison.figures import law_figure
-from arm_sim.comparison.laws import compared_class, compared_laws, laws_with
-from arm_sim.comparison.monte_carlo import run_monte_carlo
-from arm_sim.comparison.over_topics import run_over_topics
-from arm_sim.comparison.parquet import parquet_writer
-from arm_sim.comparison.report import (
-    Report,
-    comparison_report,
-    monte_carlo_report,
-    sweep_report,
-)  # fmt: skip
-from arm_sim.comparison.sweeps import OF_EFFORT, SWEEPS, run_sweep, swept_values
-from arm_sim.farm.executors import executor
-from arm_sim.farm.work import Work
+from arm_sim.experiments.cases import Case, observe_cases, run_case, task_of
+from arm_sim.experiments.executors import executor
+from arm_sim.experiments.figures import law_figure
+from arm_sim.experiments.laws import compared_class, compared_laws, laws_with
+from arm_sim.experiments.monte_carlo import run_monte_carlo
+from arm_sim.experiments.over_topics import run_over_topics
+from arm_sim.experiments.parquet import parquet_writer
+from arm_sim.experiments.report import Report, comparison_report, monte_carlo_report, sweep_report
+from arm_sim.experiments.sweeps import OF_EFFORT, SWEEPS, run_sweep, swept_values
+from arm_sim.experiments.work import Work
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.plants.plant import RIGID_BODY_ENGINES as _ENGINES
+from arm_sim.progress import interruptible, progress
+from arm_sim.refusals import exit_code
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES as _ENGINES
 from arm_sim.tasks import compared_tasks, task_names
 
 # What runs a case; launches follow one another.

@@ -18,11 +18,11 @@ from arm_dynamics.checks import in_range
 from arm_dynamics.identification import Excitation, ExcitationParameters, plan
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import facts
-from arm_sim.commands.progress import progress
-from arm_sim.commands.refusals import exit_code
-from arm_sim.runs.goal_file import write_goal
-from arm_sim.runs.goals import goal_of
-from arm_sim.runs.robot import Robot
+from arm_sim.loop.goal_file import write_goal
+from arm_sim.loop.goals import goal_of
+from arm_sim.progress import progress
+from arm_sim.refusals import exit_code
+from arm_sim.robot import Robot
 
 _SAMPLE_PERIOD = 0.05  # between the points of the goal [s]
 _PERIODS = 40  # points per period at least

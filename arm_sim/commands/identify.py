@@ -12,9 +12,8 @@ from rich.console import Console
 
 from arm_dynamics.identification import IdentificationParameters, JointRegressor, identify
 from arm_dynamics.parameters import facts
-from arm_sim.commands.refusals import exit_code
-from arm_sim.identification import report
-from arm_sim.identification.drives import (
+from arm_sim.commands import identification_report as report
+from arm_sim.commands.identified_drives import (
     add_options,
     drive_facts,
     motor_table,
@@ -23,12 +22,13 @@ from arm_sim.identification.drives import (
     scales_of,
     without_scale,
 )
-from arm_sim.identification.files import write_arm
+from arm_sim.commands.identified_files import write_arm
+from arm_sim.loop.report import write_json
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.runs.recordings import read_samples
-from arm_sim.runs.report import write_json
-from arm_sim.runs.robot import Robot
+from arm_sim.recording.recorded_samples import read_samples
+from arm_sim.refusals import exit_code
+from arm_sim.robot import Robot
 
 
 @exit_code

@@ -13,17 +13,17 @@ from arm_controllers.laws import Law, law_class
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import in_range, one_of
 from arm_dynamics.model_error import with_error
-from arm_sim.commands.refusals import exit_code
-from arm_sim.farm.executors import executor, ordered
+from arm_sim.experiments.executors import executor, ordered
+from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.loop.learning import repeated
+from arm_sim.loop.measures import error_facts, track
+from arm_sim.loop.picture import PASSES, passes_figure
+from arm_sim.loop.report import write_json
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.plants.plant import ACTUATOR_FOR, PlantParameters, plant_class
-from arm_sim.runs.closed_loop import Imperfections
-from arm_sim.runs.learning import repeated
-from arm_sim.runs.measures import error_facts, track
-from arm_sim.runs.picture import PASSES, passes_figure
-from arm_sim.runs.report import write_json
-from arm_sim.runs.robot import Robot, model_error_of
+from arm_sim.refusals import exit_code
+from arm_sim.robot import Robot, model_error_of
+from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters, plant_class
 from arm_sim.tasks import make_task, task_names
 
 _ERRORS = (

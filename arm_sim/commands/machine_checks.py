@@ -115,7 +115,7 @@ def folders() -> list[Finding]:
 
 def graphics() -> list[Finding]:
     """OpenGL with a window, for the viewer, and without, for films."""
-    from arm_sim.viewer.offscreen import BACKENDS, HELP, why_not
+    from arm_sim.view.offscreen import BACKENDS, HELP, why_not
 
     display = os.environ.get('WAYLAND_DISPLAY') or os.environ.get('DISPLAY')
     window = Finding('window', State.GOOD, f'display {display}')

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from arm_controllers.adapters.discrete_motion import MOTIONS
-from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
+from arm_controllers.discrete_motion import MOTIONS
+from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_sim.commands.refusals import exit_code
-from arm_sim.margins.agreement import agreement_of
-from arm_sim.margins.margins import Loop, margins_of
-from arm_sim.margins.report import facts, listing, margins_figure
+from arm_sim.loop.report import write_json
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.plants.plant import RIGID_BODY_ENGINES
-from arm_sim.runs.report import write_json
+from arm_sim.refusals import exit_code
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
+from arm_sim.tuning.agreement import agreement_of
+from arm_sim.tuning.margins import Loop, margins_of
+from arm_sim.tuning.margins_report import facts, listing, margins_figure
 
 
 def parser() -> argparse.ArgumentParser:

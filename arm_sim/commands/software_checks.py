@@ -119,7 +119,7 @@ def optional() -> list[Finding]:
     """What else is installed, and what it is for."""
     from packaging.requirements import Requirement
 
-    from arm_sim.viewer.film_files import ffmpeg
+    from arm_sim.view.film_files import ffmpeg
 
     found = []
     for text in requires('arm_sim') or ():

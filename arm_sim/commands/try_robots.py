@@ -10,15 +10,15 @@ from functools import partial
 from rich.console import Console
 
 from arm_dynamics.checks import in_range
-from arm_sim.commands.progress import interruptible, progress
-from arm_sim.commands.refusals import exit_code
-from arm_sim.farm.executors import executor, ordered
+from arm_sim.experiments.executors import executor, ordered
+from arm_sim.loop.report import plain, write_json
 from arm_sim.output_folder import whole_file, writable_folder
 from arm_sim.pictures import save
+from arm_sim.progress import interruptible, progress
+from arm_sim.refusals import exit_code
 from arm_sim.robot_trials.arms import all_arms
 from arm_sim.robot_trials.report import Trials
 from arm_sim.robot_trials.tried import SIZE, try_robot
-from arm_sim.runs.report import plain, write_json
 
 _FEW = 4  # arms, whose pictures are larger
 

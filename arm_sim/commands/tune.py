@@ -13,10 +13,10 @@ from rich.console import Console
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_sim.commands.progress import interruptible, progress
-from arm_sim.farm.executors import executor
+from arm_sim.experiments.executors import executor
 from arm_sim.output_folder import writable_folder
-from arm_sim.plants.plant import RIGID_BODY_ENGINES
+from arm_sim.progress import interruptible, progress
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
 from arm_sim.tuning.gains import FREQUENCIES, GainSpace
 from arm_sim.tuning.report import Tuned

@@ -17,8 +17,8 @@ from rich.live import Live
 from rich.table import Table
 
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.commands.refusals import exit_code
-from arm_sim.runs.report import write_json
+from arm_sim.loop.report import write_json
+from arm_sim.refusals import exit_code
 from arm_sim.tasks.pose_hold.objective import (
     OFF_BY,
     PUBLISHED_I,

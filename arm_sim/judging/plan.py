@@ -23,10 +23,10 @@ import yaml
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
-from arm_sim.plants.drives import DriveParameters
-from arm_sim.plants.plant import COMMAND_INTERFACE, RIGID_BODY_ENGINES
-from arm_sim.runs.measures import Measures
-from arm_sim.runs.robot import Robot, model_error_of
+from arm_sim.loop.measures import Measures
+from arm_sim.robot import Robot, model_error_of
+from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.plant import COMMAND_INTERFACE, RIGID_BODY_ENGINES
 from arm_sim.tasks import Task, make_task, task_names
 
 # What may have a limit.

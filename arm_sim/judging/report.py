@@ -13,8 +13,8 @@ from rich.table import Table
 
 from arm_sim import pictures
 from arm_sim.judging.verdict import Judgement
+from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
-from arm_sim.runs.report import write_json
 
 FILES = ('judgement.md', 'judgement.json', 'judgement.xml', 'judgement.png')
 # Heading, measure, format.

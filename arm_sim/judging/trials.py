@@ -18,13 +18,13 @@ from arm_dynamics.model import RobotModel
 from arm_sim.judging.plan import MEASURES, Plan, Trial
 from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
+from arm_sim.loop.measures import measure, track
+from arm_sim.loop.record import RECORD, Record
+from arm_sim.loop.report import Check
 from arm_sim.output_folder import writable_folder
 from arm_sim.own_domain import own_domain
 from arm_sim.parameter_files import merged
-from arm_sim.runs.measures import measure, track
-from arm_sim.runs.record import RECORD, Record
-from arm_sim.runs.report import Check
-from arm_sim.runs.robot import Robot
+from arm_sim.robot import Robot
 
 _LAUNCH_FILES = ('.launch.py', '.launch.xml', '.launch.yaml', '.launch.yml')
 _LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']

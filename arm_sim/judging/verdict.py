@@ -8,7 +8,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_sim.judging.plan import Plan, Trial
-from arm_sim.runs.report import Check
+from arm_sim.loop.report import Check
 
 
 @dataclass(frozen=True)

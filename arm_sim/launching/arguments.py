@@ -10,15 +10,15 @@ from typing import Any
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_controllers.adapters.discrete_motion import MOTIONS
-from arm_controllers.adapters.known_friction import FRICTION_VELOCITIES
+from arm_controllers.discrete_motion import MOTIONS
+from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError, unknown
 from arm_sim.launching.ends import certain_end
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.plants.plant import COMMAND_INTERFACE, ENGINES
+from arm_sim.simulation.plant import COMMAND_INTERFACE, ENGINES
 
 # What the argument `controller` may be.
 CONTROLLERS = ['none', 'external', *law_names()]

@@ -22,7 +22,7 @@ from arm_sim.launching.beside import beside_arm
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.plants.plant import (
+from arm_sim.simulation.plant import (
     ACTUATOR_FOR,
     COMMAND_INTERFACE,
     PlantParameters,

@@ -13,8 +13,8 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.launching.arguments import RECORD, namespace_of, number_of
 from arm_sim.launching.config import config_file, robot_parameter
 from arm_sim.launching.processes import ending, node_process
+from arm_sim.view.ros.tools import missing, plot, rviz
 from arm_sim.view.server import HELP, has_viser
-from arm_sim.viewer.ros.tools import missing, plot, rviz
 
 
 def beside_arm(

@@ -10,7 +10,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.parameter_files import files_of, merged
-from arm_sim.runs.robot import Robot
+from arm_sim.robot import Robot
 
 
 def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
@@ -33,7 +33,7 @@ def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> 
     if not RobotArgument.of(robot).is_shipped:
         sections = Robot.load(robot, config).sections_for(law)
     if config:
-        from arm_sim.ros.known_parameters import check_parameter_file  # imports all
+        from arm_sim.launching.known_parameters import check_parameter_file  # imports all
 
         check_parameter_file(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
     told = {

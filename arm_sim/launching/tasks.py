@@ -15,7 +15,7 @@ from arm_sim.launching.arguments import RECORD, argument, namespace_of
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
 from arm_sim.launching.processes import task_node
-from arm_sim.runs.robot import Robot, model_error_of
+from arm_sim.robot import Robot, model_error_of
 from arm_sim.tasks import Task, make_task, task_class
 
 
@@ -66,7 +66,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
 
     `given` are the values of the arguments of `task.launch.py`.
     """
-    from arm_sim.comparison import cases, laws, over_topics  # they bring every law
+    from arm_sim.experiments import cases, laws, over_topics  # they bring every law
 
     robot = Robot.load(given['robot'], given['config'])
     case = over_topics.case_of(given, robot.model)

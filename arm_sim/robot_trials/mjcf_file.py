@@ -5,10 +5,10 @@ from pathlib import Path
 import mujoco
 
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.mujoco_inertias import refused_inertias
-from arm_sim.plants.mujoco_plant import arm_spec
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import arm_spec
+from arm_sim.robot import Robot
+from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.plant import PlantParameters
 
 
 def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:

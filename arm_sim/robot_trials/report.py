@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from arm_dynamics.robots import RobotArgument
-from arm_sim.comparison.report import Listing
+from arm_sim.experiments.report import Listing
 from arm_sim.pictures import TEXT, panels
 from arm_sim.robot_trials.tried import Tried
 

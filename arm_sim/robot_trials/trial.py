@@ -11,10 +11,10 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.model import RobotModel
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters, check_model
-from arm_sim.runs.closed_loop import run_closed_loop
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters, check_model
 
 END_ERROR = 1e-3  # of holding and of a goal [rad | m]
 REACHED = 0.99  # share of reachable poses that inverse kinematics must find

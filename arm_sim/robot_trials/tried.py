@@ -7,11 +7,11 @@ from tempfile import TemporaryDirectory
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.robots import RobotArgument
+from arm_sim.robot import Robot
 from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.trial import Trial, drives_of, trial_of
-from arm_sim.runs.robot import Robot
-from arm_sim.viewer.arm_picture import arm_picture
-from arm_sim.viewer.offscreen import Picture
+from arm_sim.view.arm_picture import arm_picture
+from arm_sim.view.offscreen import Picture
 
 SIZE = 168  # of a picture among many, each way [pixels]
 

@@ -16,9 +16,9 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.running import now_and_then
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.claims import REJECTION_TIME, Claim, CompetingError, Endpoint
-from arm_sim.plants.clock import Clock
-from arm_sim.recording.ros.loop_messages import COMMAND, LoopMessages
+from arm_sim.ros.loop_messages import COMMAND, LoopMessages
+from arm_sim.simulation.claims import REJECTION_TIME, Claim, CompetingError, Endpoint
+from arm_sim.simulation.clock import Clock
 
 # How often the graph is read, and the claims are published if they have changed [s].
 _LOOK = 0.25

@@ -10,10 +10,10 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.running import now_and_then
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.clock import Clock
-from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.state_output import StateOutput
+from arm_sim.simulation.clock import Clock
+from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 

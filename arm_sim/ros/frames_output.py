@@ -10,7 +10,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_controllers.ros.running import now_and_then
-from arm_sim.plants.simulation import Simulation
+from arm_sim.simulation.simulation import Simulation
 
 _QOS = QoSProfile(depth=100)  # as tf2 has
 _LOOK = 0.2  # period of the search for subscribers [s]

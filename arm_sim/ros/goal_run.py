@@ -26,10 +26,10 @@ from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
-from arm_sim.plants.realtime_clock import TOO_SLOW_HELP
-from arm_sim.recording.ros import loop_messages
+from arm_sim.loop.record import JointStates
+from arm_sim.ros import loop_messages
 from arm_sim.ros.waiting import Waiting
-from arm_sim.runs.record import JointStates
+from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
 
 # In lock-step simulated time runs at most this number of states ahead of those that have arrived:
 # Fast DDS keeps 512 KiB for a process that lags behind.

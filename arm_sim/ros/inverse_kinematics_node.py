@@ -167,7 +167,7 @@ class InverseKinematicsNode(Node):
         response.positions = array('d', result.q.tobytes())
         answer(response, result)
         if result.success and request.timing:
-            from arm_sim.cartesian.ros.timed_paths import answer_timed  # loads SciPy
+            from arm_sim.ros.timed_paths import answer_timed  # loads SciPy
 
             answer_timed(self.model, poses, result.q[0], options['frame'], request, response)
 

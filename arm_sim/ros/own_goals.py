@@ -14,7 +14,7 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import Array
-from arm_sim.plants.simulation import Simulation
+from arm_sim.simulation.simulation import Simulation
 
 # Lock-step: how long time goes on before other callbacks have their turn, and how often [s].
 _SLICE, _EVERY = 5e-3, 1e-3

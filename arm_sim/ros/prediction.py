@@ -17,11 +17,11 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import ArmParameters
-from arm_sim.plants.plant import plant_class
-from arm_sim.plants.simulation import Simulation
+from arm_sim.loop.learning import Learner
+from arm_sim.loop.record import Record
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
-from arm_sim.runs.learning import Learner
-from arm_sim.runs.record import Record
+from arm_sim.simulation.plant import plant_class
+from arm_sim.simulation.simulation import Simulation
 from arm_sim.tasks import Task
 
 

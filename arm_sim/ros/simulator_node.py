@@ -16,13 +16,9 @@ from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
 from arm_dynamics.robots import RobotArgument
-from arm_sim.plants.clock import Clock
-from arm_sim.plants.lockstep_clock import LockstepClock
-from arm_sim.plants.plant import plant_class
-from arm_sim.plants.realtime_clock import RealtimeClock
-from arm_sim.recording.ros.loop_messages import LoopMessages
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
+from arm_sim.ros.loop_messages import LoopMessages
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
 from arm_sim.ros.simulator_setup import (
     LIVE,
@@ -33,6 +29,10 @@ from arm_sim.ros.simulator_setup import (
     timing,
 )
 from arm_sim.ros.state_output import OneSimulator, StateOutput
+from arm_sim.simulation.clock import Clock
+from arm_sim.simulation.lockstep_clock import LockstepClock
+from arm_sim.simulation.plant import plant_class
+from arm_sim.simulation.realtime_clock import RealtimeClock
 from arm_sim.standards.ros.simulation_services import SimulationServices
 
 # How often a clock ticks that expects messages to be lost [s].

@@ -12,10 +12,10 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.robots import ArmParameters, find_urdf
-from arm_sim.plants.limits import Limits
-from arm_sim.plants.plant import Plant, check_model, plant_class
-from arm_sim.plants.simulation import Simulation
 from arm_sim.ros.state_output import StateOutput
+from arm_sim.simulation.limits import Limits
+from arm_sim.simulation.plant import Plant, check_model, plant_class
+from arm_sim.simulation.simulation import Simulation
 
 
 @dataclass(frozen=True)

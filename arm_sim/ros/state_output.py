@@ -26,9 +26,9 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, LATCHED_QOS,
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.checks import ArmError
 from arm_sim.executables import LAUNCH
-from arm_sim.plants.simulation import Simulation
-from arm_sim.recording.ros.loop_messages import STATE, LoopMessages
 from arm_sim.ros.frames_output import FramesOutput
+from arm_sim.ros.loop_messages import STATE, LoopMessages
+from arm_sim.simulation.simulation import Simulation
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
 _LONGEST_WAIT = 2.0  # for one that is just ending, or that the graph still shows [s]

@@ -18,19 +18,19 @@ from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_dynamics.robots import ArmParameters, RobotArgument
+from arm_sim.loop.closed_loop import Push
+from arm_sim.loop.goals import goal_reference
+from arm_sim.loop.learning import GoalLearner
+from arm_sim.loop.measures import Tracking, error_facts, track
+from arm_sim.loop.outcome import load_pictures, outcome, print_outcome, write_outcome
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.recording.ros.recorder import Recorder
+from arm_sim.robot import Robot
 from arm_sim.ros.goal_run import GoalRun
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import RunningNodes
-from arm_sim.runs.closed_loop import Push
-from arm_sim.runs.goals import goal_reference
-from arm_sim.runs.learning import GoalLearner
-from arm_sim.runs.measures import Tracking, error_facts, track
-from arm_sim.runs.outcome import load_pictures, outcome, print_outcome, write_outcome
-from arm_sim.runs.record import Record
-from arm_sim.runs.report import plain
-from arm_sim.runs.robot import Robot
 from arm_sim.tasks import Run, Task, task_class
 
 _PROGRESS_LINES = 5

@@ -5,7 +5,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from arm_dynamics.checks import Array
-from arm_sim.plants.simulation import Simulation
+from arm_sim.simulation.simulation import Simulation
 from arm_sim.standards.name_filter import name_filter
 
 

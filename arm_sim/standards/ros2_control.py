@@ -10,7 +10,7 @@ import yaml
 
 from arm_dynamics.checks import ArmError, text_of
 from arm_dynamics.model import RobotModel
-from arm_sim.plants.plant import COMMAND_INTERFACE
+from arm_sim.simulation.plant import COMMAND_INTERFACE
 
 # What a hardware interface by topics is called, by the package that has it.
 PLUGINS = {

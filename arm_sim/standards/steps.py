@@ -1,7 +1,7 @@
 """So many control periods of a clock that is paused, then it stands again."""
 
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.clock import Clock
+from arm_sim.simulation.clock import Clock
 
 
 class Steps:

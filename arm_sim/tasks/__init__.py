@@ -20,13 +20,13 @@ from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.plugins import PluginRegistry
-from arm_sim.plants.plant import Plant
-from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
-from arm_sim.runs.goals import goal_of, led_in, sampled
-from arm_sim.runs.measures import Tracking, summarize
-from arm_sim.runs.record import Record
-from arm_sim.runs.report import Check, common_rows
-from arm_sim.runs.robot import Robot
+from arm_sim.loop.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.loop.goals import goal_of, led_in, sampled
+from arm_sim.loop.measures import Tracking, summarize
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import Check, common_rows
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import Plant
 
 TASKS = PluginRegistry('task', __name__, 'arm_sim.tasks', ('Parameters', 'reference'))
 
@@ -219,7 +219,7 @@ class Task:
 
     def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
         """Return the picture, a matplotlib Figure."""
-        from arm_sim.runs.picture import tracking_figure
+        from arm_sim.loop.picture import tracking_figure
 
         return tracking_figure(run.record, run.tracking, report, self.event)
 

@@ -12,8 +12,8 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.identification import ExcitationParameters, plan
 from arm_dynamics.parameters import parameter
-from arm_sim.runs.goal_file import read_goal
-from arm_sim.runs.goals import goal_reference, sampled
+from arm_sim.loop.goal_file import read_goal
+from arm_sim.loop.goals import goal_reference, sampled
 from arm_sim.tasks import Task
 
 _CHECKED = 100  # configurations on the way to the start, for clearance

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.runs import closed_loop
+from arm_sim.loop import closed_loop
 from arm_sim.tasks import Task
 
 

@@ -13,8 +13,8 @@ from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid as JointSinusoid
 from arm_dynamics.checks import Array, in_range, per_joint
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_sim.runs.measures import rms
-from arm_sim.runs.report import Check, common_rows
+from arm_sim.loop.measures import rms
+from arm_sim.loop.report import Check, common_rows
 from arm_sim.tasks import Run, Task
 
 _APART = 1e-6  # from a limit, more than rounding [rad | m]
@@ -88,7 +88,7 @@ class Sinusoid(Task):
 
     def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
         """Draw positions with their reference, and errors below."""
-        from arm_sim.runs.picture import joints_figure
+        from arm_sim.loop.picture import joints_figure
 
         return joints_figure(run.record, run.tracking, report, self.robot.model)
 

@@ -7,7 +7,7 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.runs.goals import sampled
+from arm_sim.loop.goals import sampled
 from arm_sim.tasks import Task
 
 RISE = 0.4  # [s] in a goal

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from arm_dynamics.checks import Array
 from arm_sim import pictures
-from arm_sim.comparison.report import Listing
+from arm_sim.experiments.report import Listing
+from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
-from arm_sim.runs.report import write_json
 from arm_sim.tuning.search import Found, Margins, Outcome
 from arm_sim.tuning.trial import Trial
 

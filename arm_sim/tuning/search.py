@@ -11,7 +11,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.farm.executors import completed
+from arm_sim.experiments.executors import completed
 from arm_sim.tuning.gains import GainSpace
 from arm_sim.tuning.trial import Drawn, Trial, try_gains
 

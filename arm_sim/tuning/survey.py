@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
-from arm_sim.comparison.report import Listing
+from arm_sim.experiments.report import Listing
 from arm_sim.output_folder import whole_file
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Outcome, validate

@@ -14,15 +14,15 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.batch.batch_choice import batch_of
-from arm_sim.batch.batch_loop import run_batch
-from arm_sim.batch.batch_measures import BatchMeasures
-from arm_sim.batch.many_arms import ManyArms
-from arm_sim.batch.mujoco_batch import MujocoBatch
-from arm_sim.comparison.monte_carlo import Ranges, tabulated
-from arm_sim.plants.plant import ACTUATOR_FOR, PlantParameters
-from arm_sim.runs.closed_loop import Imperfections, replacement
-from arm_sim.runs.robot import Robot
+from arm_sim.experiments.monte_carlo import Ranges, tabulated
+from arm_sim.loop.batch_choice import batch_of
+from arm_sim.loop.batch_loop import run_batch
+from arm_sim.loop.batch_measures import BatchMeasures
+from arm_sim.loop.closed_loop import Imperfections, replacement
+from arm_sim.loop.many_arms import ManyArms
+from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters
 from arm_sim.tasks import Task, make_task
 
 SHAKING = 0.1  # chatter over the effort limits from which an arm counts as unstable

@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_sim.view.arm_shapes import Shape
-from arm_sim.viewer.scene import Scene
+from arm_sim.view.scene import Scene
 
 Colour = tuple[int, int, int]
 _OPACITY = 0.35  # of a ghost

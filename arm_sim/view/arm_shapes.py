@@ -8,7 +8,7 @@ import trimesh
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
-from arm_sim.viewer.scene import Scene
+from arm_sim.view.scene import Scene
 
 _AROUND = 40  # corners of a circle
 _KIND = mujoco.mjtGeom

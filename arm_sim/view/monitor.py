@@ -8,7 +8,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_sim.view.event_log import EventLog
 from arm_sim.view.history import History
-from arm_sim.viewer.trail import Trail
+from arm_sim.view.trail import Trail
 
 _OLD = 1.0  # age at which a reference is no longer shown [s]
 

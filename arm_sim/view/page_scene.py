@@ -9,9 +9,9 @@ from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_sim.view.arm_figure import ArmFigure
 from arm_sim.view.arm_shapes import arm_shapes
+from arm_sim.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for
 from arm_sim.view.monitor import ArmMonitor
-from arm_sim.viewer.camera import FIELD_OF_VIEW, View, axes_of, camera_for
-from arm_sim.viewer.scene import Scene
+from arm_sim.view.scene import Scene
 
 _REFERENCE, _SLIDERS = (70, 110, 180), (245, 130, 30)  # colours of the ghosts
 _APART = 0.0005  # nearer to the arm, the reference's ghost would only blur it [m]

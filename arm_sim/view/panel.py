@@ -9,10 +9,10 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
+from arm_sim.view.error_scale import ErrorScale
 from arm_sim.view.monitor import ArmMonitor, GoalProgress
 from arm_sim.view.plots import Plots
 from arm_sim.view.slider_moves import slider_ranges
-from arm_sim.viewer.error_scale import ErrorScale
 
 _AXES = {
     f'{sign}{axis}': float(f'{sign}1') * np.eye(3)[k]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from running_law import RunningLaw
 
-from arm_controllers.adapters.discrete_motion import DiscreteMotion
+from arm_controllers.discrete_motion import DiscreteMotion
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
@@ -14,11 +14,11 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.comparison.cases import Case, run_case
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.runs.measures import track
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.experiments.cases import Case, run_case
+from arm_sim.loop.measures import track
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
 
 ROBOT = Robot.load('ur5e')

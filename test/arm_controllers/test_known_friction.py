@@ -8,24 +8,21 @@ from running_law import RunningLaw
 from scripts import load_script
 
 from arm_controllers.adapted_law import adapted_law
-from arm_controllers.adapters.known_friction import (
-    FRICTION_VELOCITIES,
-    REVERSAL,
-)
+from arm_controllers.known_friction import FRICTION_VELOCITIES, REVERSAL
 from arm_controllers.laws import law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main as compare
-from arm_sim.comparison.batches import measure_batch
-from arm_sim.comparison.cases import Case, measure_case
-from arm_sim.comparison.laws import make_law
-from arm_sim.comparison.over_topics import case_of, launch_arguments
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters
-from arm_sim.runs.closed_loop import Imperfections
-from arm_sim.runs.measures import measure, track
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.experiments.batches import measure_batch
+from arm_sim.experiments.cases import Case, measure_case
+from arm_sim.experiments.laws import make_law
+from arm_sim.experiments.over_topics import case_of, launch_arguments
+from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.loop.measures import measure, track
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
 from arm_sim.tasks import make_task
 
 STUDY, UR5E = load_script('benchmarks/identification.py'), Robot.load('ur5e')

@@ -8,8 +8,8 @@ from arms import MIXED
 from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.model import STANDSTILL
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.plant import PlantParameters
 
 ROBOTS = ('ur5e', 'ur5e_menagerie')
 

@@ -8,8 +8,8 @@ from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
-from arm_sim.runs.closed_loop import run_closed_loop
+from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 
 HOME = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 SWING = Sinusoid((0.3, 0.2, 0.4, 0.3, 0.3, 0.3), 0.5, HOME)

@@ -14,11 +14,11 @@ from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.descriptions import mjcf_model, named_models
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.robots import RobotArgument, find_urdf
-from arm_sim.plants.limits import Limits
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters, check_model
-from arm_sim.plants.simulation import Simulation
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.robot import Robot
+from arm_sim.simulation.limits import Limits
+from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.simulation import Simulation
 
 MJCF = """<mujoco model="arm">
   <compiler angle="degree" autolimits="true"/>

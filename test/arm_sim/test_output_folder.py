@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from arm_dynamics.checks import ArmError
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
 from arm_sim.pictures import new_figure, save
-from arm_sim.runs.record import Record
-from arm_sim.runs.report import write_json
 
 MANY = np.arange(1e4).reshape(-1, 10)
 

@@ -10,8 +10,8 @@ import pytest
 from matplotlib.text import Text
 
 from arm_sim import pictures
-from arm_sim.runs.picture import draw_errors, draw_torques
-from arm_sim.runs.record import Record
+from arm_sim.loop.picture import draw_errors, draw_torques
+from arm_sim.loop.record import Record
 
 
 def test_names_beside_curves_keep_the_order_of_the_ends_and_do_not_overlap():

@@ -2,11 +2,11 @@
 
 from following import HOME, MODEL
 
-from arm_sim.plants.lockstep_clock import LockstepClock
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.plants.realtime_clock import RealtimeClock
-from arm_sim.plants.simulation import Simulation
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.lockstep_clock import LockstepClock
+from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.realtime_clock import RealtimeClock
+from arm_sim.simulation.simulation import Simulation
 
 PERIOD = 2_000_000
 GRAVITY = MODEL.gravity_torque(HOME)

@@ -8,15 +8,15 @@ from domains import fresh_domain
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.ros.controller_node import ControllerNode
-from arm_sim.cartesian.ros.linear_move_node import LinearMoveNode
-from arm_sim.cartesian.ros.tip_servo_node import TipServoNode
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
+from arm_sim.ros.linear_move_node import LinearMoveNode
 from arm_sim.ros.simulator_node import SimulatorNode
 from arm_sim.ros.task_node import TaskNode
+from arm_sim.ros.tip_servo_node import TipServoNode
 from arm_sim.tasks import task_names
 from arm_sim.view.ros.view_node import ViewNode
-from arm_sim.viewer.ros.viewer_node import ViewerNode
+from arm_sim.view.ros.viewer_node import ViewerNode
 
 MAKERS = {
     'simulator': SimulatorNode,

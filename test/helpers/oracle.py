@@ -7,7 +7,7 @@ import numpy as np
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, goal
 
-from arm_sim.plants.limits import Limits
+from arm_sim.simulation.limits import Limits
 
 SLACK = 1e-6
 DRIVE = 1.1 * Limits().speed_limit_factor  # a tenth for the way to the brake

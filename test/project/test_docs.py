@@ -35,7 +35,7 @@ def test_every_path_that_a_page_names_exists(page):
     assert [name for name in sorted(named) if 'my_' not in name and not exists(name)] == []
 
 
-def test_the_page_on_architecture_names_every_room():
+def test_the_page_on_architecture_names_every_folder():
     text = (ROOT / 'docs' / 'architecture.md').read_text()
     rooms = {
         path.parent for package in PACKAGES for path in (ROOT / package).glob('*/__init__.py')

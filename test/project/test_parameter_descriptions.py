@@ -14,7 +14,7 @@ FRAGMENTS = re.compile(
     re.IGNORECASE,
 )
 # Their descriptions change with their classes.
-LATER = ('arm_sim/comparison/cases.py', 'arm_sim/runs/closed_loop.py')
+LATER = ('arm_sim/experiments/cases.py', 'arm_sim/loop/closed_loop.py')
 NUMBERS = re.compile(r'float|PerJoint')
 
 

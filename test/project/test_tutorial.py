@@ -8,9 +8,9 @@ from repository import ROOT
 from scipy.optimize import brentq
 
 from arm_dynamics.model_error import ModelError
-from arm_sim.comparison.cases import Case, run_case
-from arm_sim.comparison.sweeps import run_sweep
-from arm_sim.runs.robot import Robot
+from arm_sim.experiments.cases import Case, run_case
+from arm_sim.experiments.sweeps import run_sweep
+from arm_sim.robot import Robot
 
 LESSONS = ROOT / 'docs' / 'tutorial'
 PENDULUM, CONFIG = str(LESSONS / 'pendulum.urdf'), str(LESSONS / 'pendulum.yaml')

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from domains import fresh_domain
 
-from arm_sim.comparison.cases import Case, law_of, make_plants, run_case
-from arm_sim.comparison.laws import make_law
-from arm_sim.comparison.over_topics import run_over_topics
-from arm_sim.plants.drives import DriveParameters
-from arm_sim.runs.goals import goal_reference
-from arm_sim.runs.robot import Robot
+from arm_sim.experiments.cases import Case, law_of, make_plants, run_case
+from arm_sim.experiments.laws import make_law
+from arm_sim.experiments.over_topics import run_over_topics
+from arm_sim.loop.goals import goal_reference
+from arm_sim.robot import Robot
+from arm_sim.simulation.drives import DriveParameters
 from arm_sim.tasks import make_task
 
 

@@ -9,7 +9,7 @@ from launch.actions import DeclareLaunchArgument
 from launched import launch
 
 from arm_dynamics.robots import share_folder
-from arm_sim.comparison.cases import Case, measure_case
+from arm_sim.experiments.cases import Case, measure_case
 
 _SHORT = 'sinusoid_task: {ros__parameters: {cycles: 0.1}}'
 

@@ -16,8 +16,8 @@ from domains import fresh_domain
 from patience import PATIENCE
 from rclpy.serialization import deserialize_message
 
+from arm_sim.loop.recorded_messages import messages_of
 from arm_sim.recording.ros.schemas import message_class
-from arm_sim.runs.recorded_messages import messages_of
 
 CONFIG = ROOT / 'config'
 

@@ -20,7 +20,7 @@ FIELDS = [
 ]
 ONLY_PLOT = """
 from launch import LaunchDescription
-from arm_sim.viewer.ros.tools import plot
+from arm_sim.view.ros.tools import plot
 
 def generate_launch_description():
     return LaunchDescription(plot('pd'))

@@ -9,7 +9,7 @@ import pytest
 from domains import fresh_domain
 from patience import PATIENCE
 
-from arm_sim.replay.ros import rerun
+from arm_sim.recording.ros import rerun
 
 
 def hold(folder, *arguments):

@@ -15,9 +15,9 @@ from domains import fresh_domain
 from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
-from arm_sim.replay.ros import render, report, rerun
-from arm_sim.replay.ros.recorded_run import RecordedRun
-from arm_sim.runs.recorded_messages import messages_of
+from arm_sim.loop.recorded_messages import messages_of
+from arm_sim.recording.ros import render, report, rerun
+from arm_sim.recording.ros.recorded_run import RecordedRun
 
 
 def launched(folder, *command, domain=''):

@@ -23,8 +23,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.launching.arguments import usual_values
-from arm_sim.plants.plant import PlantParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.standards.ros2_control import COMMANDS, PLUGINS, STATES, controllers_of, with_hardware
 
 FACTOR = 5.0  # simulated seconds per second at most

@@ -25,7 +25,7 @@ from arm_controllers.ros.messages import prefix_of
 from arm_dynamics.checks import ArmError
 from arm_sim.launching import arm_nodes, config_file
 from arm_sim.launching.arguments import namespace_of, usual_values
-from arm_sim.viewer.ros import tools
+from arm_sim.view.ros import tools
 
 PAGE = ROOT / 'docs' / 'several_arms.md'
 USUAL = usual_values() | {

@@ -19,11 +19,11 @@ from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 
 from arm_dynamics.checks import ArmError
-from arm_sim.comparison.cases import Case, make_plants
-from arm_sim.comparison.laws import make_law
+from arm_sim.experiments.cases import Case, make_plants
+from arm_sim.experiments.laws import make_law
+from arm_sim.loop.goals import goal_reference
+from arm_sim.robot import Robot
 from arm_sim.ros import waiting
-from arm_sim.runs.goals import goal_reference
-from arm_sim.runs.robot import Robot
 from arm_sim.tasks import make_task
 
 

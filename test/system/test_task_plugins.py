@@ -13,7 +13,7 @@ from plugins import TASK, write_plugins
 
 from arm_dynamics.checks import ArmError
 from arm_sim import tasks
-from arm_sim.comparison.cases import Case, measure_case, run_case
+from arm_sim.experiments.cases import Case, measure_case, run_case
 from arm_sim.tasks import compared_tasks, task_names
 
 

@@ -18,12 +18,12 @@ from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
 from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.checks import ArmError
-from arm_sim.recording.ros import loop_messages
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
 from arm_sim.recording.ros.recorded_frames import RecordedFrames, recorded_frames
 from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.recording.ros.state_sender import StateSender
+from arm_sim.ros import loop_messages
 from arm_sim.versions import versions
 
 Take = Callable[[bytes], None]  # writes a serialised message

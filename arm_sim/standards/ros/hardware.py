@@ -15,7 +15,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.plants.plant import COMMAND_INTERFACE
+from arm_sim.simulation.plant import COMMAND_INTERFACE
 from arm_sim.standards.ros.controller_clients import ControllerClients
 
 SIMULATOR = 'simulator'

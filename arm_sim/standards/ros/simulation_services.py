@@ -12,7 +12,7 @@ from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_controllers.ros.running import end_node
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.clock import Clock
+from arm_sim.simulation.clock import Clock
 from arm_sim.standards.entities import Entities
 from arm_sim.standards.ros.late_service import LateService
 from arm_sim.standards.ros.steps_action import StepsAction

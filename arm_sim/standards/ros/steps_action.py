@@ -10,7 +10,7 @@ from rclpy.node import Node
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.qos import ACTION_QOS, STATE_QOS
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.clock import Clock
+from arm_sim.simulation.clock import Clock
 from arm_sim.standards.steps import Steps
 
 

@@ -15,9 +15,9 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_sim.runs.goals import goal_reference, sampled
-from arm_sim.runs.measures import error_facts
-from arm_sim.runs.report import Check, common_rows, error_row
+from arm_sim.loop.goals import goal_reference, sampled
+from arm_sim.loop.measures import error_facts
+from arm_sim.loop.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, Task
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 

@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from arm_dynamics.checks import Array
+from arm_sim.loop.measures import Tracking
+from arm_sim.loop.picture import ROUNDING_MM, draw_errors, draw_torques, envelope
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import title_of
 from arm_sim.pictures import BLUE, ORANGE, SMALL, TEXT, new_figure, style
-from arm_sim.runs.measures import Tracking
-from arm_sim.runs.picture import ROUNDING_MM, draw_errors, draw_torques, envelope
-from arm_sim.runs.record import Record
-from arm_sim.runs.report import title_of
 from arm_sim.tasks.cube.walk import CubeWalk
 
 

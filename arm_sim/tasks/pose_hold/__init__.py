@@ -16,8 +16,8 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.published.five_joint_arm import JOINTS
-from arm_sim.runs.record import Record
-from arm_sim.runs.report import Check
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import Check
 from arm_sim.tasks import Run, Task
 from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST, BLOW_UP_ERROR
 

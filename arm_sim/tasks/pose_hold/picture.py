@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from arm_dynamics.checks import Array
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import title_of
 from arm_sim.pictures import BLUE, COLORS, QUIET, TEXT, name_ends, new_figure, style
-from arm_sim.runs.record import Record
-from arm_sim.runs.report import title_of
 
 _SETTLED = 0.02  # share of its largest value below which an error has little to show
 

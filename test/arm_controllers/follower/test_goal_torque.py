@@ -8,8 +8,8 @@ from following import HOME, MODEL, NAMES, goal, make
 from arm_controllers.follower.goal import GoalError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.plant import PlantParameters
 
 WRIST = 5
 HEAVY = RobotModel.from_urdf(

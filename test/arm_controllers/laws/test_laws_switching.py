@@ -10,9 +10,9 @@ from following import DT, HOME, goal, make
 from arm_controllers.laws import law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.plants.simulation import Simulation
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.simulation import Simulation
 
 STEP = DT * 1e-9
 MODEL = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)

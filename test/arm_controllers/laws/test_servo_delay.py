@@ -8,8 +8,8 @@ from arm_controllers.delayed_drives import DelayedDrives
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
-from arm_sim.runs.closed_loop import Imperfections
-from arm_sim.runs.measures import track
+from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.loop.measures import track
 from arm_sim.tasks import make_task
 
 WRONG = ModelError(mass_scale=(1.2,))

@@ -11,7 +11,7 @@ from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.runs.closed_loop import Imperfections
+from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.tasks import make_task
 
 

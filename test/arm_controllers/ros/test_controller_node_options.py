@@ -19,8 +19,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.messages import goal_from_bytes  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
+from arm_sim.launching.known_parameters import check_parameter_file  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
-from arm_sim.ros.known_parameters import check_parameter_file  # noqa: E402
 
 
 @pytest.fixture

@@ -9,12 +9,11 @@ from numpy.testing import assert_allclose
 from random_trees import model_of
 
 from arm_dynamics import RobotModel
-from arm_dynamics.compiled import CompiledModel
-from arm_dynamics.compiled.codegen import algorithms
-from arm_dynamics.compiled.codegen.expressions import Program
-from arm_dynamics.compiled.codegen.links import links_of
-from arm_dynamics.compiled.codegen.sincos import sincos
-from arm_dynamics.compiled.codegen.source import module_source
+from arm_dynamics.compiled import CompiledModel, algorithms
+from arm_dynamics.compiled.expressions import Program
+from arm_dynamics.compiled.links import links_of
+from arm_dynamics.compiled.sincos import sincos
+from arm_dynamics.compiled.source import module_source
 from arm_dynamics.model import STANDSTILL
 from arm_dynamics.robots import find_urdf
 

@@ -18,9 +18,9 @@ from arm_dynamics.identification import (
 from arm_dynamics.identification.fourier import at_rest_at_start
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import excite
-from arm_sim.plants.plant import PlantParameters, plant_class
-from arm_sim.runs.goal_file import read_goal
-from arm_sim.runs.robot import Robot
+from arm_sim.loop.goal_file import read_goal
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters, plant_class
 from arm_sim.tasks import make_task
 
 FRICTION = ModelError(friction=(0.7,), damping=(0.4,), armature=(0.2,))

@@ -32,8 +32,8 @@ from arm_dynamics.identification.consistency import (
 )
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import identify as command
-from arm_sim.runs.recordings import read_samples
-from arm_sim.runs.robot import Robot
+from arm_sim.recording.recorded_samples import read_samples
+from arm_sim.robot import Robot
 
 
 @pytest.fixture(scope='session')

@@ -26,10 +26,10 @@ from arm_dynamics.identification import (
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
 from arm_sim.commands import identify as command
-from arm_sim.identification.drives import motors_of
-from arm_sim.identification.files import write_arm
-from arm_sim.runs.recordings import read_samples, read_voltages
-from arm_sim.runs.robot import Robot
+from arm_sim.commands.identified_drives import motors_of
+from arm_sim.commands.identified_files import write_arm
+from arm_sim.recording.recorded_samples import read_samples, read_voltages
+from arm_sim.robot import Robot
 
 STUDY = load_script('benchmarks/identification.py')
 KNOWN = IdentificationParameters()

@@ -19,8 +19,8 @@ from arm_dynamics.published.five_joint_arm import (
     FiveJointArm,
 )
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.plant import check_law
-from arm_sim.runs.robot import Robot
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import check_law
 
 TARGET = np.array([0.0, -1.1, 0.3, 0.0, 0.0])
 STEP = 1e-4

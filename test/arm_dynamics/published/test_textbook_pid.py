@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from arm_controllers.published.textbook_pid import simulate_control, textbook_pid
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.screw_dynamics import ScrewModel
+from arm_dynamics.published.textbook_pid import simulate_control, textbook_pid
 from arm_dynamics.robots import find_urdf
 
 GRAVITY = (0.0, 0.0, -9.8)

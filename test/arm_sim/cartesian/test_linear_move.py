@@ -96,7 +96,7 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(names, position, told)
 
     from arm_controllers.ros.serialized_messages import JointReader
     from arm_interfaces.action import LinearMove
-    from arm_sim.cartesian.ros.linear_move_node import LinearMoveNode
+    from arm_sim.ros.linear_move_node import LinearMoveNode
 
     model, published, logged = load_arm('planar_3r'), [], []
     asked = LinearMove.Goal()
@@ -128,7 +128,7 @@ def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(then,
     pytest.importorskip('rclpy')
     from rclpy.action import CancelResponse
 
-    from arm_sim.cartesian.ros import linear_move_node
+    from arm_sim.ros import linear_move_node
 
     now, ended, refused = SimpleNamespace(s=0.0), [], []
     monkeypatch.setattr(linear_move_node.time, 'monotonic', lambda: now.s)

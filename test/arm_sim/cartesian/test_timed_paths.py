@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 from arm_dynamics import ArmError
-from arm_sim.cartesian.ros.timed_paths import MOST_TIMED_POSES, answer_timed
+from arm_sim.ros.timed_paths import MOST_TIMED_POSES, answer_timed
 
 
 def test_a_path_whose_timing_blocks_the_node_is_refused_in_one_line():

@@ -10,7 +10,7 @@ from repository import ROOT
 
 from arm_sim.commands import doctor, machine_checks, software_checks
 from arm_sim.commands.machine_checks import Finding, State
-from arm_sim.viewer import offscreen
+from arm_sim.view import offscreen
 
 
 def examined(*arguments, python=(sys.executable,), **environment):

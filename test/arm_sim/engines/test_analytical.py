@@ -10,9 +10,9 @@ from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.compiled.joint_torques import motor_torque
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters, check_model
+from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.plant import PlantParameters, check_model
 
 HOME = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
 SERVO = {

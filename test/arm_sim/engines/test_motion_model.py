@@ -11,10 +11,10 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.published.motion_models import MOTION_TYPES
 from arm_dynamics.published.second_order import step_response
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.motion_model_plant import MotionModelParameters, MotionModelPlant
-from arm_sim.plants.plant import check_model
-from arm_sim.runs.closed_loop import Push, run_closed_loop
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.motion_model import MotionModelParameters, MotionModelPlant
+from arm_sim.loop.closed_loop import Push, run_closed_loop
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import check_model
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 

@@ -14,12 +14,12 @@ from repository import ROOT
 
 from arm_dynamics.checks import ArmError
 from arm_sim import own_domain
+from arm_sim.commands.judge import main
 from arm_sim.judging import report, trials
-from arm_sim.judging.judge import main
 from arm_sim.judging.plan import read_plan
 from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
-from arm_sim.runs.report import Check
+from arm_sim.loop.report import Check
 
 SHIPPED = ROOT / 'config' / 'judge' / 'planar_3r.yaml'
 PAGE = ROOT / 'docs' / 'your_controller.md'
@@ -150,7 +150,7 @@ def test_ctrl_c_amid_many_judgements_tells_of_those_that_were_made(tmp_path, mon
             return each
         raise KeyboardInterrupt
 
-    monkeypatch.setattr('arm_sim.judging.judge.judge_all', judge_all)
+    monkeypatch.setattr('arm_sim.commands.judge.judge_all', judge_all)
     told = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]
     assert main([*told, '--repeat', '9', 'python3', 'x.py']) == 130
     printed = capsys.readouterr()

@@ -10,7 +10,7 @@ from repository import ROOT
 from arm_dynamics.checks import ArmError
 from arm_sim.launching import beside, tasks
 from arm_sim.launching.arguments import usual_values
-from arm_sim.runs.robot import Robot
+from arm_sim.robot import Robot
 from arm_sim.tasks import make_task
 
 LIMITS = make_task('cube', Robot.load('ur5e')).parameters.tracking_limit

@@ -14,20 +14,20 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.batch.batch_loop import run_batch
-from arm_sim.batch.batch_measures import BatchMeasures
-from arm_sim.batch.batch_plant import BatchPlant
-from arm_sim.batch.batch_pushes import pushes_of_each
-from arm_sim.comparison.cases import Case, make_plants, plant_parameters
-from arm_sim.comparison.laws import compared_class, compared_laws, law_parameters, make_law
-from arm_sim.comparison.monte_carlo import Ranges
-from arm_sim.plants.analytical_plant import AnalyticalPlant
-from arm_sim.plants.drives import DriveParameters
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
-from arm_sim.runs.measures import measure, track
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.analytical import AnalyticalPlant
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.experiments.cases import Case, make_plants, plant_parameters
+from arm_sim.experiments.laws import compared_class, compared_laws, law_parameters, make_law
+from arm_sim.experiments.monte_carlo import Ranges
+from arm_sim.loop.batch_loop import run_batch
+from arm_sim.loop.batch_measures import BatchMeasures
+from arm_sim.loop.batch_plant import BatchPlant
+from arm_sim.loop.batch_pushes import pushes_of_each
+from arm_sim.loop.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.loop.measures import measure, track
+from arm_sim.robot import Robot
+from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
 
 ARMS, DURATION, PERIOD = 19, 0.15, 1e-3

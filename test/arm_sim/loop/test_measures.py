@@ -11,11 +11,11 @@ from scipy.spatial.transform import Rotation
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.robots import find_urdf
+from arm_sim.loop.measures import Tracking, rms, rotation_angle, summarize, track
+from arm_sim.loop.record import JointStates, Record
+from arm_sim.loop.report import Check, all_held, print_report, write_json
 from arm_sim.pictures import save
-from arm_sim.runs.measures import Tracking, rms, rotation_angle, summarize, track
-from arm_sim.runs.record import JointStates, Record
-from arm_sim.runs.report import Check, all_held, print_report, write_json
-from arm_sim.runs.robot import Robot
+from arm_sim.robot import Robot
 from arm_sim.tasks import Run, make_task, task_class, task_names
 from arm_sim.tasks.cube import Cube
 

@@ -10,14 +10,14 @@ from arm_controllers.laws import law_class
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.batch.batch_choice import batch_of
-from arm_sim.batch.batch_loop import run_batch
-from arm_sim.batch.batch_plant import BatchPlant
-from arm_sim.batch.mujoco_batch import MujocoBatch
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.runs.closed_loop import Imperfections, Push, replacement, run_closed_loop
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.loop.batch_choice import batch_of
+from arm_sim.loop.batch_loop import run_batch
+from arm_sim.loop.batch_plant import BatchPlant
+from arm_sim.loop.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
 
 ARMS, PERIODS = 5, 60

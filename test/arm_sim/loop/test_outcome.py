@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from arm_sim.runs.outcome import print_outcome
-from arm_sim.runs.report import Check
+from arm_sim.loop.outcome import print_outcome
+from arm_sim.loop.report import Check
 
 
 @pytest.mark.parametrize(

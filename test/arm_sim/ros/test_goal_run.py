@@ -15,9 +15,9 @@ from arm_controllers.ros.serialized_messages import (
     JointStateWriter,
 )
 from arm_dynamics.checks import ArmError
-from arm_sim.recording.ros.loop_messages import COMMAND, STATE, LoopMessages
 from arm_sim.ros import waiting
 from arm_sim.ros.goal_run import GoalRun, joint_states
+from arm_sim.ros.loop_messages import COMMAND, STATE, LoopMessages
 from arm_sim.ros.waiting import Waiting
 
 

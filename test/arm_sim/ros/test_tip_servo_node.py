@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 
 from arm_controllers.ros.messages import set_stamp  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
-from arm_sim.cartesian.ros.tip_servo_node import TipServoNode  # noqa: E402
+from arm_sim.ros.tip_servo_node import TipServoNode  # noqa: E402
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from following import make as make_follower
 from arm_controllers.laws import law_class
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.limits import Limits
-from arm_sim.plants.patience import RESEND_PERIOD
+from arm_sim.simulation.limits import Limits
+from arm_sim.simulation.patience import RESEND_PERIOD
 from arm_sim.standards.steps import Steps
 
 PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])

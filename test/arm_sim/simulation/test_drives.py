@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from arm_controllers.adapted_law import adapted_law
-from arm_controllers.adapters.drive_convention import OverDrives
+from arm_controllers.drive_convention import OverDrives
 from arm_controllers.laws.pd import PD
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.batch.batch_plant import BatchPlant
-from arm_sim.comparison.cases import Case, make_plants, run_case
-from arm_sim.comparison.laws import compared_class, compared_laws
-from arm_sim.comparison.sweeps import case_at, run_sweep
-from arm_sim.plants.drives import DriveParameters, Drives
-from arm_sim.plants.motion_model_plant import MotionModelPlant
-from arm_sim.plants.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
-from arm_sim.plants.simulation import Simulation
-from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.motion_model import MotionModelPlant
+from arm_sim.experiments.cases import Case, make_plants, run_case
+from arm_sim.experiments.laws import compared_class, compared_laws
+from arm_sim.experiments.sweeps import case_at, run_sweep
+from arm_sim.loop.batch_plant import BatchPlant
+from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
+from arm_sim.robot import Robot
+from arm_sim.simulation.drives import DriveParameters, Drives
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
+from arm_sim.simulation.simulation import Simulation
 from arm_sim.tasks import make_task
 
 ROBOT = Robot.load('mr_three_link')

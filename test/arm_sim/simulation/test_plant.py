@@ -12,18 +12,18 @@ from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.plants.brake import Brake
-from arm_sim.plants.limits import Limits
-from arm_sim.plants.motion_model_plant import MotionModelParameters, MotionModelPlant
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import (
+from arm_sim.engines.motion_model import MotionModelParameters, MotionModelPlant
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.brake import Brake
+from arm_sim.simulation.limits import Limits
+from arm_sim.simulation.plant import (
     MODEL_TOLERANCE,
     RIGID_BODY_ENGINES,
     PlantParameters,
     check_model,
     plant_class,
 )
-from arm_sim.plants.simulation import PhysicsDivergedError, Simulation
+from arm_sim.simulation.simulation import PhysicsDivergedError, Simulation
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 POSTURE = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])

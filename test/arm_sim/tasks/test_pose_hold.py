@@ -16,13 +16,13 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
 from arm_dynamics.robots import find_urdf
+from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
+from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
+from arm_sim.loop.measures import track
+from arm_sim.loop.record import Record
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 from arm_sim.pictures import save
-from arm_sim.plants.analytical_plant import AnalyticalParameters, AnalyticalPlant
-from arm_sim.runs.closed_loop import Imperfections, run_closed_loop
-from arm_sim.runs.measures import track
-from arm_sim.runs.record import Record
-from arm_sim.runs.robot import Robot
+from arm_sim.robot import Robot
 from arm_sim.tasks import Run
 from arm_sim.tasks.pose_hold import CONTROLLED, PoseHold, PoseHoldParameters
 from arm_sim.tasks.pose_hold.objective import (

@@ -6,7 +6,7 @@ import numpy as np
 
 from arm_controllers.reference import Reference
 from arm_dynamics.robots import find_urdf
-from arm_sim.runs.robot import Robot
+from arm_sim.robot import Robot
 from arm_sim.tasks.sinusoid import Sinusoid, SinusoidParameters
 
 LIMIT = re.compile(r'lower="[^"]*" upper="[^"]*"')

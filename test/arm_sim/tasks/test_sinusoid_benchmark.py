@@ -14,10 +14,10 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
-from arm_sim.plants.mujoco_plant import MujocoPlant
-from arm_sim.plants.plant import PlantParameters
-from arm_sim.runs.closed_loop import Imperfections, Push, run_closed_loop
-from arm_sim.runs.robot import Robot
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.loop.closed_loop import Imperfections, Push, run_closed_loop
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
 
 KP, KD = (200.0, 200.0, 80.0), (20.0, 20.0, 8.0)

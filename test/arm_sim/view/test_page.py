@@ -15,17 +15,16 @@ from repository import ROOT
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.view import page, server
+from arm_sim.view import page, server, trail
 from arm_sim.view.arm_shapes import arm_shapes, triangles
 from arm_sim.view.event_log import EventLog
 from arm_sim.view.history import History
 from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.panel import head
 from arm_sim.view.plots import known_values, legend, prefix_of
+from arm_sim.view.scene import Scene
 from arm_sim.view.slider_moves import move_time, slider_ranges
-from arm_sim.viewer import trail
-from arm_sim.viewer.scene import Scene
-from arm_sim.viewer.trail import Trail
+from arm_sim.view.trail import Trail
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'))
 FIVE = RobotModel.from_urdf(find_urdf('five_joint_arm'))

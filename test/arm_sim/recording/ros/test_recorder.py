@@ -33,14 +33,14 @@ from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
-from arm_sim.plants.lockstep_clock import _AHEAD  # noqa: E402
+from arm_sim.loop.recorded_messages import messages_of  # noqa: E402
 from arm_sim.recording.mcap_file import McapFile  # noqa: E402
+from arm_sim.recording.ros import replay_node  # noqa: E402
+from arm_sim.recording.ros.recorded_run import RecordedRun  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
 from arm_sim.recording.ros.schemas import message_class, schema_text  # noqa: E402
 from arm_sim.recording.ros.state_sender import StateSender  # noqa: E402
-from arm_sim.replay.ros import replay_node  # noqa: E402
-from arm_sim.replay.ros.recorded_run import RecordedRun  # noqa: E402
-from arm_sim.runs.recorded_messages import messages_of  # noqa: E402
+from arm_sim.simulation.lockstep_clock import _AHEAD  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'
 THREE = ('joint_1', 'joint_2', 'joint_3')

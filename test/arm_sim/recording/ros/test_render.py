@@ -22,15 +22,15 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.recording.mcap_file import McapFile
+from arm_sim.recording.ros import render
+from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.recording.ros.schemas import schema_text
-from arm_sim.replay.ros import render
-from arm_sim.replay.ros.recorded_run import RecordedRun
-from arm_sim.viewer import film_files, offscreen
-from arm_sim.viewer.camera import FIELD_OF_VIEW, View, axes_of, camera_for
-from arm_sim.viewer.caption import Caption
-from arm_sim.viewer.error_scale import ErrorScale
-from arm_sim.viewer.film_files import KINDS, MOST, check_file, usual_speed, write_gif, write_mp4
-from arm_sim.viewer.recorded_motion import RecordedMotion, timed_segments
+from arm_sim.view import film_files, offscreen
+from arm_sim.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for
+from arm_sim.view.caption import Caption
+from arm_sim.view.error_scale import ErrorScale
+from arm_sim.view.film_files import KINDS, MOST, check_file, usual_speed, write_gif, write_mp4
+from arm_sim.view.recorded_motion import RecordedMotion, timed_segments
 
 # In grey, so that what is coloured in a picture is the path.
 URDF = re.sub(r'rgba="[^"]*"', 'rgba="0.7 0.7 0.7 1"', find_urdf('planar_3r').read_text())

@@ -21,8 +21,8 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.viewer.ros import viewer_node
-from arm_sim.viewer.scene import Scene
+from arm_sim.view.ros import viewer_node
+from arm_sim.view.scene import Scene
 
 FIVE = RobotModel.from_urdf(find_urdf('five_joint_arm'))
 
@@ -119,7 +119,7 @@ def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_wind
 
 
 def test_a_closed_window_has_no_thread_left(monkeypatch):
-    from arm_sim.viewer import window
+    from arm_sim.view import window
 
     ending, threads = threading.Event(), []
     monkeypatch.setattr(window, '_LONGEST_END', PATIENCE)
@@ -145,7 +145,7 @@ def test_a_window_whose_thread_stays_does_not_keep_the_process():
     code = """
 import sys, threading, time
 from arm_controllers.ros import running
-from arm_sim.viewer.ros import viewer_node
+from arm_sim.view.ros import viewer_node
 threading.Thread(target=time.sleep, args=(1000,)).start()
 running.run_node = lambda name, node: 7
 viewer_node.main()
@@ -156,7 +156,7 @@ viewer_node.main()
 
 
 def test_without_a_display_it_is_refused_in_one_line(monkeypatch):
-    from arm_sim.viewer.window import check_display
+    from arm_sim.view.window import check_display
 
     monkeypatch.delenv('DISPLAY', raising=False)
     monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)

@@ -1,1 +1,0 @@
-"""Published controllers, in the form that prints the published digits."""

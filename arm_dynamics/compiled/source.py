@@ -1,0 +1,67 @@
+"""The Python source of a module with an arm's straight-line functions."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.compiled import algorithms
+from arm_dynamics.compiled.expressions import Program, Scalar
+from arm_dynamics.compiled.links import Link, links_of
+from arm_dynamics.model import RobotModel
+
+_HEAD = """# Dynamics of the arm {name!r}, written by arm_dynamics.compiled: do not edit.
+
+from numba import njit
+
+from arm_dynamics.compiled.sincos import sincos
+
+"""
+
+_COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
+# For the function that every step of a simulation calls. It is inlined into the calling loops,
+# because passing seven arrays takes a tenth of its time. Products and sums are not fused, although
+# that saves a tenth: which ones a compiler fuses depends on the loop around them, and on the
+# processor, and so would the last bits of all results.
+_IN_LOOPS = "@njit(cache=True, error_model='numpy', nogil=True, forceinline=True)"
+
+# Name, arguments beside q, results, algorithm, decorator.
+_FUNCTIONS = (
+    ('forward_dynamics', 'v tau armature', 'a', algorithms.factorised_dynamics, _IN_LOOPS),
+    ('articulated_dynamics', 'v tau free', 'a load', algorithms.articulated_dynamics, _COMPILED),
+    ('inverse_dynamics', 'v a', 'tau', algorithms.inverse_dynamics, _COMPILED),
+    ('mass_matrix', '', 'm', algorithms.mass_matrix, _COMPILED),
+    ('placements', '', 'rotation translation', algorithms.placements, _COMPILED),
+)
+
+
+def module_source(model: RobotModel, loops: str = '') -> str:
+    """Return the module's source, with the text `loops` at its end; the same for the same arm."""
+    links = links_of(model)
+    functions = [_function(links, model.gravity, *each) for each in _FUNCTIONS]
+    rollouts = Path(__file__).with_name('rollouts.py').read_text()
+    return '\n'.join([_HEAD.format(name=model.name), *functions, rollouts, loops])
+
+
+def _function(
+    links: list[Link],
+    gravity: np.ndarray,
+    name: str,
+    arguments: str,
+    results: str,
+    algorithm: Callable[..., Any],
+    decorator: str,
+) -> str:
+    """Return a compiled function; `sine`, `cosine` (n,) are scratch, results are written to."""
+    program = Program()
+    placing = [program.inputs(each, len(links)) for each in ('q', 'sine', 'cosine')]
+    inputs = [program.inputs(each, len(links)) for each in arguments.split()]
+    values = algorithm(algorithms.PlacedArm.of(links, gravity, *placing), *inputs)
+    outputs: list[tuple[str, Scalar]] = []
+    for result, entries in zip(results.split(), values, strict=True):
+        for index, value in np.ndenumerate(np.array(entries, dtype=object)):
+            outputs.append((f'{result}[{", ".join(map(str, index))}]', value))
+    lines = '\n    '.join(['sincos(q, sine, cosine)', *program.statements(outputs)])
+    names = ', '.join(['q', *arguments.split(), 'sine', 'cosine', *results.split()])
+    return f'\n{decorator}\ndef {name}({names}):\n    {lines}\n'

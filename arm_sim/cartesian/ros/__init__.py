@@ -1,1 +1,0 @@
-"""The nodes that move the tip."""

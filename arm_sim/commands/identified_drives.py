@@ -1,0 +1,126 @@
+"""What `identify` finds between command and joint: torque scales, constants of motors."""
+
+import argparse
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.table import Table
+
+from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_dynamics.identification import (
+    Carrying,
+    IdentificationParameters,
+    JointRegressor,
+    MotorConstants,
+    Samples,
+    TorqueScales,
+    carried,
+    motor_constants,
+    torque_scales,
+)
+from arm_sim.recording.recorded_samples import read_samples, read_voltages
+from arm_sim.robot import Robot
+
+_LINKS = 'links'
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what torque scales need to a command line."""
+    add = parser.add_argument
+    add('--loaded', default='', metavar='RECORDING',
+        help='the same arm with a known payload: shows what torques are multiples of')  # fmt: skip
+    add('--loaded-mass', type=float, default=0.0, help='of that payload, at the tool [kg]')
+    add('--torque-reference', default='', metavar='JOINT',
+        help="a joint whose torque is right, or 'links' where these are as given")  # fmt: skip
+
+
+def scales_of(
+    options: argparse.Namespace, robot: Robot, samples: Samples, known: IdentificationParameters
+) -> TorqueScales | None:
+    """Return the scales of torques; None where nothing tells them from the load.
+
+    Raises:
+        ArmError: options that do not go together, no such joint, a recording that is none.
+    """
+    reference, names = options.torque_reference, robot.model.joint_names
+    if bool(options.loaded) != (options.loaded_mass != 0.0):
+        raise ArmError('--loaded and --loaded-mass go together: a recording, and its payload [kg]')
+    if not (options.loaded or reference):
+        return None
+    if known.payload:
+        raise ArmError('--payload looks for a payload; torque scales need one that is known')
+    if reference:
+        one_of('--torque-reference', reference, (*names, _LINKS))
+    regressor = JointRegressor(robot.model)
+    recordings = [Carrying(samples, carried(regressor, 0.0))]
+    if options.loaded:
+        in_range('--loaded-mass', options.loaded_mass, 0.0, 1e4, exclusive=True)
+        loaded = read_samples(options.loaded, names)
+        recordings.append(Carrying(loaded, carried(regressor, options.loaded_mass)))
+    right = names.index(reference) if reference in names else None
+    return torque_scales(regressor, recordings, known, right, reference == _LINKS)
+
+
+def without_scale(samples: Samples, scales: TorqueScales | None) -> Samples:
+    """Return samples with true torques; a scale that is not shown counts as 1."""
+    if scales is None:
+        return samples
+    used = np.where(scales.shown, scales.values, 1.0)
+    return Samples(samples.times, samples.q, samples.effort / used)
+
+
+def motors_of(
+    path: str, robot: Robot, samples: Samples, known: IdentificationParameters
+) -> tuple[MotorConstants | None, str]:
+    """Return the constants of the motors, and why there are none where the arm has motors."""
+    if robot.parameters('simulator').get('actuator') != 'voltage':
+        return None, ''
+    names = robot.model.joint_names
+    piece = samples.longest_piece()
+    try:
+        voltage = read_voltages(path, names, samples.times)[piece]
+        return motor_constants(samples.part(piece), voltage, known.cutoff, names), ''
+    except ArmError as error:
+        return None, f'motors not identified: {error}'
+
+
+def scale_note(scales: TorqueScales | None, names: tuple[str, ...]) -> str:
+    """Return a line on the scales."""
+    if scales is None:
+        return (
+            'torque scale: not to be known from this motion, since torques twice as large are '
+            'those of an arm twice as heavy; taken as 1 (--loaded or --torque-reference tell it)'
+        )
+    rows = zip(names, scales.values, scales.errors, scales.shown, strict=True)
+    told = [f'{n} {s:.4f} ± {s * e:.1g}' if shown else f'{n} not shown' for n, s, e, shown in rows]
+    return f'torque scale, recorded over true: {", ".join(told)}'
+
+
+def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Table:
+    """Return a table of the motors."""
+    title = 'motors; Kt = Ke in SI units; torque left: RMS, as a share of the torque'
+    table = Table('joint', box=SIMPLE, title=title)
+    for name in ('Kt/Ra', 'Ke', 'Ra', 'brush drop [V]', 'torque left'):
+        table.add_column(name, justify='right')
+    for i, name in enumerate(names):
+        pairs = (
+            (motors.conductance[i], motors.conductance_error[i]),
+            (motors.back_emf[i], motors.back_emf_error[i]),
+        )
+        cells = [f'{x:.5g} ± {e:.1g}' for x, e in pairs]
+        drop = f'{motors.brush_drop[i]:.4g} ± {motors.brush_drop_error[i]:.1g}'
+        cells += [f'{motors.resistance[i]:.5g}', drop if motors.brush_drop[i] else '0']
+        table.add_row(name, *cells, f'{motors.left[i]:.2%}')
+    return table
+
+
+def drive_facts(scales: TorqueScales | None, motors: MotorConstants | None) -> dict[str, Any]:
+    """Return the numbers."""
+    told: dict[str, Any] = {'torque_scale': None, 'motors': None}
+    if scales is not None:
+        names = 'values', 'errors', 'shown'
+        told['torque_scale'] = {name: getattr(scales, name).tolist() for name in names}
+    if motors is not None:
+        told['motors'] = {k: np.asarray(x).tolist() for k, x in vars(motors).items()}
+    return told

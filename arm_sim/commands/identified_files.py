@@ -1,0 +1,87 @@
+"""What `identify` writes for the launch files: an arm's URDF and parameter file."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.compiled import FRICTIONLESS, ForwardModelParameters
+from arm_dynamics.identification import Identified, identified_urdf, joint_parameters
+from arm_sim.output_folder import whole_file
+from arm_sim.parameter_files import SHARED
+from arm_sim.robot import Robot
+from arm_sim.tasks import make_task
+
+_SURE = 3.0  # standard errors from which on friction is some
+
+
+class Written(NamedTuple):
+    """The files of an arm, what is to be known of them, and a launch that takes them."""
+
+    urdf: Path
+    config: Path
+    notes: list[str]
+    launch: str
+
+
+def write_arm(
+    folder: Path, robot: Robot, found: Identified, motors: dict[str, list[float]]
+) -> Written:
+    """Write what was found of an arm; `motors` are the parameters of its motors, if any.
+
+    Raises:
+        ArmError: the folder cannot be written.
+    """
+    stem = f'{robot.name}_identified'
+    urdf, config = folder / f'{stem}.urdf', folder / f'{stem}.yaml'
+    pi, other, notes = found.pi, '', []
+    integrator = robot.parameters('simulator').get('integrator')
+    if integrator in FRICTIONLESS:
+        pi, other = _without_friction(found)
+        told = f'the arm has, so that {config.name} has {other!r}' if other else 'none was found'
+        notes.append(f'integrator {integrator!r} has no friction: {told}')
+    parameters = joint_parameters(robot.model, pi) | motors
+    for path, text in (
+        (urdf, identified_urdf(found.regressor, pi)),
+        (config, _config(robot, parameters, other)),
+    ):
+        with whole_file(path) as file:
+            file.write(text.encode())
+    return Written(urdf, config, notes, f'{_launch(robot)} robot:={urdf} config:={config}')
+
+
+def _without_friction(found: Identified) -> tuple[Array, str]:
+    """Return parameters (13 n,) for an integrator without friction, and another one if need be."""
+    of_friction = np.arange(len(found.pi)) >= 11 * found.regressor.model.nv
+    if (found.pi > _SURE * found.errors)[of_friction].any():
+        return found.pi, ForwardModelParameters.integrator
+    return np.where(of_friction, 0.0, found.pi), ''
+
+
+def _config(robot: Robot, found: dict[str, Any], integrator: str) -> str:
+    """Return a parameter file: what the robot's files say, and what was found in its place.
+
+    `integrator`: in place of the simulator's; empty: as it was.
+    """
+    sections = {node: dict(values) for node, values in robot.sections.items() if values}
+    shared = sections.setdefault(SHARED, {}) | found
+    shared.pop('robot', None)
+    sections[SHARED] = shared
+    if integrator:
+        sections.setdefault('simulator', {})['integrator'] = integrator
+    tree = {node: {'ros__parameters': values} for node, values in sections.items()}
+    return yaml.safe_dump(tree, default_flow_style=None, sort_keys=False, width=10**6)
+
+
+def _launch(robot: Robot) -> str:
+    """Return the launch of a task that the arm can do: the cube, or else a sinusoid."""
+    law = ''
+    if robot.parameters('simulator').get('actuator') == 'voltage':
+        law = ' controller:=motor_computed_torque'
+    try:
+        make_task('cube', robot)
+    except ArmError:
+        return f'ros2 launch arm_sim task.launch.py task:=sinusoid{law}'
+    return f'ros2 launch arm_sim cube.launch.py{law}'

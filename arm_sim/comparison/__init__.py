@@ -1,1 +1,0 @@
-"""The same tasks under every law: cases, sweeps, Monte Carlo, report."""

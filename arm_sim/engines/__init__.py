@@ -1,0 +1,1 @@
+"""Physics engines: one module each, found by its name."""

@@ -1,0 +1,193 @@
+"""The arm in MuJoCo, built from the URDF in code.
+
+Equation:
+    (M(q) + A) dv/dt = tau - C(q, v) v - g(q) - D v + J(q)^T f + what friction and contacts give
+
+    tau = servo_kp (u - q) - servo_kd v    actuator: servo
+    tau = u                                actuator: torque
+
+With `implicitfast`, damping of servos and joints joins the inertia (h: the time step):
+
+    (M + A + h D + h servo_kd) (v+ - v) = h (tau - C v - g - D v + J^T f),  q+ = q + h v+
+
+A: rotor inertias, D: viscous friction. Coulomb friction and contacts are MuJoCo's soft
+constraints.
+
+Source: Todorov, Erez and Tassa, "MuJoCo: A physics engine for model-based control", IROS 2012, and
+the chapter "Computation" of MuJoCo's documentation. The model is built in code from the URDF; no
+second file describes the arm. Before the first step inertia, bias torque and friction are compared
+with the controllers' model, which is Pinocchio's, and a difference beyond 1e-9 is refused.
+
+When to use it: always, unless a reason below speaks for another. Any URDF, servos or torque
+motors, contacts with floor and table, and the physics that most people in the field know.
+
+When not: DC motors with voltage commands, joints that must stick in dry friction without creeping,
+integrators of a known order, or steps by the million: engine analytical. A free fall or a grasp:
+an arm has a fixed base here, and links touch floor and table, not each other.
+"""
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_dynamics.shapes import with_shapes
+from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.mujoco_scene import scene_of
+from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
+
+INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
+
+# Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
+mujoco.set_mju_user_warning(lambda message: None)
+
+
+class MujocoPlant(Plant):
+    """An arm in free space; with `contacts` its links touch floor and table, not each other.
+
+    Refused is what `mujoco_model` refuses.
+
+    Attributes:
+        mj_model, mj_data: MuJoCo's, for viewers and tests.
+    """
+
+    has_contacts = True
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters):
+        super().__init__(model, parameters)
+        self.mj_model = mujoco_model(model, parameters)
+        if model.friction.any():
+            self.notes += (
+                'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
+                f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
+            )
+        if parameters.contacts:
+            note = with_shapes(model.urdf)[1]
+            self.notes += (f'contacts: {note}',) * bool(note)
+        self.mj_data = mujoco.MjData(self.mj_model)
+        data = self.mj_data
+        self.q, self.v, self.effort = data.qpos, data.qvel, data.qfrc_actuator
+        self._ctrl = data.ctrl
+        self.reset(model.neutral())
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Go to state q, v; the servo holds q until the first command."""
+        mujoco.mj_resetData(self.mj_model, self.mj_data)
+        super().reset(q, v)
+        if self.parameters.actuator == 'servo':
+            self._ctrl[:] = self.q
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        self.effort[:] = 0.0
+
+    def act(self, command: Array) -> None:
+        """Hold `command` (n,) over one control period."""
+        self._ctrl[:] = command
+        if not self.wrenches:
+            mujoco.mj_step(self.mj_model, self.mj_data, self.parameters.control_decimation)
+            return
+        for _ in range(self.parameters.control_decimation):
+            mujoco.mj_kinematics(self.mj_model, self.mj_data)
+            for frame, wrench in self.wrenches.items():
+                body = self.mj_model.body(frame).id
+                arm = self.mj_data.xpos[body] - self.mj_data.xipos[body]
+                self.mj_data.xfrc_applied[body, :3] = wrench[:3]
+                self.mj_data.xfrc_applied[body, 3:] = wrench[3:] + np.cross(arm, wrench[:3])
+            mujoco.mj_step(self.mj_model, self.mj_data)
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame, any but the base, which MuJoCo does not have."""
+        body = mujoco.mj_name2id(self.mj_model, mujoco.mjtObj.mjOBJ_BODY, frame)
+        if body < 0:
+            raise ArmError(f'no frame {frame!r} to push on')
+        super().apply_wrench(frame, wrench)
+        self.mj_data.xfrc_applied[body] = 0.0
+
+    def mass_matrix(self) -> Array:
+        """Return M(q) + armature (n x n), MuJoCo's."""
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        full = np.zeros((self.mj_model.nv, self.mj_model.nv))
+        mujoco.mj_fullM(self.mj_model, self.mj_data, full)
+        return full
+
+    def joint_friction(self) -> tuple[Array, Array]:
+        """Return damping and Coulomb friction (n,) of MuJoCo's joints."""
+        return self.mj_model.dof_damping, self.mj_model.dof_frictionloss
+
+    def bias_torque(self) -> Array:
+        """Return C(q, v) v + g(q) (n,), MuJoCo's."""
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        return self.mj_data.qfrc_bias.copy()
+
+
+def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
+    """Return an arm with its surroundings and actuators as MuJoCo steps it.
+
+    Raises:
+        ArmError: what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
+    """
+    one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
+    one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
+    check_inertia(model)
+    try:
+        try:
+            return _build(model, parameters)
+        except ValueError:
+            if parameters.contacts:
+                raise
+            return _build(model, parameters, shapes=False)  # maybe one is broken
+    except ArmError:
+        raise
+    except ValueError as error:
+        told = ' '.join(str(error).split())
+        raise ArmError(
+            f'MuJoCo does not build {model.file or model.name!r}: {told}; mend the URDF, or '
+            'take engine:=analytical'
+        ) from None
+
+
+def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:
+    """Return the scene with our options and actuators, as `scene_of` does.
+
+    Inertias that MuJoCo refuses have place-holders.
+    """
+    kp, kd = parameters.servo_gains(model)
+    limit = parameters.effort_limit(model)
+    spec = scene_of(model, parameters, shapes)
+    spec.compiler.boundmass = 0.0
+    spec.option.timestep = parameters.timestep
+    integrator = f'mjINT_{parameters.integrator.upper()}'
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, integrator)
+    spec.option.gravity = model.gravity
+    # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
+    spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    if not parameters.contacts:
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    # A state that is not finite is ours to report, not MuJoCo's to reset.
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+
+    for i, name in enumerate(model.joint_names):
+        joint = spec.joint(name)
+        joint.armature = model.armature[i]
+        joint.damping[0] = model.damping[i]
+        joint.frictionloss = model.friction[i]
+        joint.actfrclimited = False
+        actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        if parameters.actuator == 'servo':
+            actuator.set_to_position(kp[i], kv=kd[i])
+        else:
+            actuator.set_to_motor()
+        if np.isfinite(limit[i]):
+            actuator.forcelimited = True
+            actuator.forcerange = (-limit[i], limit[i])
+    return spec
+
+
+def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:
+    mj_model = arm_spec(model, parameters, shapes).compile()
+    for link, (moments, axes) in refused_inertias(model).items():
+        body = mj_model.body(link)
+        body.inertia = moments
+        mujoco.mju_mat2Quat(body.iquat, axes.ravel())
+    mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
+    return mj_model

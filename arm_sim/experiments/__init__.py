@@ -1,0 +1,1 @@
+"""Experiments: comparisons, sweeps and Monte Carlo runs."""

@@ -1,0 +1,130 @@
+"""Pictures of comparisons: laws by task, one law over time, sweeps, Monte Carlo."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from arm_dynamics.checks import Array
+from arm_sim import pictures
+from arm_sim.experiments.cases import Case
+from arm_sim.experiments.spreads import Spread
+from arm_sim.experiments.sweeps import SWEEPS, Sweep
+from arm_sim.loop.measures import Measures
+
+_RMS = 'tracking error of the tip, RMS [mm]'
+_SMALLEST = 1e-5  # errors below it are not shown [mm]
+_ROUNDING = 1e-9  # errors below it are not told apart [mm]
+
+
+def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Figure:
+    """Return the picture: a panel per task and robot, a row per law; the best law's in blue."""
+    runs = {
+        (case.robot, case.task, case.law, case.engine): max(found.tracking_rms_mm, _ROUNDING)
+        for case, found in zip(cases, measures, strict=True)
+        if found.completed
+    }
+    groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
+    laws = list(dict.fromkeys(case.law for case in cases))
+    engines = list(dict.fromkeys(case.engine for case in cases))
+    rows = math.ceil(len(groups) / 3)
+    size = 2.1 + 3.3 * min(3, len(groups)), 0.9 + (0.24 * len(laws) * len(engines) + 0.8) * rows
+    figure = pictures.new_figure(*size, title=_RMS)
+    for axis, group in zip(pictures.panels(figure, len(groups), sharey=True), groups, strict=True):
+        found = [value for key, value in runs.items() if key[:2] == group] or [1.0]
+        axis.set_xscale('log')
+        axis.set_xlim(min(found) / 2.0, max(found) * (max(found) / min(found)) ** 0.3 * 2.0)
+        pictures.plain_numbers(axis.xaxis)
+        lines = [(law, engine) for law in laws for engine in engines]
+        for place, (law, engine) in enumerate(lines):
+            value = runs.get((*group, law, engine), math.nan)
+            color = pictures.BLUE if value == min(found) else '0.4'
+            if math.isnan(value):
+                axis.text(min(found), place, 'unstable', va='center', color=pictures.ORANGE)
+                continue
+            axis.plot([axis.get_xlim()[0], value], [place, place], color='0.88', lw=1.2)
+            axis.plot(value, place, 'o', color=color, ms=6)
+            axis.annotate(
+                f'{value:.3g}' if value > _ROUNDING else 'rounding', (value, place), (6, 0),
+                textcoords='offset points', va='center', color=color, fontsize=pictures.SMALL,
+            )  # fmt: skip
+        several = len(engines) > 1
+        axis.set_yticks(range(len(lines)), [f'{law}, {e}' if several else law for law, e in lines])
+        pictures.style(axis, f'{group[0]}: {group[1]}', grid='')
+    figure.axes[0].invert_yaxis()
+    return figure
+
+
+def law_figure(law: str, cases: Sequence[Case], courses: Sequence[Array]) -> Figure:
+    """Return the picture of one law: its error over time beside the others', a panel per task."""
+    groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
+    rows = math.ceil(len(groups) / 3)
+    figure = pictures.new_figure(
+        1.0 + 3.6 * min(3, len(groups)), 0.9 + 2.4 * rows, f'{law} (blue) beside the other laws'
+    )
+    for axis, group in zip(pictures.panels(figure, len(groups)), groups, strict=True):
+        for case, (t, error) in zip(cases, courses, strict=True):
+            if (case.robot, case.task) != group or not len(t):
+                continue
+            own = case.law == law
+            axis.plot(
+                t, np.where(error > _SMALLEST, error, np.nan), zorder=2 if own else 1,
+                lw=1.8 if own else 0.8, color=pictures.BLUE if own else pictures.QUIET,
+            )  # fmt: skip
+        axis.set_yscale('log')
+        pictures.plain_numbers(axis.yaxis)
+        pictures.style(axis, f'{group[0]}: {group[1]}')
+    figure.supxlabel('time [s]', fontsize=pictures.TEXT)
+    figure.supylabel('tracking error of the tip [mm]', fontsize=pictures.TEXT)
+    return figure
+
+
+def sweep_figure(sweep: Sweep, title: str) -> Figure:
+    """Return the picture of a sweep: a curve per law."""
+    figure = pictures.new_figure(9.5, 5.0, title)
+    (axis,) = pictures.panels(figure, 1)
+    for i, (law, values) in enumerate(zip(sweep.laws, sweep.rms_mm, strict=True)):
+        color = pictures.COLORS[i % len(pictures.COLORS)]
+        if np.isfinite(values).any():
+            axis.plot(sweep.values, values, 'o-', color=color, ms=4, lw=1.4, label=law)
+    axis.set_yscale('log')
+    if sweep.parameter == 'frequency':
+        axis.set_xscale('log')
+        pictures.plain_numbers(axis.xaxis)
+    pictures.plain_numbers(axis.yaxis)
+    pictures.style(axis, '', SWEEPS[sweep.parameter][1], _RMS)
+    pictures.name_ends(axis)
+    return figure
+
+
+def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
+    """Return the picture of random arms: where each law's errors lie, the best law on top."""
+    figure = pictures.new_figure(9.5, 1.3 + 0.33 * len(spreads), title)
+    (axis,) = pictures.panels(figure, 1)
+    ordered = sorted(spreads, key=lambda spread: spread.median, reverse=True)
+    for place, spread in enumerate(ordered):
+        color = pictures.BLUE if place == len(ordered) - 1 else '0.4'
+        if shown := spread.percentiles():
+            low, five, median, most, high = shown
+            axis.plot([low, high], [place, place], color=color, lw=1.2)
+            axis.plot(
+                [five, most], [place, place], color=color, lw=7, alpha=0.45,
+                solid_capstyle='butt',
+            )  # fmt: skip
+            axis.plot(median, place, 'o', color=color, ms=6)
+            axis.annotate(
+                f'{median:.3g}', (high, place), (6, 0), textcoords='offset points', va='center',
+                color=color, fontsize=pictures.SMALL,
+            )  # fmt: skip
+        if spread.unstable:
+            axis.text(
+                1.01, place, f'{spread.unstable} of {spread.samples} unstable', va='center',
+                fontsize=pictures.SMALL, color=pictures.ORANGE,
+                transform=axis.get_yaxis_transform(),
+            )  # fmt: skip
+    axis.set_yticks(range(len(ordered)), [spread.law for spread in ordered])
+    axis.set_xscale('log')
+    pictures.plain_numbers(axis.xaxis)
+    pictures.style(axis, '', f'{_RMS}: median (dot), 5 to 95 % (bar), all (line)', grid='x')
+    return figure

@@ -1,0 +1,152 @@
+"""What a comparison tells: tables for people, a file for machines, a picture."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+from rich.markup import escape
+from rich.table import Table
+
+from arm_sim.experiments.cases import Case
+from arm_sim.experiments.figures import comparison_figure, monte_carlo_figure, sweep_figure
+from arm_sim.experiments.spreads import Spread
+from arm_sim.experiments.sweeps import Sweep
+from arm_sim.loop.measures import Measures
+from arm_sim.loop.report import write_json
+from arm_sim.output_folder import whole_file
+from arm_sim.pictures import save
+
+# Heading, field of Measures, format.
+COLUMNS = (
+    ('RMS [mm]', 'tracking_rms_mm', '.4g'),
+    ('max [mm]', 'tracking_max_mm', '.4g'),
+    ('peak [N.m]', 'peak_torque_nm', '.4g'),
+    ('of limit', 'peak_torque_share', '.0%'),
+    ('energy [J]', 'energy_j', '.4g'),
+    ('chatter [N.m]', 'chatter_nm', '.3g'),
+    ('recovery [s]', 'recovery_s', '.3g'),
+)
+
+
+class Listing(NamedTuple):
+    """A table of text, the first column to the left, numbers to the right."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    best: Sequence[int] = ()  # rows in bold
+
+    def markdown(self) -> str:
+        """Return the table as Markdown."""
+        lines = [
+            '| ' + ' | '.join(self.headings) + ' |',
+            '| --- |' + ' ---: |' * (len(self.headings) - 1),
+            *('| ' + ' | '.join(row) + ' |' for row in self.rows),
+        ]
+        return f'### {self.title}\n\n' + '\n'.join(lines) + '\n'
+
+    def terminal(self) -> Table:
+        """Return the table for the terminal."""
+        table = Table(title=escape(self.title), title_justify='left')
+        for i, heading in enumerate(self.headings):
+            table.add_column(escape(heading), justify='right' if i else 'left', no_wrap=True)
+        for i, row in enumerate(self.rows):
+            table.add_row(*row, style='bold' if i in self.best else None)
+        return table
+
+
+class Report(NamedTuple):
+    """All that is told."""
+
+    name: str  # of the files
+    listings: Sequence[Listing]
+    rows: Sequence[dict]  # plain numbers
+    figure: Figure
+
+    def write(self, folder: Path, command: str) -> None:
+        """Write the files; `command` is what makes them."""
+        tables = '\n'.join(listing.markdown() for listing in self.listings)
+        with whole_file(folder / f'{self.name}.md') as file:
+            file.write(f'Made by `{command}`.\n\n{tables}'.encode())
+        write_json(folder / f'{self.name}.json', {'command': command, 'rows': self.rows})
+        save(self.figure, folder / f'{self.name}.png')
+
+
+def comparison_report(cases: Sequence[Case], measures: Sequence[Measures]) -> Report:
+    """Return the report of cases: a table per robot, task and engine, a row per law."""
+    found: dict[str, list[tuple[Case, Measures]]] = {}
+    for case, row in zip(cases, measures, strict=True):
+        group = f'{case.robot}, {case.task}, {case.engine}'
+        found.setdefault(group, []).append((case, row))
+    names = ('robot', 'task', 'engine', 'law', 'timestep', 'natural_frequency')
+    rows = [
+        {name: getattr(case, name) for name in names} | asdict(row)
+        for case, row in zip(cases, measures, strict=True)
+    ]
+    listings = [_comparison(title, group) for title, group in found.items()]
+    return Report('comparison', listings, rows, comparison_figure(cases, measures))
+
+
+def _comparison(title: str, group: Iterable[tuple[Case, Measures]]) -> Listing:
+    laws, measures = zip(*((case.law, row) for case, row in group), strict=True)
+    rms = [row.tracking_rms_mm if row.completed else math.inf for row in measures]
+    rows = [[law, *_cells(row)] for law, row in zip(laws, measures, strict=True)]
+    best = [i for i, value in enumerate(rms) if value == min(rms) < math.inf]
+    return Listing(title, ['law', *(heading for heading, *_ in COLUMNS)], rows, best)
+
+
+def _cells(measures: Measures) -> list[str]:
+    """Return a row's numbers as text; 'unstable' where there are none."""
+    if not measures.completed:
+        return ['unstable'] + [''] * (len(COLUMNS) - 1)
+    values = [(getattr(measures, field), style) for _, field, style in COLUMNS]
+    return ['-' if math.isnan(value) else format(value, style) for value, style in values]
+
+
+def sweep_report(sweep: Sweep, case: Case) -> Report:
+    """Return the report of a sweep: RMS [mm] of every law at every value."""
+    task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
+    title = f'{case.robot}, {task}, {case.engine}: tracking error over {sweep.parameter}'
+    values = (x if isinstance(x, str) else f'{x:.3g}' for x in sweep.values)
+    headings = [sweep.parameter, *values]
+    by_law = list(zip(sweep.laws, sweep.rms_mm.tolist(), strict=True))
+    texts = [
+        [law, *('unstable' if math.isnan(x) else f'{x:.3g}' for x in found)]
+        for law, found in by_law
+    ]
+    rows = [
+        {'law': law, sweep.parameter: sweep.values, 'tracking_rms_mm': found}
+        for law, found in by_law
+    ]
+    listing = Listing(f'{title}, RMS [mm]', headings, texts)
+    return Report(f'sweep_{sweep.parameter}', [listing], rows, sweep_figure(sweep, title))
+
+
+def monte_carlo_report(spreads: Sequence[Spread], case: Case) -> Report:
+    """Return the report of random arms: median and 95th percentile of every law."""
+    count = spreads[0].samples
+    title = f'{case.robot}, {case.task}, {case.engine}: {count} random arms per law'
+    headings = ['law', 'median RMS [mm]', '95 % RMS [mm]', 'worst [mm]', 'unstable']
+    texts = [
+        [
+            spread.law,
+            *(f'{x:.4g}' for x in (spread.median, spread.percentile_95, spread.worst)),
+            f'{spread.unstable} of {count}',
+        ]
+        for spread in spreads
+    ]
+    rows = [
+        {
+            'law': spread.law,
+            'median_rms_mm': spread.median,
+            'percentile_95_rms_mm': spread.percentile_95,
+            'unstable': spread.unstable,
+        }
+        | spread.row()
+        for spread in spreads
+    ]
+    figure = monte_carlo_figure(spreads, title)
+    return Report('monte_carlo', [Listing(title, headings, texts)], rows, figure)

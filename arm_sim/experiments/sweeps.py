@@ -1,0 +1,142 @@
+"""One number varied, every law: error over frequency, error over model mismatch."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.model_error import ModelError
+from arm_sim.experiments.cases import Case, observe_cases, run_case
+from arm_sim.experiments.work import Work
+from arm_sim.loop.record import Record
+from arm_sim.simulation.drives import DriveParameters
+
+# What can be swept: its values where none are given, and its axis in the plot.
+SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
+    'frequency': (
+        tuple(float(f) for f in np.geomspace(0.1, 5.0, 12)),
+        'frequency [Hz] (amplitude shrinks where acceleration would exceed that at the own one)',
+    ),
+    'mass_scale': ((0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3), "the arm's masses over the model's"),
+    'inertia_scale': ((0.5, 0.75, 1.0, 1.5, 2.0), "the arm's inertias over the model's"),
+    'payload': ((0.0, 0.5, 1.0, 1.5, 2.0), 'unknown payload [kg]'),
+    'gravity': ((9.31, 9.56, 9.81, 10.06, 10.31), 'gravity along -z [m/s$^2$]'),
+    'com_shift': ((-0.02, -0.01, 0.0, 0.01, 0.02), 'shift of the centres of mass along z [m]'),
+    'friction': ((0.0, 0.25, 0.5, 1.0, 2.0), 'unknown Coulomb friction [N.m]'),
+    'damping': ((0.0, 0.5, 1.0, 2.0, 5.0), 'unknown viscous friction [N.m.s/rad]'),
+    'armature': ((0.0, 0.05, 0.1, 0.2), 'unknown rotor inertia [kg m$^2$]'),
+    'command_delay': (
+        (0, 1, 2, 4, 8),
+        'control periods from a state to the effect of its command',
+    ),
+    'compensation_scale': (
+        (0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2),
+        "gravity as the drives compensate it, over the arm's",
+    ),
+    'encoder_resolution': (
+        (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
+        'step of measured positions [rad], velocities by differences',
+    ),
+    'errors': (
+        (
+            'exact',
+            'mass_scale=1.05',
+            'mass_scale=1.2',
+            'payload=0.5',
+            'friction=0.5',
+            'com_shift=0.01',
+            'armature=0.12',
+        ),
+        'what is not as the laws know it',
+    ),
+}
+
+OF_EFFORT = ('compensation_scale',)  # sweeps for laws that command torques
+
+
+class Sweep(NamedTuple):
+    """Tracking RMS (laws, values) [mm] of every law at every value; nan: the loop was unstable."""
+
+    parameter: str
+    values: tuple[float | str, ...]
+    laws: tuple[str, ...]
+    rms_mm: Array
+
+
+def swept_values(parameter: str, text: str) -> tuple[float | str, ...]:
+    """Return the values in a text with commas: numbers, or of `errors` exact and NAME=NUMBER."""
+    told = [each.strip() for each in text.split(',') if each.strip()]
+    if parameter == 'errors':
+        return tuple(told)
+    try:
+        return tuple(float(each) for each in told)
+    except ValueError:
+        raise ArmError(f'values is {text!r}; it must be numbers and commas') from None
+
+
+def _named(text: str) -> tuple[str, float]:
+    """Return the sweep and the number in NAME=NUMBER."""
+    name, _, number = text.partition('=')
+    known = [each for each in SWEEPS if each != 'errors']
+    try:
+        one_of('name', name, known)
+        return name, float(number)
+    except ValueError:
+        allowed = f'exact or NAME=NUMBER with a name of {", ".join(known)}'
+        raise ArmError(f'values has {text!r}; it must be {allowed}') from None
+
+
+def case_at(parameter: str, value: float | str, case: Case) -> Case:
+    """Return the case at one value of a swept parameter."""
+    if isinstance(value, str):
+        return case if value == 'exact' else case_at(*_named(value), case)
+    if parameter == 'frequency':
+        return replace(case, task='sinusoid', frequency=value)
+    if parameter == 'compensation_scale':
+        drives = DriveParameters(effort_convention='gravity_compensated', compensation_scale=value)
+        return replace(case, drives=drives)
+    if parameter == 'command_delay':
+        if value != round(value):
+            raise ArmError(f'command_delay is {value:g}; it must be a whole number of periods')
+        return replace(case, drives=DriveParameters(command_delay=round(value)))
+    if parameter == 'encoder_resolution':
+        return replace(case, drives=DriveParameters(encoder_resolution=(value,) if value else ()))
+    told = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
+    error: dict[str, Any] = {parameter: told.get(parameter, (value,))}
+    return replace(case, error=ModelError(**error))
+
+
+def run_sweep(
+    parameter: str,
+    case: Case,
+    laws: Sequence[str],
+    values: Sequence[float | str] = (),
+    workers: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
+    run: Callable[[Case], Record] = run_case,
+    work: Work | None = None,
+) -> Sweep:
+    """Run every law at every value.
+
+    Args:
+        parameter: one of SWEEPS. `frequency` varies the sinusoid, the others the arm; the laws
+            know the URDF.
+        case: robot, task, engine and step; its law is replaced.
+        laws: by name.
+        values: of the parameter; SWEEPS' own if none are given.
+        workers: processes.
+        progress: told how many runs are done.
+        run: what runs a case.
+        work: where it runs, in place of `workers`.
+
+    Raises:
+        ArmError: no such parameter, or a value that an arm cannot have.
+    """
+    one_of('sweep', parameter, tuple(SWEEPS))
+    chosen = tuple(values) or SWEEPS[parameter][0]
+    jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
+    answers = [each for each, _ in observe_cases(jobs, workers, progress, run, work)]
+    rms = [each.tracking_rms_mm if each.completed else np.nan for each in answers]
+    return Sweep(parameter, chosen, tuple(laws), np.reshape(rms, (len(laws), len(chosen))))

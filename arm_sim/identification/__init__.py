@@ -1,1 +1,0 @@
-"""What `identify` finds, told and written."""

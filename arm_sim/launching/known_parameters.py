@@ -1,0 +1,94 @@
+"""Which parameters each node has, so that a file with a typo is refused before anything starts."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import get_args
+
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_file import SHARED, read_parameter_file
+from arm_controllers.parameter_values import (
+    ParameterField,
+    from_ros_value,
+    is_family,
+    parameter_fields,
+)
+from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
+from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
+from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.model_error import ModelError
+from arm_sim.cartesian.linear_move import LinearMoveParameters
+from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
+from arm_sim.ros.simulator_setup import SimulatorParameters
+from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters
+from arm_sim.ros.tip_servo_node import TipServoNodeParameters
+from arm_sim.simulation.plant import ENGINES, plant_class
+from arm_sim.tasks import task_class, task_classes
+from arm_sim.view.ros.view_node import ViewParameters
+from arm_sim.view.ros.viewer_node import ViewerParameters
+
+# Declared by every node of rclpy.
+_EVERY_NODE = ('use_sim_time', 'start_type_description_service')
+
+_NODES: dict[str, tuple[type, ...]] = {
+    'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
+    'viewer': (ViewerParameters,),
+    'view': (ViewParameters,),
+    'inverse_kinematics': (InverseKinematicsParameters,),
+    'tip_servo': (TipServoNodeParameters,),
+    'linear_move': (LinearMoveParameters,),
+}
+
+
+def known_nodes() -> list[str]:
+    """Return the names of all nodes of this package."""
+    laws = [f'{name}_controller' for name in law_names()]
+    return [*_NODES, *laws, *(f'{name}_task' for name in task_classes()), 'comparison_task']
+
+
+def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, ParameterField]:
+    """Return the parameters of a node by name; one that stands for many ends in `.*`."""
+    fields = [field for kind in _parameters(node) for field in parameter_fields(kind)]
+    if node.endswith('_controller'):
+        fields += parameter_fields(ModelError, 'model_error.')
+        with suppress(ArmError):  # a plugin that cannot be imported is refused where it is to run
+            law = law_class(node.removesuffix('_controller'))
+            fields += parameter_fields(law.Parameters)
+            fields += FREQUENCY_AND_RATIO if law.gains else ()
+    if node.endswith('_controller') or node == 'simulator':
+        fields += parameter_fields(FollowerParameters, joint_names=joint_names)
+    return {name: field for field in reversed(fields) for name in field.names or [field.name]}
+
+
+def _parameters(node: str) -> tuple[type, ...]:
+    name, _, end = node.rpartition('_')
+    if end == 'controller':
+        return (ControllerParameters,)
+    if end != 'task':
+        return _NODES[node]
+    if name == 'comparison':
+        own = (task.Parameters for task in task_classes().values())
+        return AnyTaskParameters, TaskNodeParameters, *own
+    return TaskNodeParameters, task_class(name).Parameters
+
+
+def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
+    """Refuse a file with a node or a parameter that there is not, or a value of the wrong type."""
+    nodes = known_nodes()
+    for section, values in read_parameter_file(file).items():
+        if section != SHARED and section not in nodes:
+            raise unknown(f'node in {file}:', section, nodes)
+        known: dict[str, ParameterField] = {}
+        for node in nodes if section == SHARED else [section]:
+            known |= known_parameters(node, joint_names)
+        for name, value in values.items():
+            field = known.get(name) or known.get(f'{name.partition(".")[0]}.*')
+            if field is not None:
+                kind = get_args(field.kind)[1] if is_family(field.kind) else field.kind
+                try:
+                    from_ros_value(name, value, kind)
+                except ArmError as error:
+                    raise ArmError(f'{file}: {section}: {error}') from None
+            elif name not in _EVERY_NODE and not without_meaning(name):
+                raise unknown(f'parameter of {section} in {file}:', name, known)

@@ -1,0 +1,1 @@
+"""The control loop without ROS, its record and its measures."""

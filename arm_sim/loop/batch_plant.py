@@ -1,0 +1,112 @@
+"""Many arms in compiled code."""
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.compiled import (
+    BatchForwardModel,
+    BatchModel,
+    ForwardModelParameters,
+    SoftFriction,
+)
+from arm_dynamics.model import RobotModel
+from arm_sim.engines.analytical import AnalyticalParameters
+from arm_sim.loop.many_arms import ManyArms, Told, of_each
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
+
+
+class BatchPlant(ManyArms):
+    """N arms of one geometry, stepped as one of the engines steps each of them.
+
+    As `mujoco` it is the equations of MuJoCo's `implicitfast` step, soft Coulomb friction
+    included, in compiled code: equal to MuJoCo but for rounding, as long as no joint leaves its
+    position limits; `beyond` says of which arms one did. As `analytical` it is that engine.
+    """
+
+    def __init__(self, models: Iterable[RobotModel], parameters: Told, engine: str = 'analytical'):
+        """Take the arms, all with the same actuators and steps in time.
+
+        Args:
+            models: N arms.
+            parameters: of all, or of each: the drives' gains and the limits may differ.
+            engine: 'mujoco' or 'analytical'.
+
+        Raises:
+            ArmError: what BatchForwardModel refuses, no such engine, an integrator of `mujoco`
+                that is not implicitfast, contacts, or parameters that may not differ.
+        """
+        each = of_each(parameters)
+        one_of('engine', engine, RIGID_BODY_ENGINES)
+        soft = None
+        if engine == 'mujoco':
+            integrator = 'integrator of a batch (engine mujoco)'
+            one_of(integrator, each[0].integrator, ('implicitfast',))
+            soft = mujoco_friction(each[0].timestep)
+        if each[0].contacts:
+            raise ArmError('contacts is true; a batch has no contacts')
+        one_of('actuator of a batch', each[0].actuator, ('servo', 'torque'))
+        arms = iter(models)
+        first = next(arms, None)
+        if first is None:
+            raise ArmError('a batch has no arms')
+        # One object for one: an arm's parameters are made once, however many share them.
+        forward = {id(own): _forward_parameters(own, engine) for own in each}
+        every = [forward[id(own)] for own in each]
+        self._forward = BatchForwardModel(chain([first], arms), every, soft)
+        super().__init__(first, self._forward.size, parameters)
+        self._model = BatchModel(first)
+        bounded = engine == 'mujoco'
+        self._bounds = (first.position_lower, first.position_upper) if bounded else None
+        shape = (self.size, first.nv)
+        self.q, self.v, self._pushes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.effort = self._forward.effort
+        self.reset(self.q)
+
+    def reset(self, q: ArrayLike, v: ArrayLike = 0.0) -> None:
+        """Go to states q, v, each (N, n) or (n,), and forget everything else."""
+        super().reset(q, v)
+        self._forward.reset()
+
+    def act(self, command: Array) -> None:
+        """Hold commands (N, n) on the joints over one control period."""
+        p = self.parameters
+        self._note_beyond()
+        if not self._wrenches:
+            self._advance(command, p.control_decimation)
+            return
+        for _ in range(p.control_decimation):
+            pushes = [self._model.wrench_torque(self.q, w, f) for f, w in self._wrenches.items()]
+            self._pushes[:] = sum(pushes)
+            self._advance(command, 1)
+        self._pushes[:] = 0.0
+
+    def _advance(self, command: Array, count: int) -> None:
+        step = self.parameters.timestep
+        self._forward.advance(self.q, self.v, command, step, count, self._pushes)
+
+    def _note_beyond(self) -> None:
+        if self._bounds is not None:
+            lower, upper = self._bounds
+            self.beyond |= ((self.q < lower) | (self.q > upper)).any(-1)
+            self.beyond |= not self._forward.friction_found
+
+
+def _forward_parameters(parameters: PlantParameters, engine: str) -> ForwardModelParameters:
+    names = ['actuator', 'integrator', 'servo_kp', 'servo_kd', 'effort_limits']
+    if engine != 'mujoco':
+        names += ['limit_stiffness', 'limit_damping']
+        if not isinstance(parameters, AnalyticalParameters):
+            parameters = AnalyticalParameters(**vars(parameters))
+    told: dict[str, Any] = {name: getattr(parameters, name) for name in names}
+    return ForwardModelParameters(**told)
+
+
+def mujoco_friction(timestep: float) -> SoftFriction:
+    """Return MuJoCo's friction loss with its default solref (0.02, 1) and solimp (0.9, 0.95)."""
+    time_constant = max(0.02, 2.0 * timestep)
+    return SoftFriction(rate=2.0 / (0.95 * time_constant), stiffness=0.9 / (1.0 - 0.9))

@@ -1,0 +1,219 @@
+"""Learning by repetition: what one pass lacked in effort is feedforward in the next one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from arm_controllers.follower.goal import Goal
+from arm_controllers.laws import Law
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
+from arm_dynamics.checks import ArmError, Array
+from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.loop.goals import with_efforts
+from arm_sim.loop.record import JointStates, Record
+from arm_sim.simulation.plant import PlantParameters
+
+# Integrators that end a step at q+ = q + h v+; in the others v is the velocity at q.
+_STEPPED = ('implicitfast', 'implicit', 'euler', 'semi_implicit_euler')
+
+
+class Learner:
+    """The effort feedforward of the next pass, from the record of the last one.
+
+    In a pass the arm moved by q, v, a = (v+ - v)/h under the applied torque tau. The believed
+    model needs tau_m(q, v, a) = M a + b(q, v) + h D a for that; D is the damping that the plant's
+    step has at its end, of the joints and, with a servo, of the drive. Hence the arm lacked
+
+        d = tau - tau_m(q, v, a),
+
+    whatever law it was that moved it. The next pass gets
+
+        effort = d + tau_m(q*, v*, a*) - law(q*, v*, reference),
+
+    where q*, v*, a* is the motion whose samples lie on the reference: what the law lacks there
+    even if its model is exact. It is inversion-based iterative learning control (Bristow, Tharayil
+    and Alleyne, IEEE Control Systems Magazine 26(3), 2006) with the arm's whole model for inverse.
+    Passes converge if the believed M is within a factor of two of the true one, the faster
+    the slower the motion is beside the law's own loop. Motion that does not repeat, such as
+    noise, cannot be learnt: `cutoff` keeps it out of the effort.
+
+    The law must add the reference's effort to its torque, as the laws here do.
+
+    Attributes:
+        believed: (k, n) the second part of the effort, which needs no record [N.m | N].
+    """
+
+    def __init__(
+        self,
+        law: Law,
+        plant: PlantParameters,
+        reference_function: ReferenceFunction,
+        steps: int,
+        cutoff: float = 0.0,
+    ):
+        """Take what is believed of the loop, and what it follows for so many control periods.
+
+        Args:
+            law: like the one in the loop, with the model that it believes in; it is used up.
+            plant: the believed drives and steps.
+            reference_function: writes the reference of a time [s] from the start of the passes.
+            steps: control periods of a pass.
+            cutoff: of the zero-phase low-pass for d [Hz]; 0: none.
+
+        Raises:
+            ArmError: the law commands neither positions nor torques, or a cutoff that the control
+                rate cannot have.
+        """
+        if law.command_interface == 'voltage':
+            raise ArmError('passes > 1 needs a law that commands position or effort, not voltage')
+        if law.lookahead > 1:
+            raise ArmError(f'passes > 1 needs a law with delay 0, not {law.lookahead - 1}')
+        self.law, self._model, self._cutoff = law, law.model, cutoff
+        self._step = plant.timestep * plant.control_decimation
+        if cutoff >= 0.5 / self._step:
+            most = 0.5 / self._step
+            raise ArmError(f'learning_cutoff is {cutoff:g} Hz; it must be below {most:g} Hz')
+        self._servo = law.command_interface == 'position'
+        self._kp, self._kd = plant.servo_gains(self._model)
+        damping = np.zeros(self._model.nv)
+        if plant.integrator in _STEPPED[:3]:
+            damping = damping + self._model.damping
+        if plant.integrator in _STEPPED[:2] and self._servo:
+            damping = damping + self._kd
+        self._late_damping = self._step * damping
+        self._stepped = plant.integrator in _STEPPED and plant.control_decimation == 1
+        rows = np.empty((steps + 2, 4 * self._model.nv))
+        reference = Reference(self._model.nv)
+        for k, row in enumerate(rows):
+            reference_function(round(k * self._step * 1e9) * 1e-9, reference)
+            row[:] = reference.row
+        self.believed = self._believed_effort(rows)
+
+    def efforts(self, record: Record) -> Array:
+        """Return the effort for the next pass (k + 2, n) [N.m | N], a row per instant of control.
+
+        `record` (k periods) is of a pass from its very start. Row i is for the reference of
+        instant i, which a law that looks ahead gets a period earlier.
+        """
+        count = len(self.believed)
+        if len(record.t) != count:
+            raise ArmError(f'a pass has {len(record.t)} control periods, not {count}')
+        last = (record.q_end - record.q[-1]) / self._step if self._stepped else record.v[-1]
+        a = np.diff(np.vstack([record.v, last]), axis=0) / self._step
+        lacked = record.effort - self._needed(record.q, record.v, a)
+        if self._cutoff > 0.0:
+            from scipy.signal import butter, sosfiltfilt  # takes a second, which few tasks need
+
+            low_pass = butter(2, self._cutoff, fs=1.0 / self._step, output='sos')
+            lacked = sosfiltfilt(low_pass, lacked, axis=0)
+        ahead = self.law.lookahead
+        return np.pad(self.believed + lacked, ((ahead, 2 - ahead), (0, 0)), mode='edge')
+
+    def _believed_effort(self, rows: Array) -> Array:
+        """Return what the believed loop lacks on the reference `rows` (k + 2, 4 n): (k, n)."""
+        law, n, h = self.law, self._model.nv, self._step
+        q, v, _, _ = np.split(rows, 4, axis=1)
+        if self._stepped:
+            v = np.vstack([v[:1], np.diff(q, axis=0) / h])
+        needed = self._needed(q[:-2], v[:-2], np.diff(v, axis=0)[:-1] / h)
+        torque, period_ns = np.empty_like(needed), round(h * 1e9)
+
+        def without_effort(t: float, reference: Reference) -> None:
+            reference.row[:] = rows[round(t / h)]
+            reference.effort[:] = 0.0
+
+        sampled = SampledReference(without_effort, n, period_ns)
+        for k in range(len(needed)):
+            reference, measured = sampled.at(k * period_ns), Measurement(q[k].copy(), v[k].copy())
+            if not k:
+                state = law.start(measured, reference)
+            command, state = law(state, measured, reference, h)
+            torque[k] = self._kp * (command - q[k]) - self._kd * v[k] if self._servo else command
+        return needed - torque
+
+    def _needed(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the torque (k, n) that the believed arm needs for states (k, n)."""
+        torque = [self._model.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)]
+        return np.array(torque) + self._late_damping * a
+
+
+class GoalLearner:
+    """The same goal for the next pass, with the effort that the last one lacked."""
+
+    def __init__(
+        self,
+        goal: Goal,
+        reference_function: ReferenceFunction,
+        end_ns: int,
+        period_ns: int,
+        make: Callable[[ReferenceFunction, int], Learner],
+    ):
+        """Take what every pass has in common.
+
+        Args:
+            goal: of the first pass; its `start_ns` is the stamp of its start.
+            reference_function: what a controller makes of it; a function of the stamp [s].
+            end_ns: stamp at which a pass ends.
+            period_ns: of control.
+            make: returns the learner for a reference from the start of a pass, and its steps.
+        """
+        self._goal, self._follow, self._period_ns = goal, reference_function, period_ns
+        self._from_ns, self._end_ns = -(-goal.start_ns // period_ns) * period_ns, end_ns
+        steps = (end_ns - self._from_ns) // period_ns
+        self._learner = make(_since(reference_function, self._from_ns), steps)
+
+    def next_goal(self, states: JointStates) -> Goal:
+        """Return the goal for the pass after the one that has these states."""
+        record = states.record(self._follow, self._from_ns, self._end_ns, self._period_ns)
+        efforts = self._learner.efforts(record)[:-1]
+        stamps = self._from_ns + np.arange(len(efforts)) * self._period_ns
+        times: Array = (stamps - self._goal.start_ns).astype(float) * 1e-9
+        return with_efforts(self._goal, _since(self._follow, self._goal.start_ns), times, efforts)
+
+
+def _since(reference_function: ReferenceFunction, stamp_ns: int) -> ReferenceFunction:
+    """Return a reference as a function of the time since a stamp."""
+
+    def reference(t: float, reference: Reference) -> None:
+        reference_function(t + stamp_ns * 1e-9, reference)
+
+    return reference
+
+
+def with_effort(
+    reference_function: ReferenceFunction, efforts: Array, period: float
+) -> ReferenceFunction:
+    """Return the reference with an effort (m, n), whose rows are `period` [s] apart."""
+
+    def reference(t: float, reference: Reference) -> None:
+        reference_function(t, reference)
+        reference.effort[:] = efforts[min(round(t / period), len(efforts) - 1)]
+
+    return reference
+
+
+def repeated(
+    task: Any,
+    laws: tuple[Law, Law],
+    plant: Any,
+    passes: int,
+    imperfections: Imperfections | None = None,
+    cutoff: float = 0.0,
+) -> Iterator[Record]:
+    """Yield the records of a task's passes without ROS; each starts on the reference.
+
+    `laws` are two of the same: one for the loop, one for the learner. Every pass has noise of its
+    own.
+    """
+    period_ns = plant.parameters.period_ns
+    steps = round(task.duration * 1e9 / period_ns)
+    learner = Learner(laws[1], plant.parameters, task.reference, steps, cutoff)
+    follow = task.reference
+    for number in range(passes):
+        noise = imperfections and replace(imperfections, seed=imperfections.seed + number)
+        record = task.run(laws[0], plant, None, noise, follow)
+        yield record
+        follow = with_effort(task.reference, learner.efforts(record), period_ns * 1e-9)

@@ -1,0 +1,104 @@
+"""Many arms in MuJoCo itself, for what the compiled batch does not model."""
+
+from collections.abc import Sequence
+from itertools import cycle
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+from numpy.typing import ArrayLike
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
+from arm_sim.engines.mujoco import mujoco_model
+from arm_sim.loop.many_arms import ManyArms, Told, of_each
+
+_NONE = mujoco.mjtStage.mjSTAGE_NONE.value
+_POSITION = mujoco.mjtStage.mjSTAGE_POS.value
+
+
+class MujocoBatch(ManyArms):
+    """N arms, each a MuJoCo model of its own, stepped by MuJoCo on some threads.
+
+    What MujocoPlant has, it has: contacts, position limits, every integrator. An arm's motion is
+    MujocoPlant's to the last bit, whatever the number of arms and threads.
+    """
+
+    def __init__(self, models: Sequence[RobotModel], parameters: Told, threads: int = 1):
+        """Take the arms, which have the same joints.
+
+        Args:
+            models: N arms.
+            parameters: of all, or of each.
+            threads: on which MuJoCo steps them; 0: of all cores.
+
+        Raises:
+            ArmError: what MujocoPlant refuses, no arms, arms with other links or joints than the
+                first (a payload is a link), or parameters that may not differ.
+        """
+        each = of_each(parameters)
+        if not models:
+            raise ArmError('a batch has no arms')
+        made: dict[tuple[int, int], mujoco.MjModel] = {}  # arms that come again
+        mj_models = []
+        for index, (model, own) in enumerate(zip(models, cycle(each), strict=False)):
+            key = id(model), id(own)
+            if key not in made:
+                made[key] = mujoco_model(model, own)
+            mj_models.append(made[key])
+            if _layout(made[key]) != _layout(mj_models[0]):
+                raise ArmError(
+                    f'arm {index} of a batch has other links or joints than the first; '
+                    'arms with a payload and arms without go into two batches'
+                )
+        super().__init__(models[0], len(models), parameters)
+        self._batch = Batch(mj_models[0], self.size, threads)
+        self._batch.set_models(mj_models)
+        bound = self._batch.bind
+        self.q, self.v, self._ctrl = bound('qpos'), bound('qvel'), bound('ctrl')
+        self._torque, self._applied = bound('qfrc_actuator'), bound('xfrc_applied')
+        self._origin, self._centre = bound('xpos'), bound('xipos')
+        self.effort = np.zeros(self.q.shape)
+        self.reset(models[0].neutral())
+
+    def reset(self, q: ArrayLike, v: ArrayLike = 0.0) -> None:
+        """Go to states q, v, each (N, n) or (n,), and forget everything else."""
+        q, v = np.array(q, dtype=float), np.array(v, dtype=float)  # they may be what is reset
+        self._batch.reset(stage=_NONE)
+        super().reset(q, v)
+        if self.parameters.actuator == 'servo':
+            self._ctrl[:] = self.q
+        self._batch.forward()
+
+    def act(self, command: Array) -> None:
+        """Hold commands (N, n) on the joints over one control period."""
+        self._ctrl[:] = command
+        count = self.parameters.control_decimation
+        if not self._wrenches:
+            self._batch.step(nstep=count)
+        for _ in range(count if self._wrenches else 0):
+            self._batch.forward(stage=_POSITION)
+            for frame, wrench in self._wrenches.items():
+                body = self._body(frame)
+                force, arm = wrench[..., :3], self._origin[:, body] - self._centre[:, body]
+                self._applied[:, body, :3] = force
+                self._applied[:, body, 3:] = wrench[..., 3:] + np.cross(arm, force)
+            self._batch.step()
+        self.effort[:] = self._torque
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame, as ManyArms says: any but the base, which MuJoCo does not have."""
+        body = self._body(frame)
+        super().apply_wrench(frame, wrench)
+        self._applied[:, body] = 0.0
+
+    def _body(self, frame: str) -> int:
+        body = mujoco.mj_name2id(self._batch.model, mujoco.mjtObj.mjOBJ_BODY, frame)
+        if body < 0:
+            raise ArmError(f'no frame {frame!r} to push on')
+        return body
+
+
+def _layout(model: mujoco.MjModel) -> tuple[int, ...]:
+    """Return what decides on the layout of a state's data."""
+    return model.nbody, model.nv, model.nu, model.ngeom

@@ -1,0 +1,58 @@
+"""What comes of a task's run: table, report, pictures; by the run, or from its recording."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arm_sim.loop.record import RECORD
+from arm_sim.loop.report import Check, all_held, print_report, title_of, write_json
+from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
+
+
+def outcome(task: Any, run: Any) -> tuple[dict[str, Any], Sequence[Check]]:
+    """Return a run's report with its limits, and the limits."""
+    report = task.report(run)
+    checks = task.checks(report)
+    report['limits'] = [check._asdict() | {'held': check.held} for check in checks]
+    report['limits_held'] = all_held(checks)
+    return report, checks
+
+
+def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check]) -> None:
+    """Print the table of a run, and whether its limits held."""
+    rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
+    slow: tuple[str, ...] = ()
+    if report['mode'] == 'realtime':
+        late, skipped = report['late_ticks'], report['skipped_periods']
+        rate += f', {late} late ticks, {skipped} skipped periods'
+        if skipped and all_held(checks) is False:
+            slow = (f'the machine was too slow for real time: {TOO_SLOW_HELP}',)
+    passes = ', '.join(f'{each["rms"]:.3g}' for each in report['passes_mm'])
+    many = len(report['passes_mm']) > 1
+    learnt = (f'tracking error by pass [mm RMS]: {passes}',) * many
+    notes = (*learnt, rate, *slow, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
+    title = f'{report["task"]}: {title_of(report)}, {report["duration_s"]:g} s'
+    print_report(title, task.columns, task.rows(report), notes, checks)
+
+
+def load_pictures() -> None:
+    """Import what draws pictures, which takes as long as a second: better during a run."""
+    from arm_sim import pictures
+    from arm_sim.loop import picture
+
+    assert picture
+    pictures.warm_up()
+
+
+def write_outcome(folder: Path, task: Any, run: Any, report: Mapping[str, Any]) -> list[str]:
+    """Write report, record and pictures; return the names of the files."""
+    # Plots bring libraries that would hold up the start of an arm.
+    from arm_sim.loop.picture import PASSES, passes_figure
+    from arm_sim.pictures import save
+
+    write_json(folder / 'report.json', report)
+    run.record.save(folder / RECORD)
+    save(task.draw(run, report), folder / task.picture_name)
+    if len(report['passes_mm']) > 1:
+        save(passes_figure({title_of(report): report['passes_mm']}), folder / PASSES)
+    return ['report.json', task.picture_name, RECORD]

@@ -1,0 +1,158 @@
+"""Panels and pictures of a run: errors of the tip and of the joints over time, torques."""
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.lib.stride_tricks import sliding_window_view
+
+from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
+from arm_sim.loop.measures import RECOVERED, Tracking, rms
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import title_of
+from arm_sim.pictures import (
+    BLUE,
+    COLORS,
+    ORANGE,
+    QUIET,
+    SMALL,
+    TEXT,
+    legend,
+    new_figure,
+    style,
+)
+
+# Errors below this are rounding and not drawn; below the other all is rounding [mm].
+ROUNDING_MM, _ALL_ROUNDING_MM = 1e-14, 1e-9
+_FULL = 99.9  # [%] of a torque's limit
+PASSES = 'learning.png'  # the file of `passes_figure`
+_POINTS = 1500  # more than these a plot cannot show
+
+
+def envelope(t: Array, values: Array, points: int = _POINTS) -> tuple[Array, Array]:
+    """Return times and the largest value near each of them: what a plot can show."""
+    every = max(1, len(t) // _POINTS)
+    width = max(3 * every, len(t) // points)
+    before = width // 2
+    padded = np.pad(values, (before, width - 1 - before), mode='edge')
+    return t[::every], sliding_window_view(padded, width)[::every].max(axis=1)
+
+
+def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) -> None:
+    """Draw errors (k,) [m] on a log axis in mm, each with its name and colour."""
+    for values, name, color in errors:
+        label = f'{name}: {rms(values) * 1e3:.2g} mm RMS'
+        tiny = values.max() * 1e3 < _ALL_ROUNDING_MM  # has many zeros, which a log axis lacks
+        at, largest = envelope(t, values * 1e3, 60 if tiny else _POINTS)
+        shown = np.where(largest > ROUNDING_MM, largest, np.nan)
+        axis.semilogy(at, shown, lw=1.1, color=color, label=label)
+    low, high = axis.get_ylim()
+    if high < _ALL_ROUNDING_MM:
+        axis.set_ylim(ROUNDING_MM, high := _ALL_ROUNDING_MM)
+    if low < _ALL_ROUNDING_MM:
+        axis.axhspan(
+            axis.get_ylim()[0], min(high, _ALL_ROUNDING_MM), color='0.965', zorder=-1, lw=0
+        )
+        axis.text(
+            0.01, 0.03, 'grey: rounding of double precision', fontsize=SMALL, color='0.45',
+            transform=axis.transAxes,
+        )  # fmt: skip
+    legend(axis, loc='best', frameon=True, framealpha=0.9, edgecolor='none')
+
+
+def draw_torques(axis: Axes, record: Record, share: Array, names: Sequence[str]) -> None:
+    """Draw torques, a lane for each joint on its own scale; `share` (k, n): of their limits.
+
+    Beside a lane stand the joint's largest torque and its share; one at its limit is red.
+    """
+    places = np.arange(len(names))[::-1]
+    for joint, place in enumerate(places):
+        course, color = record.effort[:, joint], COLORS[joint % len(COLORS)]
+        peak, most = float(np.abs(course).max()), 100.0 * float(share[:, joint].max())
+        told = f'{most:.3g} %' if most >= 0.1 else '< 0.1 %'
+        lane = place + 0.42 * course / (peak or 1.0)
+        axis.axhline(place, color='0.8', lw=0.7, zorder=1)
+        axis.fill_between(record.t, place, lane, color=color, alpha=0.18, lw=0)
+        axis.plot(record.t, lane, lw=1.2, color=color)
+        axis.text(
+            1.01, place, f'{peak:.3g}\n{told}', va='center', fontsize=SMALL,
+            color='red' if most >= _FULL else color, transform=axis.get_yaxis_transform(),
+        )  # fmt: skip
+    axis.set_yticks(places, [name.removesuffix('_joint') for name in names])
+    axis.set_ylim(-0.6, len(names) - 0.4)
+    title = 'torque, each on its own scale; its peak [N.m | N] and share of the limit'
+    style(axis, title, 'time [s]', grid='')
+    axis.tick_params(axis='y', length=0)
+
+
+def tracking_figure(
+    record: Record, tracking: Tracking, report: Mapping[str, Any], event: float | None = None
+) -> Figure:
+    """Return the picture of a run: the tip's error over time, its event [s], and the torques."""
+    height = 3.4 + 0.45 * len(report['joint_names'])
+    figure = new_figure(10.0, height, f'{report["task"]}: {title_of(report)}')
+    errors, torques = figure.subplots(2, 1, sharex=True, height_ratios=(1.0, (height - 3.0) / 3.0))
+    error = tracking.error * 1e3
+    errors.plot(record.t, error, lw=1.4, color=BLUE)
+    title = f'tracking error of the tip: {rms(error):.3g} mm RMS, at most {error.max():.3g} mm'
+    recovery = report['recovery_s']
+    if event is not None:
+        errors.axvspan(event, event + recovery if recovery > 0.0 else event, color='0.93', lw=0)
+        errors.axvline(event, color='0.5', lw=0.8, ls='--')
+    if recovery > 0.0:
+        title += f'; below {RECOVERED:g} mm after {recovery:.3g} s (shaded)'
+    style(errors, title, '', 'error [mm]')
+    draw_torques(torques, record, tracking.effort_share, report['joint_names'])
+    return figure
+
+
+def joints_figure(
+    record: Record, tracking: Tracking, report: Mapping[str, Any], model: RobotModel
+) -> Figure:
+    """Return the picture of joints: a row per joint, position and error, each on its own scale."""
+    n, t = model.nv, record.t
+    figure = new_figure(11.0, 1.2 + 1.15 * n, f'{report["task"]}: {title_of(report)}')
+    axes = figure.subplots(n, 2, sharex=True, squeeze=False)
+    for joint, (left, right) in enumerate(axes):
+        unit, scale = ('mm', 1e3) if model.prismatic[joint] else ('deg', float(np.degrees(1.0)))
+        left.plot(t, record.q_reference[:, joint], color=QUIET, lw=4.5)
+        left.plot(t, record.q[:, joint], color=BLUE, lw=1.3)
+        error = tracking.joint_error[:, joint] * scale
+        right.axhline(0.0, color='0.6', lw=0.8)
+        right.plot(t, error, color=ORANGE, lw=1.2)
+        right.margins(y=0.15)
+        style(left)
+        style(right)
+        name = model.joint_names[joint].removesuffix('_joint')
+        left.set_ylabel(name, rotation=0, ha='right', va='center', fontsize=TEXT)
+        note = f'{rms(error):.3g} {unit}\nRMS'
+        right.text(
+            1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
+        )
+    titles = 'position [rad | m], on its reference (grey)', 'error [deg | mm]'
+    for axis, title in zip(axes[0], titles, strict=True):
+        axis.set_title(title, fontsize=TEXT + 1)
+    for axis in axes[-1]:
+        axis.set_xlabel('time [s]', fontsize=TEXT)
+    return figure
+
+
+def passes_figure(curves: Mapping[str, Sequence[Mapping[str, float]]]) -> Figure:
+    """Return the picture of repeated passes: by name, each one's `rms` and `max` error [mm]."""
+    figure = new_figure(9.0, 5.5, 'learning by repetition: the same motion again')
+    axis = figure.subplots()
+    for (name, errors), color in zip(curves.items(), cycle(COLORS)):
+        numbers = range(1, len(errors) + 1)
+        for key, options in (('max', {'lw': 0.8, 'ls': ':'}), ('rms', {'lw': 1.6, 'marker': 'o'})):
+            shown = [max(each[key], ROUNDING_MM) for each in errors]
+            label = name if key == 'rms' else '_'
+            axis.semilogy(numbers, shown, color=color, ms=4, label=label, **options)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    style(axis, '', 'pass', 'tracking error of the tip [mm]: RMS, maximum dotted', 'both')
+    legend(figure, loc='outside lower center', ncols=2)
+    return figure

@@ -1,1 +1,0 @@
-"""Stability that is known beforehand: closed loops as matrices, along a task."""

@@ -1,1 +1,0 @@
-"""The simulated arm: engines, brake, recording of inputs."""

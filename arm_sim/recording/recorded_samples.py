@@ -1,0 +1,147 @@
+"""Joint states of any recording: MCAP, also cut off, a rosbag2 folder, `record.npz`, CSV."""
+
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.identification import Samples
+from arm_sim.loop.recorded_messages import messages_of, reading
+
+_TYPE = 'sensor_msgs/msg/JointState'
+_COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
+_SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
+
+
+def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
+    """Return times, positions and torques of these joints, in their order.
+
+    Raises:
+        ArmError: names the file and what is missing in it.
+    """
+    with reading(path) as file:
+        if file.suffix == '.npz':
+            samples = _of_npz(file, len(joint_names))
+        elif file.suffix == '.csv':
+            samples = _of_csv(file, joint_names)
+        else:
+            samples = _of_messages(file, joint_names)
+        for name, values in vars(samples).items():
+            if not np.isfinite(values).all():
+                raise ArmError(f'some {name} are not finite')
+        return samples
+
+
+def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
+    """Return the voltages (m, n) [V] behind the torques recorded at times (m,) [s]; NaN: none yet.
+
+    These are the newest commands before each time, `voltage` (m, n) of an .npz file, or the
+    columns `<joint>.voltage` of a CSV file.
+
+    Raises:
+        ArmError: names the file and what is missing in it.
+    """
+    with reading(path) as file:
+        if file.suffix == '.npz':
+            with np.load(file) as archive:
+                return _array(archive, 'voltage', (len(times), len(joint_names)))
+        if file.suffix == '.csv':
+            return _columns(file, [f'{name}.voltage' for name in joint_names])
+        sent = _of_messages(file, joint_names, commands=True)
+        if (np.diff(sent.times) < 0.0).any():
+            raise ArmError('the stamps of its joint commands go back; record without a reset')
+        newest = np.searchsorted(sent.times, times - _SOON) - 1
+        return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
+
+
+def _of_npz(file: Path, n: int) -> Samples:
+    with np.load(file) as archive:
+        rows = len(archive['t']) if 't' in archive else 0
+        names = {'t': (rows,), 'q': (rows, n), 'effort': (rows, n)}
+        return Samples(*(_array(archive, name, shape) for name, shape in names.items()))
+
+
+def _array(archive: Any, name: str, shape: tuple[int, ...]) -> Array:
+    """Return an array of an .npz file."""
+    if name not in archive:
+        raise ArmError(f'has no {name!r}, with shape {shape}')
+    array = np.array(archive[name], dtype=float)
+    if array.shape != shape:
+        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
+    return array
+
+
+def _of_csv(file: Path, joint_names: Sequence[str]) -> Samples:
+    wanted = ['time', *(f'{j}.{x}' for x in ('position', 'effort') for j in joint_names)]
+    values = _columns(file, wanted)
+    return Samples(values[:, 0], *np.split(values[:, 1:], 2, axis=1))
+
+
+def _columns(file: Path, wanted: Sequence[str]) -> Array:
+    """Return columns of a CSV file, by name."""
+    with file.open() as stream:
+        header = stream.readline().strip().split(',')
+        rows = any(line.strip() for line in stream)
+    for name in wanted:
+        if name not in header:
+            raise ArmError(f'has no column {name!r}; it needs {", ".join(wanted)}')
+    if not rows:
+        raise ArmError('has no rows')
+    columns = [header.index(name) for name in wanted]
+    return np.loadtxt(file, delimiter=',', skiprows=1, usecols=columns, ndmin=2)
+
+
+def _of_messages(file: Path, joint_names: Sequence[str], commands: bool = False) -> Samples:
+    """Return the joint states of MCAP or rosbag2, or the joint commands."""
+    if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
+        raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
+    kind = 'joint commands' if commands else 'joint states'
+    decoded, seen, wanted = _decoder(), set[str](), set(joint_names)
+    times, q, effort = [], [], []
+    for message in messages_of(file):
+        if message.kind != _TYPE or message.topic.endswith(_COMMANDS) != commands:
+            continue
+        state = decoded(message.data)
+        if not wanted.issubset(state.name):
+            seen.update(state.name)  # of another arm, or of a gripper
+            continue
+        if not len(state.effort):
+            raise ArmError(f'its {kind} have no effort, which is needed')
+        order = [state.name.index(name) for name in joint_names]
+        stamp = state.header.stamp
+        times.append(stamp.sec + 1e-9 * stamp.nanosec)
+        q.append(state.position[order] if len(state.position) else np.full(len(order), np.nan))
+        effort.append(state.effort[order])
+    if not times:
+        names = ', '.join(sorted(seen)) or 'none'
+        raise ArmError(f'no {kind} of {", ".join(joint_names)}; it has {names}')
+    return Samples(np.array(times), np.array(q), np.array(effort))
+
+
+def _decoder() -> Callable[[bytes], Any]:
+    """Return a function that deserialises a JointState."""
+    from rosbags.serde import SerdeError
+    from rosbags.typesys import Stores, get_typestore  # takes 0.2 s
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    definition = store.get_msgdef(_TYPE)
+
+    def decoded(data: bytes) -> Any:
+        little = bool(data[1] & 1)
+        read = definition.deserialize_cdr_le if little else definition.deserialize_cdr_be
+        try:
+            # Not store.deserialize_cdr: messages of arm_sim 0.2 have up to 16 bytes too many.
+            state, _ = read(data[4:], 0, definition.cls, store)
+        except (struct.error, ValueError, SerdeError):
+            raise ArmError(f'a joint state of {len(data)} bytes is cut off') from None
+        for values in (state.position, state.effort):
+            if len(values) not in (0, len(state.name)):
+                raise ArmError(
+                    f'a joint state has {len(values)} values for {len(state.name)} joints'
+                )
+        return state
+
+    return decoded

@@ -1,0 +1,144 @@
+"""A recording as a run of one arm: states, commands, goals, wrenches, parameters of the nodes."""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.msg import ParameterEvent
+from rclpy.parameter import parameter_value_to_python
+from rclpy.serialization import deserialize_message
+from std_msgs.msg import String
+
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
+from arm_dynamics.checks import ArmError
+from arm_dynamics.robots import RobotArgument, find_urdf
+from arm_dynamics.temporary_folder import temporary_folder
+from arm_sim.loop.record import JointStates
+from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
+from arm_sim.ros.goal_run import joint_states
+
+_GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
+_REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
+_STATES = '/joint_states'
+
+
+@dataclass
+class RecordedRun:
+    """The contents of a recording; of several arms in it, the first one.
+
+    Attributes:
+        path: of the recording.
+        facts: metadata by name.
+        namespace: of the arm: '', or such as '/left'.
+        parameters: of each node, by its full name; as they were at the end.
+        states, commands: serialised, in order.
+        goals: time [ns] and serialised action goal of each accepted goal.
+        wrenches: time [ns] and message of each.
+        reports: messages of ~/controller_state, serialised, in order.
+        urdf: text of the arm's last description; '': none was recorded.
+    """
+
+    path: Path
+    facts: dict[str, dict[str, str]] = field(default_factory=dict)
+    namespace: str = ''
+    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    states: list[bytes] = field(default_factory=list)
+    commands: list[bytes] = field(default_factory=list)
+    goals: list[tuple[int, bytes]] = field(default_factory=list)
+    wrenches: list[tuple[int, WrenchStamped]] = field(default_factory=list)
+    reports: list[bytes] = field(default_factory=list)
+    urdf: str = ''
+
+    @classmethod
+    def load(cls, path: Path | str) -> 'RecordedRun':
+        """Read an MCAP file, also one that is cut off, or a folder of rosbag2.
+
+        Raises:
+            ArmError: names the file and what is wrong.
+        """
+        with reading(path) as file:
+            run = cls(file)
+            messages = list(messages_of(file, run.facts))
+            topics = (each.topic for each in messages if each.topic.endswith(_STATES))
+            run.namespace = next(topics, '').removesuffix(_STATES)
+            for message in messages:
+                run._take(message)
+        if not run.states:
+            raise run.lacks('joint_states')
+        return run
+
+    def lacks(self, what: str) -> ArmError:
+        """Return the refusal of a recording without something."""
+        return ArmError(f'recording {str(self.path)!r} has no {what}')
+
+    def _take(self, message: Recorded) -> None:
+        topic, kind, time_ns, data = message
+        if topic == '/parameter_events':
+            event = deserialize_message(data, ParameterEvent)
+            known = self.parameters.setdefault(event.node, {})
+            for each in (*event.new_parameters, *event.changed_parameters):
+                known[each.name] = parameter_value_to_python(each.value)
+            return
+        if not topic.startswith(f'{self.namespace}/'):
+            return
+        name = topic.removeprefix(self.namespace)
+        if name == _STATES:
+            self.states.append(data)
+        elif name == '/joint_commands':
+            self.commands.append(data)
+        elif name == '/robot_description':
+            self.urdf = deserialize_message(data, String).data
+        elif name == '/external_wrench':
+            wrench = deserialize_message(data, WrenchStamped)
+            prefix = f'{self.namespace}/'[1:]
+            wrench.header.frame_id = wrench.header.frame_id.removeprefix(prefix)
+            self.wrenches.append((time_ns, wrench))
+        elif name.count('/') == 2 and kind == _GOAL:  # /controller/goals, not another arm's
+            self.goals.append((time_ns, data))
+        elif name.count('/') == 2 and kind == _REPORT:
+            self.reports.append(data)
+
+    def parameters_of(self, name: str) -> dict[str, Any]:
+        """Return the parameters of one of the arm's nodes; `robot` is the recorded URDF.
+
+        Raises:
+            ArmError: they were not recorded.
+        """
+        node = f'{self.namespace}/{name.rpartition("/")[2]}'
+        if node not in self.parameters:
+            raise self.lacks(f'parameters of {node}')
+        values = self.parameters[node]
+        if not self.urdf or 'robot' not in values or values.get('described'):
+            return values
+        return values | {'robot': self._robot(values['robot'])}
+
+    def _robot(self, robot: str) -> str:
+        """Return a recorded robot, or a file of the recorded URDF if the robot's is different."""
+        with suppress(ArmError, OSError):
+            if find_urdf(robot).read_text() == self.urdf:
+                return robot
+        file = self._folder / f'{RobotArgument.of(robot).label}.urdf'
+        file.write_text(self.urdf)
+        return str(file)
+
+    @cached_property
+    def _folder(self) -> Path:
+        return temporary_folder()
+
+    def joint_states(self, joints: tuple[str, ...]) -> JointStates:
+        """Return the states in the order of these joints."""
+        return joint_states(self.states, JointStateReader(joints, FIELDS))
+
+    def of_task(self) -> dict[str, Any]:
+        """Return what a task says of its run. Raises ArmError where it is no task's recording."""
+        facts = self.facts.get('task')
+        if facts is None:
+            raise self.lacks(
+                'task: only a task that came to its end is reported on; render draws any '
+                'recording, replay.launch.py plays it'
+            )
+        return {name: json.loads(text) for name, text in facts.items()}

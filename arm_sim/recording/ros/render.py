@@ -1,0 +1,214 @@
+"""`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.serialization import deserialize_message
+from rich.console import Console
+
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError, Array, in_range
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import RobotArgument, find_urdf
+from arm_sim.loop.report import law_of
+from arm_sim.progress import interruptible, progress
+from arm_sim.recording.ros.recorded_run import RecordedRun
+from arm_sim.refusals import exit_code
+from arm_sim.view.camera import View
+from arm_sim.view.error_scale import ErrorScale
+from arm_sim.view.film import Film
+from arm_sim.view.film_files import (
+    KINDS,
+    check_file,
+    usual_speed,
+    write_gif,
+    write_mp4,
+    write_png,
+)
+from arm_sim.view.offscreen import Picture
+from arm_sim.view.recorded_motion import RecordedMotion
+
+
+def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
+    """Return the recorded arm, and what stood around it as far as that was recorded.
+
+    Raises:
+        ArmError: there is no description of the arm.
+    """
+    if not recording.urdf:
+        raise recording.lacks('robot_description')
+    known = recording.parameters.get(f'{recording.namespace}/simulator', {})
+    tool = known.get('tool_frame') or RobotArgument.of(known.get('robot', '')).tip_frame
+    model = RobotModel.from_urdf(recording.urdf, tool or None)
+    with suppress(ArmError):  # its file, where it is here too, is where meshes are looked for
+        model.file = str(find_urdf(known.get('robot', '')))
+    around = {name: known[name] for name in ('floor', 'table') if name in known}
+    return model, read_fields(Surroundings, around)
+
+
+def recorded_motion(recording: RecordedRun, model: RobotModel) -> RecordedMotion:
+    """Return the recorded states, and the reference where a controller told of one."""
+    states = recording.joint_states(model.joint_names)
+    rows = [
+        row
+        for data in recording.reports
+        if (row := _told(deserialize_message(data, JointTrajectoryControllerState), model))
+    ]
+    told_t, wanted, were = (
+        np.array(column, dtype=float)
+        for column in (zip(*rows, strict=True) if rows else ([],) * 3)
+    )
+    order = np.argsort(states.time_ns, kind='stable')
+    t = states.time_ns[order] * 1e-9
+    return RecordedMotion.of(model, t, states.q[order], told_t, wanted, were)
+
+
+def _told(
+    report: JointTrajectoryControllerState, model: RobotModel
+) -> tuple[float, Array, Array] | None:
+    """Return time, reference and state of a controller's report; None where it lacks some."""
+    names = list(report.joint_names)
+    wanted, were = report.reference.positions, report.feedback.positions
+    if sorted(names) != sorted(model.joint_names) or not len(wanted) == len(were) == len(names):
+        return None
+    order = [names.index(name) for name in model.joint_names]
+    stamp = report.header.stamp
+    return stamp.sec + 1e-9 * stamp.nanosec, np.array(wanted)[order], np.array(were)[order]
+
+
+def title_of(recording: RecordedRun, model: RobotModel) -> str:
+    """Return what was recorded, in a few words."""
+    facts = recording.of_task()['facts'] if 'task' in recording.facts else {}
+    if not facts:
+        return model.name
+    law = law_of(facts)
+    by = f'engine {facts["engine"]}' if law == 'none' else law
+    return f'{facts["task"]}: {RobotArgument.of(facts["robot"]).label}, {by}'
+
+
+def span(
+    recording: RecordedRun, motion: RecordedMotion, begin: float, end: float
+) -> tuple[float, float]:
+    """Return from when to when [s] is shown: as asked for, else a task's own time, else all."""
+    first, last = motion.t[0], motion.t[-1]
+    if 'task' in recording.facts:
+        told = recording.of_task()
+        first, last = max(first, told['start_ns'] * 1e-9), min(last, told['end_ns'] * 1e-9)
+    first, last = (
+        float(own if asked is None else asked) for asked, own in ((begin, first), (end, last))
+    )
+    return first, last
+
+
+@exit_code
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+    if options.speed is not None:
+        in_range('--speed', options.speed, 0.0, 1e6, True)
+    size, view = _size(options.size), _view(options.camera, options.orbit)
+    output = Path(options.output)
+    check_file(output, 0)
+    recording = RecordedRun.load(options.file)
+    model, surroundings = recorded_arm(recording)
+    motion = recorded_motion(recording, model)
+    begin, end = span(recording, motion, options.begin, options.end)
+    motion = motion.between(begin, end)
+    rate = KINDS[output.suffix.lower()]
+    speed = options.speed or usual_speed(output, end - begin)
+    view = replace(view, orbit=view.orbit / speed)
+    count = max(2, round((end - begin) / speed * rate) + 1) if rate else 1
+    check_file(output, count)
+    times = np.linspace(begin, end, count) if rate else np.array([end])
+    title = title_of(recording, model)
+    with closing(Film(model, surroundings, motion, times, view, size, title)) as film:
+        _write(output, film, size)
+    told = f'{count} picture{"s" if count > 1 else ""}'
+    if options.speed is None and speed > 1:
+        told += f' at --speed {speed}'
+    print(f'{output}: {told}, {output.stat().st_size / 1e6:.2f} MB')
+    return 0
+
+
+def _write(output: Path, film: Film, size: tuple[int, int]) -> None:
+    """Draw the pictures, and write them as the file's name says."""
+    kind, count = output.suffix.lower(), len(film.times)
+    if kind == '.png':
+        write_png(output, film.picture(0))
+        return
+    with interruptible(), progress(Console(), 'render', count) as show:
+
+        def pictures() -> Iterator[Picture]:
+            for k in range(count):
+                yield film.picture(k)
+                show(k + 1)
+
+        if kind == '.mp4':
+            write_mp4(output, pictures(), size)
+        else:
+            some = [film.picture(k) for k in (0, count // 2, count - 1)]
+            write_gif(output, pictures(), some, ErrorScale.palette)
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Return width and height that an argument tells."""
+    width, _, height = text.partition('x')
+    try:
+        size = int(width), int(height)
+    except ValueError:
+        raise ArmError(f'--size is {text!r}; it must be WIDTHxHEIGHT, as 960x720') from None
+    for name, value in zip(('width', 'height'), size, strict=True):
+        in_range(f'{name} of --size', value, 64, 3840)
+        if value % 2:
+            raise ArmError(f'{name} of --size is {value}; it must be even')
+    return size
+
+
+def _view(text: str, orbit: float) -> View:
+    """Return the view that an argument tells."""
+    try:
+        azimuth, elevation = (float(each) for each in text.split(','))
+    except ValueError:
+        raise ArmError(f'--camera is {text!r}; it must be AZIMUTH,ELEVATION, as 140,-18') from None
+    in_range('azimuth of --camera', azimuth, -360.0, 360.0)
+    in_range('elevation of --camera', elevation, -90.0, 90.0)
+    in_range('--orbit', orbit, -1e6, 1e6)
+    return View(azimuth, elevation, orbit)
+
+
+def _parser() -> argparse.ArgumentParser:
+    usual = View()
+    parser = argparse.ArgumentParser(
+        prog='render',
+        description='Draw what was recorded: the arm, the path of its tool in colours of its '
+        'error, and in grey the path that it should draw.',
+    )
+    add = parser.add_argument
+    add('file', metavar='FILE', help='MCAP file, or folder with one')
+    kinds = ', '.join(KINDS)
+    add('--output', default='film.gif', metavar='FILE', help=f'ends in {kinds} (film.gif)')
+    add('--size', default='960x720', metavar='WIDTHxHEIGHT', help='[pixels] (960x720)')
+    camera = (
+        f'where it looks [deg]; 90,0: along y; 0,-90: down ({usual.azimuth:g},{usual.elevation:g})'
+    )
+    add(
+        '--camera',
+        default=f'{usual.azimuth:g},{usual.elevation:g}',
+        metavar='AZIMUTH,ELEVATION',
+        help=camera,
+    )
+    orbit = 'how fast the camera goes round the arm [deg/s of the film] (0)'
+    add('--orbit', type=float, default=0.0, metavar='DEG/S', help=orbit)
+    speed = 'recorded seconds per second of the film (1; of a GIF as many as its size asks for)'
+    add('--speed', type=float, help=speed)
+    part = "from and to when [s]; a picture is of the last moment (a task's own time, else all)"
+    add('--from', type=float, dest='begin', metavar='S', help=part)
+    add('--to', type=float, dest='end', metavar='S', help='see --from')
+    return parser

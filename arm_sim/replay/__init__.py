@@ -1,1 +1,0 @@
-"""What is made of recordings afterwards: reports, the same run again, pictures."""

@@ -1,1 +1,0 @@
-"""Recordings read as ROS 2 messages."""

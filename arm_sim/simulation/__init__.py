@@ -1,0 +1,1 @@
+"""The simulated arm: plants, drives and clocks."""

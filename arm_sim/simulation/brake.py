@@ -1,0 +1,55 @@
+"""The brake of the simulated arm, for joints that no controller commands."""
+
+import numpy as np
+
+from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.motors import MotorConstants
+from arm_sim.simulation.claims import Places
+from arm_sim.simulation.plant import PlantParameters
+
+
+class Brake:
+    """The plant's own brake: speed decays as v(t) = v(0) exp(-rate t), then the arm is held.
+
+    The hold point is where that decay ends, q + v/rate, and the demanded acceleration is
+    a = rate^2 (hold - q) - 2 rate v, the critically damped law whose free motion from q, v is just
+    that decay. The torque is inverse dynamics of a, within the effort limits; a servo gets the
+    position command with that torque, drive damping at the step's end included.
+
+    Attributes:
+        hold: (n,) the hold point.
+    """
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
+        """`rate` [1/s] of the speed's decay."""
+        self._model = model
+        self._actuator = parameters.actuator
+        self._kp, self._kd = parameters.servo_gains(model)
+        self._limit = parameters.effort_limit(model)
+        self._step = parameters.timestep
+        self._rate = rate
+        self.hold = model.neutral().copy()
+        self._motors: MotorConstants | None = None
+        if parameters.actuator == 'voltage':
+            self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
+
+    def start(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> None:
+        """Begin to brake the joints at these places from the state q, v (n,)."""
+        lower, upper = self._model.position_lower, self._model.position_upper
+        self.hold[joints] = np.clip(q + v / self._rate, lower, upper)[joints]
+
+    def command(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> Array:
+        """Return the plant command (n,): torque, or what gives it to a servo or a motor.
+
+        It brakes the joints at these places; the other ones are assumed not to accelerate.
+        """
+        braked = self._rate**2 * self._model.difference(q, self.hold) - 2.0 * self._rate * v
+        a = np.zeros_like(braked)
+        a[joints] = braked[joints]
+        tau = np.clip(self._model.inverse_dynamics(q, v, a), -self._limit, self._limit)
+        if self._actuator == 'torque':
+            return tau
+        if self._motors is not None:
+            return self._motors.voltage(tau, v)
+        return q + (tau + self._kd * (v + self._step * a)) / self._kp

@@ -1,0 +1,214 @@
+"""Base of the clocks that decide when the simulated arm steps: lock-step and real time."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError
+from arm_sim.simulation.claims import Claim, Claims, Places
+from arm_sim.simulation.patience import RESEND_PERIOD
+from arm_sim.simulation.simulation import Array, Simulation
+
+# A clock whose `tick` comes later than this was stopped itself [s].
+_STOPPED = 0.5
+
+
+class Clock:
+    """Steps a simulation with the newest command; brakes and holds the arm where there is none.
+
+    Attributes:
+        simulation: the arm that the clock steps.
+        claims: the controllers that command its joints.
+        paused: whether the clock steps only as far as it is allowed to.
+        fault: why physics has stopped until `reset`, or ''.
+        late, skipped: delayed ticks of real time, and periods that real time has skipped.
+        oldest_command_ns: largest age of a command in use [ns]; the reader resets the value.
+        recorded_ns: stamp that a recorder has reached [ns]; None: no recorder delays time.
+        wake: called with the period of the next ticks [s]; the caller of `tick` may set it.
+    """
+
+    tick_period = RESEND_PERIOD
+    recorded_ns: int | None = None
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        audience: Any,
+        paused: bool = False,
+        own: Any = None,
+        wall: Callable[[], float] = time.monotonic,
+    ):
+        """Take the arm, its subscribers, and the wall clock [s].
+
+        `audience`, as StateOutput, has `show` for a new state, `show_again` for a state that no
+        controller has answered, `warn` for a lost controller, and `fail` for failed physics.
+        `own`, as OwnGoals, commands the arm while no controller does.
+        """
+        self.simulation, self.paused, self.fault = simulation, paused, ''
+        self.claims = Claims(simulation.plant.joint_names, wall)
+        self.late = self.skipped = self.oldest_command_ns = 0
+        self._audience, self._own, self._wall = audience, own, wall
+        self.wake: Callable[[float], Any] = lambda period: None
+        self._n = len(simulation.plant.joint_names)
+        self._held = np.zeros(self._n)
+        self._command: Array | None = None
+        self._command_ns = self._steps_allowed = 0
+        self._shown_at = self._ticked_at = self._wall()
+
+    def accepts(self, stamp_ns: int, newest_ns: int | None = None) -> bool:
+        """Whether a command with this stamp is neither too old nor too early.
+
+        `newest_ns`: stamp that the controller answered last; None: that of the command in use.
+        """
+        raise NotImplementedError
+
+    def take_from(self, claim: Claim, stamp_ns: int, command: Array) -> None:
+        """Use a controller's command (k,) for its joints, by its claim.
+
+        In lock-step the arm steps when every controller has answered the present state.
+        """
+        self.simulation.unclaimed = self.claims.unclaimed if len(claim.joints) < self._n else None
+        merged = self.claims.merged(claim, stamp_ns, command)
+        if len(self.claims) > 1:
+            stamp_ns = self.claims.oldest_ns
+        if len(self.claims) == 1 or self.accepts(stamp_ns, -1):
+            self.take(stamp_ns, merged)
+
+    def take(self, stamp_ns: int, command: Array) -> None:
+        """Use a command (n,) that answers the state of that stamp."""
+        self._hold(stamp_ns, command)
+        self.go_on()
+
+    def answered_again(self) -> None:
+        """Note a second answer to the state that was answered last."""
+
+    def go_on(self) -> bool:
+        """Step unless a command, or permission to step, is missing; return whether it stepped."""
+        return False
+
+    def _hold(self, stamp_ns: int, command: Array) -> None:
+        self._command, self._command_ns = self._held, stamp_ns
+        self._held[:] = command
+
+    def yield_to(self, source: str) -> None:
+        """End the simulator's own goals, if there are any: a controller commands the arm."""
+        if self._own is not None and self._own.in_charge:
+            self._own.give_up(source)
+            self._command = None
+
+    def can_be_claimed(self, joints: Places) -> bool:
+        """Whether the joints at these places are at rest, or were braked for long enough."""
+        return self.simulation.can_be_claimed(joints)
+
+    def release(self) -> None:
+        """End all claims and brake, then hold; or let the simulator's own goals take over."""
+        self.claims.clear()
+        self._stop()
+
+    def release_one(self, claim: Claim) -> None:
+        """End a claim: its joints are braked and held, those of other controllers go on."""
+        self.claims.release(claim.source)
+        if not self.claims:
+            self.release()
+            return
+        self.simulation.brake_joints(claim.joints)
+        self.simulation.unclaimed = self.claims.unclaimed
+
+    def _stop(self) -> None:
+        self.simulation.brake()
+        self._command = None
+        if self._own is not None:
+            self._own.take_over()
+            self.show()
+
+    def reset(self) -> None:
+        """Go back to the initial state at time zero; a paused clock waits there."""
+        self.claims.clear()
+        self.simulation.reset()
+        self._command, self._command_ns, self.fault, self._steps_allowed = None, 0, '', 0
+        self.show()
+
+    def pause(self, paused: bool) -> None:
+        """Stop time, or let it go on."""
+        self.paused, self._steps_allowed = paused, 0
+        self.go_on()
+
+    def allow_step(self) -> None:
+        """Let a paused clock take one more step."""
+        self._steps_allowed += 1
+        self.go_on()
+
+    def allow_until(self, time_ns: int) -> None:
+        """Let a paused clock go on to this simulated time [ns], where it waits again."""
+        ahead_ns = time_ns - self.simulation.time_ns
+        self._steps_allowed = max(0, ahead_ns // self.simulation.period_ns)
+        self.go_on()
+
+    @property
+    def waits(self) -> bool:
+        """Whether time is paused, or has reached the permitted stamp."""
+        return self.paused and not self._steps_allowed
+
+    @property
+    def waits_for_recorder(self) -> bool:
+        """Whether time waits for a recorder that lags behind."""
+        return False
+
+    def tick(self) -> None:
+        """Do what is due now; the caller calls it every `tick_period` [s]."""
+        self._forgive_own_stop()
+        now = self._wall()
+        if not self.fault and now - self._shown_at >= RESEND_PERIOD:
+            self._audience.show_again()
+            self._shown_at = now
+
+    def _forgive_own_stop(self) -> None:
+        """Count no time in which this process did not run: no controller was silent then."""
+        now = self._wall()
+        stopped = now - self._ticked_at - self.tick_period
+        if stopped > _STOPPED:
+            self._shown_at += stopped
+        self._ticked_at = now
+
+    def show(self) -> None:
+        """Publish the present state; the simulator's own goals answer at once."""
+        self._shown_at = self._wall()
+        self._audience.show()
+        own, plant = self._own, self.simulation.plant
+        if own is not None and own.in_charge:
+            self._command_ns = self.simulation.time_ns
+            self._command = own.command(self._command_ns, plant.q.copy(), plant.v.copy())
+
+    @property
+    def _may_step(self) -> bool:
+        return not (self.fault or self.waits)
+
+    def _step(self, command: Array | None) -> None:
+        """Go on by one control period and show the new state."""
+        self._steps_allowed -= self.paused
+        try:
+            self.simulation.advance(command)
+        except ArmError as error:
+            self.fault = f'{error}{self._too_slow()}'
+            self._audience.fail(self.fault)
+        else:
+            self.show()
+            if self.simulation.notice:
+                self._audience.warn(f'{self.simulation.notice}{self._too_slow()}')
+                self.simulation.notice = ''
+
+    def _too_slow(self) -> str:
+        """Return a remark for warnings where a slow machine may be the cause."""
+        return ''
+
+    def _lose(self, silence: float) -> None:
+        """Brake: no command has come for this time [s]."""
+        t = self.simulation.time_ns * 1e-9
+        self._audience.warn(
+            f'no command for {silence:.3g} s (t = {t:.3f} s): '
+            'braking to rest; a controller that returns takes over from there'
+        )
+        self.claims.expire()
+        self._stop()

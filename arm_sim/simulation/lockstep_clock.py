@@ -1,0 +1,132 @@
+"""Lock-step clock: the simulated arm steps when its controllers have answered."""
+
+from collections.abc import Callable
+from typing import Any
+
+from arm_dynamics.checks import Array
+from arm_sim.simulation.claims import Claim
+from arm_sim.simulation.clock import Clock
+from arm_sim.simulation.patience import RESEND_PERIOD, Patience
+
+# So many periods time runs at most ahead of a recorder: of what a process is sent through shared
+# memory, Fast DDS keeps 512 messages, and each period has two.
+_AHEAD = 200
+# A clock asks for no tick sooner [s].
+_SOONEST = 1e-5
+
+
+class LockstepClock(Clock):
+    """Takes a step when the present state is answered: nothing depends on the wall clock.
+
+    A state whose answer is late is shown again, since it or the answer may be lost. Without an
+    answer for long, the arm brakes to rest at once and waits there. While somebody records, time
+    never runs far ahead of the recording.
+
+    Attributes:
+        recorder_there: says whether somebody still records; whoever calls `recorded` sets it.
+    """
+
+    tick_period = 0.01
+
+    def __init__(self, *args: Any, timeout: float, **kwargs: Any):
+        """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
+        super().__init__(*args, **kwargs)
+        self._patience, self._sent_at = Patience(), self._shown_at
+        self.recorder_there: Callable[[], bool] = lambda: False
+        self.set_timing(timeout)
+
+    def set_timing(self, timeout: float) -> None:
+        """Go on with another timeout."""
+        self._timeout = timeout
+
+    def accepts(self, stamp_ns: int, newest_ns: int | None = None) -> bool:
+        """Whether the command answers the present state."""
+        return stamp_ns == self.simulation.time_ns
+
+    def recorded(self, time_ns: int) -> None:
+        """Note that a recorder has come to this state [ns]."""
+        self.recorded_ns = time_ns
+        self.go_on()
+
+    def reset(self) -> None:
+        """Go back to the initial state, and let a recorder do so as well."""
+        if self.recorded_ns is not None:
+            self.recorded_ns = 0
+        super().reset()
+
+    @property
+    def _may_step(self) -> bool:
+        return super()._may_step and not self.waits_for_recorder
+
+    @property
+    def waits_for_recorder(self) -> bool:
+        """Whether time has come as far ahead of a recorder as it may."""
+        recorded, simulation = self.recorded_ns, self.simulation
+        if recorded is None:
+            return False
+        return simulation.time_ns - recorded >= _AHEAD * simulation.period_ns
+
+    def take(self, stamp_ns: int, command: Array) -> None:
+        """Step with the command; while time does not run, keep it."""
+        self._patience.answered(self._wall() - self._shown_at)
+        super().take(stamp_ns, command)
+
+    def answered_again(self) -> None:
+        """Note that a state which was shown again was answered twice."""
+        self._patience.answered_again()
+
+    def show(self) -> None:
+        """Show the present state; where losses are expected, look soon whether it is answered."""
+        super().show()
+        self._sent_at = now = self._shown_at
+        if self._patience.short(now):
+            self.wake(self._patience.seconds(now))
+
+    def go_on(self) -> bool:
+        """Step if every controller has answered; brake to rest where no controller commands."""
+        command = self._command
+        if command is None:
+            self._brake_to_rest()
+        if command is None or not self._may_step:
+            return False
+        self._command = None
+        self._step(command)
+        return True
+
+    def release_one(self, claim: Claim) -> None:
+        """End a claim; where only its answer was missing, step."""
+        super().release_one(claim)
+        if self.claims and self.accepts(self.claims.oldest_ns):
+            self.take(self.simulation.time_ns, self.claims.command)
+
+    def _stop(self) -> None:
+        """Brake to rest; simulated time goes on meanwhile, as far as it may."""
+        super()._stop()
+        self._brake_to_rest()
+
+    def _brake_to_rest(self) -> None:
+        simulation = self.simulation
+        while simulation.braking and self._command is None and self._may_step:
+            if simulation.can_be_claimed():
+                break
+            self._step(None)
+
+    def tick(self) -> None:
+        """Show a state again that is not answered in time; in the end, brake."""
+        self._forgive_own_stop()
+        if self.waits_for_recorder and not self.recorder_there():
+            self.recorded_ns = None  # it has gone
+            self.go_on()
+        now, patience = self._wall(), self._patience
+        commanded = self._may_step and not (self.simulation.braking and not self.claims)
+        if commanded and now - self._shown_at > self._timeout:
+            self._lose(now - self._shown_at)
+            return
+        period = patience.seconds(now) if commanded else RESEND_PERIOD
+        if not self.fault and now - self._sent_at >= period:
+            self._audience.show_again()
+            self._sent_at = now
+            if commanded:
+                patience.lost(now)
+        soon = commanded and patience.short(now)
+        self.wake(max(self._sent_at + period - now, _SOONEST) if soon else self.tick_period)

@@ -1,0 +1,97 @@
+"""What MuJoCo shows of an arm: the URDF's bodies and shapes, floor, table, sky and light."""
+
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics.clearance import level_joints
+from arm_dynamics.model import RobotModel
+from arm_dynamics.shapes import with_shapes
+from arm_dynamics.urdf import bare
+from arm_sim.simulation.mujoco_inertias import make_readable
+from arm_sim.simulation.plant import PlantParameters
+
+_BODY = pin.FrameType.BODY
+
+# Bits that say which shapes touch: a link's contype, and the conaffinity of what it touches.
+_FLOOR, _TABLE = 1, 2
+
+
+def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:
+    """Return an arm and its surroundings; without `shapes` the arm has none to be seen.
+
+    Raises:
+        ValueError: MuJoCo does not read it.
+    """
+    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, parameters.contacts))
+    spec.compiler.fusestatic = False
+    spec.worldbody.add_light(  # as the sun, alike on an arm of any size
+        type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=(1.5, -1.5, 3.0), dir=(-0.5, 0.35, -1.0),
+        diffuse=(0.62, 0.61, 0.59), specular=(0.25, 0.25, 0.25), castshadow=True,
+    )  # fmt: skip
+    of, made = mujoco.mjtTexture, mujoco.mjtBuiltin
+    for name, kind, pattern, rgb1, rgb2 in (
+        ('sky', of.mjTEXTURE_SKYBOX, made.mjBUILTIN_GRADIENT, (0.75, 0.83, 0.92), (0.95, 0.97, 1)),
+        ('tiles', of.mjTEXTURE_2D, made.mjBUILTIN_CHECKER, (0.9, 0.91, 0.92), (0.83, 0.845, 0.86)),
+    ):
+        spec.add_texture(
+            name=name, type=kind, builtin=pattern, rgb1=rgb1, rgb2=rgb2, width=64, height=64
+        )
+    tiles = spec.add_material(name='tiles', texrepeat=(4, 4), texuniform=True)
+    tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
+    _add_surroundings(spec, model, parameters)
+    spec.visual.headlight.ambient = (0.38, 0.39, 0.4)
+    spec.visual.headlight.diffuse = (0.22, 0.22, 0.22)
+    spec.visual.headlight.specular = (0.05, 0.05, 0.05)
+    spec.visual.quality.shadowsize = 4096
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
+    return spec
+
+
+def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParameters) -> None:
+    """Add floor and table, and say what touches them: links that move, the floor if they tilt."""
+    level = level_joints(model) if parameters.contacts else set()
+    frames = model.pin_model.frames
+    upright = {frame.name for frame in frames if frame.parentJoint in level}
+    for geom in spec.geoms:
+        if geom.contype:
+            touches = _TABLE if geom.parent.name in upright else _FLOOR | _TABLE
+            geom.contype, geom.conaffinity = touches, 0
+            geom.group, geom.mass = 3, 0.0
+    stiff = {'solref': (max(0.004, 2.0 * parameters.timestep), 1.0), 'contype': 0}
+    kind = mujoco.mjtGeom
+    if parameters.floor:
+        spec.worldbody.add_geom(
+            name='floor', type=kind.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles',
+            conaffinity=_FLOOR, **stiff,
+        )  # fmt: skip
+    if parameters.table:
+        middle, sizes = np.split(np.array(parameters.table), 2)
+        spec.worldbody.add_geom(
+            name='table', type=kind.mjGEOM_BOX, pos=middle, size=sizes / 2, conaffinity=_TABLE,
+            rgba=(0.72, 0.6, 0.45, 1.0), **stiff,
+        )  # fmt: skip
+
+
+def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
+    """Return the URDF as MuJoCo reads it, with the joints of branches in the model's order.
+
+    Left out are collision shapes without `contacts`, and shapes that need mesh files. The
+    other visible shapes are kept, which MuJoCo's reader has to be told in the file.
+    """
+    whole = ElementTree.fromstring(model.urdf)
+    tree = with_shapes(model.urdf)[0] if contacts else bare(whole)
+    make_readable(tree, model)
+    if shapes:
+        tree.extend(whole.findall('material'))
+        for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
+            visuals = full.findall('visual')
+            link.extend(each for each in visuals if each.find('geometry/mesh') is None)
+    frames = enumerate(model.pin_model.frames)
+    place = {frame.name: i for i, frame in frames if frame.type != _BODY}
+    tree[:] = sorted(tree, key=lambda e: place[e.get('name')] if e.tag == 'joint' else -1)
+    told = ElementTree.SubElement(tree, 'mujoco')
+    ElementTree.SubElement(told, 'compiler', discardvisual='false')
+    return ElementTree.tostring(tree, encoding='unicode')

@@ -1,0 +1,271 @@
+"""The physics engines: what each offers the simulator, and the parameters that all share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_controllers.laws import law_class, law_names
+from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import PerJoint, Stepping, parameter
+from arm_sim.simulation.drives import DriveParameters, Drives
+
+# What `joint_commands` holds for each actuator; the actuator for what a law commands.
+COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
+ACTUATOR_FOR = {interface: actuator for actuator, interface in COMMAND_INTERFACE.items()}
+
+# Two correct implementations differ by rounding alone: some 1e-13 of the largest entry.
+MODEL_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class PlantParameters(Stepping, Surroundings, DriveParameters):
+    """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
+
+    actuator: str = parameter(
+        'servo',
+        "drive: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque' or 'voltage' (DC motor)",
+        one_of=tuple(COMMAND_INTERFACE),
+    )
+    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
+    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
+    effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
+    integrator: str = parameter('implicitfast', 'integration method of the engine')
+    contacts: bool = parameter(
+        False, 'if true, links touch the floor and the table (engine mujoco)'
+    )
+
+    def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
+        """Return kp, kd (n,), as arrays; a servo's kp must be above zero."""
+        names, servo = model.joint_names, self.actuator == 'servo'
+        kp = per_joint('servo_kp', self.servo_kp, names, 0.0, exclusive=servo)
+        return kp, per_joint('servo_kd', self.servo_kd, names, 0.0)
+
+    def effort_limit(self, model: RobotModel) -> Array:
+        """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""
+        return model.effort_limit if self.effort_limits else np.full(model.nv, np.inf)
+
+
+class Plant:
+    """A simulated arm. Arrays are (n,), in the order of `joint_names`.
+
+    An engine is built as plant(model, plant.Parameters(...)); those of another engine, or of every
+    plant, serve with its own defaults beside them. Its constructor sets q, v, effort and resets.
+    It steps by `act`.
+
+    Attributes:
+        joint_names: the moving joints.
+        command_interface: 'position', 'effort' or 'voltage'.
+        parameters: see PlantParameters.
+        takes_goals: whether it moves by a control law of its own, so that the simulator takes
+            trajectory goals for it where no controller commands.
+        has_contacts: whether its links can touch something.
+        wrenches: what pushes on it now, (6,) by frame.
+        q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
+        effort: torque applied in the last integration step [N.m | N]; a view as well.
+        measured_q, measured_v: the state as its encoders read it; views as well.
+        notes: what a user should know of it, a line each.
+    """
+
+    Parameters: ClassVar[type[PlantParameters]] = PlantParameters
+    takes_goals = False
+    has_contacts = False
+    q: Array
+    v: Array
+    effort: Array
+    measured_q: Array
+    measured_v: Array
+
+    def __init__(self, model: RobotModel, parameters: PlantParameters):
+        if not isinstance(parameters, self.Parameters):
+            parameters = self.Parameters(**vars(parameters))
+        if parameters.contacts and not self.has_contacts:
+            raise ArmError('contacts is true; only engine mujoco has contacts')
+        self.parameters: Any = parameters
+        self.joint_names = model.joint_names
+        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        self.notes = model.notes
+        self._model = model
+        self.wrenches: dict[str, Array] = {}
+        parameters.check_drives(self.command_interface, self.takes_goals)
+        self._drives: Drives | None = None
+        if parameters.drives():
+            self._drives = Drives(model, parameters, parameters.period_ns * 1e-9)
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Go to state q, v (rest by default) and forget everything else."""
+        self._set_wrenches({})
+        self.q[:] = q
+        self.v[:] = 0.0 if v is None else v
+        self.effort[:] = 0.0
+        self.measured_q, self.measured_v = self.q, self.v
+        if self._drives is not None:
+            self._drives.reset()
+            self._measure(self._drives, moved=False)
+
+    def go_on_from(self, before: 'Plant') -> None:
+        """Take over the state of another plant of the arm: its wrenches, and its drives."""
+        self.reset(before.q, before.v)
+        for frame, wrench in before.wrenches.items():
+            self.apply_wrench(frame, wrench)
+        if before._drives is not None:
+            self._drives = before._drives
+            self.measured_q, self.measured_v = before.measured_q, before.measured_v
+
+    def drives_know(self, model: RobotModel) -> None:
+        """Tell the drives what they take the arm for: without a payload, say."""
+        if self._drives is not None:
+            self._drives.model = model
+
+    def step(self, command: Array) -> None:
+        """Send `command` (n,) to the drives, which hold what they make of it over one period.
+
+        A control period has `control_decimation` integration steps. One that `takes_goals` takes
+        references (2, 3, n) as well: position, velocity and acceleration at the start and the end
+        of the period.
+        """
+        drives = self._drives
+        if drives is None:
+            self.act(command)
+            return
+        self.act(drives.effect(command, self.q, self.v))
+        self._measure(drives)
+
+    def brake(self, command: Array) -> None:
+        """Hold `command` (n,) over one period without delay or addition: by the drives' own."""
+        self.act(command)
+        if self._drives is not None:
+            self._drives.release()
+            self._measure(self._drives)
+
+    def act(self, command: Array) -> None:
+        """Hold `command` (n,) on the joints over one control period."""
+        raise NotImplementedError
+
+    def _measure(self, drives: Drives, moved: bool = True) -> None:
+        self.measured_q, self.measured_v = drives.read(self.q, self.v, moved)
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame until told otherwise.
+
+        Args:
+            frame: name of a link.
+            wrench: (6,) force [N] and torque [N.m] at the frame's origin, in base-aligned axes;
+                zeros end it.
+        """
+        self._model.frame_id(frame)
+        wrenches = {**self.wrenches, frame: finite(f'wrench on {frame!r}', wrench, (6,))}
+        self._set_wrenches({name: each for name, each in wrenches.items() if each.any()})
+
+    def _set_wrenches(self, wrenches: dict[str, Array]) -> None:
+        self.wrenches = wrenches
+
+    def mass_matrix(self) -> Array:
+        """Return M(q) + armature (n x n) as the engine has it."""
+        return self._model.mass_matrix(self.q)
+
+    def joint_friction(self) -> tuple[Array, Array]:
+        """Return damping (n,) and Coulomb friction (n,) of the joints as the engine has them."""
+        return self._model.damping, self._model.friction
+
+    def bias_torque(self) -> Array:
+        """Return C(q, v) v + g(q) (n,) as the engine has it."""
+        return self._model.bias_torque(self.q, self.v)
+
+
+def check_law(robot: str, law: str, told: Mapping[str, Any]) -> None:
+    """Refuse a law whose commands the simulated arm does not take; name those that can drive it.
+
+    `told` are the simulator's parameters.
+    """
+    engine, integrator = told['engine'], told.get('integrator', '')
+    taken = {'servo', 'torque', 'voltage'}
+    if engine != 'analytical':
+        taken = {'servo'} if plant_class(engine).takes_goals else {'servo', 'torque'}
+    elif integrator == 'lagged_euler':
+        taken = {'voltage'}
+
+    def drives(name: str) -> bool:
+        try:
+            return ACTUATOR_FOR[law_class(name).command_interface] in taken
+        except ArmError:  # a plugin that cannot be imported
+            return False
+
+    interface = law_class(law).command_interface
+    if ACTUATOR_FOR[interface] not in taken:
+        how = f'engine {engine}, integrator {integrator}' if integrator else f'engine {engine}'
+        raise ArmError(
+            f'controller {law!r} commands {interface}, which the robot {robot!r} ({how}) does not '
+            f'take; those that can drive it: {", ".join(filter(drives, law_names()))}'
+        )
+
+
+# A new engine is a name here and a file: my_engine_plant.py with the class MyEnginePlant, imported
+# when asked for, since each brings libraries that the others do without.
+ENGINES = ('mujoco', 'analytical', 'motion_model')
+
+# The engines that have the whole dynamics: what one says, the other must say as well.
+RIGID_BODY_ENGINES = ('mujoco', 'analytical')
+
+
+def plant_class(engine: str) -> type[Plant]:
+    """Return the plant class of an engine; a name that is not in ENGINES is refused."""
+    one_of('engine', engine, ENGINES)
+    module = import_module(f'arm_sim.engines.{engine}')
+    return getattr(module, f'{engine.title().replace("_", "")}Plant')
+
+
+def check_inertia(model: RobotModel) -> None:
+    """Raise ArmError where a joint moves no inertia beside its rotor's."""
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        m = model.mass_matrix(model.random_configuration(rng)) - np.diag(model.armature)
+        roots = np.sqrt(np.diagonal(m).clip(0.0))
+        joint, smallest = int(roots.argmin()), 0.0
+        if roots[joint] > 1e-7:
+            values, vectors = np.linalg.eigh(m / np.outer(roots, roots))
+            joint, smallest = int(np.abs(vectors[:, 0]).argmax()), values[0]
+        if not smallest > 1e-12:
+            raise ArmError(
+                f'joint {model.joint_names[joint]!r} of {model.file or model.name!r} moves no '
+                'inertia: give the link behind it an <inertial> with mass'
+            )
+
+
+def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 0) -> float:
+    """Compare inertia, bias torque and friction of the plant and the model at random states.
+
+    Leaves the plant in its last compared state: reset it. Returns the largest difference found
+    [N.m | kg m^2], relative to max(1, largest entry); one beyond MODEL_TOLERANCE is refused.
+    """
+    if plant.joint_names != model.joint_names:
+        raise ArmError(f'plant has joints {plant.joint_names}, the model {model.joint_names}')
+    rng = np.random.default_rng(seed)
+    damping, friction = plant.joint_friction()
+    worst = 0.0
+    for _ in range(samples):
+        q = model.random_configuration(rng)
+        v = rng.uniform(-1.0, 1.0, model.nv)
+        plant.reset(q, v)
+        pairs = (
+            ('mass matrix [kg m^2]', plant.mass_matrix(), model.mass_matrix(q)),
+            ('bias torque [N.m]', plant.bias_torque(), model.bias_torque(q, v)),
+            ('damping [N.m.s/rad]', damping, model.damping),
+            ('Coulomb friction [N.m]', friction, model.friction),
+        )
+        for quantity, of_plant, of_model in pairs:
+            error = np.abs(of_plant - of_model) / max(1.0, np.abs(of_model).max())
+            worst = max(worst, float(error.max()))
+            if error.max() > MODEL_TOLERANCE:
+                index = np.unravel_index(error.argmax(), error.shape)
+                raise ArmError(
+                    f'joint {model.joint_names[index[0]]!r}: {quantity} of the plant is '
+                    f'{of_plant[index]:.9g}, of the controller model {of_model[index]:.9g}; '
+                    f'they must agree to {MODEL_TOLERANCE:g}'
+                )
+    return worst

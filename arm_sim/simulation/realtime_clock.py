@@ -1,0 +1,89 @@
+"""When the simulated arm takes a step in real time."""
+
+from typing import Any
+
+from arm_sim.simulation.clock import Clock
+from arm_sim.simulation.patience import RESEND_PERIOD
+
+# Further behind than by so many steps, real time gives up catching up.
+_CATCH_UP_STEPS = 10
+# Commands that are so many control periods old, on the average of some steps, are late.
+_LATE_PERIODS, _AVERAGED = 0.5, 20
+TOO_SLOW_HELP = 'mode:=lockstep, a smaller real_time_factor or a longer timestep helps'
+
+
+class RealtimeClock(Clock):
+    """Takes the steps that the wall clock says are due.
+
+    A command that is older than the timeout is no longer used: the arm brakes and holds.
+    """
+
+    def __init__(self, *args: Any, factor: float, timeout: float, **kwargs: Any):
+        """`factor`: simulated per wall time; `timeout` [s of simulated time]; else see `Clock`."""
+        super().__init__(*args, **kwargs)
+        self.set_timing(factor, timeout)
+
+    def set_timing(self, factor: float, timeout: float) -> None:
+        """Go on from here with another factor and timeout."""
+        self._age_ns = 0.0
+        self._factor, self._timeout_ns = factor, timeout * 1e9
+        self.tick_period = min(self.simulation.period_ns * 1e-9 / factor, RESEND_PERIOD)
+        self._start_anew()
+        self.wake(self.tick_period)
+
+    def _start_anew(self, due_ns: int = 0) -> None:
+        """Let the present state, or one `due_ns` later, be the one that is due now."""
+        self._anchor = self._wall(), self.simulation.time_ns + due_ns
+
+    def accepts(self, stamp_ns: int, newest_ns: int | None = None) -> bool:
+        """Whether the command is no older than the controller's newest one."""
+        if newest_ns is None:
+            newest_ns = self._command_ns
+        return newest_ns <= stamp_ns <= self.simulation.time_ns
+
+    def reset(self) -> None:
+        """Go back to the initial state at time zero, now."""
+        super().reset()
+        self._start_anew()
+
+    def tick(self) -> None:
+        """Take the steps that are due; show a state again that stays for long."""
+        for _ in range(self._due()):
+            if self._may_step:
+                self._step_in_time()
+        super().tick()
+
+    def _due(self) -> int:
+        """Return how many steps are due."""
+        if self.paused or self.fault:
+            self._start_anew()
+            return min(self._steps_allowed, 1)  # many at once would hold up who commands
+        wall, simulated = self._anchor
+        simulation = self.simulation
+        elapsed = (self._wall() - wall) * 1e9 * self._factor
+        due = int(elapsed - (simulation.time_ns - simulated)) // simulation.period_ns
+        self.late += due > 1
+        if due > _CATCH_UP_STEPS:
+            self.skipped += due - 1
+            self._start_anew(simulation.period_ns)
+            return 1
+        return due
+
+    def _step_in_time(self) -> None:
+        """Take a step with the newest command, unless that is too old."""
+        age = self.simulation.time_ns - self._command_ns
+        self.oldest_command_ns = max(self.oldest_command_ns, age)
+        if self._command is not None and age > self._timeout_ns:
+            self._lose(age * 1e-9)
+        used = age if self._command is not None else 0
+        self._age_ns += (used - self._age_ns) / _AVERAGED
+        self._step(self._command)
+
+    def _too_slow(self) -> str:
+        periods = self._age_ns / self.simulation.period_ns
+        if periods < _LATE_PERIODS:
+            return ''
+        return (
+            f'; the machine is too slow for real time: commands are {self._age_ns * 1e-6:.2g} ms '
+            f'old, {periods:.2g} control periods: {TOO_SLOW_HELP}'
+        )

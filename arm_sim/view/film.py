@@ -1,0 +1,116 @@
+"""A film of an arm's motion: the path of its tip in colours of its error, and the reference."""
+
+import mujoco
+import numpy as np
+
+from arm_dynamics.checks import Array
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_sim.view.camera import FIELD_OF_VIEW, View, camera_for
+from arm_sim.view.caption import Caption
+from arm_sim.view.error_scale import ErrorScale
+from arm_sim.view.offscreen import Offscreen, Picture
+from arm_sim.view.recorded_motion import RecordedMotion, TimedSegments, timed_segments
+from arm_sim.view.scene import Scene
+from arm_sim.view.trail import PLAIN
+
+_STATES = 40  # states by which the camera is placed
+_RADIUS = 0.0022  # of the path, as a share of the extent of the scene
+_SMALLEST_RADIUS = 1.5  # [pixels]; smaller, colours cannot be seen
+_GLOW = 0.5  # so that a path in the arm's shadow keeps its colours
+_PLAIN = np.array([[*PLAIN, 1.0]])
+_REFERENCE = np.array([[0.35, 0.38, 0.42, 0.4]])
+
+
+class Film:
+    """Pictures of a motion, one for each time.
+
+    Attributes:
+        times: (k,) of the pictures [s].
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        surroundings: Surroundings,
+        motion: RecordedMotion,
+        times: Array,
+        view: View,
+        size: tuple[int, int],
+        title: str,
+    ):
+        """Prepare the pictures; `view.orbit` is in degrees per second of `times`.
+
+        Raises:
+            ArmError: no OpenGL renders without a window on this machine.
+        """
+        self.times, self._motion, self._view = times, motion, view
+        self._scene = scene = Scene(model, surroundings)
+        scene.mj_model.vis.global_.fovy = FIELD_OF_VIEW
+        points = self._points()
+        extent = float(np.linalg.norm(np.ptp(points, axis=0)))
+        aspect, seconds = size[0] / size[1], float(times[-1] - times[0])
+        self._camera = camera_for(points, view, aspect, seconds)
+        self._radius = max(_RADIUS, _SMALLEST_RADIUS / size[1]) * extent
+        scale = ErrorScale(motion.error) if len(motion.error) else None
+        errors = motion.error_at(motion.t)
+        levels = scale.levels(errors) if scale else np.zeros(len(errors), dtype=np.int64)
+        self._colours = scale.palette if scale else _PLAIN
+        self._path = timed_segments(motion.t, motion.tip, levels, self._radius)
+        plain = np.zeros(len(motion.reference_t), dtype=np.int64)
+        wanted = motion.reference_t, motion.reference_tip, plain
+        self._reference = timed_segments(*wanted, self._radius)
+        self._caption = Caption(*size, title, scale)
+        _light(scene.mj_model, extent)
+        count = len(self._path.level) + len(self._reference.level)
+        self._offscreen = Offscreen(scene.mj_model, *size, count)
+
+    def _points(self) -> Array:
+        """Return points (k, 3) [m] around the arm over time and around its path."""
+        scene, motion = self._scene, self._motion
+        geoms = scene.visible_geoms()
+        moving = geoms[scene.mj_model.geom_bodyid[geoms] > 0]
+        found = [motion.tip, motion.reference_tip, np.zeros((1, 3))]
+        for row in np.unique(np.linspace(0, len(motion.t) - 1, _STATES).astype(int)):
+            scene.show(motion.q[row])
+            found.append(scene.corners(moving))
+        return np.concatenate(found)
+
+    def picture(self, k: int) -> Picture:
+        """Return picture k."""
+        t = float(self.times[k])
+        q, tip = self._motion.at(t)
+        self._scene.show(q)
+        camera = self._camera
+        camera.azimuth = self._view.azimuth + self._view.orbit * (t - self.times[0])
+
+        def add(scene: mujoco.MjvScene) -> None:
+            _add(scene, self._reference, 0.5 * self._radius, _REFERENCE)
+            _add(scene, self._path.until(t, tip), self._radius, self._colours)
+
+        pixels = self._offscreen.picture(self._scene.mj_data, camera, add)
+        return self._caption.on(pixels, t, float(self._motion.error_at(np.array(t))))
+
+    def close(self) -> None:
+        """Release OpenGL."""
+        self._offscreen.close()
+
+
+def _light(model: mujoco.MjModel, extent: float) -> None:
+    """Fit shadows and the floor's horizon to the extent of the scene [m]."""
+    model.vis.map.shadowclip = 1.8 * extent / model.stat.extent  # a smaller one speckles
+    model.vis.map.fogstart = 4.0 * extent / model.stat.extent
+    model.vis.map.fogend = 14.0 * extent / model.stat.extent
+    model.vis.rgba.fog[:] = 0.93, 0.95, 0.97, 1.0
+
+
+def _add(scene: mujoco.MjvScene, path: TimedSegments, radius: float, colours: Array) -> None:
+    """Add a path to a scene, in the colours (c, 4) of its levels."""
+    shape = mujoco.mjtGeom.mjGEOM_CAPSULE
+    place, turn = np.zeros(3), np.eye(3).ravel()
+    for start, end, level in zip(path.start, path.end, path.level, strict=True):
+        geom = scene.geoms[scene.ngeom]
+        mujoco.mjv_initGeom(geom, shape, place, place, turn, colours[level].astype(np.float32))
+        mujoco.mjv_connector(geom, shape, radius, start, end)
+        geom.emission = _GLOW
+        scene.ngeom += 1

@@ -1,0 +1,86 @@
+"""An arm as MuJoCo draws it, at any joint positions."""
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.checks import Array
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_dynamics.shapes import mesh_finder
+from arm_sim.simulation.mujoco_scene import scene_of
+from arm_sim.simulation.plant import PlantParameters
+from arm_sim.view.meshes import add_meshes
+
+_ROD, _JOINT = (0.76, 0.78, 0.8, 1.0), (0.18, 0.45, 0.75, 1.0)
+_HIDDEN = 3  # first group of geoms that MuJoCo's viewer hides
+
+
+class Scene:
+    """An arm to look at, which is never simulated: any engine may move the real one.
+
+    Attributes:
+        model: the arm.
+        mj_model, mj_data: MuJoCo's.
+    """
+
+    def __init__(self, model: RobotModel, surroundings: Surroundings):
+        """Build the scene; masses do not matter.
+
+        Shapes that MuJoCo cannot read are left out; an arm without any is shown as rods.
+        """
+        parameters = PlantParameters(floor=surroundings.floor, table=surroundings.table)
+        try:
+            spec = scene_of(model, parameters)
+            add_meshes(spec, model.urdf, mesh_finder(model.file))
+            self.mj_model = _compiled(spec)
+        except ValueError:
+            self.mj_model = _compiled(scene_of(model, parameters, shapes=False))
+        self.mj_data = mujoco.MjData(self.mj_model)
+        self.model = model
+
+    def show(self, q: Array) -> Array:
+        """Put the arm at q (n,); return where its tip is then (3,) [m]."""
+        self.mj_data.qpos[:] = q
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        return self.model.forward_kinematics(q).translation.copy()
+
+    def visible_geoms(self) -> NDArray[np.intp]:
+        """Return the numbers of the shapes that are seen, without the floor."""
+        m = self.mj_model
+        plane = m.geom_type == mujoco.mjtGeom.mjGEOM_PLANE
+        return np.flatnonzero((m.geom_group < _HIDDEN) & ~plane)
+
+    def corners(self, geoms: NDArray[np.intp]) -> Array:
+        """Return the corners (k, 3) [m] of boxes around some of the shapes, at the present q."""
+        m, data = self.mj_model, self.mj_data
+        signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+        middle, half = np.split(m.geom_aabb[geoms], 2, axis=1)
+        boxes = middle[:, np.newaxis] + signs * half[:, np.newaxis]
+        turns = data.geom_xmat[geoms].reshape(-1, 3, 3)
+        places = data.geom_xpos[geoms][:, np.newaxis] + boxes @ turns.transpose(0, 2, 1)
+        return places.reshape(-1, 3)
+
+
+def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    _add_rods(spec)
+    spec.compiler.boundmass, spec.compiler.boundinertia = 1e-3, 1e-6
+    spec.compiler.balanceinertia = True
+    return spec.compile()
+
+
+def _add_rods(spec: mujoco.MjSpec) -> None:
+    """Add rods from link to link where no link has a shape."""
+    links = [body for body in spec.bodies if body.name != 'world']
+    if any(body.geoms for body in links):
+        return
+    radius = 0.025 * sum(float(np.linalg.norm(body.pos)) for body in links) or 0.05
+    none = {'contype': 0, 'conaffinity': 0, 'mass': 0.0}
+    kind = mujoco.mjtGeom
+    for body in links:
+        body.add_geom(type=kind.mjGEOM_SPHERE, size=(1.3 * radius, 0, 0), rgba=_JOINT, **none)
+        if np.linalg.norm(body.pos) > radius:
+            body.parent.add_geom(
+                type=kind.mjGEOM_CAPSULE, fromto=(0, 0, 0, *body.pos), size=(radius, 0, 0),
+                rgba=_ROD, **none,
+            )  # fmt: skip

@@ -1,0 +1,147 @@
+"""What the nodes are told of a case of the comparison."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arm_controllers.laws import law_class, law_names
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import ARM_PARAMETERS
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.commands.compare_controllers import main
+from arm_sim.experiments.cases import Case, make_plants, run_case
+from arm_sim.experiments.laws import compared_laws, make_law
+from arm_sim.experiments.over_topics import (
+    case_of,
+    controller_parameters,
+    launch_arguments,
+    run_over_topics,
+    simulator_parameters,
+)
+from arm_sim.experiments.sweeps import SWEEPS, case_at
+from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.robot import Robot, model_error_of
+from arm_sim.ros.simulator_setup import SimulatorParameters
+from arm_sim.simulation.plant import PlantParameters
+from arm_sim.tasks import make_task
+
+OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
+TOLD = [name for name in SWEEPS if name not in (*OF_DRIVES, 'errors')]  # by launch arguments
+
+
+@pytest.fixture(scope='module')
+def planar():
+    return Robot.load('planar_3r')
+
+
+@pytest.mark.parametrize('sweep', TOLD)
+def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
+    case = Case('planar_3r', 'push', 'pd', 'analytical', natural_frequency=9, config='/my.yaml')
+    case = case_at(sweep, 1.25, case)
+    assert case_of(launch_arguments(case), planar.model) == case
+    assert 'config' not in launch_arguments(replace(case, config=''))  # ROS takes no empty value
+
+
+@pytest.mark.parametrize('law', compared_laws())
+def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
+    told = controller_parameters(Case('planar_3r', 'sinusoid', law), planar)
+    assert compared_laws()[law][0] in law_names()
+    known = law_class(compared_laws()[law][0]).Parameters.__dataclass_fields__
+    others = {
+        'robot',
+        'tool_frame',
+        *ARM_PARAMETERS,
+        'timestep',
+        'control_decimation',
+        'autostart',
+    }
+    assert set(told) <= set(known) | others
+    assert all(value != [] for value in told.values())  # ROS has no type for an empty list
+
+
+@pytest.mark.parametrize('sweep', [name for name in TOLD if name != 'frequency'])
+def test_the_simulator_is_told_every_error(sweep, planar):
+    exact = Case('planar_3r', 'payload_drop', 'pd')
+    case = case_at(sweep, 1.25, exact)
+    task = make_task(case.task, planar)
+    told = simulator_parameters(case, planar, task)
+    plain = simulator_parameters(exact, planar, task)
+    assert told != plain
+    if told['robot'] != 'planar_3r':
+        with open(told['robot']) as urdf:
+            assert urdf.read() == with_error(planar.model, case.error).urdf
+    assert {k for k in told if k not in SimulatorParameters.__dataclass_fields__} <= set(
+        PlantParameters.__dataclass_fields__
+    )
+    assert (told['payload'], told['payload_end']) == (2.0, task.drop_at)
+
+
+def test_a_payload_falls_off_later_by_the_way_that_leads_to_the_task(planar):
+    task = make_task('payload_drop', planar)
+    told = task.scene(ModelError(), False, 1_000_000)
+    way = 0.1 + 1.0  # the goal's start, and half a cycle
+    np.testing.assert_allclose(told['payload_end'], way + task.drop_at, rtol=1e-12)
+    assert 'initial_positions' not in told
+    assert task.goal_from(planar.start, 1_000_000)[1] == round(way * 1e9)
+
+
+@pytest.mark.parametrize('name', ['sinusoid', 'step', 'push', 'payload_drop'])
+def test_a_tasks_goal_starts_on_its_reference_and_ends_at_rest(name, planar):
+    task = make_task(name, planar)
+    goal, start = task.goal(), task.start
+    np.testing.assert_array_equal(goal.positions[0], start.q)
+    np.testing.assert_array_equal(goal.velocities[0], start.v)
+    np.testing.assert_array_equal(goal.velocities[-1], 0.0)
+    assert goal.times[-1] >= task.duration
+    assert np.all(np.diff(goal.times) > 0.0)
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('{nose: 1.0}', "unknown name in plant_error: 'nose'; nearest known: "),
+        ('{mas_scale: [1.0]}', "'mas_scale'; nearest known: 'mass_scale'"),
+        ('[1.0]', r"plant_error is '\[1.0\]'; it must be {name: value} of mass_scale, "),
+        ('{mass_scale: [1.0}', r"plant_error is '{mass_scale: \[1.0}': not YAML: "),
+        ('{mass_scale: [0.0]}', 'plant_error: mass_scale is 0; it must be finite, > 0'),
+        ('{mass_scale: [1, 2]}', r'plant_error: mass_scale has 2 values; allowed: 1 or 3'),
+        ('{payload: heavy}', "plant_error: parameter 'payload' is 'heavy'; it must be a number"),
+    ],
+)
+def test_an_unusable_error_is_refused_in_one_line_with_its_argument(text, message, planar):
+    with pytest.raises(ArmError, match=message) as refused:
+        model_error_of(text, 'plant_error', planar.model)
+    assert '\n' not in str(refused.value)
+
+
+def test_no_error_is_none(planar):
+    assert model_error_of('{}', 'plant_error', planar.model) == ModelError()
+
+
+def test_a_comparison_heeds_the_arm_and_the_task_in_a_parameter_file(tmp_path):
+    case, file = Case('planar_3r', 'sinusoid', 'pd', timestep=0.002), tmp_path / 'mine.yaml'
+    file.write_text(
+        '/**: {ros__parameters: {armature: [0.2]}}\n'
+        'simulator: {ros__parameters: {initial_positions: [0.1, 0.2, 0.3]}}\n'
+        'sinusoid_task: {ros__parameters: {amplitude: [0.05], cycles: 0.2}}\n'
+    )
+    told = run_case(replace(case, config=str(file)))
+    robot = Robot.load('planar_3r', file)
+    by_hand = Robot('planar_3r', robot.model, np.array([0.1, 0.2, 0.3]), {})
+    task = make_task('sinusoid', by_hand, {'amplitude': [0.05], 'cycles': 0.2})
+    np.testing.assert_array_equal(robot.model.armature, 0.2)
+    law = make_law('pd', by_hand)
+    expected = task.run(law, *make_plants(by_hand, task, case))
+    assert told.checksum() == expected.checksum()
+    assert told.checksum() != run_case(case).checksum()
+
+
+def test_what_nodes_cannot_do_is_refused(capsys, tmp_path):
+    case = Case('planar_3r', 'sinusoid', 'pd')
+    late = replace(case, imperfections=Imperfections(delay=1))
+    for each in (late, *(case_at(sweep, 2, case) for sweep in OF_DRIVES)):
+        with pytest.raises(ArmError, match='delay, noise and drives are not told to nodes here'):
+            run_over_topics(each)
+    assert main(['--over', 'topics', '--samples', '3', '--output-dir', str(tmp_path)]) == 1
+    assert "a Monte Carlo runs over 'loop' only" in capsys.readouterr().err

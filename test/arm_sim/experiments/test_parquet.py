@@ -1,0 +1,53 @@
+"""A Monte Carlo's arms as a table that pandas and DuckDB read."""
+
+import json
+import sys
+
+from numpy.testing import assert_allclose, assert_array_equal
+from optional import optional
+
+from arm_sim.commands import compare_controllers
+from arm_sim.experiments import monte_carlo
+from arm_sim.experiments.cases import Case, measure_case
+from arm_sim.experiments.monte_carlo import Ranges
+from arm_sim.robot import Robot
+
+TOLD = '--robots planar_3r --tasks step --laws pd,computed_torque --samples 5 --workers 1'
+
+
+def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
+    optional('pyarrow', 'pyarrow>=17')
+    from pyarrow import dataset
+
+    monkeypatch.setattr(monte_carlo, '_CHUNK', 2)
+    told = [*TOLD.split(), '--seed', '9', '--parquet', '--output-dir', str(tmp_path)]
+    (tmp_path / 'arms').mkdir()
+    (tmp_path / 'arms' / 'arms-000000777.parquet').write_text('of an earlier run')
+    assert compare_controllers.main(told) == 0
+    assert len(list((tmp_path / 'arms').iterdir())) == 3  # chunks
+    rows = dataset.dataset(tmp_path / 'arms').to_table().to_pylist()
+    report = json.loads((tmp_path / 'monte_carlo.json').read_text())['rows']
+    for law in report:
+        own = sorted((r for r in rows if r['law'] == law['law']), key=lambda r: r['sample'])
+        assert [row['tracking_rms_mm'] for row in own] == law['tracking_rms_mm']
+    assert len(rows) == 10
+    robot = Robot.load('planar_3r')
+    row = next(r for r in rows if (r['law'], r['sample']) == ('computed_torque', 3))
+    error, loop = Ranges().draw(robot, row['seed'], row['sample'])
+    joints = robot.model.joint_names
+    assert_array_equal([row[f'mass_scale_{joint}'] for joint in joints], error.mass_scale)
+    assert_array_equal([row[f'friction_{joint}'] for joint in joints], error.friction)
+    assert (row['delay'], row['noise_seed'], row['seed']) == (loop.delay, loop.seed, 9)
+    case = Case('planar_3r', 'step', 'computed_torque', error=error, imperfections=loop)
+    assert_allclose(row['tracking_rms_mm'], measure_case(case).tracking_rms_mm, rtol=1e-6)
+    assert row['stable']
+
+
+def test_without_pyarrow_the_option_says_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pyarrow', None)
+    assert (
+        compare_controllers.main([*TOLD.split(), '--parquet', '--output-dir', str(tmp_path)]) == 1
+    )
+    error = capsys.readouterr().err
+    assert 'pip install' in error
+    assert error.count('\n') == 1
