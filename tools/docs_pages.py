@@ -1,4 +1,4 @@
-"""Pages of the docs site that are made from the code: interfaces, engines, and the Python API.
+"""Generated pages of the docs site: interfaces, engines, and the Python API.
 
 A hook of MkDocs (mkdocs.yml); `./ws docs` builds the site.
 """
@@ -38,23 +38,23 @@ from arm_sim.view.ros.view_node import ViewParameters  # noqa: E402
 from arm_sim.view.ros.viewer_node import ViewerParameters  # noqa: E402
 
 PACKAGES = {
-    'arm_dynamics': 'What an arm is: model, kinematics, paths, identification.',
-    'arm_controllers': 'What makes it follow: laws, goals and trajectories.',
-    'arm_sim': 'What stands in for the real arm: plants, tasks, comparisons, recordings.',
+    'arm_dynamics': 'The model of an arm: dynamics, kinematics, paths, identification.',
+    'arm_controllers': 'Control laws, goals and trajectories, the controller node.',
+    'arm_sim': 'The simulated arm: plants, tasks, comparisons, recordings.',
 }
-# Plants whose modules say equation, source and use: the page's title, and how it is run.
+# Title and launch command of each plant's page; the docstring has equation, source and use.
 PLANTS = {
     'mujoco': ('MuJoCo', 'cube.launch.py'),
     'analytical': ('Analytical', 'cube.launch.py engine:=analytical'),
     'motion_model': ('Motion models', 'motion_models.launch.py'),
     'five_joint_arm': ('Five joints with motors', 'pose_hold.launch.py'),
 }
-# How paragraphs of a plant's docstring begin that are sections of its page.
+# First words of the paragraphs of a plant's docstring that become sections of its page.
 SECTIONS = re.compile(r'^(Equation|Source|When to use it|When not):[ \n](\w?)', re.MULTILINE)
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages that are made to those that are written."""
+    """Add the generated pages."""
     pages = {'interfaces.md': interfaces()}
     pages |= {f'api/{name}.md': api(name) for name in PACKAGES}
     pages |= {f'engines/{name}.md': plant(name) for name in PLANTS}
@@ -69,7 +69,7 @@ def on_page_markdown(text: str, **others: Any) -> str:
 
 
 def plant(name: str) -> str:
-    """Return the page of a plant: what its module says, and its own parameters."""
+    """Return the page of a plant: the docstring of its module, and its own parameters."""
     title, run = PLANTS[name]
     module = f'arm_sim.simulation.{name}_plant'
     if name not in ENGINES:
@@ -83,8 +83,8 @@ def plant(name: str) -> str:
         more = [field for field in own if field.name not in shared]
         parts += [
             '## Parameters',
-            'Of the node `simulator`; [those of every plant]'
-            '(../interfaces.md#simulator) come to these.',
+            'Parameters of the node `simulator`, in addition to '
+            '[those of every plant](../interfaces.md#simulator).',
             table(more),
         ]
     parts.append('[Which engine, when](../engines.md) compares them.')
@@ -95,9 +95,10 @@ def interfaces() -> str:
     """Return the page on topics, services, actions and parameters of each node."""
     parts = [
         '# Topics, services and parameters',
-        'Made from the code and from the profiles in `config/security`, which a test compares '
-        'with what each node really opens. `~/` stands for the name of the node. Every node '
-        'has the services of parameters and logs that each node of ROS 2 has.',
+        'This page is generated from the code and from the permission profiles in '
+        '`config/security`, which a test compares with the endpoints of each node. `~/` is the '
+        'name of the node. Every node also has the standard services of ROS 2 for parameters '
+        'and loggers.',
     ]
     joints = ('<joint>',)
     follower = parameter_fields(FollowerParameters, joint_names=joints)
@@ -114,8 +115,9 @@ def interfaces() -> str:
     for node, fields in known.items():
         parts += [f'## {node}', endpoints(node), table(fields)]
     parts += [
-        '## Errors of a model, `model_error.*`',
-        'Of every controller; the launch arguments `model_error` and `plant_error` have them too.',
+        '## Model errors, `model_error.*`',
+        'Parameters of every controller, and keys of the launch arguments `model_error` and '
+        '`plant_error`.',
         table(parameter_fields(ModelError, 'model_error.')),
     ]
     for law in law_names():
@@ -136,7 +138,7 @@ def plants() -> Iterator[ParameterField]:
 
 
 def endpoints(node: str) -> str:
-    """Return the table of what a kind of node opens."""
+    """Return the table of the endpoints of a kind of node."""
     rows = ['| | |', '| --- | --- |']
     for group in ElementTree.parse(ROOT / 'config' / 'security' / f'{node}.xml').getroot():
         what = next(iter(group.attrib))
@@ -147,18 +149,18 @@ def endpoints(node: str) -> str:
 
 def table(fields: Iterable[ParameterField]) -> str:
     """Return the table of parameters."""
-    rows = ['| parameter | default | allowed | what it is |', '| --- | --- | --- | --- |']
+    rows = ['| parameter | default | allowed | description |', '| --- | --- | --- | --- |']
     for field in fields:
         for name in field.names or [field.name]:
             value = as_ros_value(field.default)
             shown = '' if isinstance(value, type) or field.names else f'`{value!r}`'
             cells = (f'`{name}`', shown, field.allowed, field.description)
             rows.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |')
-    return '\n'.join(rows) if len(rows) > 2 else 'No parameters of its own.'
+    return '\n'.join(rows) if len(rows) > 2 else 'No own parameters.'
 
 
 def api(package: str) -> str:
-    """Return the page on the modules of a package that know no ROS."""
+    """Return the page on the modules of a package that do not import ROS."""
     parts = [f'# {package}', PACKAGES[package]]
     for path in sorted((ROOT / package).rglob('*.py')):
         inside = path.relative_to(ROOT)
