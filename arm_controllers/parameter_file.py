@@ -1,4 +1,4 @@
-"""One ROS parameter file: what it says to each node."""
+"""Reading of ROS parameter files."""
 
 import re
 from collections.abc import Iterator
@@ -19,10 +19,11 @@ _MOST_BYTES = 300_000
 
 
 def read_parameter_file(file: Path) -> Sections:
-    """Return what one parameter file says.
+    """Return the parameters of a file.
 
-    Refused, with the file and the line in it: not YAML, not the shape of a parameter file, a value
-    that no parameter can have, a parameter that is given twice.
+    Raises:
+        ArmError: with file and line: no YAML, not the structure of a parameter file, a value that
+            no parameter can have, a parameter that is given twice.
     """
     try:
         loader = _Loader(text_of(file, _MOST_BYTES))
@@ -38,7 +39,7 @@ def read_parameter_file(file: Path) -> Sections:
         where = f'{file}, line {leaf.start_mark.line + 1}'
         node, _, name = '/'.join(path).partition(f'/{_PARAMETERS}/')
         if not name:
-            if leaf.tag.endswith(':null'):  # nothing is said to this node
+            if leaf.tag.endswith(':null'):  # a node without parameters
                 continue
             raise ArmError(f'{where}: expected <node>: {{{_PARAMETERS}: {{name: value}}}}')
         node, name = node.rpartition('/')[2], name.replace('/', '.')
@@ -55,7 +56,7 @@ def read_parameter_file(file: Path) -> Sections:
 
 
 def yaml_value(name: str, text: str) -> Any:
-    """Return what the YAML text of an argument says; refuse what is not YAML."""
+    """Return the value of an argument's YAML text; raise ArmError if it is not YAML."""
     try:
         return _Loader(text).get_single_data()
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # the 45th of a month
@@ -67,7 +68,7 @@ def yaml_value(name: str, text: str) -> Any:
 def _leaves(
     node: yaml.Node | None, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], yaml.Node]]:
-    """Yield each value below a node, with the path of keys that leads to it."""
+    """Yield each value below a YAML node with the path of its keys."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             yield from _leaves(value, (*path, str(key.value)))
@@ -76,9 +77,9 @@ def _leaves(
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads 1e-9 as a number, as ROS does and YAML 1.2 asks; PyYAML wants 1.0e-9.
+    """Reads 1e-9 as a number, as ROS and YAML 1.2 do; PyYAML needs 1.0e-9.
 
-    Aliases are refused, as ROS refuses them: ten lines of them can stand for 10^10 values.
+    Aliases are refused, as in ROS: ten lines of them can expand to 10^10 values.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
@@ -97,7 +98,7 @@ _Loader.add_implicit_resolver(
 
 
 def _value(loader: _Loader, node: yaml.Node) -> Any:
-    """Return a value as a ROS parameter has it, [1, 2.0] as [1.0, 2.0]; None: it cannot be one."""
+    """Return the value of a ROS parameter, [1, 2.0] as [1.0, 2.0]; None: no parameter has it."""
     if isinstance(node, yaml.SequenceNode):  # also one that launch_ros tags as a tuple
         items = [_value(loader, item) for item in node.value]
         kinds = {type(item) for item in items}

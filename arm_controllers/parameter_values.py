@@ -1,4 +1,4 @@
-"""Values of parameters: as ROS and files have them, and as fields of dataclasses have them."""
+"""Conversion of parameters between ROS or files and the fields of dataclasses."""
 
 import dataclasses
 from array import array
@@ -12,21 +12,21 @@ from arm_dynamics.parameters import facts
 class ParameterField(NamedTuple):
     """One parameter of a dataclass.
 
-    A field whose kind is a Mapping stands for all parameters below its name: `limit.pd`.
+    A field of the type Mapping holds all parameters below its name, such as `limit.pd`.
     """
 
     name: str
     default: Any
     kind: Any
     description: str
-    allowed: str = ''  # values, in words; empty: all of the kind
-    names: Sequence[str] = ()  # of those that a Mapping stands for; `limit.*`: of any
+    allowed: str = ''  # values as text; empty: all of the type
+    names: Sequence[str] = ()  # of the parameters in a Mapping; `limit.*`: any
 
 
 def parameter_fields(
     parameters: type, prefix: str = '', joint_names: Sequence[str] = ()
 ) -> Iterator[ParameterField]:
-    """Yield the parameters of a dataclass, those with a name for each joint for these joints."""
+    """Yield the parameters of a dataclass; those per joint once for each of these joints."""
     kinds = get_type_hints(parameters)
     for field in dataclasses.fields(parameters):
         known, name = facts(field), prefix + (facts(field).name or field.name)
@@ -47,7 +47,7 @@ def read_fields[T](
     prefix: str = '',
     joint_names: Sequence[str] = (),
 ) -> T:
-    """Return a dataclass with the values that are given for its parameters, by name.
+    """Return a dataclass with the values of its parameters by name; others have their defaults.
 
     Raises ArmError where a value has the wrong type, or the dataclass refuses it.
     """
@@ -71,17 +71,17 @@ def read_fields[T](
 
 
 def is_family(kind: Any) -> bool:
-    """Whether a field of this kind stands for all parameters below its name."""
+    """Return whether a field of this type holds all parameters below its name."""
     return get_origin(kind) is Mapping
 
 
 def as_ros_value(value: Any) -> Any:
-    """Return a dataclass field's value as rclpy takes it."""
+    """Return a dataclass field's value for rclpy."""
     return list(value) if isinstance(value, tuple) else value
 
 
 def from_ros_value(name: str, value: Any, kind: Any) -> Any:
-    """Return a parameter's value as its dataclass field has it: 2 as 2.0 for a float.
+    """Return a parameter's value for its dataclass field: 2 as 2.0 for a float.
 
     Raises ArmError for the wrong type.
     """

@@ -25,33 +25,33 @@ _POSES = 400
 
 
 def with_servo_gains(sections: Sections, model: RobotModel) -> Sections:
-    """Return the sections with the plant's servo gains, unless they have any."""
+    """Return the sections with servo gains of the plant, unless they have any."""
     if any(name in values for values in sections.values() for name in _SERVO):
         return sections
     rng = np.random.default_rng(0)
     poses = [model.random_configuration(rng) for _ in range(_POSES)]
     inertia = np.mean([model.mass_matrix(q).diagonal() for q in poses], axis=0)
     gains = second_order_gains(SERVO_FREQUENCY, 1.0, np.maximum(inertia, 1e-6))
-    told = {name: list(each) for name, each in zip(_SERVO, gains, strict=True)}
-    return {**sections, SHARED: {**sections.get(SHARED, {}), **told}}
+    values = {name: list(each) for name, each in zip(_SERVO, gains, strict=True)}
+    return {**sections, SHARED: {**sections.get(SHARED, {}), **values}}
 
 
 def with_law_gains(sections: Sections, model: RobotModel, start: Array, name: str) -> Sections:
-    """Return the sections with a law's gains, unless they have any of them.
+    """Return the sections with designed gains of a law, unless they have any of them.
 
-    A law that has no design, or commands voltages, keeps its own gains.
+    A law without a design, or with voltages as commands, keeps its own gains.
     """
     law = law_class(name)
     if law.designed is None or law.command_interface == 'voltage':
         return sections
     usual, designed = law.Parameters(), law.designed(model, start, LAW_FREQUENCY, 1.0)
-    told = {
+    values = {
         field.name: as_ros_value(getattr(designed, field.name))
         for field in fields(designed)
         if getattr(designed, field.name) != getattr(usual, field.name)
     }
     node = f'{name}_controller'
     given = {**sections.get(SHARED, {}), **sections.get(node, {})}
-    if told.keys() & given.keys():
+    if values.keys() & given.keys():
         return sections
-    return {**sections, node: {**sections.get(node, {}), **told}}
+    return {**sections, node: {**sections.get(node, {}), **values}}

@@ -1,4 +1,4 @@
-"""Where reports and pictures go, and how: a file is whole, or it is not there."""
+"""Folders for results, and files that are written completely or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from arm_dynamics.checks import ArmError
 
 
 def writable_folder(name: str) -> Path:
-    """Return a folder, made if need be; one that cannot be written is refused."""
+    """Return a folder, created if it does not exist; raise ArmError if it cannot be written."""
     folder = Path(name).expanduser().absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -22,9 +22,9 @@ def writable_folder(name: str) -> Path:
 
 @contextmanager
 def whole_file(path: Path | str) -> Iterator[IO[bytes]]:
-    """Give a file to write, which gets its name when it is whole; a device is written as it is.
+    """Open a file that gets its name when it is complete; a device is written directly.
 
-    Raises ArmError where that fails, as on a full disk; what was there before is there still.
+    Raises ArmError on failure, such as a full disk; an older file of this name is kept then.
     """
     target = Path(path).expanduser().resolve()
     special = target.exists() and not target.is_file()

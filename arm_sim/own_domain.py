@@ -1,4 +1,4 @@
-"""A ROS domain that no other run on this machine has: nobody else's arm answers there."""
+"""A ROS domain of one process: no other run of this machine uses the same."""
 
 import fcntl
 import os
@@ -8,22 +8,22 @@ from pathlib import Path
 
 from arm_dynamics.checks import ArmError
 
-# Linux leaves these to DDS, beside 0 to 101; the default one and the tests' are not among them.
+# Free for DDS on Linux, as 0 to 101 are; tests and users use those.
 _DOMAINS = range(216, 232)
 
 
 def own_domain() -> str:
-    """Return the number of a domain that is this process's until it ends.
+    """Return the number of a domain, which belongs to this process until the process ends.
 
     Raises:
-        ArmError: other processes have all of them.
+        ArmError: other processes use all of these domains.
     """
     for number in _DOMAINS:
         path = Path(tempfile.gettempdir(), f'arm_sim_benchmark_domain_{number}.lock')
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o644))
         try:
-            file = os.open(path, os.O_RDONLY)  # another user's is read as well
+            file = os.open(path, os.O_RDONLY)  # a file of another user is readable, too
         except PermissionError:
             continue
         try:

@@ -25,13 +25,13 @@ from arm_dynamics.temporary_folder import temporary_folder
 
 
 def files_of(robot: str, config: str | Path = '') -> list[Path]:
-    """Return the parameter files of a robot, the last one strongest.
+    """Return the parameter files of a robot; later files override earlier ones.
 
-    A robot called <robot>_<variant>, such as ur5e_menagerie, has <robot>.yaml beneath its own.
+    A robot called <robot>_<variant>, such as ur5e_menagerie, has <robot>.yaml before its own.
 
     Args:
         robot: name of a shipped robot, or another one, which may have a file beside its URDF.
-        config: the user's own file, which must be there; '': none.
+        config: the user's own file; '': none.
     """
     names, words = ['default'], RobotArgument.of(robot)
     if words.is_shipped:
@@ -39,7 +39,7 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
         names += ['_'.join(parts[: k + 1]) for k in range(len(parts))]
     files = [share_folder() / 'config' / f'{name}.yaml' for name in names]
     if not words.is_shipped:
-        with suppress(ArmError):  # refused where its model is read
+        with suppress(ArmError):  # reading its model refuses it
             files.append(parameter_file(find_urdf(robot)))
     files = [file for file in files if file.is_file()]
     if config:
@@ -60,12 +60,12 @@ def _tool_file(tip_frame: str) -> Path:
 
 
 def as_arguments(files: Iterable[Path]) -> list[str]:
-    """Return what gives the files to a node: `ros2 run arm_sim simulator --ros-args <these>`."""
+    """Return the ROS arguments that load the files, for after `--ros-args`."""
     return [word for file in files for word in ('--params-file', str(file))]
 
 
 def merged(files: Iterable[Path]) -> Sections:
-    """Return what the files say together. Refuses what `read_parameter_file` refuses."""
+    """Return the parameters of all files together; raises as `read_parameter_file`."""
     sections: Sections = {SHARED: {}}
     for file in files:
         said = read_parameter_file(file)
@@ -78,5 +78,5 @@ def merged(files: Iterable[Path]) -> Sections:
 
 
 def parameters_of(sections: Sections, *nodes: str) -> dict[str, Any]:
-    """Return what the sections say to nodes, the last one strongest."""
+    """Return the parameters for nodes; a later node's section overrides an earlier one's."""
     return dict(ChainMap(*(sections.get(node, {}) for node in (*reversed(nodes), SHARED))))

@@ -21,13 +21,13 @@ def judged(controller: str | Sequence[str], limits: Path | str, folder: Path | s
     """Return the judgement of a controller, as `ros2 run arm_sim judge` makes it.
 
     Args:
-        controller: the command that starts it, as one text or in words; '': it runs already, in
-            this process's ROS_DOMAIN_ID, as where a launch_testing description brings it up.
+        controller: the command that starts it, as one text or as words; '': it runs already, in
+            this process's ROS_DOMAIN_ID, for example started by a launch_testing description.
         limits: the YAML file.
         folder: where table, picture, JSON, JUnit XML and logs go.
 
     Raises:
-        ArmError: the file says what cannot be, or the text is no command.
+        ArmError: the file is invalid, or the text is no command.
     """
     words = [controller] * bool(controller) if isinstance(controller, str) else controller
     plan, where = read_plan(limits), writable_folder(str(folder))

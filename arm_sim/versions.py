@@ -1,4 +1,4 @@
-"""Which versions run here: of the package and its source, of Python, ROS 2 and libraries."""
+"""Versions of the package, its source, Python, ROS 2 and libraries."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ LIBRARIES = ('numpy', 'scipy', 'pin', 'mujoco', 'numba', 'mcap')
 
 
 def versions() -> dict[str, str]:
-    """Return versions by name; '' for what is not there."""
+    """Return versions by name; '' for a package that is not installed."""
     return {
         'arm_sim': _version('arm_sim'),
         'git': git_revision(),
@@ -23,12 +23,12 @@ def versions() -> dict[str, str]:
 
 
 def git_revision() -> str:
-    """Return the commit of the package's source, with '+' where files differ from it; '': none."""
+    """Return the commit of the source, with '+' where files differ; '' without git."""
     folder = Path(__file__).resolve().parent.parent
     if not (folder / '.git').exists():
         return ''
     try:
-        told = subprocess.run(
+        done = subprocess.run(
             ['git', 'describe', '--always', '--abbrev=40', '--dirty=+', '--exclude=*'],
             cwd=folder,
             capture_output=True,
@@ -38,7 +38,7 @@ def git_revision() -> str:
         )
     except (OSError, subprocess.TimeoutExpired):  # no git, or a slow disk
         return ''
-    return told.stdout.strip()
+    return done.stdout.strip()
 
 
 def _version(name: str) -> str:

@@ -1,1 +1,1 @@
-"""The tip moved by streams of twists and by straight lines."""
+"""Cartesian motion of the tip: servoing and straight lines."""

@@ -1,4 +1,4 @@
-"""The inverse kinematics services: poses in, joint positions out, always with an answer."""
+"""The inverse kinematics services: poses to joint positions, every request answered."""
 
 import math
 import time
@@ -63,7 +63,7 @@ class InverseKinematicsParameters(TipParameters):
 
 
 def answer(response: Any, result: NamedTuple) -> None:
-    """Write what a response has of a result."""
+    """Copy the fields of a result that the response has."""
     for name, value in result._asdict().items():
         if hasattr(response, name):
             setattr(response, name, value)
@@ -91,7 +91,7 @@ class InverseKinematicsNode(Node):
     """Answers `compute_ik`, `compute_fk` and `compute_ik_path` for one arm."""
 
     def __init__(self):
-        """Load the model and the solvers, compiled, then open the services."""
+        """Load the model, compile the solvers, create the services."""
         super().__init__('inverse_kinematics')
         self._prefix = prefix_of(self)
         kind = InverseKinematicsParameters
@@ -123,7 +123,7 @@ class InverseKinematicsNode(Node):
         )
 
     def _checked(self, parameters: InverseKinematicsParameters) -> InverseKinematicsParameters:
-        """Refuse a solver that cannot be used for this arm."""
+        """Raise ArmError for a solver that cannot be used for this arm."""
         if parameters.solver != 'auto':
             inverse_kinematics(self.model).solver(parameters.solver)
         return parameters
@@ -145,7 +145,7 @@ class InverseKinematicsNode(Node):
 
     @answered
     def compute_fk(self, request: ComputeFK.Request, response: ComputeFK.Response) -> None:
-        """Give the pose of a frame."""
+        """Compute the pose of a frame."""
         model = self.model
         names = list(request.joint_names) or list(model.joint_names)
         q = self._reader.read(names, request.position, 'position')
@@ -157,7 +157,7 @@ class InverseKinematicsNode(Node):
     def compute_ik_path(
         self, request: ComputeIKPath.Request, response: ComputeIKPath.Response
     ) -> None:
-        """Solve a whole path on one branch, and time it where that is asked for."""
+        """Solve a path on one branch, and time it if the request has a timing."""
         response.joint_names = list(self.model.joint_names)
         seed = self._seed(request.seed)
         base = self._frame_pose(request.path.header.frame_id, seed)
@@ -203,7 +203,7 @@ class InverseKinematicsNode(Node):
             time.sleep(0.001)
 
     def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3:
-        """Return a frame's pose in the base frame; a moving frame is where the seed has it."""
+        """Return a frame's pose in the base frame; that of a moving frame at the seed."""
         model, frame = self.model, frame.removeprefix(self._prefix)
         if frame in ('', model.base_frame):
             return pin.SE3.Identity()
@@ -219,7 +219,7 @@ class InverseKinematicsNode(Node):
         return pin.SE3(model.forward_kinematics(q, frame))
 
     def _options(self, request: Any) -> dict[str, Any]:
-        """Return what poses and paths are solved with; where a tolerance is 0, the node's own."""
+        """Return the options of the solver; for a tolerance of 0, the node's own."""
         p = self.parameters
         options = {
             'frame': request.tip_frame.removeprefix(self._prefix) or None,

@@ -1,4 +1,4 @@
-"""What there is in a simulation, by name: the arm, its links, its tip, what hangs on it."""
+"""The entities of a simulation: the arm, its links, its tip and its payload."""
 
 from collections.abc import Callable, Collection
 from enum import IntEnum
@@ -10,7 +10,7 @@ from arm_sim.standards.name_filter import name_filter
 
 
 class Category(IntEnum):
-    """What an entity is, by the numbers of simulation_interfaces/EntityCategory."""
+    """Category of an entity, with the numbers of simulation_interfaces/EntityCategory."""
 
     OBJECT = 0
     ROBOT = 1
@@ -18,12 +18,12 @@ class Category(IntEnum):
 
 
 class Entity(NamedTuple):
-    """A thing that has a pose.
+    """An object with a pose.
 
     Attributes:
-        frame: of the model, where it is.
-        category: what it is.
-        description: the same in words.
+        frame: frame of the model at which it is.
+        category: its category.
+        description: its category as text.
     """
 
     frame: str
@@ -32,13 +32,13 @@ class Entity(NamedTuple):
 
 
 class Entities:
-    """The entities of a simulated arm: `arm`, `tip`, `payload` while it hangs there, the links.
+    """The entities of a simulated arm: `arm`, `tip`, `payload` while it has a mass, the links.
 
-    A link that has one of these names is that entity.
+    A link with one of these names replaces that entity.
     """
 
     def __init__(self, simulation: Simulation, payload: Callable[[], float], prefix: str = ''):
-        """`payload` tells what hangs on the tip [kg]; `prefix`: of names, as 'left/'."""
+        """`payload` returns its mass [kg]; `prefix` goes before each name, such as 'left/'."""
         self._simulation, self._payload, self._prefix = simulation, payload, prefix
         model = simulation.model
         tip, base = model.tip_frame, model.base_frame
@@ -49,7 +49,7 @@ class Entities:
         }
 
     def all(self) -> dict[str, Entity]:
-        """Return what there is now, by name."""
+        """Return the present entities by name."""
         found, mass = self._fixed, self._payload()
         if mass:
             tip, words = self._simulation.model.tip_frame, f'{mass:g} kg at the tool frame'
@@ -57,10 +57,10 @@ class Entities:
         return {self._prefix + name: each for name, each in found.items()}
 
     def names(self, pattern: str = '', categories: Collection[int] = ()) -> list[str]:
-        """Return the names in which a regular expression is found, of these categories (any).
+        """Return the names that match a regular expression, of these categories (none: of all).
 
         Raises:
-            ArmError: it is no regular expression, or one that `name_filter` refuses.
+            ArmError: `name_filter` refuses the expression.
         """
         wanted = name_filter(pattern)
         return [
@@ -72,7 +72,7 @@ class Entities:
     def motion(self, name: str) -> tuple[Any, Array]:
         """Return the pose and the velocity (6,) of an entity in the base frame.
 
-        The velocity is the origin's [m/s] and the angular one [rad/s], in the base frame's axes.
+        The velocity is linear [m/s] at the origin, then angular [rad/s], in the base frame's axes.
         """
         model, plant = self._simulation.model, self._simulation.plant
         frame = self.all()[name].frame

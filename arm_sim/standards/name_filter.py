@@ -1,4 +1,4 @@
-"""Regular expressions from clients: only those whose search through a name ends soon."""
+"""Regular expressions from clients, restricted to those with a bounded search time."""
 
 import re
 
@@ -6,18 +6,18 @@ from arm_dynamics.checks import ArmError
 
 _LONGEST = 200  # characters
 _MOST_GROUPS, _MOST_QUANTIFIERS, _MOST_BARS = 3, 3, 7
-# What has a meaning: something escaped, a set, a group's ends and what follows it, a quantifier.
+# The special parts: escaped characters, sets, ends of groups with a quantifier, quantifiers.
 _PARTS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]|\(\??|\)[*+?{]?|[*+?{|]', re.DOTALL)
 
 
 def name_filter(pattern: str) -> re.Pattern[str]:
     """Return the compiled expression.
 
-    Python's search goes back over what it tried: `(a+)+b` takes 2^n steps in a name of n letters.
-    What is allowed here takes at most some n^4.
+    Python's search backtracks: `(a+)+b` takes 2^n steps in a name of n letters. The allowed
+    expressions take about n^4 steps at most.
 
     Raises:
-        ArmError: it is no regular expression, or one of which a search may take long.
+        ArmError: the text is no regular expression, or one that is not allowed.
     """
     if len(pattern) > _LONGEST:
         raise ArmError(f'filter has {len(pattern)} characters; allowed: {_LONGEST}')

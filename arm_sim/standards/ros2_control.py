@@ -1,4 +1,4 @@
-"""A simulated arm as hardware of ros2_control: its URDF with the tag, its controllers' file."""
+"""A simulated arm as hardware of ros2_control: URDF with <ros2_control> tag, controllers' file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,24 +12,24 @@ from arm_dynamics.checks import ArmError, text_of
 from arm_dynamics.model import RobotModel
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 
-# What a hardware interface by topics is called, by the package that has it.
+# Plugin of each package that connects ros2_control to hardware by topics.
 PLUGINS = {
     'joint_state_topic_hardware_interface': 'JointStateTopicSystem',
     'topic_based_ros2_control': 'TopicBasedSystem',
 }
 STATES, COMMANDS = 'robot_joint_states', 'robot_joint_commands'
-# The interface of joint commands, by what drives the arm.
+# The command interface by the type of drive.
 INTERFACE = {drive: COMMAND_INTERFACE[drive] for drive in ('servo', 'torque')}
 _READ = ('position', 'velocity', 'effort')
 
 
 def with_hardware(model: RobotModel, package: str, interface: str) -> str:
-    """Return an arm's URDF with a <ros2_control> tag, in place of those that it has.
+    """Return an arm's URDF with a <ros2_control> tag in place of its own.
 
     Args:
         model: the arm.
         package: a name of PLUGINS.
-        interface: what its joints take: 'position' or 'effort'.
+        interface: of joint commands, 'position' or 'effort'.
     """
     robot = ElementTree.fromstring(model.urdf)
     for tag in robot.findall('ros2_control'):
@@ -49,7 +49,7 @@ def with_hardware(model: RobotModel, package: str, interface: str) -> str:
 
 
 def controllers_of(file: Path, joints: Sequence[str], interface: str) -> Mapping[str, Any]:
-    """Return what a controllers' file says, for these joints.
+    """Return the parameters of a controllers' file, for these joints.
 
     Raises:
         ArmError: the file cannot be read, or has no update_rate of a controller_manager.

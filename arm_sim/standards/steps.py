@@ -1,21 +1,21 @@
-"""So many control periods of a clock that is paused, then it stands again."""
+"""A number of control periods of a paused clock."""
 
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 
 
 class Steps:
-    """Steps that are under way, or have ended.
+    """Requested control periods, running or ended.
 
     Attributes:
-        count: how many are wanted.
+        count: their number.
     """
 
     def __init__(self, clock: Clock, count: int):
-        """Let time go on so far.
+        """Let the paused clock run for `count` control periods.
 
         Raises:
-            ArmError: it runs, goes on already, or physics has stopped.
+            ArmError: the clock is not paused, other steps are running, or physics has stopped.
         """
         if clock.fault or not clock.paused or not clock.waits:
             running = 'steps are under way' if clock.paused else 'not paused: pause it'
@@ -26,19 +26,19 @@ class Steps:
 
     @property
     def made(self) -> int:
-        """How many were made so far; negative after a reset."""
+        """Number of control periods so far; negative after a reset."""
         return self._clock.simulation.steps - self._begin
 
     @property
     def ended(self) -> bool:
-        """Whether time stands again, or goes on without them."""
+        """Whether the clock is paused again, or runs for another reason."""
         clock = self._clock
         short = clock.fault or clock.waits or not clock.paused or self.made < 0
         return self.made >= self.count or bool(short)
 
     @property
     def failure(self) -> str:
-        """Why they ended before all were made, or ''."""
+        """Why they ended early, or ''."""
         if self.made >= self.count:
             return ''
         made = self.made
@@ -46,5 +46,5 @@ class Steps:
         return self._clock.fault or f'stopped in between: {how}'
 
     def stop(self) -> None:
-        """Let time stand."""
+        """Pause the clock again."""
         self._clock.allow_until(self._clock.simulation.time_ns)

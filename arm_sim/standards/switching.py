@@ -1,6 +1,6 @@
-"""What a request to switch controllers comes to: who is stopped, who is started, who is left out.
+"""Switching controllers: which ones a request deactivates, activates and leaves out.
 
-The words, the strictness and their numbers are those of controller_manager_msgs/SwitchController.
+Names and numbers are those of controller_manager_msgs/SwitchController.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ UNCONFIGURED, INACTIVE, ACTIVE = 'unconfigured', 'inactive', 'active'
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller as a switch sees it.
+    """A controller.
 
     Attributes:
-        state: of its lifecycle: unconfigured, inactive, active, finalized, or what is between.
-        requires: the command interfaces that it has while it is active, `joint/position`.
+        state: of its lifecycle: unconfigured, inactive, active, finalized, or a transition state.
+        requires: command interfaces that it claims while active, such as `joint/position`.
     """
 
     state: str
@@ -28,12 +28,12 @@ class Controller:
 
 @dataclass(frozen=True)
 class Switch:
-    """What is done, in this order; without effect on what is in the state that was asked for.
+    """The effect of a request, in this order; controllers in the requested state do not change.
 
     Attributes:
         deactivate, activate: names of controllers.
-        left_out: by BEST_EFFORT, with the reason each.
-        in_vain: whether all that was to be activated, or all to be deactivated, is left out.
+        left_out: reasons for those that BEST_EFFORT leaves out.
+        in_vain: whether all controllers to activate, or all to deactivate, are left out.
     """
 
     deactivate: tuple[str, ...]
@@ -49,20 +49,20 @@ def plan(
     deactivate: Sequence[str],
     strictness: int,
 ) -> Switch:
-    """Return what a request comes to.
+    """Return the effect of a request.
 
-    BEST_EFFORT leaves out what cannot be done. All others refuse the whole request for it; there
-    are no chains of controllers here, so AUTO is STRICT. FORCE_AUTO also deactivates whoever has
-    an interface that is wanted.
+    BEST_EFFORT leaves out impossible parts, the others refuse the whole request. Controllers are
+    not chained here, so AUTO is STRICT. FORCE_AUTO also deactivates controllers that claim a
+    required interface.
 
     Args:
-        controllers: those that there are, by name.
+        controllers: the loaded controllers by name.
         offered: the command interfaces of the arm.
         activate, deactivate: names.
         strictness: one of the four; 0 is BEST_EFFORT.
 
     Raises:
-        ArmError: with what stands in the way.
+        ArmError: the reasons for which the request is impossible.
     """
     if strictness not in (0, BEST_EFFORT, STRICT, AUTO, FORCE_AUTO):
         raise ArmError(f'strictness is {strictness}; allowed: {_LEVELS}')
@@ -103,9 +103,9 @@ def _switch(
     started: Sequence[str],
     left_out: Mapping[str, str],
 ) -> Switch:
-    """Return what is done, and what of the wanted is not as it should be for its reason.
+    """Return the switch; those left out that are in the requested state anyway do not count.
 
-    `wanted`: names that were to be deactivated, and to be activated.
+    `wanted`: names to deactivate, and to activate.
     """
     there = (INACTIVE, ACTIVE)
     failed = {

@@ -1,1 +1,1 @@
-"""A page in the browser that shows a moving arm and commands it; viser serves the page."""
+"""Views of an arm: MuJoCo scene, window, pictures and films, and the page in the browser."""

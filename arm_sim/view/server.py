@@ -41,7 +41,7 @@ def free_port(host: str, port: int) -> int:
 def _bind(host: str, port: int) -> None:
     """Bind an address as a server does, and release it."""
     if not host:
-        raise OSError('there must be one; 0.0.0.0 stands for all of this machine')
+        raise OSError('there must be one; 0.0.0.0 means all of this machine')
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     for family, _, _, _, address in found:
         socket.create_server(address[:2], family=family).close()

@@ -1,1 +1,1 @@
-"""The view's node."""
+"""The nodes of window and page, and launch actions for RViz and rqt_plot."""

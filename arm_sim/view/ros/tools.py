@@ -1,4 +1,4 @@
-"""What starts the tools that users have beside this package: RViz and rqt_plot."""
+"""Launch actions for RViz and rqt_plot, where these are installed."""
 
 import os
 from pathlib import Path
@@ -16,11 +16,11 @@ from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, TimerAction
 
 from arm_dynamics.temporary_folder import temporary_folder
 
-_LOOK = 0.2  # how often rqt_plot's topic is looked for [s]
+_LOOK = 0.2  # period of the search for rqt_plot's topic [s]
 
 
 def rviz(base_frame: str, space: str = '') -> Any:
-    """Return what starts RViz on an arm with this root link, or the line that it is not there.
+    """Return the action that starts RViz on an arm with this root link, or that logs why not.
 
     `space`: the namespace of the arm, '' or '/left'.
     """
@@ -41,7 +41,7 @@ def rviz(base_frame: str, space: str = '') -> Any:
 
 
 def _tool(package: str) -> Path | None:
-    """Return a package's executable of the same name, found as by `ros2 run`."""
+    """Return a package's executable of the same name, as `ros2 run` finds it, or None."""
     try:
         found = Path(get_package_prefix(package), 'lib', package, package)
     except PackageNotFoundError:
@@ -50,16 +50,17 @@ def _tool(package: str) -> Path | None:
 
 
 def missing(argument: str, package: str, else_: str) -> LogInfo:
-    """Return the line that says of a launch argument which package it lacks, and what to do."""
+    """Return the log line of a launch argument whose package is missing, with the remedy."""
     name = package.replace('_', '-')
     where = f'"sudo apt install ros-jazzy-{name}", {else_}'
     return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')
 
 
 def plot(controller: str, space: str = '') -> list[Any]:
-    """Return what starts rqt_plot on a joint, once the controller (none: the simulator) is there.
+    """Return actions that start rqt_plot on a joint once the controller publishes its state.
 
-    It drops topics that nobody publishes when it starts. `space`: see `rviz`.
+    The controller `none` means the simulator. rqt_plot would drop a topic without a publisher.
+    `space`: see `rviz`.
     """
     found = _tool('rqt_plot')
     if found is None:

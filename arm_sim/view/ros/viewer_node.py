@@ -1,4 +1,4 @@
-"""The viewer: shows the arm of `robot_description` at every `joint_states`, whatever steps it."""
+"""The viewer: shows the arm of `robot_description` at its `joint_states` in a window."""
 
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -31,10 +31,10 @@ class ViewerParameters(Surroundings):
 
 
 class ViewerNode(Node):
-    """Listens only: it ends, or crashes, and the arm moves on."""
+    """Shows an arm in a window; it only subscribes, so the arm moves on without it."""
 
     def __init__(self, window: Any = None):
-        """Wait for an arm; `window(scene)` opens a window, by default MuJoCo's."""
+        """Wait for an arm; `window(scene)` opens a window (None: MuJoCo's)."""
         super().__init__('viewer')
         self.parameters = declare_parameters(self, ViewerParameters)
         if window is None:
@@ -55,7 +55,7 @@ class ViewerNode(Node):
         """Open the window on the first arm."""
         if self._window is not None:
             if message.data != self._urdf:
-                self._log.warning('another arm is there now: start the viewer again')
+                self._log.warning('robot_description is another arm now: restart the viewer')
             return
         p = self.parameters
         try:
@@ -71,7 +71,7 @@ class ViewerNode(Node):
         self._raw = raw
 
     def _draw(self) -> None:
-        """Show the newest state; end where the window is closed."""
+        """Show the newest state; end when the window is closed."""
         if self._window is None:
             return
         if not self._window.is_open:
@@ -94,5 +94,5 @@ class ViewerNode(Node):
 
 
 def main() -> NoReturn:
-    """Run the node; what Python closes last crashes a living window."""
+    """Run the node; exit at once, because Python's own shutdown crashes an open window."""
     run_and_exit('viewer', ViewerNode)
