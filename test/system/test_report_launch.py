@@ -86,6 +86,21 @@ def test_the_recorded_goals_again_give_every_bit(folder, capsys):
     assert 'every bit is the same' in printed
 
 
+def test_the_recorded_commands_without_the_controller_give_every_bit(folder):
+    recording = RecordedRun.load(folder)
+    del recording.parameters['/pd_feedforward_controller']  # as of a controller of another package
+    with pytest.raises(ArmError, match='has no parameters of /pd_feedforward_controller'):
+        rerun.rerun(recording)
+    assert rerun.rerun(recording, commands=True).difference() == ''
+
+
+def test_a_rerun_with_encoders_reports_measured_positions(folder):
+    recording = RecordedRun.load(folder)
+    recording.parameters['/simulator']['encoder_resolution'] = [0.01]
+    steps = rerun.rerun(recording, commands=True).again[:, 0] / 0.01
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
+
+
 def test_an_arm_with_held_joints_beside_another_arm_is_read_from_its_own_recording(
     tmp_path, capfd
 ):

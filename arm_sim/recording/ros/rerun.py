@@ -1,12 +1,12 @@
 """`ros2 run arm_sim rerun FILE`: the recorded goals again, with the recorded parameters.
 
-Simulator and controller run in a loop in this process, which gives what they give over topics to
-the last bit. So a recording is a bug report that shows the bug.
+Simulator and controller run in a loop in this process, which is equal to the run over topics to
+the last bit. So a recording attached to a bug report reproduces the bug.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,18 +24,19 @@ from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.simulation import Simulation
 
+Answer = Callable[[int, Array, Array], Array | None]  # stamp [ns], q, v -> command
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
 
 
 class Rerun(NamedTuple):
-    """A recorded run made again.
+    """The result of running a recording again.
 
     Attributes:
         controller: name of the node whose commands were recorded.
         joints: names, in order.
-        recorded: the states as they were recorded.
-        again: position, velocity and effort of each state now (m, 3, n).
-        goals: how many were followed.
+        recorded: the recorded states.
+        again: position, velocity and effort of each state of the second run (m, 3, n).
+        goals: number of recorded goals.
     """
 
     controller: str
@@ -45,7 +46,7 @@ class Rerun(NamedTuple):
     goals: int
 
     def difference(self) -> str:
-        """Return where the two differ first, and by how much at most; '' for nowhere."""
+        """Return the first difference of both runs and the largest ones; '' if there is none."""
         fields = [getattr(self.recorded, name) for name in _FIELDS.values()]
         before = np.stack(fields, axis=1)
         same = (before == self.again) | (np.isnan(before) & np.isnan(self.again))
@@ -62,25 +63,86 @@ class Rerun(NamedTuple):
         )
 
 
-def rerun(recording: RecordedRun) -> Rerun:
-    """Run what was recorded again.
+def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
+    """Run simulator and controller of a recording again.
+
+    Args:
+        recording: of a run in lock-step.
+        commands: whether the recorded commands drive the arm instead of the recorded controller.
 
     Raises:
-        ArmError: it cannot be, because it was in real time, does not begin at 0, has a gap, or
-            lacks commands or parameters.
+        ArmError: the recording is of real time, does not begin at t = 0, has a gap, or has no
+            commands or parameters.
     """
     if not recording.commands:
         raise recording.lacks('joint_commands')
-    sender = JointStateReader((), ())
-    sender.open(recording.commands[0])
-    law = sender.sender.removesuffix('_controller')
-    nodes = KnownNodes(law, lambda name, names: recording.parameters_of(name))
+    reader = JointStateReader((), ())
+    reader.open(recording.commands[0])
+    controller = reader.sender
+    nodes = KnownNodes(
+        controller.removesuffix('_controller'), lambda name, names: recording.parameters_of(name)
+    )
     simulation = nodes.simulation()
     joints = simulation.plant.joint_names
     recorded = recording.joint_states(joints)
     _check(recording, nodes, recorded, simulation)
-    again = _run(recording, nodes, simulation, sender.sender, len(recorded.time_ns))
-    return Rerun(sender.sender, joints, recorded, again, len(recording.goals))
+    if commands:
+        answer = _recorded_commands(recording, simulation)
+    else:
+        answer = _Controller(recording, nodes, controller, simulation.period_ns).answer
+    wrenches = list(recording.wrenches)
+    again = np.empty((len(recorded.time_ns), 3, len(joints)))
+    for k, row in enumerate(again):
+        plant, now = simulation.plant, simulation.time_ns
+        row[:] = plant.measured_q, plant.measured_v, plant.effort
+        command = answer(now, row[0], row[1])
+        while wrenches and wrenches[0][0] <= now:
+            _push(simulation, wrenches.pop(0)[1])
+        if k + 1 < len(again):
+            simulation.advance(command)
+    return Rerun(controller, joints, recorded, again, len(recording.goals))
+
+
+def _recorded_commands(recording: RecordedRun, simulation: Simulation) -> Answer:
+    """Return a function that answers each state with the recorded command of its stamp."""
+    plant = simulation.plant
+    field = 'position' if plant.command_interface == 'position' else 'effort'
+    reader = JointStateReader(plant.joint_names, (field,))
+    by_stamp: dict[int, Array | None] = {}
+    for raw in recording.commands:
+        reader.open(raw)
+        by_stamp[reader.time_ns] = None if reader.empty else reader.values(field).copy()
+    return lambda now, q, v: by_stamp.get(now)
+
+
+class _Controller:
+    """The recorded controller: its law and follower, and the goals that it accepted."""
+
+    def __init__(self, recording: RecordedRun, nodes: KnownNodes, name: str, period_ns: int):
+        self._law, self._follower = nodes.controller()
+        own = nodes.read(name, ControllerParameters)
+        self._dt = own.timestep * own.control_decimation
+        self._goals = [(min(at, stamp_ns(raw)), raw) for at, raw in recording.goals]
+        self._state: Any = None
+
+        def future(periods: int) -> Reference:
+            return self._follower.peek(self._now + periods * period_ns)
+
+        self._follower.reference.future = future
+
+    def answer(self, now: int, q: Array, v: Array) -> Array:
+        """Return the command to a state (n,) of a stamp [ns]."""
+        self._now, follower, measured = now, self._follower, Measurement(q, v)
+        if self._state is None:
+            follower.activate(now, q, v)
+        reference = follower.update(now, q, v)
+        if self._state is None:
+            self._state = self._law.start(measured, reference)
+        command, self._state = self._law(self._state, measured, reference, self._dt)
+        while self._goals and self._goals[0][0] <= now:
+            follower.set_goal(goal_from_action(self._goals.pop(0)[1], None), now)
+        follower.results.clear()
+        return command
 
 
 def _check(
@@ -99,41 +161,6 @@ def _check(
         )
 
 
-def _run(
-    recording: RecordedRun, nodes: KnownNodes, simulation: Simulation, controller: str, count: int
-) -> Array:
-    """Return position, velocity and effort of each state (count, 3, n)."""
-    law, follower = nodes.controller()
-    own = nodes.read(controller, ControllerParameters)
-    dt = own.timestep * own.control_decimation
-    goals = [(min(at, stamp_ns(raw)), raw) for at, raw in recording.goals]
-    wrenches = list(recording.wrenches)
-    again = np.empty((count, 3, len(simulation.plant.joint_names)))
-
-    def future(periods: int) -> Reference:
-        return follower.peek(simulation.time_ns + periods * simulation.period_ns)
-
-    follower.reference.future = future
-    for k in range(count):
-        plant, now = simulation.plant, simulation.time_ns
-        again[k] = plant.q, plant.v, plant.effort
-        q, v = again[k, 0], again[k, 1]
-        if not k:
-            follower.activate(now, q, v)
-        reference, measured = follower.update(now, q, v), Measurement(q, v)
-        if not k:
-            state = law.start(measured, reference)
-        command, state = law(state, measured, reference, dt)
-        while goals and goals[0][0] <= now:
-            follower.set_goal(goal_from_action(goals.pop(0)[1], None), now)
-        follower.results.clear()
-        while wrenches and wrenches[0][0] <= now:
-            _push(simulation, wrenches.pop(0)[1])
-        if k + 1 < count:
-            simulation.advance(command)
-    return again
-
-
 def _push(simulation: Simulation, message: Any) -> None:
     parts = message.wrench.force, message.wrench.torque
     stamp = message.header.stamp
@@ -143,13 +170,15 @@ def _push(simulation: Simulation, message: Any) -> None:
 
 @exit_code
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 0 where every bit is the same."""
+    """Run the command; return 0 if every bit is the same."""
     parser = argparse.ArgumentParser(prog='rerun', description=__doc__.splitlines()[0])
     parser.add_argument('file', metavar='FILE', help='MCAP file, or folder with one')
     parser.add_argument('--json', action='store_true', help='print JSON instead of lines')
+    text = 'drive the arm by the recorded commands, not by the recorded controller'
+    parser.add_argument('--commands', action='store_true', help=text)
     options = parser.parse_args(arguments)
     recording = RecordedRun.load(options.file)
-    found = rerun(recording)
+    found = rerun(recording, options.commands)
     difference = found.difference()
     told = {
         'controller': found.controller,
