@@ -13,9 +13,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class FollowerParameters(Parameters):
     """The rules, named as in ros2_control's joint_trajectory_controller where that has them."""
 
-    allow_partial_joints_goal: bool = parameter(
-        False, 'if true, joints that a goal leaves out hold'
-    )
+    allow_partial_joints_goal: bool = parameter(False, 'if true, joints missing in a goal hold')
     allow_integration_in_goal_trajectories: bool = parameter(
         False, 'if true, velocities or accelerations alone are integrated to positions'
     )

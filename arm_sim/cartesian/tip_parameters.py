@@ -11,8 +11,8 @@ from arm_dynamics.robots import RobotArgument, find_urdf
 class TipParameters(Parameters):
     """An arm and its tip frame."""
 
-    robot: str = parameter('ur5e', "robot's name, or path of a URDF, xacro or MJCF")
-    tool_frame: str = parameter('', "tool's link; empty: last of the longest chain")
+    robot: str = parameter('ur5e', 'robot name, or path of a URDF, xacro or MJCF')
+    tool_frame: str = parameter('', 'tool link; empty: end of the longest chain')
     tip_frame: str = parameter('', "default tip frame; empty: the model's tool frame")
 
     def model(self) -> RobotModel:

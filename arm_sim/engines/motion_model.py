@@ -52,7 +52,7 @@ class MotionModelParameters(PlantParameters):
     """What this engine has beside every plant's parameters; its actuator is a servo."""
 
     motion_type: str = parameter(
-        'computed_torque', 'fidelity of the motion', one_of=(*MOTION_TYPES, TASK_SPACE)
+        'computed_torque', 'type of motion model', one_of=(*MOTION_TYPES, TASK_SPACE)
     )
     natural_frequency: PerJoint = parameter(
         (20.0,), 'natural frequency of the error [rad/s]', above=0

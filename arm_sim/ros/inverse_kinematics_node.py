@@ -55,7 +55,7 @@ class InverseKinematicsParameters(TipParameters):
     )
     solver: str = parameter('auto', 'solver of requests without one')
     restarts: int = parameter(60, 'number of random starts after the seed', min=0, max=10_000)
-    random_seed: int = parameter(0, 'random seed of those starts', min=0)
+    random_seed: int = parameter(0, 'random seed of the restarts', min=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -35,13 +35,11 @@ class Loop(Trial):
 
     feedforward: str = ''  # level of a servo; empty: as in the files
     natural_frequency: float = parameter(
-        0.0, "natural frequency of the law [rad/s]; 0: the files' gains", min=0, max=1e4
+        0.0, 'natural frequency of the law [rad/s]; 0: gains of the files', min=0, max=1e4
     )
-    reference_motion: str = parameter(
-        'continuous', 'motion that the law follows (see DiscreteMotion)', one_of=MOTIONS
-    )
+    reference_motion: str = parameter('continuous', 'reference motion of the law', one_of=MOTIONS)
     friction_velocity: str = parameter(
-        'measured', 'velocity for friction (see FrictionOfReference)', one_of=FRICTION_VELOCITIES
+        'measured', 'velocity of the friction compensation', one_of=FRICTION_VELOCITIES
     )
     delay: int = parameter(0, 'delay of commands [control periods]', min=0, max=50)
     position_noise: float = parameter(0.0, 'standard deviation of positions [rad | m]', min=0)

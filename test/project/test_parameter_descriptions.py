@@ -2,11 +2,10 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
+from repository import ROOT
 
-ROOT = Path(__file__).parent.parent
 # First words of what only completes a name: the reader sees no name before a description.
 FRAGMENTS = re.compile(
     '(of|at|by|in|on|up|to|from|for|with|that|which|whether|so|see|it|its|their|them|these|those|'

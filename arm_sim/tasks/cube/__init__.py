@@ -36,7 +36,7 @@ class CubeParameters(CubeWalk, Surroundings):
     approach_time: float = parameter(
         2.0, 'shortest time of the approach to the first corner [s]', min=0.1, max=1000
     )
-    settle_time: float = parameter(2.0, 'rest at the first corner [s]', min=0, max=1000)
+    settle_time: float = parameter(2.0, 'time at rest at the first corner [s]', min=0, max=1000)
     ik_position_tolerance: float = parameter(1e-9, 'position tolerance of the solver [m]')
     ik_orientation_tolerance: float = parameter(1e-9, 'orientation tolerance of the solver [rad]')
     clearance: float = parameter(0.005, 'least distance between links, floor and table [m]', min=0)
