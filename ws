@@ -14,6 +14,7 @@ usage() {
   cat <<'END'
 usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
        ./ws test [ARGS...]   run every check and test; ARGS go to pytest
+       ./ws test --quick     only the tests that start no process and are not slow
        ./ws docs [serve]     build the docs as a site in site/, or show them while you write
        ./ws doctor [--json]  what is installed, what is missing, and what to do about it
        ./ws clean            remove what ws made: .ros, build, install, log and site
@@ -29,6 +30,9 @@ ROS_AUTOMATIC_DISCOVERY_RANGE says SUBNET.
   ./ws bash
 END
 }
+
+# A shell cannot undo that SIGINT is ignored, as it is in background jobs; nodes end by it.
+[[ $(trap -p INT) != *"''"* ]] || exec env --default-signal=INT "${BASH_SOURCE[0]}" "$@"
 
 say() { echo "ws: $1" >&2; }
 die() { say "$1"; exit "${2:-1}"; }
@@ -207,6 +211,9 @@ warm_up() {
 check_all() {
   local failed=() workers=()
   cd "$root"
+  if [[ ${1:-} == --quick ]]; then
+    set -- -m 'not slow' -n "$(nproc)" --dist loadfile --ignore test/system --ignore test/hostile "${@:2}"
+  fi
   # All tests run file by file side by side, one more than there are cores, since a quarter of the
   # time they wait; single ones as pytest runs them.
   [[ $# -gt 0 ]] || workers=(-n "$(($(nproc) + 1))" --dist loadfile)

@@ -1,6 +1,7 @@
 """How long hostile tests go on, and the end of launches whose test has failed."""
 
 import os
+import signal
 from contextlib import suppress
 
 import psutil
@@ -11,6 +12,9 @@ from domains import own_domain
 def pytest_configure(config):
     """Let nodes in this process be alone: other runs on this machine choose domains too."""
     os.environ['ROS_DOMAIN_ID'] = own_domain()
+    config.addinivalue_line('markers', 'slow: left out by `./ws test --quick`')
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job; nodes end by it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):

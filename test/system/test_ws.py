@@ -82,6 +82,12 @@ def test_the_command_replaces_ws_so_that_signals_reach_it_alone():
     assert int(process.communicate()[0]) == process.pid
 
 
+def test_ctrl_c_reaches_a_command_of_a_background_job():
+    code = 'import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)'
+    script = f'trap "" INT; exec {ROOT}/ws python3 -c "{code}"'  # as `nohup` and `&` leave it
+    assert subprocess.check_output(['bash', '-c', script], text=True) == 'True\n'
+
+
 def test_where_no_home_can_be_made_logs_go_to_a_temporary_folder_and_one_line_says_so():
     environment = {k: v for k, v in os.environ.items() if not k.startswith('ROS_LOG')}
     done = ws('sh', '-c', 'echo $ROS_LOG_DIR', env=environment | {'HOME': '/proc/nohome'})
