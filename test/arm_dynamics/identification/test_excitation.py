@@ -151,7 +151,7 @@ def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(tmp_p
         ('trajectory: {joint_names: [joint_1, joint_2, joint_3], points: 3}', 'not iterable; it'),
         (
             'trajectory: {joint_names: [joint_1, joint_2, joint_3], points: []}',
-            r'each point needs 3 finite|it needs two points',
+            r'each point needs 3 finite|it needs two or more points',
         ),
     ],
 )
