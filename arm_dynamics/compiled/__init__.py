@@ -1,4 +1,4 @@
-"""Dynamics of one arm and of many as straight-line compiled code, and what steps them."""
+"""Dynamics of one arm and of many arms as generated, compiled code, and their time steps."""
 
 from arm_dynamics.compiled.batch_forward_model import BatchForwardModel, SoftFriction
 from arm_dynamics.compiled.batch_model import BatchModel

@@ -1,8 +1,8 @@
-"""Rigid-body algorithms of an arm on symbolic scalars, from which straight-line code is made.
+"""Rigid-body algorithms on symbolic scalars, from which straight-line code is generated.
 
 Featherstone, Rigid Body Dynamics Algorithms (2008): recursive Newton-Euler (table 5.1),
-composite rigid bodies (table 6.2), articulated bodies (table 7.1), each in link coordinates. What
-is kept per link has the base at index -1.
+composite rigid bodies (table 6.2), articulated bodies (table 7.1), each in link coordinates.
+Quantities per link have the base at index -1.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ class PlacedArm(NamedTuple):
 
     Attributes:
         links: base to tip.
-        transforms: where each link is in its parent.
-        base_acceleration: (6,) that stands for gravity: upwards, as in a lift.
+        transforms: pose of each link in its parent.
+        base_acceleration: (6,) upwards, equivalent to gravity.
     """
 
     links: list[Link]
@@ -38,17 +38,17 @@ class PlacedArm(NamedTuple):
         return cls(links, transforms, np.array([*-gravity.astype(object), 0.0, 0.0, 0.0]))
 
     def inertias(self) -> PerLink:
-        """Return the inertia (6, 6) of each link; of the base zero."""
-        found = {i: link.inertia.astype(object) for i, link in enumerate(self.links)}
-        return {-1: np.zeros((6, 6), dtype=object), **found}
+        """Return the inertia (6, 6) of each link; zero for the base."""
+        inertias = {i: link.inertia.astype(object) for i, link in enumerate(self.links)}
+        return {-1: np.zeros((6, 6), dtype=object), **inertias}
 
     def chain(self, link: int) -> list[int]:
-        """Return the links from the base to this one, which is the last; of the base (-1) none."""
-        found = []
+        """Return the links from the base to this one, included; none for the base (-1)."""
+        links = []
         while link >= 0:
-            found.append(link)
+            links.append(link)
             link = self.links[link].parent
-        return found[::-1]
+        return links[::-1]
 
     def pose(self, link: int) -> Spatial:
         """Return the pose (4, 4) of a link's frame in the base frame."""
@@ -71,8 +71,8 @@ def articulated_dynamics(arm: PlacedArm, v: Values, tau: Values, free: Values) -
     """Return accelerations and net joint loads u under tau: articulated bodies.
 
     With every free[i] = 1 the accelerations are those of M(q) a + C(q, v) v + g(q) = tau. Where
-    free[i] = 0, the last pass holds joint i at a = 0 (in the way of DynaMechs' stuck motors: the
-    inward pass still takes the joint as free).
+    free[i] = 0, the last pass holds joint i at a = 0, as DynaMechs does for stuck motors: the
+    inward pass treats the joint as free.
     """
     links, transforms, base = arm
     drift, forces = _velocity_terms(arm, v)
@@ -174,7 +174,7 @@ def _coriolis_of_body(inertia: Spatial, velocity: Spatial) -> Spatial:
 def regressor(arm: PlacedArm, mean: Values, half: Values, dw: Values) -> list[Spatial]:
     """Return Y (n, 10 n) with Y pi = M(q) dw + C(q, mean) mean - C(q, half) half + g(q).
 
-    `pi` is Pinocchio's: per link m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz in its frame of the joint.
+    `pi` has per link m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz in Pinocchio's frame of the joint.
     """
     links, transforms, base = arm
     drifts, spins = zip(*(_motions(arm, each) for each in (mean, half)), strict=True)
@@ -197,7 +197,7 @@ def regressor(arm: PlacedArm, mean: Values, half: Values, dw: Values) -> list[Sp
 
 
 def _motions(arm: PlacedArm, v: Values) -> tuple[PerLink, PerLink]:
-    """Return the accelerations that velocities alone make, link by link, and the velocities."""
+    """Return the links' velocity-product accelerations, and their velocities."""
     velocities = {-1: np.zeros(6, dtype=object)}
     drift = {}
     for i, link in enumerate(arm.links):
@@ -242,7 +242,7 @@ def placements(arm: PlacedArm) -> list[list[Spatial]]:
 
 
 def _velocity_terms(arm: PlacedArm, v: Values) -> tuple[PerLink, PerLink]:
-    """Return the accelerations and the forces that velocities alone make."""
+    """Return the links' velocity-product accelerations and forces."""
     drift, velocities = _motions(arm, v)
     forces = {-1: np.zeros(6, dtype=object)}
     inertias = arm.inertias()

@@ -1,4 +1,4 @@
-"""Many arms with their actuators, stepped at once."""
+"""Forward model of many arms with their actuators, stepped together."""
 
 from collections.abc import Iterable, Sequence
 from itertools import cycle
@@ -15,13 +15,13 @@ from arm_dynamics.compiled.lanes import dynamics_source, inertia_values
 from arm_dynamics.compiled.links import Link, links_of
 from arm_dynamics.model import RobotModel
 
-# Those that ask for one acceleration per step.
+# The integrators that need one acceleration per step.
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'implicitfast')
-_KNOWN = 256  # arms whose numbers are kept while a batch is made
+_KNOWN = 256  # most arms whose numbers are cached while a batch is made
 
 
 class SoftFriction(NamedTuple):
-    """Coulomb friction as a soft constraint, under which a joint creeps: MuJoCo's.
+    """MuJoCo's Coulomb friction: a soft constraint, under which a joint creeps.
 
     Friction F of a joint with velocity v and acceleration a is D (a + rate v) within +-F, where
     D = stiffness / ((M(0) + A)^-1)_jj.
@@ -32,16 +32,16 @@ class SoftFriction(NamedTuple):
 
 
 class BatchForwardModel:
-    """Next states of N arms of one geometry, which may differ in all else.
+    """Next states of N arms of one geometry, which may differ in everything else.
 
-    The code is ForwardModel's equations with the links' inertias as arguments, so that another
-    arm of the same kind compiles nothing. An arm's numbers depend neither on the others nor on
-    how many there are, to the last bit. Not thread-safe (the arms' states).
+    The code has ForwardModel's equations with the links' inertias as arguments, so that another
+    arm of the same geometry needs no compilation. An arm's numbers depend neither on the other
+    arms nor on their number, to the last bit. Not thread-safe.
 
     Attributes:
         size: N.
         effort: (N, n) actuator torques in the last step of the last call [N.m | N].
-        friction_found: False once soft friction was not solved; never seen.
+        friction_found: False once the solver of soft friction did not converge (never observed).
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class BatchForwardModel:
         parameters: ForwardModelParameters | Sequence[ForwardModelParameters],
         soft_friction: SoftFriction | None = None,
     ):
-        """Take the arms' numbers; generate (or find) the code of their geometry.
+        """Read the arms' numbers; generate the code of their geometry, or load it.
 
         Args:
             models: the arms.
-            parameters: of all, or of each: actuator and integrator are the same in all.
-            soft_friction: in place of exact Coulomb friction.
+            parameters: of all arms or of each; actuator and integrator must be the same.
+            soft_friction: replaces exact Coulomb friction.
 
         Raises:
             ArmError: no arms, arms of different geometry, gravity or actuator, an integrator that
@@ -64,7 +64,7 @@ class BatchForwardModel:
         each = [parameters] if isinstance(parameters, ForwardModelParameters) else parameters
         first: RobotModel | None = None
         tables, inertias = [], []
-        known: dict[int, tuple[RobotModel, Array, Array]] = {}  # arms that may come again
+        known: dict[int, tuple[RobotModel, Array, Array]] = {}  # by id; a model may be repeated
         for index, (model, own) in enumerate(zip(models, cycle(each), strict=False)):
             if first is None:
                 first, kind, chosen = model, links_of(model), own
@@ -112,20 +112,20 @@ class BatchForwardModel:
             )
 
     def reset(self) -> None:
-        """Forget what soft friction remembers, and the efforts."""
+        """Reset the state of soft friction, and the efforts."""
         self._at_bound[:] = 0.0
         self.effort[:] = 0.0
 
     def advance(
         self, q: Array, v: Array, command: Array, dt: float, count: int, pushes: Array
     ) -> None:
-        """Move q and v on in place by `count` steps of `dt` [s].
+        """Advance q and v in place by `count` steps of `dt` [s].
 
         Args:
             q, v, command: (N, n), C-contiguous; command in rad | N.m | V.
             dt: step [s].
             count: number of steps.
-            pushes: (N, n) torques beside the actuators', constant over the steps [N.m | N].
+            pushes: (N, n) external joint torques, constant over the steps [N.m | N].
         """
         self.friction_found &= self._module.advance_many(
             self._options, (dt, self._soft_rate), count, q, v, command, pushes,
@@ -136,7 +136,7 @@ class BatchForwardModel:
 def _check_same(
     index: int, first: RobotModel, kind: list[Link], model: RobotModel, links: list[Link]
 ) -> None:
-    """Raise ArmError where an arm is not of the first one's geometry and gravity."""
+    """Raise ArmError if an arm has another geometry or gravity than the first one."""
     pairs: list[tuple[Any, Any]] = []
     if len(kind) == len(links):
         pairs = [(first.gravity, model.gravity)]

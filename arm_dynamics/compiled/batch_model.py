@@ -1,4 +1,4 @@
-"""The functions of a RobotModel for many arms at once."""
+"""The functions of RobotModel for many arms together."""
 
 from types import ModuleType
 from typing import Any
@@ -21,15 +21,15 @@ from arm_dynamics.model import RobotModel
 
 
 class BatchModel(RobotModel):
-    """A RobotModel whose dynamics take arrays (..., n): what a law for many arms is built with.
+    """A RobotModel whose dynamics take arrays (..., n), as laws for many arms need.
 
-    An arm's result depends neither on the others nor on how many there are, to the last bit. The
-    code is generated for a geometry and compiled once; inertial parameters are arguments. Other
-    than RobotModel's, these functions may be called from several threads.
+    An arm's result depends neither on the other arms nor on their number, to the last bit. The
+    code is generated for a geometry and compiled once; inertial parameters are arguments. Unlike
+    RobotModel's, these functions are thread-safe.
     """
 
     def __init__(self, model: RobotModel):
-        """Take over what `model` is; its module is generated (or found) at the first call."""
+        """Copy the attributes of `model`; its code is generated or loaded at the first call."""
         vars(self).update(vars(model))
         self._links = links_of(model)
         self._inertia = in_blocks(inertia_values(self._links)[np.newaxis])
@@ -42,14 +42,14 @@ class BatchModel(RobotModel):
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) + A (..., n, n)."""
-        m = self._asked(self.dynamics.mass_matrix_of_many, (self.nv, self.nv), q, self._inertia)
+        m = self._call(self.dynamics.mass_matrix_of_many, (self.nv, self.nv), q, self._inertia)
         m.reshape(-1, self.nv**2)[:, :: self.nv + 1] += self.armature
         return m
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return C(q, v) (..., n, n) with Mdot - 2 C skew-symmetric."""
         shape = (self.nv, self.nv)
-        return self._asked(self.dynamics.coriolis_matrix_of_many, shape, q, v, self._inertia)
+        return self._call(self.dynamics.coriolis_matrix_of_many, shape, q, v, self._inertia)
 
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Return g(q) (..., n)."""
@@ -75,20 +75,20 @@ class BatchModel(RobotModel):
         module = self._module('Y', lambda: regressor_source(self._links, self.gravity))
         mean, half = 0.5 * (v + w), 0.5 * (v - w)
         shape = (self.nv, 10 * self.nv)
-        return self._asked(module.regressor_of_many, shape, q, mean, half, dw)
+        return self._call(module.regressor_of_many, shape, q, mean, half, dw)
 
     def poses(self, q: ArrayLike, frame: str | None = None) -> tuple[Array, Array]:
         """Return rotations (..., 3, 3) and origins (..., 3) [m] of a frame in the base frame."""
-        row = self._asked(self._frame(frame).pose_of_many, (12,), q)
+        row = self._call(self._frame(frame).pose_of_many, (12,), q)
         return row[..., :9].reshape(*row.shape[:-1], 3, 3), row[..., 9:]
 
     def jacobian(self, q: ArrayLike, frame: str | None = None) -> Array:
         """Return J (..., 6, n), as RobotModel's."""
-        return self._asked(self._frame(frame).jacobian_of_many, (6, self.nv), q)
+        return self._call(self._frame(frame).jacobian_of_many, (6, self.nv), q)
 
     def frame_motion(self, q: Array, v: Array, a: Array, frame: str | None = None) -> FrameMotion:
-        """Return how a frame (None: the tool frame) moves with the joints."""
-        row = self._asked(self._frame(frame).motion_of_many, (24,), q, v, a)
+        """Return pose, velocity and acceleration of a frame (None: the tool frame)."""
+        row = self._call(self._frame(frame).motion_of_many, (24,), q, v, a)
         rotation, position, velocity, acceleration = np.split(row, (9, 12, 18), axis=-1)
         turn = rotation.reshape(*row.shape[:-1], 3, 3)
         return FrameMotion(turn, position, velocity, acceleration)
@@ -105,9 +105,9 @@ class BatchModel(RobotModel):
 
     def _rigid_bodies(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         function = self.dynamics.inverse_dynamics_of_many
-        return self._asked(function, (self.nv,), q, v, a, self._inertia)
+        return self._call(function, (self.nv,), q, v, a, self._inertia)
 
-    def _asked(self, function: Any, shape: tuple[int, ...], *arguments: Any) -> Array:
+    def _call(self, function: Any, shape: tuple[int, ...], *arguments: Any) -> Array:
         """Return (..., *shape) of a generated function; the inertia, if any, comes last."""
         others = arguments[-1:] if arguments[-1] is self._inertia else ()
         arrays = [np.asarray(x, dtype=float) for x in arguments[: len(arguments) - len(others)]]
@@ -124,11 +124,11 @@ class BatchModel(RobotModel):
         key = f'frame {self.frame_id(frame)}'
         if key in self._modules:
             return self._modules[key]
-        found = self.pin_model.frames[self.frame_id(frame)]
-        link = found.parentJoint - 1
+        pin_frame = self.pin_model.frames[self.frame_id(frame)]
+        link = pin_frame.parentJoint - 1
         turn = self._links[link].turn if link >= 0 else np.eye(3)
-        rotation = turn.T @ found.placement.rotation
-        point = turn.T @ found.placement.translation
+        rotation = turn.T @ pin_frame.placement.rotation
+        point = turn.T @ pin_frame.placement.translation
         return self._module(key, lambda: frame_source(self._links, link, rotation, point))
 
     def _module(self, key: str, source: Any) -> ModuleType:

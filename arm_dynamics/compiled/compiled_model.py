@@ -1,4 +1,4 @@
-"""An arm's dynamics as straight-line machine code, generated from the model and kept on disk."""
+"""An arm's dynamics as generated straight-line code, compiled and cached on disk."""
 
 import importlib.util
 import os
@@ -18,30 +18,30 @@ from arm_dynamics.compiled.source import module_source
 from arm_dynamics.compiling import announce, cache_folder, digest
 from arm_dynamics.model import RobotModel
 
-# What generated code calls, read when it is imported: a file that is edited later is another code.
-_LOADING = threading.Lock()  # a module is not to be seen half imported by another thread
+_LOADING = threading.Lock()  # no other thread sees a module that is half imported
+# Sources that generated code calls, part of its cache key, read before anyone edits them.
 _CALLED = [path.read_bytes() for path in sorted(Path(__file__).parent.rglob('*.py'))]
 
 
 class CompiledModel:
-    """The same dynamics as RobotModel's for compiled loops, where they are several times as fast.
+    """RobotModel's dynamics as functions for compiled loops, several times as fast.
 
-    The generated module is a plain Python file in `cache_folder()`, compiled by numba at its
-    first use and loaded from there later. Not thread-safe (scratch); `module`'s functions are.
+    The generated module is a plain Python file in `cache_folder()`. Numba compiles it at its first
+    use and loads it from the cache later. Not thread-safe (scratch); `module`'s functions are.
 
     Attributes:
-        model: the RobotModel it is made from.
+        model: the RobotModel.
         links: its moving links, in the frames that the generated code uses.
-        module: the generated module: functions of the rigid bodies alone. All arrays are
+        module: the generated module, with functions of the rigid bodies alone. All arrays are
             contiguous float64; results are written to the last arguments.
     """
 
     def __init__(self, model: RobotModel, loops: str = ''):
-        """Generate (or find) the module of `model`.
+        """Generate or load the module of `model`.
 
         Args:
             model: the arm.
-            loops: source of further compiled functions, which call the dynamics; it is appended.
+            loops: source of further compiled functions that call the dynamics, to be appended.
         """
         self.model = model
         self.links = links_of(model)
@@ -85,7 +85,7 @@ class CompiledModel:
         return rotation, translation
 
     def point_on_link(self, frame: str) -> tuple[int, Array]:
-        """Return the link that carries a frame (-1: the base) and the frame's origin on it."""
+        """Return the link that carries a frame (-1: the base), and the frame's origin on it."""
         frame_info = self.model.pin_model.frames[self.model.frame_id(frame)]
         link = frame_info.parentJoint - 1
         turn = self.links[link].turn if link >= 0 else np.eye(3)
@@ -97,7 +97,7 @@ class CompiledModel:
 
 
 def load_module(source: str, name: str) -> ModuleType:
-    """Return the module of `source`, from the cache folder, where it is put if it is new."""
+    """Return the module of a source, which is written to the cache folder if it is new."""
     identifier = re.sub('[^0-9A-Za-z]', '_', name)
     key = f'arm_{identifier}_{digest(source.encode(), *_CALLED)}'
     with _LOADING:
@@ -114,8 +114,8 @@ def _imported(key: str, source: str, name: str) -> ModuleType:
             os.replace(file.name, path)
         except OSError as error:
             raise ArmError(
-                f'generated code cannot be kept in {path.parent}: {error.strerror}; '
-                'XDG_CACHE_HOME names another folder'
+                f'generated code cannot be stored in {path.parent}: {error.strerror}; '
+                'set XDG_CACHE_HOME to another folder'
             ) from None
     spec = importlib.util.spec_from_file_location(key, path)
     assert spec is not None

@@ -1,4 +1,4 @@
-"""Coulomb friction over one step: the torque that stops a joint, or else its full size."""
+"""Coulomb friction over one step: the torque that stops a joint, within its bound."""
 
 from numba import njit
 
@@ -27,16 +27,16 @@ def invert(matrix):
 
 @njit(error_model='numpy', nogil=True)
 def dry_friction(h, a, v, bound, mass, friction):
-    """Write the Coulomb friction torque of the coming step to `friction` (n,).
+    """Write the Coulomb friction torque of the next step to `friction` (n,).
 
-    The torque within +-bound that stops the joint by the end of the step where it can, and else
-    opposes its motion: v_free + h A^-1 f = 0 or |f| = bound, by projected Gauss-Seidel.
+    It stops the joint by the end of the step where a torque within +-bound can, and otherwise
+    opposes the motion at the bound: v_free + h A^-1 f = 0 or |f| = bound. Projected Gauss-Seidel.
 
     Args:
         h: step [s].
         a, v: (n,) acceleration without friction, and velocity.
         bound: (n,) [N.m | N].
-        mass: (n, n) A = M + armature (+ h D); A^-1 afterwards.
+        mass: (n, n) A = M + armature (+ h D); is overwritten by A^-1.
         friction: (n,) result [N.m | N].
     """
     friction[:] = 0.0

@@ -12,8 +12,8 @@ Scalar = Union['Expression', float]
 class Expression:
     """One value of a `Program`: an input or the result of an operation on other values.
 
-    A plain float is a constant. x + 0, x * 1, x * 0, -(-x) and the like are folded when they are
-    written down, and the same operation on the same values is the same object.
+    A plain float is a constant. x + 0, x * 1, x * 0, -(-x) and similar are folded when they are
+    recorded, and the same operation on the same values is the same object.
     """
 
     program: 'Program'
@@ -86,7 +86,7 @@ class Expression:
 
 
 class Program:
-    """The values of one straight-line function, in the order they were written down."""
+    """The values of one straight-line function, in the order of recording."""
 
     def __init__(self) -> None:
         self._nodes: list[Expression] = []
@@ -97,7 +97,7 @@ class Program:
         return [self.node('input', f'{name}[{i}]') for i in range(count)]
 
     def node(self, operation: str, *arguments: Scalar | str) -> Expression:
-        """Return the value of an operation, the one already recorded where there is one."""
+        """Return the value of an operation, which is recorded if it is new."""
         key = [a.index if isinstance(a, Expression) else repr(a) for a in arguments]
         if operation in '+*':
             key.sort(key=str)
@@ -112,7 +112,7 @@ class Program:
         """Return Python statements that compute `outputs`, given as (target, value).
 
         Every input is read before any output is written, so an output may overwrite an input.
-        A value that is used once stands inside the expression that uses it.
+        A value that is used once is written inside the expression that uses it.
         """
         uses = self._uses(value for _, value in outputs)
         text: dict[Scalar, str] = {}

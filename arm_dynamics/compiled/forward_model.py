@@ -1,4 +1,4 @@
-"""Any arm with its actuators as a function: state and command in, next state out."""
+"""Forward model of an arm with its actuators: next state from state and command."""
 
 import functools
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
 # published five-joint arm's step: explicit Euler whose acceleration is part of the state, so that
 # a voltage acts one step late, with its motors' stiction.
 INTEGRATORS = (*integrators.INTEGRATORS, 'implicitfast', 'lagged_euler')
-FRICTIONLESS = ('lagged_euler',)  # steps that have neither damping nor Coulomb friction
+FRICTIONLESS = ('lagged_euler',)  # integrators with neither damping nor Coulomb friction
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ForwardModelParameters(Parameters):
             )
 
     def table(self, model: RobotModel) -> Array:
-        """Return the joint table for `model`; refuse wrong counts and values out of range."""
+        """Return the joint table for `model`; raises ArmError for wrong counts or values."""
         p, names = with_arrays(self, model.joint_names), model.joint_names
         per_joint('servo_kp', p.servo_kp, names, 0.0, exclusive=self.actuator == 'servo')
         own = ('servo_kp', 'servo_kd', 'limit_stiffness', 'limit_damping')
@@ -72,10 +72,10 @@ class ForwardModel:
     """Next state of an arm from state, command and step. Not thread-safe (scratch).
 
     A state is q and v (2 n,); with 'lagged_euler' q, v, a, stiction flags and previous velocities
-    (5 n,). Everything that the next state depends on is in it: calls remember nothing.
+    (5 n,). The next state depends on nothing else: calls keep no memory.
 
     Attributes:
-        model, parameters: as given.
+        model, parameters: the arguments.
         compiled: the arm's generated code.
         table: joint numbers.
         damping, friction: (n,) of the joints [N.m.s/rad | N.s/m], [N.m | N], as in `table`.
@@ -84,7 +84,7 @@ class ForwardModel:
     """
 
     def __init__(self, model: RobotModel, parameters: ForwardModelParameters, loops: str = ''):
-        """Generate (or find) the arm's code, with `loops` as CompiledModel takes them.
+        """Generate or load the arm's code; `loops` as for CompiledModel.
 
         Raises:
             ArmError: parameters that are not allowed.
@@ -96,7 +96,7 @@ class ForwardModel:
         self.friction = self.table[joint_torques.FRICTION]
         self._lagged = parameters.integrator == 'lagged_euler'
         if parameters.integrator in FRICTIONLESS:
-            self._refuse_what_has_no_effect()
+            self._check_ignored_parameters()
         self._implicit = parameters.integrator == 'implicitfast'
         method = 'semi_implicit_euler' if self._implicit else parameters.integrator
         self._integrator = INTEGRATORS.index(method)
@@ -108,20 +108,20 @@ class ForwardModel:
         self._actuator = ACTUATORS.index(parameters.actuator)
         self._motor_scratch = self.new_scratch()
 
-    def _refuse_what_has_no_effect(self) -> None:
-        """Raise ArmError for what the published step does not have: it would have no effect."""
+    def _check_ignored_parameters(self) -> None:
+        """Raise ArmError for parameters that the published step would ignore."""
         integrator = self.parameters.integrator
         for name in ('friction', 'damping'):
             values = getattr(self, name)
             if values.any():
                 raise ArmError(
                     f'{name} is {values.tolist()}; integrator {integrator!r} has none, as '
-                    'published: it must be 0, or the integrator another'
+                    'published: set it to 0, or choose another integrator'
                 )
         if self.parameters.effort_limits:
             raise ArmError(
                 f'effort_limits is true; integrator {integrator!r} has none, as published: '
-                'it must be false, or the integrator another'
+                'set it to false, or choose another integrator'
             )
 
     @functools.cached_property
@@ -138,7 +138,7 @@ class ForwardModel:
         return largest_stable_step(self.model, self.parameters.integrator, stiffness, damping)
 
     def check_step(self, dt: float) -> None:
-        """Refuse a time step [s] that is not > 0 or not stable, with an ArmError."""
+        """Raise ArmError for a time step [s] that is not > 0 or not stable."""
         if not np.isfinite(dt) or dt <= 0.0:
             raise ArmError(f'time step is {dt:g} s; it must be finite and > 0')
         if dt > self.largest_step:
@@ -149,7 +149,7 @@ class ForwardModel:
             )
 
     def new_scratch(self) -> tuple[Array, ...]:
-        """Return scratch of `motor_step` in the generated module, not to be shared by threads.
+        """Return scratch arrays of the module's `motor_step`, not to be shared by threads.
 
         Torque, limits, sine, cosine, free, load, held acceleration; rotor inertias [kg m^2].
         """
@@ -220,7 +220,7 @@ class ForwardModel:
         )
 
     def advance(self, state: Array, command: Array, dt: float, count: int) -> None:
-        """Move `state` on in place, unchecked: `step` without its checks and its copy."""
+        """Advance `state` in place: `step` without its checks and its copy."""
         n, module = self.model.nv, self.compiled.module
         if self._lagged:
             torque, limits, *_ = scratch = self._motor_scratch
@@ -235,6 +235,6 @@ class ForwardModel:
         )  # fmt: skip
 
     def compile(self) -> None:
-        """Compile now what `advance` needs, or load it."""
+        """Compile the functions that `advance` needs, or load them."""
         self.advance(self.initial_state(self.model.neutral()), np.zeros(self.model.nv), 0.0, 1)
         self.effort[:] = 0.0

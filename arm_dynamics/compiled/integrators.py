@@ -1,17 +1,17 @@
-"""One step of q' = v, v' = a(q, v): four integrators behind one interface.
+"""Time steps of q' = v, v' = a(q, v): four integrators with one interface.
 
-The functions run as plain Python and inside numba's compiled code alike. See docs/integrators.md
-for order, energy and stability.
+The functions run both as plain Python and inside numba's compiled code. docs/integrators.md
+describes order, energy and stability.
 """
 
 from numba.extending import register_jitable
 
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'velocity_verlet', 'rk4')
 
-# How often a step asks for the acceleration, by index in INTEGRATORS.
+# Number of acceleration evaluations per step, by index in INTEGRATORS.
 STAGES = (1, 1, 2, 4)
 
-# Rows of the scratch: the point at which the acceleration is asked, and what it was; sums.
+# Rows of the scratch: evaluation point, acceleration there, weighted sums.
 POINT_Q, POINT_V, A, SUM_V, SUM_A = range(5)
 SCRATCH = 5
 
@@ -20,7 +20,7 @@ _EXPLICIT_EULER, _SEMI_IMPLICIT_EULER, _VELOCITY_VERLET, _RK4 = range(4)
 
 @register_jitable
 def begin_stage(integrator, stage, q, v, h, scratch):
-    """Write the point at which a stage asks for the acceleration.
+    """Write the point at which a stage evaluates the acceleration.
 
     Args:
         integrator: index in INTEGRATORS.
@@ -56,12 +56,12 @@ def end_stage(stage, scratch):
 
 @register_jitable
 def end_step(integrator, q, v, h, scratch):
-    """Move q and v on by h, in place.
+    """Advance q and v by h, in place.
 
     Explicit Euler: q+ = q + h v, v+ = v + h a. Gains energy.
     Semi-implicit Euler: v+ = v + h a, q+ = q + h v+. Symplectic where a depends on q alone.
     Velocity Verlet: q+ = q + h v + h^2/2 a, v+ = v + h/2 (a + a(q+, v + h a)); the predicted
-    velocity stands in for the unknown v+.
+    velocity replaces the unknown v+.
     RK4: the classical Runge-Kutta method.
     """
     for i in range(q.size):

@@ -1,6 +1,6 @@
-"""Torques at the joints, from a table of their numbers: a row per quantity, a column per joint.
+"""Joint torques from a table of joint numbers: a row per quantity, a column per joint.
 
-The functions run as plain Python and inside compiled code alike.
+The functions run both as plain Python and inside compiled code.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ TORQUE_CONSTANT = 2  # [N.m/A]
 BACK_EMF_CONSTANT = 3  # [V.s/rad]
 ARMATURE_CONDUCTANCE = 4  # 1 / Ra [S]
 BRUSH_DROP = 5  # [V]
-HALF_DROP_VOLTAGE = 6  # voltage at which half the brush drop is there [V]
+HALF_DROP_VOLTAGE = 6  # voltage at which half the brush drop is reached [V]
 ARMATURE = 7  # rotor inertia at the joint [kg m^2]
 DAMPING = 8  # viscous friction [N.m.s/rad]
 FRICTION = 9  # Coulomb friction [N.m]
@@ -42,7 +42,7 @@ _NEUTRAL = {
 
 
 def filled(count: int, rows: Mapping[str, ArrayLike]) -> Array:
-    """Return the table (ROWS, count) of `rows`, by the names above; rows left out do nothing."""
+    """Return the table (ROWS, count) of named `rows`; missing rows have no effect."""
     table = np.zeros((ROWS, count))
     for name, values in {**_NEUTRAL, **rows}.items():
         table[globals()[name.upper()]] = values
@@ -77,7 +77,7 @@ def limit_torque(position, velocity, table, i):
 
 @register_jitable
 def actuator_torque(actuator, command, position, velocity, table, i):
-    """Return the torque of actuator i [N.m | N] and how much it falls with velocity.
+    """Return the torque of actuator i [N.m | N], and its decrease per unit of velocity.
 
     A saturated actuator's torque does not depend on velocity.
     """

@@ -1,4 +1,4 @@
-"""Blocks of LANES arms: from arrays with a row per arm to arms side by side, and back."""
+"""Conversion between arrays with a row per arm and blocks of LANES interleaved arms."""
 
 import numpy as np
 from numba import njit
@@ -10,7 +10,7 @@ LANES = 16  # two vectors of eight doubles, or four of four
 
 @njit(error_model='numpy', nogil=True)
 def load(rows, first, block):
-    """Write rows (N, m) from `first` on to a block (m LANES,); the last row fills what is left."""
+    """Copy rows (N, m) from `first` on to a block (m LANES,), padded by the last row."""
     last = rows.shape[0] - 1
     for k in range(LANES):
         row = min(first + k, last)
@@ -20,14 +20,14 @@ def load(rows, first, block):
 
 @njit(error_model='numpy', nogil=True)
 def store(block, first, rows):
-    """Write a block (m LANES,) to rows (N, m) from `first` on, as far as there are rows."""
+    """Copy a block (m LANES,) to rows (N, m) from `first` on, without the padding."""
     for k in range(min(LANES, rows.shape[0] - first)):
         for i in range(rows.shape[1]):
             rows[first + k, i] = block[i * LANES + k]
 
 
 def in_blocks(rows: Array) -> Array:
-    """Return rows (N, ..., m) as compiled code has them: (ceil(N / LANES), ..., m LANES)."""
+    """Return rows (N, ..., m) as blocks (ceil(N / LANES), ..., m LANES) for compiled code."""
     whole = -(-len(rows) // LANES) * LANES
     picked = rows[np.minimum(np.arange(whole), len(rows) - 1)]
     apart = np.moveaxis(picked.reshape(-1, LANES, *rows.shape[1:]), 1, -1)

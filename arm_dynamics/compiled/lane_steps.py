@@ -1,7 +1,7 @@
-"""Compiled steps of plants, LANES arms side by side.
+"""Compiled time steps of plants, LANES arms side by side.
 
-This text ends the generated module of many arms' dynamics, where its functions come before it.
-A block's arrays are (m LANES,), so that what acts joint by joint is the code for one arm.
+This source is appended to the generated module of many arms' dynamics. A block's arrays are
+(m LANES,), so that operations joint by joint have the code of one arm.
 """
 
 # ruff: noqa: F821  (the functions of the dynamics, and what their module imports)
@@ -44,20 +44,20 @@ def exact_friction(h, a, v, diagonal, table, mass, extra):
 
 @njit(error_model='numpy', nogil=True)
 def soft_friction(rate, q, sine, cosine, v, torque, table, inertia, work):
-    """Add MuJoCo's friction torques to `torque`; return whether they were found.
+    """Add MuJoCo's friction torques to `torque`; return whether the solver converged.
 
-    The torque is -D (a + rate v), within +-friction, with a the acceleration that it leads to and
-    D the FRICTION_INERTIA: a constraint that is soft, under which a joint creeps. With L(a) their
-    loss, (a - a_0)^T M (a - a_0) / 2 + L(a) is least. Newton's method with exact line search,
-    which ends where a round changes nobody who is at the bound.
+    The torque is -D (a + rate v), within +-friction, with a the resulting acceleration and D the
+    FRICTION_INERTIA: a soft constraint, under which a joint creeps. With the loss L(a) of these
+    torques, a minimises (a - a_0)^T M (a - a_0) / 2 + L(a). Newton's method with exact line search
+    ends when a round changes no joint's membership of the bound.
 
     Args:
         rate: [1/s].
         q, sine, cosine, v: state.
-        torque: all others' sum, to which this is added.
+        torque: sum of all other torques, to which the friction is added.
         table: joint numbers.
         inertia: of the links.
-        work: (7, n LANES) scratch; row 0 keeps who was at the bound, -1, 0 or 1.
+        work: (7, n LANES) scratch; row 0 remembers which joints are at the bound: -1, 0 or 1.
     """
     side, loads, diagonal, wanted = work[:4]
     done = np.zeros(LANES, dtype=np.bool_)
@@ -90,7 +90,7 @@ def soft_torque(slip, table, i):
 
 @njit(error_model='numpy', nogil=True)
 def soft_slope(t, k, table, slip, step, force, change):
-    """Return the derivative of what is to be least along slip + t step, for arm k."""
+    """Return the derivative of the cost along slip + t step, for arm k."""
     slope = 0.0
     for i in range(k, slip.size, LANES):
         friction = soft_torque(slip[i] + t * step[i], table, i)
@@ -100,7 +100,7 @@ def soft_slope(t, k, table, slip, step, force, change):
 
 @njit(error_model='numpy', nogil=True)
 def soft_step(first, k, table, work):
-    """Move arm k towards Newton's `wanted` slip, to the least on the way; return whether it ends.
+    """Move arm k towards Newton's `wanted` slip, to the least cost; return whether it is done.
 
     Rows of `work`: side, -, step, wanted, slip, force = M (a - a_0), change = M step.
     """
@@ -148,7 +148,7 @@ def soft_step(first, k, table, work):
 
 @njit(cache=True, error_model='numpy', nogil=True)
 def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bound, effort):
-    """Move many arms on by `count` steps h, in place.
+    """Advance many arms by `count` steps h, in place.
 
     Args:
         options: actuator (index in ACTUATORS), explicit (0 | 1: Euler's step, else semi-implicit),
@@ -160,11 +160,11 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
         pushes: (N, n) further torques.
         table: (blocks, ROWS, n LANES) joint numbers.
         inertia: (blocks or 1, p LANES) of the links.
-        at_bound: (blocks, n LANES) what soft friction remembers.
+        at_bound: (blocks, n LANES) state of soft friction.
         effort: (N, n) gets the actuators' torques of the last step.
 
     Returns:
-        Whether all friction was found.
+        Whether the solver of soft friction always converged.
     """
     actuator, explicit, implicit, friction = options
     step, rate = h

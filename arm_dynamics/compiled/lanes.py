@@ -1,9 +1,9 @@
-"""The Python source of modules with the dynamics of many arms at once, LANES arms side by side.
+"""Generates the Python source of modules with the dynamics of many arms, LANES arms side by side.
 
-Each value of the straight-line program is that of LANES arms, next to each other in memory, so
-that the compiler makes vector instructions of the loop over them. These round as scalar ones do:
-an arm's numbers do not depend on its neighbours. Inertial parameters are arguments: one module
-serves all arms of the same geometry.
+Each value of the straight-line program is that of LANES arms, adjacent in memory, so that the
+compiler vectorises the loop over them. Vector instructions round as scalar ones do: an arm's
+numbers are independent of the other arms. Inertial parameters are arguments: one module serves
+all arms of the same geometry.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ _COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
 _REVOLUTE = ((0, 5), (1, 5), (3, 3), (3, 4), (3, 5), (4, 5), (5, 5))
 _PRISMATIC = ((0, 0), (0, 4), (0, 5), (1, 5), (3, 3), (3, 4), (3, 5), (4, 4), (4, 5), (5, 5))
 
-# Name, arguments beside q, algorithm.
+# Name, arguments after q, algorithm.
 _DYNAMICS = (
     ('forward_dynamics', 'v tau armature', algorithms.factorised_dynamics),
     ('inverse_dynamics', 'v a', algorithms.inverse_dynamics),
@@ -45,7 +45,7 @@ _DYNAMICS = (
 
 
 def inertia_values(links: Sequence[Link]) -> Array:
-    """Return what generated functions take as an arm's `inertia` (p,)."""
+    """Return an arm's `inertia` (p,), an argument of the generated functions."""
     return np.array([link.inertia[entry] for link in links for entry in _entries(link)])
 
 
@@ -91,7 +91,7 @@ def _entries(link: Link) -> tuple[tuple[int, int], ...]:
 
 
 def _with_inertias(links: Sequence[Link], values: list[Any]) -> list[Link]:
-    """Return the links with these scalars in place of their inertial parameters."""
+    """Return the links with these scalars as their inertial parameters."""
     waiting, found = iter(values), []
     for link in links:
         inertia = np.zeros((6, 6), dtype=object)

@@ -1,4 +1,4 @@
-"""The moving links of an arm, in frames and with inertial parameters that make short programs.
+"""The moving links of an arm, with frames and inertial parameters that give short programs.
 
 Every link frame is turned so that its joint's axis is z: the joint's rotation then touches x and y
 only, and the rotations between the links of common arms are mostly zeros and ones.
@@ -43,7 +43,7 @@ class Link:
         return 2 if self.prismatic else 5
 
     def unit_inertias(self) -> list[Array]:
-        """Return the inertias (6, 6) in this frame of each inertial parameter that is one.
+        """Return, for each inertial parameter, the inertia (6, 6) in this frame when it is 1.
 
         They are m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz, as Pinocchio has them in its frame.
         """
@@ -104,7 +104,7 @@ def _rotation_to(axis: Array) -> Array:
 
 
 def _snap(values: Array) -> Array:
-    """Return `values`; those that are a rounding error away from -1, 0 or 1 are set to it."""
+    """Return `values`, with those within rounding of -1, 0 or 1 set to that number."""
     values = np.array(values, dtype=float)
     for number in (-1.0, 0.0, 1.0):
         values[np.abs(values - number) < 4e-16] = number

@@ -1,4 +1,4 @@
-"""What compiled plant code works on, beside the state."""
+"""Arguments and scratch arrays of compiled plant code."""
 
 from typing import Any, NamedTuple, Self
 
@@ -10,7 +10,7 @@ from arm_dynamics.compiled.integrators import SCRATCH
 
 
 class PlantContext(NamedTuple):
-    """What a plant's acceleration depends on beside q and v, and scratch.
+    """Quantities besides q and v on which a plant's acceleration depends, and scratch arrays.
 
     Attributes:
         table: joint numbers.

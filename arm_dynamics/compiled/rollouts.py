@@ -1,6 +1,6 @@
 """Compiled loops around an arm's generated dynamics: plant steps and motor steps.
 
-This text ends every generated module, where the functions of the dynamics come before it.
+This source is appended to every generated module, after the functions of the dynamics.
 Arrays are (n,) or have one column per joint; `table` is joint_torques'.
 """
 
@@ -51,7 +51,7 @@ def wrench_torques(q, context):
 def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, work, effort, a):
     """Write the acceleration of the arm with its actuators, frictions and limits.
 
-    With an implicit step h, h times the damping of all that resists velocity joins the inertia:
+    With an implicit step h, h times all damping is added to the inertia:
     v+ = v + h (M + armature + h D)^-1 (tau - bias), which is MuJoCo's `implicitfast`.
 
     Args:
@@ -73,7 +73,7 @@ def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, wor
 
 @njit(cache=True, error_model='numpy', nogil=True)
 def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, context):
-    """Move the plant's q and v on by `count` steps h, in place.
+    """Advance the plant's q and v by `count` steps h, in place.
 
     Args:
         actuator: index in joint_torques.ACTUATORS.
@@ -135,11 +135,11 @@ def _hold_stuck(q, v, a, stuck, work):
 
 @njit(error_model='numpy', nogil=True, _nrt=False, forceinline=True)
 def motor_step(q, v, a, stuck, previous, voltage, h, table, work):
-    """Move the published arm's state on by one step h [s], in place.
+    """Advance the published arm's state by one step h [s], in place.
 
     Explicit Euler with the acceleration carried in the state, then stiction, then the acceleration
-    at the new state under `voltage`: published/five_joint_arm.py says it in full. Loops that call
-    it are compiled without reference counts (`_nrt`), which would cost as much as the dynamics.
+    at the new state under `voltage`: see published/five_joint_arm.py. Calling loops are compiled
+    without reference counts (`_nrt`), which would cost as much as the dynamics.
 
     Args:
         q, v, a, stuck, previous: (n,) the state; `stuck` is 0 or 1.
@@ -160,7 +160,7 @@ def motor_step(q, v, a, stuck, previous, voltage, h, table, work):
         previous[i] = velocity
         limits[i] = limit_torque(q[i], velocity, table, i)
         torque[i] = motor_torque(voltage[i], velocity, table, i) + 2.0 * limits[i]
-        # Where its own torque is not zero, the net one could be zero by rounding alone.
+        # Where the joint's own torque is not zero, the net torque can be zero only by rounding.
         if velocity != 0.0 or torque[i] != 0.0:
             stuck[i] = 0.0
         elif stuck[i] != 0.0:
@@ -172,6 +172,6 @@ def motor_step(q, v, a, stuck, previous, voltage, h, table, work):
 
 @njit(cache=True, error_model='numpy', nogil=True, _nrt=False)
 def motor_advance(q, v, a, stuck, previous, voltage, h, count, table, work):
-    """Move the published arm's state on by `count` steps; see `motor_step`."""
+    """Advance the published arm's state by `count` steps; see `motor_step`."""
     for _ in range(count):
         motor_step(q, v, a, stuck, previous, voltage, h, table, work)

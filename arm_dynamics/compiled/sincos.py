@@ -1,8 +1,8 @@
 """Sine and cosine of all joint angles in one vectorised loop.
 
-The mathematics library's sin and cos take two thirds of the time of a small arm's dynamics. These
-are within one unit in the last place of them up to some 1e6 rad, and, being plain additions
-and multiplications, give the same bits on every machine.
+The C library's sin and cos take two thirds of the time of a small arm's dynamics. These functions
+are within one unit in the last place of them up to about 1e6 rad. They consist of additions and
+multiplications, and therefore give the same bits on every machine.
 """
 
 import math

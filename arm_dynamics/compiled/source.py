@@ -1,4 +1,4 @@
-"""The Python source of a module with an arm's straight-line functions."""
+"""Generates the Python source of a module with the straight-line dynamics of one arm."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,12 +21,12 @@ from arm_dynamics.compiled.sincos import sincos
 
 _COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
 # For the function that every step of a simulation calls. It is inlined into the calling loops,
-# because passing seven arrays takes a tenth of its time. Products and sums are not fused, although
-# that saves a tenth: which ones a compiler fuses depends on the loop around them, and on the
-# processor, and so would the last bits of all results.
+# because passing seven arrays takes a tenth of its time. Products and sums are not fused, which
+# would save a tenth: the compiler's choice depends on the surrounding loop and the processor, and
+# with it the last bits of all results would.
 _IN_LOOPS = "@njit(cache=True, error_model='numpy', nogil=True, forceinline=True)"
 
-# Name, arguments beside q, results, algorithm, decorator.
+# Name, arguments after q, results, algorithm, decorator.
 _FUNCTIONS = (
     ('forward_dynamics', 'v tau armature', 'a', algorithms.factorised_dynamics, _IN_LOOPS),
     ('articulated_dynamics', 'v tau free', 'a load', algorithms.articulated_dynamics, _COMPILED),
@@ -37,7 +37,7 @@ _FUNCTIONS = (
 
 
 def module_source(model: RobotModel, loops: str = '') -> str:
-    """Return the module's source, with the text `loops` at its end; the same for the same arm."""
+    """Return the module's source, with the source `loops` appended; equal for equal arms."""
     links = links_of(model)
     functions = [_function(links, model.gravity, *each) for each in _FUNCTIONS]
     rollouts = Path(__file__).with_name('rollouts.py').read_text()

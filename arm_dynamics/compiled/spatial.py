@@ -46,12 +46,12 @@ class Transform:
         return symmetric(self._shift.T @ turned @ self._shift)
 
     def matrix_to_parent(self, matrix: Spatial) -> Spatial:
-        """Do the same with a matrix from motions to forces that is not symmetric."""
+        """Do the same with an asymmetric matrix from motions to forces."""
         return self._shift.T @ (self._turn @ matrix @ self._turn.T) @ self._shift
 
 
 def symmetric(matrix: Spatial) -> Spatial:
-    """Return a matrix that is symmetric but for how its entries are written."""
+    """Return the upper triangle of a matrix, mirrored, so that equal entries are one object."""
     return matrix[_UPPER]
 
 

@@ -15,14 +15,14 @@ def largest_stable_step(
 ) -> float:
     """Return the largest stable step [s] of M(q) a = -stiffness q - damping v; 0: there is none.
 
-    That is the arm linearised about rest, gravity left out, the smallest over `samples` random
-    configurations; the stiffness of servos and the damping of motors are what limits a step.
+    The arm is linearised about rest without gravity; the result is the smallest over `samples`
+    random configurations. Stiffness of servos and damping of motors limit the step.
 
     Args:
         model: the arm.
         integrator: a name of arm_dynamics.compiled.integrators, 'implicitfast' or 'lagged_euler'.
         stiffness, damping: (n,) at the joints.
-        samples: how many configurations.
+        samples: number of configurations.
     """
     rng = np.random.default_rng(0)
     smallest = _LONGEST
@@ -43,7 +43,7 @@ def largest_stable_step(
 
 
 def _stable(integrator: str, inertia: Array, stiffness: Array, damping: Array, h: float) -> bool:
-    """Tell whether the linear step map of (q, v) has no growing mode."""
+    """Return whether the linear step map of (q, v) has no growing mode."""
     n = inertia.shape[0]
     if integrator == 'implicitfast':
         inertia = inertia + h * np.diag(damping)

@@ -123,7 +123,7 @@ def torque_scales(
 
 
 def _spread(matrix: Array, gradients: Array) -> Array:
-    """Return what `standard_errors` does, also where columns are hardly to be told apart."""
+    """Return `standard_errors`, also of nearly collinear columns."""
     scale = np.linalg.norm(matrix, axis=0)
     inverse = np.linalg.inv(np.linalg.qr(matrix / scale, mode='r'))
     spread = inverse @ (inverse.T @ (gradients / scale).T)

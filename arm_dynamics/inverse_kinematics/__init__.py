@@ -1,4 +1,4 @@
-"""Joint positions for poses of the tool frame: single poses and whole paths."""
+"""Inverse kinematics: joint positions for poses of the tool frame and for paths of poses."""
 
 from arm_dynamics.inverse_kinematics.arm import inverse_kinematics
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
@@ -17,9 +17,9 @@ __all__ = [
 
 
 def warm_up(model: RobotModel) -> None:
-    """Compile the kinematics, so that no first call waits: compiled code serves all arms.
+    """Compile the kinematics of all arms, so that no first call waits for it.
 
-    What is on disk already costs a fraction of a second.
+    Loading code from the cache takes a fraction of a second.
     """
     q = model.neutral()
     pose = model.forward_kinematics(q)

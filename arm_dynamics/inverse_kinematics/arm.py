@@ -1,4 +1,4 @@
-"""The solvers of one frame of an arm, and what they share: starts, limits, checks, reasons."""
+"""Inverse kinematics of one frame of an arm: solvers, starts, limits, checks, reasons."""
 
 from contextlib import suppress
 from typing import NamedTuple
@@ -20,18 +20,18 @@ _ITERATIVE = 'levenberg_marquardt'
 
 
 class IkResult(NamedTuple):
-    """Answer to one inverse kinematics problem.
+    """Result of inverse kinematics for one pose.
 
     Attributes:
         success: q meets the tolerances and the joint limits.
         q: (nq,) solution; without success the nearest configuration found, within limits.
-        position_error: [m] distance from the target, beyond what `axis_tolerances` allows.
-        orientation_error: [rad] rotation from the target, likewise.
-        iterations: iterations of all starts together; 0 for a closed-form solution.
-        restarts: starts used after the first.
-        solver: the solver that found q.
+        position_error: [m] distance from the target beyond `axis_tolerances`.
+        orientation_error: [rad] rotation from the target beyond `axis_tolerances`.
+        iterations: sum over all starts; 0 for a closed-form solution.
+        restarts: number of starts used after the first.
+        solver: name of the solver that found q.
         condition_number: of the Jacobian at q; infinite at a singularity.
-        reason: empty on success, else why not and by how much.
+        reason: empty on success, else why there is no solution, and the distance from one.
     """
 
     success: bool
@@ -46,7 +46,7 @@ class IkResult(NamedTuple):
 
 
 class InverseKinematics:
-    """Solvers for one frame of one model; make it with `inverse_kinematics`.
+    """Solvers for one frame of one model, made by `inverse_kinematics`.
 
     Attributes:
         chain: the joints that move the frame.
@@ -55,7 +55,7 @@ class InverseKinematics:
     """
 
     def __init__(self, model: RobotModel, frame: str | None = None):
-        """Prepare the chain; find a closed-form solver and check it with forward kinematics."""
+        """Prepare the chain, and a closed-form solver that forward kinematics confirms."""
         self.chain = chain_to(model, frame)
         self.middle = model.neutral()
         limited = np.isfinite(model.position_upper)
@@ -122,17 +122,17 @@ class InverseKinematics:
         first = seed if self._whole else seed[self.chain.joints]
         closed_form = self.analytic is not None and task.full_pose
         if solver == 'analytic' or (solver == 'auto' and closed_form):
-            result = self._ask('analytic', target, task, first[None], first)
+            result = self._solve_from('analytic', target, task, first[None], first)
             if not result.success:
-                # What is left is a singular target, or the nearest pose.
+                # The target is singular or cannot be reached: find the nearest pose.
                 starts = self.starts(first, restarts, random_seed)[: max(12, 1 + restarts // 4)]
                 starts = np.vstack([self.solver('analytic').solve(target, task, starts).q, starts])
-                result = self._ask(_ITERATIVE, target, task, starts, first)
+                result = self._solve_from(_ITERATIVE, target, task, starts, first)
         else:
             closed_form = False
             name = _ITERATIVE if solver == 'auto' else solver
             starts = self.starts(first, restarts, random_seed)
-            result = self._ask(name, target, task, starts, first)
+            result = self._solve_from(name, target, task, starts, first)
         if not result.success:
             exact = self.all_solutions(target, task, limits=False) if closed_form else None
             result = result._replace(reason=self._why_not(target, result, exact))
@@ -143,8 +143,8 @@ class InverseKinematics:
     def _why_not(self, target: Array, nearest: IkResult, exact: Array | None) -> str:
         """Return why a target (4, 4) has no solution within limits, in one sentence.
 
-        `exact` (m, n): all solutions without limits, where a closed form gives them. Named is the
-        joint limit that excludes the one of them that breaks limits least.
+        `exact` (m, n): all solutions without limits, where a closed form gives them. The sentence
+        names the joint limit that excludes the solution with the least violation.
         """
         chain = self.chain
         away = (
@@ -173,19 +173,19 @@ class InverseKinematics:
             return f'out of reach: no configuration gives this pose (closed form); {away}'
         return f'no solution found from {nearest.restarts + 1} starts; {away}'
 
-    def _ask(
+    def _solve_from(
         self, name: str, target: Array, task: IkTask, starts: Array, first: Array
     ) -> IkResult:
-        """Ask a solver from starts (k, n) until a proposal meets the task; return the best.
+        """Run a solver from starts (k, n) until a proposal meets the task; return the best one.
 
-        Of proposals that meet it, that is the nearest to `first` (n,).
+        Of several proposals that meet the task, the nearest to `first` (n,) is the best.
         """
         solver, results, iterations = self.solver(name), [], 0
         arrays, at_once = tuple(self.chain.arrays), solver.starts_at_once or len(starts)
         for start in range(0, len(starts), at_once):
             try:
-                found = solver.solve(target, task, starts[start : start + at_once])
-                proposals = np.array(found.q, dtype=float, order='C', ndmin=2)
+                solutions = solver.solve(target, task, starts[start : start + at_once])
+                proposals = np.array(solutions.q, dtype=float, order='C', ndmin=2)
             except Exception as error:
                 raise _refusal(name, error) from error
             if proposals.shape[1] != self.chain.n:
@@ -193,7 +193,8 @@ class InverseKinematics:
                     f'IK solver {name!r} proposed an array of shape {proposals.shape}; '
                     f'it must be (m, {self.chain.n})'
                 )
-            iterations, restarts = iterations + int(found.iterations), start + int(found.restarts)
+            iterations += int(solutions.iterations)
+            restarts = start + int(solutions.restarts)
             q = np.empty(self.chain.n)
             met, position, orientation, condition = best_of(
                 arrays, tuple(task), target, proposals, solver.polish, first, q
@@ -219,14 +220,14 @@ class InverseKinematics:
         return np.array(solutions).reshape(-1, 6)
 
     def all_joints(self, q: Array, others: Array) -> Array:
-        """Return (nq,): the chain's joints at q (n,), all others as in `others`."""
+        """Return (nq,): the chain's joints at q (n,), the other joints as in `others`."""
         full = others.copy()
         full[self.chain.joints] = q
         return full
 
 
 def _refusal(name: str, error: Exception) -> ArmError:
-    """Return a solver's own refusal, or one for whatever else a user's solver raises."""
+    """Return a solver's own ArmError, or one for another exception of a user's solver."""
     if isinstance(error, ArmError):
         return error
     return ArmError(f'IK solver {name!r} failed: {type(error).__name__}: {error}')
@@ -236,7 +237,7 @@ _ARMS: WeakKeyDictionary[RobotModel, dict[str | None, InverseKinematics]] = Weak
 
 
 def inverse_kinematics(model: RobotModel, frame: str | None = None) -> InverseKinematics:
-    """Return the solvers of a frame (None: the tool frame), made once per model and frame."""
+    """Return the solvers of a frame (None: the tool frame), cached by model and frame."""
     try:
         return _ARMS[model][frame]
     except KeyError:

@@ -1,4 +1,4 @@
-"""What iterative solvers share, compiled: the loop over steps, and that over starts."""
+"""Loops of iterative solvers, compiled: over steps, and over starts."""
 
 import math
 
@@ -20,9 +20,9 @@ ITERATIONS = 200
 def iterate(rule, chain, task, target, q):
     """Take the steps of a rule from q, in place, until the task is met, at most 200.
 
-    `rule(state, factor, fallen, step)` writes a step (n,) and returns the factor that it gets at
-    the next one; `fallen`: the residual is smaller than at the step before. Returns the number of
-    iterations, and position and rotation residual.
+    `rule(state, factor, fallen, step)` writes a step (n,) and returns its factor for the next one;
+    `fallen`: the residual is smaller than at the previous step. Returns the number of iterations,
+    and position and rotation residual.
     """
     state, step = new_state(q.shape[0]), np.empty(q.shape[0])
     factor, last = math.nan, math.inf

@@ -1,4 +1,4 @@
-"""Inverse kinematics of whole paths: one continuous joint path, or the first impossible pose."""
+"""Inverse kinematics of paths: one continuous joint path, or the first impossible pose."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -32,7 +32,7 @@ _TURN = 2.0 * np.pi
 
 
 class PathIkResult(NamedTuple):
-    """Answer to one path.
+    """Result of inverse kinematics for a path.
 
     Attributes:
         success: every pose is met, in order, on one branch and within the joint limits.
@@ -40,7 +40,7 @@ class PathIkResult(NamedTuple):
         first_failure: index of the first pose that cannot be met, -1 if none.
         reason: empty on success, else why.
         max_position_error: [m] over q, by Pinocchio's forward kinematics.
-        max_orientation_error: [rad] likewise.
+        max_orientation_error: [rad] over q, by Pinocchio's forward kinematics.
         max_joint_step: [rad | m] largest change of a joint from pose to pose.
     """
 
@@ -76,7 +76,8 @@ def solve_path_ik(
     Args:
         poses: n poses of the frame in the base frame: pin.SE3s or an array (n, 4, 4).
         seed: (nq,) what the first configuration should be near.
-        from_seed: the seed is the first configuration, and meets the first pose: no other branch.
+        from_seed: the seed is the first configuration and meets the first pose; other branches
+            are not tried.
         model, frame, position_tolerance, orientation_tolerance, position_only, axis_tolerances,
             restarts, random_seed: as for `solve_ik`.
 
@@ -155,9 +156,9 @@ def _follow(
     seed: Array,
     fixed: bool,
 ) -> tuple[int, Array, str]:
-    """Follow one branch; return how many poses it meets, its path (n, chain.n), why no more.
+    """Follow one branch; return the number of poses it meets, its path (n, chain.n), the reason.
 
-    `fixed`: it starts there exactly, not a full turn of a joint away.
+    `fixed`: the branch starts at `configuration`, not a full turn of a joint away.
     """
     chain, reason = ik.chain, ''
     path = np.empty((len(targets), chain.n))
@@ -191,7 +192,8 @@ def _choose_turns(
 ) -> tuple[int, str]:
     """Shift each revolute joint of a path (n, chain.n), in place, by full turns into its limits.
 
-    Returns how many poses then are within limits, and why no more, or `reason` if all are.
+    Returns the number of poses that are then within limits, and why the next one is not; `reason`
+    if all are.
     """
     reached, slack = len(path), 1e-9
     for i in range(chain.n):
@@ -222,7 +224,7 @@ def path_errors(
 ) -> tuple[float, float]:
     """Return the largest errors [m], [rad] of a path (n, nq) from poses (n, 4, 4), by Pinocchio.
 
-    That is not the code that solved it. Infinite for no path.
+    This is independent of the code that solved the path. Infinite for an empty path.
     """
     if not len(q):
         return float('inf'), float('inf')

@@ -1,7 +1,7 @@
-"""What is left to go from a configuration to a target, compiled.
+"""Residual of a configuration at a target, and its Jacobian, compiled.
 
-Everywhere `chain` is a `ChainArrays`, `task` an `IkTask`, `target` a pose (4, 4). The residual
-r is the pose error beyond the task's dead zone, in the target's axes.
+In all functions `chain` is a `ChainArrays`, `task` an `IkTask`, `target` a pose (4, 4). The
+residual r is the pose error beyond the task's dead zone, in the target's axes.
 """
 
 import math
@@ -21,7 +21,7 @@ from arm_dynamics.kinematics.compiled_matrices import singular_values
 
 
 class State(NamedTuple):
-    """What is known of one configuration, written in place.
+    """Pose, residual and Jacobian at one configuration, written in place.
 
     Attributes:
         pose: (4, 4) of the frame.
@@ -126,7 +126,7 @@ def turn_to(chain, seed, q):
 
 @inlined_njit
 def hold_joints_at_limits(chain, q, state):
-    """Zero the columns of joints at a limit that a descent step would push further out."""
+    """Zero the columns of joints at a limit that a descent step would push beyond it."""
     for i in range(q.shape[0]):
         if chain.lower[i] < q[i] < chain.upper[i]:
             continue
@@ -157,7 +157,7 @@ def singular_values_at(chain, q):
 def condition_number(values):
     """Return sigma_max / sigma_min: infinite at a singularity.
 
-    For fewer than six joints that is over the directions in which they can move the frame.
+    For fewer than six joints only the directions in which they can move the frame count.
     """
     smallest = values.min()
     return values.max() / smallest if smallest > 0.0 else math.inf

@@ -1,8 +1,8 @@
-"""What an inverse kinematics solver is, and which there are.
+"""The interface of inverse kinematics solvers, and their registry.
 
-A solver proposes configurations. `arm.InverseKinematics`, which asks it, turns them to the seed,
-holds them to the limits, checks them by forward kinematics, and starts it again where they fail.
-A package of a user brings a solver by an entry point of the group `arm_sim.solvers`.
+A solver proposes configurations. `arm.InverseKinematics` turns them to the seed, keeps them within
+the limits, checks them by forward kinematics, and starts the solver again where they fail. A
+user's package adds a solver by an entry point of the group `arm_sim.solvers`.
 """
 
 from abc import ABC, abstractmethod
@@ -19,13 +19,13 @@ from arm_dynamics.plugins import PluginRegistry
 
 
 class Solutions(NamedTuple):
-    """What a solver proposes.
+    """Proposals of a solver.
 
     Attributes:
         q: (m, n) configurations of the chain, m >= 0, in any order and any turn; rows that
             are not finite do not count.
-        iterations: how many were needed, for the report.
-        restarts: how many of the starts were used after the first.
+        iterations: number of iterations, for the report.
+        restarts: number of starts used after the first.
     """
 
     q: Array
@@ -37,8 +37,8 @@ class Solver(ABC):
     """Proposes joint positions of one chain for poses of its frame.
 
     Attributes:
-        starts_at_once: of how many starts one call makes use; 0: of as many as there are.
-        polish: proposals that nearly meet a task are improved before they are judged.
+        starts_at_once: number of starts that one call uses; 0: all.
+        polish: proposals that nearly meet a task are improved before they are checked.
     """
 
     starts_at_once: ClassVar[int] = 1
@@ -46,7 +46,7 @@ class Solver(ABC):
 
     @abstractmethod
     def __init__(self, model: RobotModel, chain: Chain):
-        """Prepare for a chain of a model; raise ArmError if this solver cannot do it."""
+        """Prepare for a chain of a model; raise ArmError if this solver does not support it."""
 
     @abstractmethod
     def solve(self, target: Array, task: IkTask, starts: Array) -> Solutions:
@@ -54,7 +54,7 @@ class Solver(ABC):
 
         Args:
             target: (4, 4) pose of the frame in the base frame.
-            task: tolerances and free components; raise ArmError if this solver cannot do them.
+            task: tolerances and free components; raise ArmError if they are not supported.
             starts: (k, n) configurations of the chain's joints: the seed, then random ones.
         """
 
@@ -70,7 +70,7 @@ class CompiledSolver(Solver):
     search: Callable[..., tuple[bool, int, int]]
 
     def __init__(self, model: RobotModel, chain: Chain):
-        """Take any chain."""
+        """Accept any chain."""
         self._chain = chain.arrays
 
     def solve(self, target: Array, task: IkTask, starts: Array) -> Solutions:
@@ -84,5 +84,5 @@ SOLVERS = PluginRegistry('solver', f'{__package__}.solvers', 'arm_sim.solvers', 
 
 
 def solver_names() -> tuple[str, ...]:
-    """Return what `solve_ik` takes as `solver`."""
+    """Return the allowed values of the argument `solver` of `solve_ik`."""
     return ('auto', *SOLVERS.names())

@@ -1,4 +1,4 @@
-"""What is asked of inverse kinematics: tolerances, checked targets and seeds."""
+"""Tasks of inverse kinematics: tolerances and target poses, checked."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,12 +11,12 @@ from arm_dynamics.checks import ArmError, Array, all_finite
 
 
 class IkTask(NamedTuple):
-    """What a solution has to meet; make it with `ik_task`.
+    """Tolerances that a solution has to meet, made by `ik_task`.
 
     Attributes:
-        dead_zone: (6,) error [m, m, m, rad, rad, rad] in the target's axes that does not count.
-        tolerances: (2,) allowed position [m] and orientation [rad] error beyond it.
-        full_pose: every component counts: dead_zone is zero.
+        dead_zone: (6,) ignored error [m, m, m, rad, rad, rad] in the target's axes.
+        tolerances: (2,) allowed position [m] and orientation [rad] error beyond the dead zone.
+        full_pose: whether the dead zone is zero, so that every component counts.
     """
 
     dead_zone: Array
@@ -72,7 +72,7 @@ def pose_matrix(pose: pin.SE3 | ArrayLike) -> Array:
 def pose_matrices(
     poses: Sequence[pin.SE3] | ArrayLike, name: str = 'pose {} of the path'
 ) -> Array:
-    """Return poses as an array (n, 4, 4); refuse what is not finite or no rigid transform."""
+    """Return poses as an array (n, 4, 4); raises ArmError unless all are rigid transforms."""
     if not isinstance(poses, np.ndarray):
         poses = [getattr(pose, 'homogeneous', pose) for pose in poses]  # type: ignore[union-attr]
     matrices = np.ascontiguousarray(poses, dtype=float)

@@ -31,7 +31,7 @@ def largest_difference(a, b):
 
 @cached_njit
 def correct(chain, task, target, q, iterations):
-    """Newton steps from q, in place, to the target, as far as the residual falls.
+    """Take Newton steps from q, in place, towards the target while the residual falls.
 
     Returns whether the tolerances are met.
     """
@@ -86,7 +86,7 @@ def pose_between(start, end, part, pose):
 def next_on_branch(chain, task, target, redundant, reference, step_bound, q, trial):
     """Write the solution (n,) at a target near q; return whether it is one, within reach of q.
 
-    A redundant arm is eased along its self-motion by half of what it moves.
+    A redundant arm is moved along its self-motion by half of its motion.
     """
     trial[:] = q
     if not correct(chain, task, target, trial, int64(12)):
@@ -108,10 +108,9 @@ def follow(chain, task, targets, step_bound, path):
     """Follow the branch of path[0] along targets (N, 4, 4); write path (N, n).
 
     Between neighbouring poses the straight motion is divided until no joint moves by more than
-    `step_bound` [rad | m] in one part, so that a branch is followed and never changed. Returns
-    the first pose that cannot be reached so (N if none) and the part of the way to it that can.
-    A redundant chain is given with its limits; for others, which come without, the turns of the
-    whole path are chosen afterwards.
+    `step_bound` [rad | m] in one part, so that the path stays on its branch. Returns the first
+    pose that is not reached (N if none) and the reached part of the way to it. `chain` has limits
+    if it is redundant; for other chains the caller chooses full turns for the path afterwards.
     """
     count, redundant = path.shape[0], is_redundant(chain, task)
     reference, q = path[0].copy(), path[0].copy()

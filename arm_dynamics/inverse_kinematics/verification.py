@@ -1,4 +1,4 @@
-"""What becomes of solvers' proposals, compiled: turned to the seed, held to limits, checked.
+"""Checks of solvers' proposals, compiled: turned to the seed, kept within limits, verified.
 
 A redundant arm is then moved along its self-motion to a better posture.
 """
@@ -51,7 +51,7 @@ def posture_cost(chain, reference, q):
 def posture_descent(chain, reference, q, jacobian, direction):
     """Write the negative gradient (n,) of `posture_cost`, its part d - pinv(J) J d.
 
-    That part leaves the task where it is. Returns its largest component.
+    That part does not move the task. Returns its largest component.
     """
     n = q.shape[0]
     for i in range(n):
@@ -72,7 +72,7 @@ def posture_descent(chain, reference, q, jacobian, direction):
 
 @inlined_njit
 def step_along(chain, q, factor, direction, moved):
-    """Write q + factor d (n,), held within the limits."""
+    """Write q + factor d (n,), clipped to the limits."""
     for i in range(q.shape[0]):
         moved[i] = min(max(q[i] + factor * direction[i], chain.lower[i]), chain.upper[i])
 
@@ -87,7 +87,7 @@ def improve_posture(chain, task, target, reference, q):
     state, direction, trial = new_state(n), np.empty(n), np.empty(n)
     cost, scale = posture_cost(chain, reference, q), 1.0
     for _ in range(20):
-        # Free components stay free, but a loosened one is held where it is while the arm moves.
+        # Free components stay free; components within a finite dead zone are held.
         residual_at(chain, task, target, q, state)
         linearise(chain, task, target, state)
         reach = posture_descent(chain, reference, q, state.jacobian, direction)
@@ -111,7 +111,7 @@ def improve_posture(chain, task, target, reference, q):
 def ease_posture(chain, task, target, reference, q, allowed):
     """Move q, in place, along its self-motion towards the reference and away from limits.
 
-    By at most `allowed` [rad] (largest joint), so that a slow path is not overtaken.
+    No joint moves by more than `allowed` [rad], so that the arm does not overtake a slow path.
     """
     n = q.shape[0]
     state, direction = new_state(n), np.empty(n)
@@ -126,9 +126,9 @@ def ease_posture(chain, task, target, reference, q, allowed):
 def best_of(chain, task, target, candidates, polish, seed, q):
     """Write the candidate (m, n) nearest to the seed that meets the task within limits.
 
-    The candidates are turned, in place. With `polish` one that nearly meets the task is improved
-    first. A redundant arm is moved along its self-motion. If none meets the task, q is the one of
-    the smallest residual, or the seed if there is none. Returns whether the task is met, the
+    The candidates are turned, in place. With `polish` a candidate that nearly meets the task is
+    improved first. A redundant arm is moved along its self-motion. If no candidate meets the task,
+    q is the one with the smallest residual, or the seed. Returns whether the task is met, the
     residuals and the condition number.
     """
     chain, task = ChainArrays(*chain), IkTask(*task)  # plain tuples come in at half the cost

@@ -1,1 +1,1 @@
-"""Where the links of an arm are: chains, Jacobians, singularities, Denavit-Hartenberg rows."""
+"""Kinematics of chains: poses, Jacobians, singularities, Denavit-Hartenberg parameters."""

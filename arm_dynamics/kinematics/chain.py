@@ -30,17 +30,17 @@ class ChainArrays(NamedTuple):
 class Chain:
     """Joints that move one frame of a model, base to tip.
 
-    Pose of the frame: product over the joints of (fixed transform i) (motion of joint i about or
-    along its own z axis), then the last fixed transform. It is read off Pinocchio's model and
-    compared with Pinocchio's forward kinematics when it is made.
+    The frame's pose is the product over the joints of (fixed transform i) (motion of joint i about
+    or along its own z axis), then the last fixed transform. The constructor reads the transforms
+    from Pinocchio's model and checks them against Pinocchio's forward kinematics.
 
     Attributes:
-        name: the model's.
+        name: name of the model.
         frame: name of the frame.
         joints: (n,) indices of the chain's joints in the model's q.
-        joint_names: their n names.
-        arrays: fixed transforms, kinds and limits.
-        unlimited: the same without limits.
+        joint_names: names of the n joints.
+        arrays: fixed transforms, joint types and limits.
+        unlimited: `arrays` without limits.
         fixed, prismatic, lower, upper: as in `arrays`.
     """
 
@@ -91,7 +91,7 @@ class Chain:
                 )
 
     def limit_error(self, joint: int, value: float) -> JointLimitError:
-        """Return the error for a position of the chain's joint number `joint`."""
+        """Return the error for a position of the chain's joint with index `joint`."""
         name, prismatic = self.joint_names[joint], self.prismatic[joint]
         limits = self.lower[joint], self.upper[joint]
         return JointLimitError(name, 'position', value, *limits, prismatic)
@@ -107,7 +107,7 @@ _CHAINS: WeakKeyDictionary[RobotModel, dict[str | None, Chain]] = WeakKeyDiction
 
 
 def chain_to(model: RobotModel, frame: str | None = None) -> Chain:
-    """Return the chain to a frame (None: the tool frame), made once per model and frame."""
+    """Return the chain to a frame (None: the tool frame), cached by model and frame."""
     chains = _CHAINS.setdefault(model, {})
     if frame not in chains:
         chains[frame] = Chain(model, frame)

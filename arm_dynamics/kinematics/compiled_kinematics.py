@@ -1,7 +1,7 @@
 """Kinematics of a serial chain, compiled: pose, Jacobian, pose error.
 
-A pose is a homogeneous matrix (4, 4) in the base frame, of which the last row is not written. What
-is computed goes into the caller's arrays. See `chain.ChainArrays` for a chain.
+A pose is a homogeneous matrix (4, 4) in the base frame, whose last row is not written. Results
+are written to the caller's arrays. A chain is a `chain.ChainArrays`.
 """
 
 import math
@@ -109,8 +109,8 @@ def rotate_rows_to_log(error, jacobian):
     """Replace the angular rows J_w by Jr^-1(phi) J_w: the exact derivative of the log error.
 
     Jr^-1(phi) = I + [phi]/2 + c [phi]^2, c = 1/|phi|^2 - (1 + cos|phi|) / (2 |phi| sin|phi|)
-    (Sola et al. 2018, A micro Lie theory, eq. 144). Without it a log error of which only some
-    components count would not converge.
+    (Sola et al. 2018, A micro Lie theory, eq. 144). Without it, solving for some components of a
+    log error would not converge.
     """
     x, y, z = error[3], error[4], error[5]
     square = x * x + y * y + z * z

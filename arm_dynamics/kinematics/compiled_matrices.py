@@ -1,4 +1,4 @@
-"""Linear algebra of matrices with at most a dozen rows, compiled: results go into given arrays."""
+"""Linear algebra of matrices with at most a dozen rows, compiled; results are written in place."""
 
 import math
 

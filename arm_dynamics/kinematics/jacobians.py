@@ -1,4 +1,4 @@
-"""Jacobians, three independent ways, and what they say of an arm's mobility."""
+"""Geometric and numerical Jacobians, and measures of mobility."""
 
 from typing import NamedTuple
 
@@ -15,8 +15,8 @@ from arm_dynamics.model import RobotModel
 def geometric_jacobian(model: RobotModel, q: ArrayLike, frame: str | None = None) -> Array:
     """Return J (6 x nv) from joint axes: a column (z x (p - o); z), or (z; 0) for a slide.
 
-    z is the joint's axis, o its origin, p the frame's origin; all in the base frame. The same
-    matrix as `RobotModel.jacobian`, which is Pinocchio's, without Pinocchio.
+    z is the joint's axis, o its origin, p the frame's origin; all in the base frame. An
+    independent computation of `RobotModel.jacobian`, which is Pinocchio's.
     """
     chain = chain_to(model, frame)
     pose, axes, columns = np.empty((4, 4)), np.empty((chain.n, 6)), np.empty((6, chain.n))
@@ -47,7 +47,7 @@ def numerical_jacobian(
 def manipulability(jacobian: ArrayLike) -> float:
     """Return Yoshikawa's w = sqrt(det(J J^T)), the product of the singular values.
 
-    J is (m, n), any rows of a Jacobian; where m > n, sqrt(det(J^T J)): what n joints can do.
+    J is (m, n), any rows of a Jacobian. Where m > n the result is sqrt(det(J^T J)).
     """
     return float(np.prod(np.linalg.svd(np.asarray(jacobian), compute_uv=False)))
 
@@ -55,7 +55,7 @@ def manipulability(jacobian: ArrayLike) -> float:
 def condition_number(jacobian: ArrayLike) -> float:
     """Return sigma_max / sigma_min of J (m, n); infinite at a singularity.
 
-    Metres and radians are mixed in a 6-row J: compare only values of one arm.
+    A 6-row J mixes metres and radians: compare only values of the same arm.
     """
     values = np.linalg.svd(np.asarray(jacobian), compute_uv=False)
     return float(values[0] / values[-1]) if values[-1] > 0.0 else float('inf')
@@ -90,7 +90,7 @@ def velocity_ellipsoid(jacobian: ArrayLike) -> Ellipsoid:
 def force_ellipsoid(jacobian: ArrayLike) -> Ellipsoid:
     """Return the forces f with |J^T f| <= 1: the velocity ellipsoid's axes, inverse radii.
 
-    Infinite where the structure carries the force and no joint has to.
+    A radius is infinite where the structure alone carries the force.
     """
     radii, axes = velocity_ellipsoid(jacobian)
     with np.errstate(divide='ignore'):

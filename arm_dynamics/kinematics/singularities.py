@@ -1,4 +1,4 @@
-"""Where an arm loses a direction of motion, and how far it is from there."""
+"""Singularities: where an arm loses a direction of motion, and the distance from there."""
 
 from itertools import compress
 from typing import NamedTuple
@@ -54,8 +54,8 @@ def singularity(
 ) -> Singularity:
     """Return how near any arm is to a singularity, from its Jacobian.
 
-    For a chain of fewer than six joints: to losing one of the directions it has. Singular is what
-    has its smallest singular value below `limit` [m/rad, rad/rad].
+    A configuration is singular if the smallest of its min(6, n) singular values is below `limit`
+    [m/rad, rad/rad].
     """
     chain = chain_to(model, frame)
     jacobian = model.jacobian(q, frame)[:, chain.joints]
@@ -117,10 +117,10 @@ def ur_singularities(
 
 
 def _across(vector: Array, axis: Array) -> Array:
-    """Return the part of a vector (3,) that is square to a unit axis."""
+    """Return the part of a vector (3,) that is perpendicular to a unit axis."""
     return vector - (vector @ axis) * axis
 
 
 def _angle_between_lines(a: Array, b: Array) -> float:
-    """Return the angle [rad] between two directions without a sense, 0 to pi/2."""
+    """Return the angle [rad] between two lines, 0 to pi/2."""
     return float(np.arctan2(np.linalg.norm(np.cross(a, b)), abs(a @ b)))

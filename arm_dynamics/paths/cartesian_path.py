@@ -1,4 +1,4 @@
-"""Cartesian motions with timing: straight lines and arcs, rest to rest, and their joint motion.
+"""Cartesian motions with timing: lines and arcs from rest to rest, and their joint motion.
 
 A motion gives the tool's pose, twist and twist rate at any time. Twists are [v; omega] of the
 tool frame's origin in axes aligned with the base frame, as the Jacobian of `RobotModel` has them.
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.model import RobotModel
 
-PARTS = 201  # where a motion's joint path is solved, a spline between
+PARTS = 201  # number of points at which a motion's joint path is solved
 
 
 class CartesianSamples(NamedTuple):
@@ -64,12 +64,12 @@ def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
 
 
 class Motion(ABC):
-    """A Cartesian motion, rest to rest: where it goes is `at`, when is the quintic's.
+    """A Cartesian motion from rest to rest: the path is `at`, the timing a quintic's.
 
     Attributes:
         duration: [s].
-        parts: at so many even values of its parameter its joint path is solved.
-        name: what messages call it, or ''.
+        parts: number of even parameter values at which the joint path is solved.
+        name: name in messages, may be empty.
     """
 
     parts = PARTS
@@ -110,7 +110,7 @@ class Line(Motion):
         poses = np.tile(self.start.homogeneous, (len(parts), 1, 1))
         poses[:, :3, 3] = self.start.translation + parts[:, None] * self._step
         poses[:, :3, :3] = self.start.rotation @ rotations_about(self._turn, parts)
-        # The last pose is the end itself, so that the next motion starts where this one ended.
+        # The last pose is exactly the end, where the next motion starts.
         poses[parts == 1.0] = self.end.homogeneous
         along = np.concatenate([self._step, self.start.rotation @ self._turn])
         tangents = np.tile(along, (len(parts), 1))
@@ -118,7 +118,7 @@ class Line(Motion):
 
 
 class Arc(Motion):
-    """Circular arc about an axis, the tool turning with it (or keeping its orientation)."""
+    """Circular arc about an axis; the tool turns with it or keeps its orientation."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Arc(Motion):
             center, axis: (3,) [m] and direction, base frame.
             angle: [rad], positive by the right hand; may exceed a turn.
             duration: [s].
-            turn_tool: the tool turns with the arc; else its orientation is held.
+            turn_tool: the tool turns with the arc; otherwise its orientation is constant.
         """
         super().__init__(duration)
         self.start = pin.SE3(start)
@@ -168,10 +168,10 @@ class Arc(Motion):
 
 
 class Sequential:
-    """Motions one after the other."""
+    """A sequence of motions."""
 
     def __init__(self, motions: Sequence[Motion]):
-        """Join motions, each starting where the one before it ends."""
+        """Join motions, each of which starts where the previous one ends."""
         if not motions:
             raise ArmError('a Cartesian path needs at least one motion')
         self.motions = list(motions)
@@ -192,7 +192,7 @@ class Sequential:
 
 
 def polyline(points: ArrayLike, rotation: ArrayLike, segment_time: float) -> Sequential:
-    """Return straight lines through points (n, 3), orientation held, rest to rest each."""
+    """Return straight lines through points (n, 3), each from rest to rest, of one orientation."""
     points = np.asarray(points, dtype=float)
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
         raise ArmError(f'a polyline needs points (n, 3), n >= 2, not {points.shape}')

@@ -1,4 +1,4 @@
-"""Poses as a path: straight lines from pose to pose, at rest where the path turns."""
+"""Paths through poses: straight lines from pose to pose, at rest in corners."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,15 +17,15 @@ from arm_dynamics.paths.cartesian_path import (
 )
 
 CORNER = 0.1  # [rad]
-_LEVER = 0.1  # [m] a turn by one radian counts as so long a way
+_LEVER = 0.1  # [m] length that counts as much as a turn by one radian
 _SAME = 1e-9  # [m]
 
 
 class Lines(Motion):
-    """Straight lines through poses, each turning about one fixed axis, without a stop between."""
+    """Straight lines through poses without stops; each line turns about one fixed axis."""
 
     def __init__(self, poses: Array, duration: float):
-        """Take poses (n, 4, 4), no two neighbours the same, and a duration [s]."""
+        """Take poses (n, 4, 4), each different from the previous one, and a duration [s]."""
         super().__init__(duration)
         self._poses, self._steps, self._turns = poses, *_steps(poses)
         ends = np.cumsum(_lengths(self._steps, self._turns))
@@ -57,11 +57,11 @@ def pose_path(
     """Return the motion through poses: straight lines, rest to rest between corners.
 
     Args:
-        poses: n poses in the base frame, (n, 4, 4); those that repeat the one before count once.
-        times: (n,) [s] when the tool is there, increasing; between corners a quintic's timing, by
-            which it is at the poses there a little earlier or later. None: one second for each.
-        corner: [rad] where the path turns by more, it stops. A turn by one radian of the tool
-            counts as a way of 0.1 m.
+        poses: n poses in the base frame, (n, 4, 4); repetitions of a pose count once.
+        times: (n,) [s] of the poses, increasing; None: one second each. Exact at corners; between
+            them the timing is a quintic's, and the tool is at a pose a little earlier or later.
+        corner: [rad] the tool stops where the path turns by more. A turn of the tool by one radian
+            counts as 0.1 m.
 
     Raises:
         ArmError: no two poses differ; malformed poses or times.
@@ -99,5 +99,5 @@ def _steps(poses: Array) -> tuple[Array, Array]:
 
 
 def _lengths(steps: Array, turns: Array) -> Array:
-    """Return how long ways are [m]."""
+    """Return the lengths (n,) of steps with turns [m]."""
     return np.hypot(np.linalg.norm(steps, axis=1), _LEVER * np.linalg.norm(turns, axis=1))

@@ -1,4 +1,4 @@
-"""Timing of Cartesian motions: as fast as joint limits allow, on exactly the given path."""
+"""Timing of Cartesian motions within joint limits, on exactly the given path."""
 
 import importlib.util
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ class TimedPath(NamedTuple):
         success: the trajectory follows the path within every limit.
         times: (n,) [s].
         q, v, a: (n, nv) positions, velocities, accelerations.
-        effort: (n, nv) torque [N.m] or force [N] that inverse dynamics asks.
-        velocity_share, acceleration_share, effort_share: largest share of a limit that is used.
+        effort: (n, nv) torque [N.m] or force [N] by inverse dynamics.
+        velocity_share, acceleration_share, effort_share: largest used share of a limit.
         path_error: [m] largest distance of the tool from the path, also between the points.
-        orientation_error: [rad] likewise.
-        reason: empty on success, else why not.
+        orientation_error: [rad] largest rotation from the path, also between the points.
+        reason: empty on success, else why there is no trajectory.
         tip_speed: [m/s] largest speed of the tool.
     """
 
@@ -71,22 +71,22 @@ def time_motion(
 ) -> TimedPath:
     """Solve a Cartesian motion's inverse kinematics and time it within the joint limits.
 
-    Rest to rest for each motion of a sequence, so that corners stay corners. Timing changes when
-    the tool is where on its path, never the path.
+    Each motion of a sequence starts and ends at rest, so that corners stay corners. Timing never
+    changes the path.
 
     Args:
         model: the arm.
-        motion: the path; its own durations count for timing 'given' only.
+        motion: the path; its own durations are used by timing 'given' only.
         seed: (nq,) what the first configuration should be near.
         timing: 'given': the motion's own, slowed down where limits demand it; 'quintic': the
-            fastest rest-to-rest quintic, smooth; 'toppra': the fastest there is (time-optimal,
-            with jumps of acceleration; needs PyPI's toppra).
+            fastest rest-to-rest quintic, smooth; 'toppra': time-optimal, with jumps of
+            acceleration (needs PyPI's toppra).
         sample_period: [s] of the trajectory's points.
         frame: the frame that moves; None: the tool frame.
         velocity_limit, acceleration_limit, effort_limit: (nv,) or one for all joints; None: the
             model's, and no limit of acceleration.
         tip_speed_limit: [m/s] of the frame's origin; None: none.
-        position_only, axis_tolerances: what may be left free, as for `solve_ik`.
+        position_only, axis_tolerances: free components, as for `solve_ik`.
         from_seed: the seed is the first configuration, as for `solve_path_ik`.
 
     Raises:
@@ -127,7 +127,7 @@ def _joint_splines(
     frame: str | None,
     options: dict[str, Any],
 ) -> tuple[list[BSpline], str]:
-    """Return each motion's joint path q(s), or why there is none; `options`: of path IK."""
+    """Return each motion's joint path q(s), and why there is none; `options`: of path IK."""
     parts = [np.linspace(0.0, 1.0, each.parts) for each in motions]
     poses = np.concatenate([m.at(s).poses for m, s in zip(motions, parts, strict=True)])
     exact: dict[str, Any] = {'position_tolerance': 1e-9, 'orientation_tolerance': 1e-9}
@@ -139,7 +139,7 @@ def _joint_splines(
 
 
 def limits_of(model: RobotModel, *given: ArrayLike | None) -> Limits:
-    """Return limits of velocity, acceleration, effort; the model's, or none, where one is None."""
+    """Return limits of velocity, acceleration, effort; None: the model's, or no limit."""
     usual = model.velocity_limit, np.full(model.nv, np.inf), model.effort_limit
     limits = [
         default
@@ -153,7 +153,7 @@ def limits_of(model: RobotModel, *given: ArrayLike | None) -> Limits:
 def _joined(
     model: RobotModel, pieces: list[Piece], limits: Limits, frame: str | None, task: IkTask
 ) -> TimedPath:
-    """Return the pieces one after the other, measured; raise ArmError beyond a position limit."""
+    """Return the sequence of pieces; raises ArmError beyond a position limit."""
     rows: list[tuple[Array, ...]] = []
     errors, speeds, start = [], [], 0.0
     for piece in pieces:
@@ -177,10 +177,10 @@ def _joined(
 
 
 def for_cubics(model: RobotModel, timed: TimedPath, limits: Limits) -> TimedPath:
-    """Return a timed path so much slower that the cubics between its points keep the limits.
+    """Return a timed path slowed down until the cubics between its points are within the limits.
 
     Where acceleration jumps between two points, as in time-optimal motions, the cubic through
-    their positions and velocities has up to half as much again.
+    their positions and velocities has up to 1.5 times the acceleration.
     """
     for _ in range(20):
         h = np.diff(timed.times)[:, None]

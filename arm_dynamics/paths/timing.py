@@ -1,4 +1,4 @@
-"""When a motion is where on its path, within limits of velocity, acceleration and torque."""
+"""Timing of one motion within limits of velocity, acceleration and torque."""
 
 from typing import Literal, NamedTuple, Self
 
@@ -11,7 +11,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import Motion, quintic
 
 Timing = Literal['given', 'quintic', 'toppra']
-MOST_POINTS = 100_000  # of one motion
+MOST_POINTS = 100_000  # per motion
 
 
 class Limits(NamedTuple):
@@ -62,7 +62,7 @@ def timed_piece(
     limits: Limits,
     tip_speed: float = np.inf,
 ) -> Piece:
-    """Return one motion with the timing asked for, stretched until it meets every limit."""
+    """Return one motion with the requested timing, slowed down until it meets every limit."""
     piece = _smooth(motion, joints, motion.duration, period)
     slower = _slow_down(model, piece, limits, tip_speed)
     optimal = timing == 'toppra'
@@ -127,8 +127,8 @@ def _time_optimal(
 
     def fastest(s: float) -> Array:
         """Return the joints' limits at s: where the tip's speed is bounded, its own as well."""
-        way = float(np.linalg.norm(motion.at(np.array([s])).tangents[0, :3]))
-        own = np.abs(joints(s, 1)) * (tip_speed / max(way, 1e-12))
+        length = float(np.linalg.norm(motion.at(np.array([s])).tangents[0, :3]))
+        own = np.abs(joints(s, 1)) * (tip_speed / max(length, 1e-12))
         return both(np.minimum(limits.velocity, np.maximum(own, 1e-9)), 1e6)
 
     if np.isfinite(tip_speed):
@@ -179,8 +179,8 @@ def slow_down(
     Args:
         model: the arm.
         motion: q, v, a (n, nv).
-        limits: what has to hold.
-        shares: (n,) of the way, for messages.
+        limits: the joints' limits.
+        shares: (n,) share of the path at each point, for messages.
 
     Raises:
         ArmError: gravity and friction alone exceed an effort limit; names the joint.
@@ -194,13 +194,13 @@ def slow_down(
         values = (slow[row, joint], -limit, limit, model.prismatic[joint])
         raise JointLimitError(name, quantity, *values, where)
     moving = efforts(model, q, v, a) - slow
-    room = np.where(moving > 0.0, limits.effort - slow, limits.effort + slow)
+    margin = np.where(moving > 0.0, limits.effort - slow, limits.effort + slow)
     with np.errstate(divide='ignore', invalid='ignore'):
-        squares = np.where(moving == 0.0, 0.0, np.abs(moving) / room)
+        squares = np.where(moving == 0.0, 0.0, np.abs(moving) / margin)
     squared = max(float(squares.max()), float((np.abs(a) / limits.acceleration).max()))
     return max(float((np.abs(v) / limits.velocity).max()), float(np.sqrt(squared)))
 
 
 def efforts(model: RobotModel, q: Array, v: Array, a: Array) -> Array:
-    """Return the torques (n, nv) that inverse dynamics asks along a joint motion."""
+    """Return the torques (n, nv) of inverse dynamics along a joint motion."""
     return np.array([model.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])

@@ -26,7 +26,7 @@ def step_response(time: ArrayLike, natural_frequency: float, damping_ratio: floa
 
 
 def settling_time(natural_frequency: float, damping_ratio: float) -> float:
-    """Return the last time [s] at which the response enters the 2 % band.
+    """Return the time [s] at which the response enters the 2 % band for the last time.
 
     Exact, where the usual 4 / (zeta wn) describes the envelope only.
     """

@@ -1,1 +1,1 @@
-"""The solvers, one in each file; a file that is put here is a solver of its name."""
+"""The solvers, one per file; a file added here is a solver with the file's name."""

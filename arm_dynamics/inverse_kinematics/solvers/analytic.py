@@ -1,9 +1,9 @@
 """Analytic: all solutions of a six-axis arm in closed form, by the EAIK library.
 
 EAIK (Ostermeier, Kuelz, Althoff 2025, "Automatic Geometric Decomposition for Analytical Inverse
-Kinematics") knows arms whose wrist is spherical or which have three parallel or suitably
-intersecting axes. Here it is given joint axes and offsets read off Pinocchio's model, so the
-solutions belong to exactly the URDF in use.
+Kinematics") solves arms with a spherical wrist, or with three parallel or suitably intersecting
+axes. This module gives EAIK the joint axes and offsets of Pinocchio's model, so that the solutions
+belong to the URDF in use.
 """
 
 import importlib.util
@@ -19,10 +19,10 @@ from arm_dynamics.model import RobotModel
 
 
 class Analytic(Solver):
-    """Up to eight solutions, least-squares ones among them, for full poses of six joints.
+    """Up to eight solutions, including least-squares ones, for full poses of six joints.
 
     Attributes:
-        robot: EAIK's.
+        robot: EAIK's robot.
         family: EAIK's name of the geometry.
     """
 
@@ -30,10 +30,11 @@ class Analytic(Solver):
     polish = True  # near a singularity
 
     def __init__(self, model: RobotModel, chain: Chain):
-        """Hand the chain's axes and the offsets between them at q = 0 to EAIK.
+        """Give the chain's axes, and the offsets between them at q = 0, to EAIK.
 
-        Refused is also what EAIK gets wrong: at random configurations, the configuration itself
-        has to be among the solutions.
+        Raises:
+            ArmError: EAIK does not solve the geometry, or misses the configuration itself among
+                the solutions at random configurations.
         """
         self._refusal = ArmError(
             f'no closed-form solver for {chain.frame!r} of {model.name!r}: it needs six revolute '
@@ -69,7 +70,7 @@ class Analytic(Solver):
         return solutions if len(solutions) else np.empty((0, 6))
 
     def solve(self, target: Array, task: IkTask, starts: Array) -> Solutions:
-        """Propose all candidates; the starts do not matter."""
+        """Propose all candidates; `starts` has no effect."""
         if not task.full_pose:
             raise self._refusal
         return Solutions(self.candidates(target))

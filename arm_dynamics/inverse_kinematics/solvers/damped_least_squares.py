@@ -26,6 +26,6 @@ def search(chain, task, target, starts, q):
 
 
 class DampedLeastSquares(CompiledSolver):
-    """Steps whose damping follows the residual."""
+    """Damped steps whose damping follows the residual."""
 
     search = staticmethod(search)

@@ -21,10 +21,11 @@ from arm_dynamics.kinematics.compiled_matrices import damped_step, product
 def minimise(effort, chain, task, target, q):
     """Minimise |r|^2 from q, in place. Returns iterations, position and rotation residual.
 
-    Damping by the gain ratio (Nielsen 1999). `effort`: the most iterations, and within how many
-    the residual has to halve. One step more is taken once the tolerances are met.
+    Damping by the gain ratio (Nielsen 1999). `effort`: the largest number of iterations, and the
+    number within which the residual has to halve. One more step follows when the tolerances are
+    met.
     """
-    iterations, patience = effort
+    iterations, halving = effort
     n = q.shape[0]
     here, there = new_state(n), new_state(n)
     step, slope, trial = np.empty(n), np.empty(n), np.empty(n)
@@ -47,7 +48,7 @@ def minimise(effort, chain, task, target, q):
                 p, o = residual_at(chain, task, target, trial, there)
                 trial_cost = p * p + o * o
                 if trial_cost < cost:
-                    # By how much |r|^2 falls if r is linear: dq^T (mu dq + J^T r).
+                    # The decrease of |r|^2 if r were linear: dq^T (mu dq + J^T r).
                     predicted = 0.0
                     product(here.jacobian.T, here.residual, slope)
                     for i in range(n):
@@ -69,7 +70,7 @@ def minimise(effort, chain, task, target, q):
             return iteration + 1, position, orientation
         if cost < 0.5 * last_cost:
             last_cost, last_iteration = cost, iteration
-        elif iteration - last_iteration >= patience:
+        elif iteration - last_iteration >= halving:
             return iteration + 1, position, orientation
     return iterations, position, orientation
 
@@ -87,6 +88,6 @@ def search(chain, task, target, starts, q):
 
 
 class LevenbergMarquardt(CompiledSolver):
-    """Descends from each start; without a solution, to the nearest pose."""
+    """Minimises the residual from each start; without a solution finds the nearest pose."""
 
     search = staticmethod(search)
