@@ -20,21 +20,14 @@ from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError
-from arm_dynamics.identification import (
-    Carrying,
-    ExcitationParameters,
-    FourierSeries,
-    IdentificationParameters,
-    JointRegressor,
-    Samples,
-    TorqueScales,
-    carried,
-    identify,
-    motor_constants,
-    plan,
-    torque_scales,
-    with_parameters,
-)
+from arm_dynamics.identification.estimation import IdentificationParameters, identify
+from arm_dynamics.identification.excitation import ExcitationParameters, plan
+from arm_dynamics.identification.fourier import FourierSeries
+from arm_dynamics.identification.identified_arm import with_parameters
+from arm_dynamics.identification.motor_constants import motor_constants
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors

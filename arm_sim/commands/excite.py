@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from arm_dynamics.checks import in_range
-from arm_dynamics.identification import Excitation, ExcitationParameters, plan
+from arm_dynamics.identification.excitation import Excitation, ExcitationParameters, plan
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import facts
 from arm_sim.loop.goal_file import write_goal

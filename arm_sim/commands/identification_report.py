@@ -8,7 +8,7 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from arm_dynamics.identification import IdentificationParameters, Identified, payload_of
+from arm_dynamics.identification.estimation import IdentificationParameters, Identified, payload_of
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 
 _UNKNOWN = 0.5  # of what was believed: a parameter whose spread is still larger is not shown

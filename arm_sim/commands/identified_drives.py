@@ -8,17 +8,11 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_dynamics.identification import (
-    Carrying,
-    IdentificationParameters,
-    JointRegressor,
-    MotorConstants,
-    Samples,
-    TorqueScales,
-    carried,
-    motor_constants,
-    torque_scales,
-)
+from arm_dynamics.identification.estimation import IdentificationParameters
+from arm_dynamics.identification.motor_constants import MotorConstants, motor_constants
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
 from arm_sim.recording.recorded_samples import read_samples, read_voltages
 from arm_sim.robot import Robot
 

@@ -8,7 +8,8 @@ import yaml
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import FRICTIONLESS, ForwardModelParameters
-from arm_dynamics.identification import Identified, identified_urdf, joint_parameters
+from arm_dynamics.identification.estimation import Identified
+from arm_dynamics.identification.identified_arm import identified_urdf, joint_parameters
 from arm_sim.output_folder import whole_file
 from arm_sim.parameter_files import SHARED
 from arm_sim.robot import Robot

@@ -10,7 +10,8 @@ from dataclasses import fields
 
 from rich.console import Console
 
-from arm_dynamics.identification import IdentificationParameters, JointRegressor, identify
+from arm_dynamics.identification.estimation import IdentificationParameters, identify
+from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.parameters import facts
 from arm_sim.commands import identification_report as report
 from arm_sim.commands.identified_drives import (

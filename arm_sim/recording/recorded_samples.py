@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.identification import Samples
+from arm_dynamics.identification.signals import Samples
 from arm_sim.loop.recorded_messages import messages_of, reading
 
 _TYPE = 'sensor_msgs/msg/JointState'

@@ -10,7 +10,7 @@ from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance
-from arm_dynamics.identification import ExcitationParameters, plan
+from arm_dynamics.identification.excitation import ExcitationParameters, plan
 from arm_dynamics.parameters import parameter
 from arm_sim.loop.goal_file import read_goal
 from arm_sim.loop.goals import goal_reference, sampled

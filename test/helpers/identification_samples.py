@@ -5,11 +5,8 @@ import struct
 import numpy as np
 from scripts import load_script
 
-from arm_dynamics.identification import (
-    FourierSeries,
-    Samples,
-)
-from arm_dynamics.identification.fourier import at_rest_at_start
+from arm_dynamics.identification.fourier import FourierSeries, at_rest_at_start
+from arm_dynamics.identification.signals import Samples
 
 STUDY = load_script('benchmarks/identification.py')
 

@@ -8,14 +8,9 @@ from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError
 from arm_dynamics.clearance import Clearance
-from arm_dynamics.identification import (
-    BaseParameters,
-    ExcitationParameters,
-    FourierSeries,
-    JointRegressor,
-    plan,
-)
-from arm_dynamics.identification.fourier import at_rest_at_start
+from arm_dynamics.identification.excitation import ExcitationParameters, plan
+from arm_dynamics.identification.fourier import FourierSeries, at_rest_at_start
+from arm_dynamics.identification.regressor import BaseParameters, JointRegressor
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import excite
 from arm_sim.loop.goal_file import read_goal

@@ -15,21 +15,16 @@ from mcap.writer import Writer
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.identification import (
-    IdentificationParameters,
-    JointRegressor,
-    Samples,
-    identified_urdf,
-    identify,
-    payload_of,
-    with_parameters,
-)
 from arm_dynamics.identification.consistency import (
     bodies_parameters,
     deviation,
     log_cholesky,
     pseudo_inertia,
 )
+from arm_dynamics.identification.estimation import IdentificationParameters, identify, payload_of
+from arm_dynamics.identification.identified_arm import identified_urdf, with_parameters
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.signals import Samples
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import identify as command
 from arm_sim.recording.recorded_samples import read_samples

@@ -12,17 +12,12 @@ from scripts import load_script
 
 from arm_dynamics import ArmError
 from arm_dynamics.compiled import FRICTIONLESS
-from arm_dynamics.identification import (
-    Carrying,
-    IdentificationParameters,
-    JointRegressor,
-    Samples,
-    carried,
-    identify,
-    motor_constants,
-    torque_scales,
-    with_parameters,
-)
+from arm_dynamics.identification.estimation import IdentificationParameters, identify
+from arm_dynamics.identification.identified_arm import with_parameters
+from arm_dynamics.identification.motor_constants import motor_constants
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.torque_scale import Carrying, carried, torque_scales
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
 from arm_sim.commands import identify as command
