@@ -122,12 +122,12 @@ def test_velocity_against_the_previous_one_is_stopped(arm):
         (
             {'friction': 0.3},
             False,
-            "friction is .*'lagged_euler' has none, as published: it must be 0",
+            "friction is .*'lagged_euler' has none, as published: set it to 0",
         ),
         (
             {'damping': 0.1},
             False,
-            "damping is .*'lagged_euler' has none, as published: it must be 0",
+            "damping is .*'lagged_euler' has none, as published: set it to 0",
         ),
         ({}, True, "effort_limits is true; integrator 'lagged_euler' has none"),
     ],
