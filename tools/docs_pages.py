@@ -71,9 +71,9 @@ def on_page_markdown(text: str, **others: Any) -> str:
 def plant(name: str) -> str:
     """Return the page of a plant: the docstring of its module, and its own parameters."""
     title, run = PLANTS[name]
-    module = f'arm_sim.simulation.{name}_plant'
-    if name not in ENGINES:
-        module = f'arm_dynamics.published.{name}'
+    module = f'arm_dynamics.published.{name}'
+    if name in ENGINES:
+        module = plant_class(name).__module__
     text = import_module(module).__doc__ or ''
     said = SECTIONS.sub(lambda found: f'## {found[1]}\n\n{found[2].upper()}', text)
     parts = [f'# {title}', said, '## Run it', f'    ./ws ros2 launch arm_sim {run}']

@@ -5,6 +5,7 @@ import re
 import pytest
 import yaml
 from repository import ROOT
+from scripts import load_script
 
 PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md'), *ROOT.glob('docs/**/*.svg')])
 PACKAGES = ('arm_dynamics', 'arm_controllers', 'arm_sim')
@@ -71,3 +72,15 @@ def test_the_readme_has_at_most_700_words_and_a_release_60_lines():
     _, *releases = re.split(r'^## ', (ROOT / 'CHANGELOG.md').read_text(), flags=re.MULTILINE)
     assert releases
     assert max(len(release.splitlines()) for release in releases) <= 60
+
+
+def test_every_generated_page_has_a_title_and_the_engines_their_sections():
+    for package in ('mkdocs', 'latex2mathml'):
+        pytest.importorskip(package)
+    pages = load_script('tools/docs_pages.py')
+    made = {f'docs/engines/{name}.md': pages.plant(name) for name in PLANTS}
+    made |= {f'docs/api/{name}.md': pages.api(name) for name in PACKAGES}
+    made['docs/interfaces.md'] = pages.interfaces()
+    assert made.keys() == MADE
+    assert all(text.startswith('# ') for text in made.values())
+    assert all('## Equation' in made[f'docs/engines/{name}.md'] for name in PLANTS)
