@@ -1,13 +1,13 @@
-"""A recording on its topics again: `ros2 launch arm_sim replay.launch.py file:=recording.mcap`."""
+"""Publishes a recording again: `ros2 launch arm_sim replay.launch.py file:=recording.mcap`."""
 
 from arm_sim.launching import replay
 from arm_sim.launching.arguments import argument, description, shared
 
 ARGUMENTS = (
     argument('file', '', 'MCAP file, or folder with one'),
-    argument('speed', '1.0', 'recorded seconds per second of the wall clock; 0: it stands'),
+    argument('speed', '1.0', 'recorded seconds per second of the wall clock; 0: paused'),
     argument('seek', '0.0', 'recorded time to begin at [s]'),
-    *shared('viewer'),
+    *shared('viewer', 'namespace'),
 )
 
 generate_launch_description = description(ARGUMENTS, replay)

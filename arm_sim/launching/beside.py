@@ -84,8 +84,10 @@ def replay(given: Mapping[str, str]) -> list[Any]:
         'file': ParameterValue(file, value_type=str),
         **{name: float(number_of(given, name)) for name in ('speed', 'seek')},
     }
-    found = [node_process('replay', [told], '', succeeds=True)]
-    found += [node_process('viewer', [], '', may_end=True)] if given['viewer'] == 'true' else []
+    space = namespace_of(given)
+    found = [node_process('replay', [told], space, succeeds=True)]
+    if given['viewer'] == 'true':
+        found.append(node_process('viewer', [], space, may_end=True))
     return found + view(given)
 
 

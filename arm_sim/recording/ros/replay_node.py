@@ -1,9 +1,12 @@
-"""The replay: plays a recording on its topics, at any speed, from any time on."""
+"""The replay: publishes the messages of a recording, at any speed, from any time on."""
 
 import time
+from bisect import bisect_left
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
+import rclpy
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 
@@ -13,12 +16,15 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.running import end_node, run_node
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
+from arm_sim.loop.recorded_messages import messages_of, reading
 from arm_sim.recording.ros.schemas import message_class
 
 _TICK = 0.005  # [s]
-# What those want to know who come later, or where a replay does not begin at the beginning.
+_DISCOVERY = 1.0  # time in which publishers on this machine are discovered [s]
+_OF_AN_ARM = ('/joint_states', '/joint_commands', '/robot_description')
+# Published at the beginning, wherever the replay begins, and for late subscribers.
 _LATCHED = ('/robot_description', '/tf_static')
+_GLOBAL = ('/tf', '/tf_static', '/diagnostics', '/parameter_events', '/clock')
 
 
 @dataclass(frozen=True)
@@ -33,74 +39,83 @@ class ReplayParameters(Parameters):
 
 
 class ReplayNode(Node):
-    """Publishes what was recorded; it ends with the recording."""
+    """Publishes a recording in the node's namespace; ends with the last message."""
 
     def __init__(self):
-        """Read the recording. Raises ArmError where it cannot be."""
+        """Read the recording. Raises ArmError for a bad file, or beside a live arm."""
         super().__init__('replay')
         p = declare_parameters(self, ReplayParameters, live=('speed', 'seek'))
-        self._messages = _read(p.file)
-        self._publishers_of: dict[str, Any] = {}
-        for topic, kind in {each.topic: each.kind for each in self._messages}.items():
-            qos = LATCHED_QOS if topic in _LATCHED else STATE_QOS
-            try:
-                publisher = self.create_publisher(message_class(kind), topic, qos)
-            except (ArmError, NameValidationException) as error:
-                Log(self).warning(f'{topic!r} is not played: {error}')
+        with reading(p.file) as path:
+            messages = sorted(messages_of(path), key=lambda message: message.time_ns)
+            if not messages:
+                raise ArmError('it has no messages')
+        kinds = {each.topic: each.kind for each in messages}
+        self._refuse_a_live_arm(
+            [self._played(name) for name in kinds if name.endswith(_OF_AN_ARM)]
+        )
+        publishers = {name: self._publisher(name, kind) for name, kind in kinds.items()}
+        self._due: list[tuple[int, Any, bytes]] = []  # time [ns], publisher, message
+        for topic, _, time_ns, data in messages:
+            if publishers[topic] is None:
+                continue
+            if topic.endswith(_LATCHED):
+                publishers[topic].publish(data)
             else:
-                self._publishers_of[topic] = publisher
-        self._go_on_from(p)
-        for message in self._messages:
-            if message.topic in _LATCHED:
-                self._publish(message)
-        on_change(self, (ReplayParameters,), self._check, self._change)
+                self._due.append((time_ns, publishers[topic], data))
+        self._continue_from(p)
+        on_change(self, (ReplayParameters,), lambda wanted: wanted, self._change)
         self.create_timer(_TICK, self._tick)
-        end = self._messages[-1].time_ns * 1e-9
-        Log(self).info(f'{p.file}: {len(self._messages)} messages, {end:.3f} s, speed {p.speed:g}')
+        end = messages[-1].time_ns * 1e-9
+        Log(self).info(f'{p.file}: {len(messages)} messages, {end:.3f} s, speed {p.speed:g}')
 
-    def _check(self, wanted: ReplayParameters) -> ReplayParameters:
-        return wanted
+    def _played(self, topic: str) -> str:
+        """Return the topic on which the messages of a recorded topic are published."""
+        own = '' if topic in _GLOBAL else self.get_namespace().rstrip('/')
+        return f'{own}{topic}'
+
+    def _refuse_a_live_arm(self, topics: list[str]) -> None:
+        end = time.monotonic() + _DISCOVERY
+        while time.monotonic() < end:
+            rclpy.spin_once(self, timeout_sec=0.05)
+        for topic in topics:
+            for other in self.get_publishers_info_by_topic(topic):
+                raise ArmError(
+                    f'{topic} is published by {other.node_name!r}: end that arm first, or replay '
+                    'in another namespace with namespace:=NAME'
+                )
+
+    def _publisher(self, topic: str, kind: str) -> Any:
+        """Return a publisher for a recorded topic; None if there can be none, which is logged."""
+        qos = LATCHED_QOS if topic.endswith(_LATCHED) else STATE_QOS
+        try:
+            return self.create_publisher(message_class(kind), self._played(topic), qos)
+        except (ArmError, NameValidationException) as error:
+            Log(self).warning(f'{topic!r} is not played: {error}')
+            return None
 
     def _change(self, wanted: ReplayParameters) -> None:
-        """Go on at another speed, or from another time where `seek` was set."""
-        if wanted.seek != self._parameters_now.seek:
-            self._go_on_from(wanted)
-        self._parameters_now = wanted
+        """Continue at another speed, or from another time if `seek` was set."""
+        if wanted.seek != self._now.seek:
+            self._continue_from(wanted)
+        self._now = wanted
 
-    def _go_on_from(self, p: ReplayParameters) -> None:
-        self._parameters_now, self._now_ns = p, round(p.seek * 1e9)
-        self._next = sum(message.time_ns < self._now_ns for message in self._messages)
+    def _continue_from(self, p: ReplayParameters) -> None:
+        self._now, self._now_ns = p, round(p.seek * 1e9)
+        self._next = bisect_left(self._due, self._now_ns, key=itemgetter(0))
         self._wall = time.monotonic()
 
     def _tick(self) -> None:
-        """Publish what is due; end after the last message."""
+        """Publish the messages that are due; end after the last message."""
         wall = time.monotonic()
-        self._now_ns += round((wall - self._wall) * 1e9 * self._parameters_now.speed)
+        self._now_ns += round((wall - self._wall) * 1e9 * self._now.speed)
         self._wall = wall
-        if not self._parameters_now.speed:
-            return
-        while self._next < len(self._messages):
-            message = self._messages[self._next]
-            if message.time_ns > self._now_ns:
+        while self._next < len(self._due):
+            time_ns, publisher, data = self._due[self._next]
+            if time_ns > self._now_ns or not self._now.speed:
                 return
             self._next += 1
-            if message.topic not in _LATCHED:
-                self._publish(message)
+            publisher.publish(data)
         end_node()
-
-    def _publish(self, message: Recorded) -> None:
-        publisher = self._publishers_of.get(message.topic)
-        if publisher is not None:
-            publisher.publish(message.data)
-
-
-def _read(file: str) -> list[Recorded]:
-    """Return the messages in the order of their times."""
-    with reading(file) as path:
-        messages = sorted(messages_of(path), key=lambda message: message.time_ns)
-        if not messages:
-            raise ArmError('it has no messages')
-    return messages
 
 
 def main() -> int:

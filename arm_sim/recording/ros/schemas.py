@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ament_index_python import get_resource
 from ament_index_python.packages import get_package_share_directory
 
 from arm_dynamics.checks import ArmError
@@ -22,11 +23,12 @@ def message_class(kind: str) -> Any:
     """
     try:
         package, group, name = re.fullmatch(_KIND, kind).groups()
+        get_resource('rosidl_interfaces', package)  # nothing but interfaces is imported
         if group == 'action':
             action, _, part = name.rpartition('_')
             return getattr(getattr(import_module(f'{package}.action'), action), part)
         return getattr(import_module(f'{package}.msg'), name)
-    except (ImportError, AttributeError):  # of None as well: no such text is a type
+    except (ImportError, AttributeError, LookupError):  # of None as well: no such text is a type
         raise ArmError(f'no message type {kind!r} is installed') from None
 
 
