@@ -1,6 +1,6 @@
 """Floods of goals in real time: the longest pause between two commands, and how much is ours.
 
-    ./ws python benchmarks/floods.py [--seconds 5] [--rate 2700] [--points 100000] [--count 12]
+    ./ws python benchmarks/floods.py [--seconds 5] [--rate 2700] [--points 5000] [--count 12]
 
 A simulator and a controller hold a UR5e at 500 Hz while goals flood in by topic and by action:
 many small ones, then few huge ones. Printed are the longest pause between two commands by the
@@ -174,7 +174,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('--seconds', type=float, default=5.0, help='of small ones')
     parser.add_argument('--rate', type=float, default=2700.0, help='of small ones [Hz]')
-    parser.add_argument('--points', type=int, default=100_000, help='of a huge one')
+    parser.add_argument('--points', type=int, default=5000, help='of a huge one')
     parser.add_argument('--count', type=int, default=12, help='huge ones')
     options = parser.parse_args()
     own_domain()

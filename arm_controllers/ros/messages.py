@@ -1,6 +1,5 @@
 """ROS 2 messages to NumPy and back; `serialized_messages` has those of the control loop."""
 
-import struct
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,11 +14,12 @@ from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
-from arm_controllers.ros.serialized_messages import Cursor, is_native, no_message, stamp_ns
+from arm_controllers.ros.serialized_messages import Cursor, is_native, no_message
 from arm_dynamics.checks import ArmError, Array
 
-# What ROS's own conversion may be given, which is slow [bytes].
-_SLOWLY = 1_000_000
+# Points of a trajectory. ROS's conversion of this number takes 50 ms.
+MOST_POINTS = 5000
+_MOST_BYTES, _POINT_BYTES = 4_000_000, 24  # of a message at most, of a point at least
 _POINT_FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 
 
@@ -47,15 +47,11 @@ def set_numbers(message: Any, **fields: Array) -> None:
 def goal_from_bytes(raw: bytes) -> Goal:
     """Return a serialised JointTrajectory as a goal.
 
-    One whose points are alike, as nearly all are, is read as arrays: ROS's own conversion takes
-    10 us per point, and for 15 ms at a time it lets no other thread run.
-
     Raises:
-        ArmError: these bytes are no JointTrajectory, or more than 1 MB whose points are not
-            alike; else as `goal_from_message`.
+        ArmError: these bytes are no JointTrajectory; else as `goal_from_message`.
     """
-    found = _goal_of_points_alike(raw)
-    return found[0] if found else goal_from_message(deserialized(raw, JointTrajectory))
+    _refuse_long(raw)
+    return goal_from_message(deserialized(raw, JointTrajectory))
 
 
 def goal_from_action(raw: bytes, identifier: object) -> Goal:
@@ -64,17 +60,8 @@ def goal_from_action(raw: bytes, identifier: object) -> Goal:
     Raises:
         ArmError: as `goal_from_bytes`.
     """
-    kind, found = FollowJointTrajectory.Goal, _goal_of_points_alike(raw)
-    if found:
-        goal, end = found
-        # The rest, after an empty trajectory that ends as this one does, at a multiple of 8 or 4.
-        frame = 4 + (end - 4) % 8
-        empty = raw[:4] + bytes(8) + struct.pack('=I', frame) + bytes(frame + 8)
-        # What ROS serialises may be followed by nothing, 8 bytes per empty field.
-        request = deserialized((empty + raw[end : end + _SLOWLY])[:_SLOWLY], kind)
-    else:
-        request = deserialized(raw, kind)
-        goal = goal_from_message(request.trajectory)
+    _refuse_long(raw)
+    request = deserialized(raw, FollowJointTrajectory.Goal)
 
     def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
         return tuple(
@@ -82,7 +69,7 @@ def goal_from_action(raw: bytes, identifier: object) -> Goal:
         )
 
     return replace(
-        goal,
+        goal_from_message(request.trajectory),
         identifier=identifier,
         path_tolerance=tolerances(request.path_tolerance),
         goal_tolerance=tolerances(request.goal_tolerance),
@@ -94,75 +81,40 @@ def deserialized(raw: bytes, kind: Any) -> Any:
     """Return a message by ROS's own conversion.
 
     Raises:
-        ArmError: the bytes are no such message, or so many that it would take too long.
+        ArmError: the bytes are no such message, or more than 4 MB.
     """
-    if len(raw) > _SLOWLY:
-        told = f'{len(raw)} bytes whose points differ in their fields, or that hold much else'
-        raise ArmError(f'{told}; allowed: {_SLOWLY}')
+    if len(raw) > _MOST_BYTES:
+        raise ArmError(f'a {kind.__name__} has {len(raw)} bytes; allowed: {_MOST_BYTES}')
     try:
         return deserialize_message(raw, kind)
     except (RuntimeError, MemoryError):
         raise no_message(raw, kind.__name__) from None
 
 
-def _goal_of_points_alike(raw: bytes) -> tuple[Goal, int] | None:
-    """Return a trajectory of two or more points with the same fields, and its end, else None.
+def _refuse_long(raw: bytes) -> None:
+    """Refuse a serialised trajectory of too many points before it is converted.
 
-    From the second point on they stand at equal distances; the first may be padded otherwise.
+    The conversion takes 10 us per point, during which no other thread of the process runs.
     """
     if not is_native(raw):
-        return None
+        return
     try:
-        start_ns, cursor = stamp_ns(raw), Cursor(raw)
+        cursor = Cursor(raw)
         cursor.text()  # the frame
-        names = tuple(cursor.text() for _ in range(cursor.length()))
-        m, n = cursor.length(), len(names)
-        kinds = [_point(cursor) for _ in range(min(m, 2))]
-        (at, first), (after, other) = kinds
-        head = np.frombuffer(raw, first, 1, at)
-        rest = np.frombuffer(raw, other, m - 1, after)
-    except (ArmError, ValueError):  # cut off, or fewer points
-        return None
-    counts = {field: int(head[f'{field} count'][0]) for field in _POINT_FIELDS}
-    if not all((rest[f'{field} count'] == count).all() for field, count in counts.items()):
-        return None
-    columns: dict[str, Array | None] = {}
-    for field, count in counts.items():
-        _check_count(count, field, n, 0)
-        columns[field] = np.concatenate([head[field], rest[field]]) if count else None
-    seconds, nanoseconds = (
-        np.concatenate([head[part], rest[part]]).astype(np.int64) for part in ('sec', 'nanosec')
-    )
-    _check_positions(*(np.full(m, count > 0) for count in list(counts.values())[:3]), n)
-    has_position = columns['positions'] is not None
-    if not has_position:
-        columns['positions'] = np.zeros((m, n))
-    goal = Goal(
-        joint_names=names,
-        times=(seconds * 1_000_000_000 + nanoseconds) * 1e-9,
-        start_ns=start_ns,
-        has_velocity=np.full(m, counts['velocities'] > 0),
-        has_acceleration=np.full(m, counts['accelerations'] > 0),
-        has_position=has_position,
-        **columns,
-    )
-    return goal, after + (m - 1) * other.itemsize
+        for _ in range(cursor.length()):
+            cursor.text()  # a joint's name
+        points = cursor.length()
+    except ArmError:  # cut off: the conversion refuses it
+        return
+    if MOST_POINTS < points <= len(raw) / _POINT_BYTES:
+        _refuse_points(points)
 
 
-def _point(cursor: Cursor) -> tuple[int, np.dtype]:
-    """Return where the next point of a trajectory begins, and how it is laid out."""
-    places: dict[str, tuple[str, int]] = {}
-    for field in _POINT_FIELDS:
-        length, numbers = cursor.numbers()
-        places[f'{field} count'] = 'u4', length.start
-        places[field] = f'({(numbers.stop - numbers.start) // 8},)f8', numbers.start
-    time = cursor.part(8, 4)
-    places |= {'sec': ('i4', time.start), 'nanosec': ('u4', time.start + 4)}
-    formats, starts = zip(*places.values(), strict=True)
-    begin = min(starts)
-    offsets = [start - begin for start in starts]
-    layout = {'names': list(places), 'formats': formats, 'offsets': offsets}
-    return begin, np.dtype(layout | {'itemsize': time.stop - begin})
+def _refuse_points(points: int) -> None:
+    raise GoalError(
+        f'a trajectory has {points} points; allowed: {MOST_POINTS}. Send fewer points, which are '
+        'joined by polynomials, or several goals with later start times'
+    )
 
 
 def _check_count(count: int, field: str, joints: int, point: int) -> None:
@@ -188,9 +140,12 @@ def goal_from_message(message: JointTrajectory) -> Goal:
     """Return a JointTrajectory as a goal.
 
     Raises:
-        ArmError: a point's field has neither no value nor one for every joint.
+        ArmError: a point's field has neither no value nor one for every joint, or there are more
+            than MOST_POINTS points.
     """
     points = message.points
+    if len(points) > MOST_POINTS:
+        _refuse_points(len(points))
     m, n = len(points), len(message.joint_names)
 
     def column(field: str) -> tuple[Array | None, NDArray[np.bool_]]:

@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.follower.goal import JointTolerance as JointLimits
 from arm_controllers.ros.messages import (
+    MOST_POINTS,
     goal_from_action,
     goal_from_bytes,
     goal_from_message,
@@ -441,20 +442,20 @@ def test_a_serialised_action_goal_is_its_trajectory_with_its_tolerances(fields, 
     assert found == goal_or_refusal(expected, asked.trajectory)
 
 
-def test_what_ros_would_convert_for_long_is_refused_at_once():
-    message = trajectory_of(random.Random(0), ('positions',), 25_000)
-    assert len(goal_from_bytes(bytes(serialize_message(message))).times) == 25_000
-    message.points[7].velocities = [0.0] * len(NAMES)
-    with pytest.raises(ArmError, match='bytes whose points differ in their fields'):
-        goal_from_bytes(bytes(serialize_message(message)))
-
-
-@pytest.mark.parametrize('fields', POINTS[:4])
-def test_points_that_are_alike_are_read_without_ros(fields, monkeypatch):
-    message = trajectory_of(random.Random(0), fields, 5)
-    expected, raw = as_words(goal_from_message(message)), bytes(serialize_message(message))
+def test_a_trajectory_of_more_points_than_allowed_is_refused_before_it_is_converted(monkeypatch):
+    message = trajectory_of(random.Random(0), ('positions',), MOST_POINTS)
+    assert len(goal_from_bytes(bytes(serialize_message(message))).times) == MOST_POINTS
+    message.points.append(message.points[0])
+    raw = bytes(serialize_message(message))
+    asked = bytes(serialize_message(FollowJointTrajectory.Goal(trajectory=message)))
+    why = f'a trajectory has {MOST_POINTS + 1} points; allowed: {MOST_POINTS}'
+    with pytest.raises(ArmError, match=why):
+        goal_from_message(message)
     monkeypatch.delattr('arm_controllers.ros.messages.deserialize_message')
-    assert as_words(goal_from_bytes(raw)) == expected
+    with pytest.raises(ArmError, match=why):
+        goal_from_bytes(raw)
+    with pytest.raises(ArmError, match=why):
+        goal_from_action(asked, b'')
 
 
 def test_mutated_trajectories_are_read_as_ros_reads_them_or_refused(hostile):
