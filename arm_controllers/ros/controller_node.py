@@ -42,6 +42,7 @@ from arm_dynamics.model_error import ModelError, with_error
 # notices that its controller has ended; on a busy machine, where the graph does not show that
 # controller's node, or where the claim has this controller's own name, for the second time.
 _OUTDATED, _OUTDATED_AT_MOST = 0.8, 5.0
+_LAST_RESULTS = 0.1  # for which a controller that ends sends the results of its goals [s]
 
 
 class ControllerNode(LifecycleNode):
@@ -139,7 +140,11 @@ class ControllerNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Stop commanding, and answer open goals, before the node ends."""
+        goals = self.cycle is not None and self.cycle.follower.goals
+        end = time.monotonic() + (_LAST_RESULTS if goals else 0.0)
         self._stop('the controller ends')
+        while self.executor is not None and time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.02)  # the executor sends the results
         super().destroy_node()
 
     def _stop(self, reason: str) -> None:

@@ -191,6 +191,21 @@ def test_interrupted_processes_end_in_silence_within_five_seconds(doomed):
         assert 'Traceback' not in doomed.log(name)
 
 
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_controller_that_ends_answers_its_goal_before(number):
+    with ArmSystem('lockstep') as system:
+        system.simulator()
+        system.controller('computed_torque')
+        system.wait_for_motion_control(CONTROLLER)
+        _, end = system.send(CONTROLLER, goal([200.0], [FAR]))
+        system.wait(lambda: np.abs(system.v).max() > 0.0015, 'motion')
+        system.kill(CONTROLLER, number)
+        answer = system.result(end, 'end of the goal', timeout=30.0)
+        assert answer.status == GoalStatus.STATUS_ABORTED
+        assert answer.result.error_string == 'the controller ends'
+        system.words('simulator', 'no command: the arm is braked and held')
+
+
 def test_lost_delayed_and_doubled_commands_leave_the_arm_within_its_path_tolerance():
     rng = np.random.default_rng(3)
     with ArmSystem('realtime') as system:
