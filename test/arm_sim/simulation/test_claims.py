@@ -5,7 +5,7 @@ import pytest
 from clocked_arm import GRAVITY, PERIOD, lockstep, realtime, run
 
 from arm_dynamics.checks import ArmError
-from arm_sim.plants.claims import REJECTION_TIME, Claims, Endpoint
+from arm_sim.simulation.claims import REJECTION_TIME, Claims, Endpoint
 
 NAMES = ('shoulder', 'elbow', 'finger')
 ARM, FINGER = NAMES[:2], NAMES[2:]
