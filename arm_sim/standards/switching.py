@@ -26,6 +26,9 @@ class Controller:
     requires: tuple[str, ...] = ()
 
 
+_NONE = Controller('')
+
+
 @dataclass(frozen=True)
 class Switch:
     """The effect of a request, in this order; controllers in the requested state do not change.
@@ -66,68 +69,46 @@ def plan(
     """
     if strictness not in (0, BEST_EFFORT, STRICT, AUTO, FORCE_AUTO):
         raise ArmError(f'strictness is {strictness}; allowed: {_LEVELS}')
-    lenient = strictness in (0, BEST_EFFORT)
-    wanted = (tuple(dict.fromkeys(deactivate)), tuple(dict.fromkeys(activate)))
-    stopped, started, left_out = [], [], dict[str, str]()
-    for name in wanted[0]:
+    stopped: list[str] = []
+    started: list[str] = []
+    failed: dict[str, str] = {}
+    for name in dict.fromkeys(deactivate):
         if reason := _why_not(name, controllers, (), ACTIVE):
-            left_out[name] = reason
+            failed[name] = reason
         else:
             stopped.append(name)
-    for name in wanted[1]:
+    for name in dict.fromkeys(activate):
+        requires = controllers.get(name, _NONE).requires
         holders = [
             other
             for other, each in controllers.items()
             if (each.state == ACTIVE and other not in stopped) or other in started
-            if other != name and set(each.requires) & set(_requires(name, controllers))
+            if other != name and set(each.requires) & set(requires)
         ]
         reason = _why_not(name, controllers, offered, INACTIVE)
         if holders and not reason:
             if strictness == FORCE_AUTO and holders[0] not in started:
                 stopped += holders
             else:
-                reason = _taken(name, holders[0], controllers)
+                holder = holders[0]
+                (both, *_) = (each for each in requires if each in controllers[holder].requires)
+                reason = (
+                    f'{name!r} requires {both}, which {holder!r} has; '
+                    f'deactivate {holder!r} in the same request'
+                )
         if reason:
-            left_out[name] = reason
+            failed[name] = reason
         else:
             started.append(name)
-    if left_out and not lenient:
-        raise ArmError('; '.join(left_out.values()))
-    return _switch(controllers, wanted, stopped, started, left_out)
-
-
-def _switch(
-    controllers: Mapping[str, Controller],
-    wanted: tuple[tuple[str, ...], tuple[str, ...]],
-    stopped: Sequence[str],
-    started: Sequence[str],
-    left_out: Mapping[str, str],
-) -> Switch:
-    """Return the switch; those left out that are in the requested state anyway do not count.
-
-    `wanted`: names to deactivate, and to activate.
-    """
-    there = (INACTIVE, ACTIVE)
-    failed = {
-        name
-        for names, state in zip(wanted, there, strict=True)
-        for name in names
-        if name in left_out and _state(name, controllers) != state
-    }
-    return Switch(
-        tuple(stopped),
-        tuple(started),
-        tuple(left_out[name] for name in left_out if name in failed),
-        any(names and failed.issuperset(names) for names in wanted),
-    )
-
-
-def _state(name: str, controllers: Mapping[str, Controller]) -> str:
-    return controllers[name].state if name in controllers else ''
-
-
-def _requires(name: str, controllers: Mapping[str, Controller]) -> tuple[str, ...]:
-    return controllers[name].requires if name in controllers else ()
+    if failed and strictness not in (0, BEST_EFFORT):
+        raise ArmError('; '.join(failed.values()))
+    # Those that are in the requested state anyway do not count as left out.
+    for names, state in ((deactivate, INACTIVE), (activate, ACTIVE)):
+        for name in names:
+            if name in failed and controllers.get(name, _NONE).state == state:
+                del failed[name]
+    in_vain = any(names and set(names) <= failed.keys() for names in (deactivate, activate))
+    return Switch(tuple(stopped), tuple(started), tuple(failed.values()), in_vain)
 
 
 def _why_not(
@@ -146,11 +127,3 @@ def _why_not(
             f'it offers {", ".join(offered) or "nothing"}'
         )
     return ''
-
-
-def _taken(name: str, holder: str, controllers: Mapping[str, Controller]) -> str:
-    both = [each for each in controllers[name].requires if each in controllers[holder].requires]
-    return (
-        f'{name!r} requires {both[0]}, which {holder!r} has; '
-        f'deactivate {holder!r} in the same request'
-    )

@@ -19,6 +19,7 @@ _THICKNESS = 0.005  # of the path, as a share of the arm's size
 _PATH_PERIOD = 6  # pictures between two updates of the path
 _TILE = 0.5  # [m]
 _VIEW, _ASPECT = View(azimuth=130.0, elevation=-21.0), 1.3
+_NEARER = 0.75  # than for the whole space that the arm reaches
 
 
 class PageScene:
@@ -54,7 +55,8 @@ class PageScene:
         forward = axes_of(_VIEW.azimuth, _VIEW.elevation)[2]
         server.initial_camera.fov = np.radians(FIELD_OF_VIEW)
         server.initial_camera.look_at = tuple(camera.lookat)
-        server.initial_camera.position = tuple(camera.lookat - camera.distance * forward)
+        distance = _NEARER * camera.distance
+        server.initial_camera.position = tuple(camera.lookat - distance * forward)
         return max(float(np.linalg.norm(high - low)), 0.1)
 
     def _add_surroundings(self, surroundings: Surroundings) -> None:

@@ -251,7 +251,7 @@ def test_without_viser_the_page_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize(
     ('host', 'says'),
     [
-        ('', 'there must be one; 0.0.0.0 stands for all'),
+        ('', 'there must be one; 0.0.0.0 means all'),
         ('a..b', 'label'),
         ('203.0.113.1', 'assign'),  # nobody's: RFC 5737
     ],
