@@ -75,6 +75,22 @@ def is_family(kind: Any) -> bool:
     return get_origin(kind) is Mapping
 
 
+def ros_values(parameters: Any) -> dict[str, Any]:
+    """Return a dataclass's values by the names that a node has for them; empty lists are left out.
+
+    Fields that stand for several parameters are left out as well.
+    """
+    values = {
+        facts(each).name or each.name: as_ros_value(getattr(parameters, each.name))
+        for each in dataclasses.fields(parameters)
+    }
+    return {
+        name: value
+        for name, value in values.items()
+        if value != [] and '{}' not in name and not isinstance(value, Mapping)
+    }
+
+
 def as_ros_value(value: Any) -> Any:
     """Return a dataclass field's value for rclpy."""
     return list(value) if isinstance(value, tuple) else value

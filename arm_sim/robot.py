@@ -25,12 +25,14 @@ class Robot:
         model: from its URDF, with what the files say of gravity, rotors and friction.
         start: (n,) where the arm starts [rad | m].
         sections: what the files say, by node; an arm without a file has servo gains by its model.
+        is_shipped: whether the arm belongs to this package, so that its files are complete.
     """
 
     name: str
     model: RobotModel
     start: Array
     sections: Sections = field(default_factory=dict)
+    is_shipped: bool = True
 
     @classmethod
     def load(cls, name: str, config: str | Path = '') -> 'Robot':
@@ -43,19 +45,24 @@ class Robot:
         model = read_fields(ArmParameters, {**sections[SHARED], 'robot': name}).model()
         start = parameters_of(sections, 'simulator').get('initial_positions', model.neutral())
         start = model.check_configuration(start, f'initial_positions of {name}')
-        if not RobotArgument.of(name).is_shipped:
+        shipped = RobotArgument.of(name).is_shipped
+        if not shipped:
             sections = with_servo_gains(sections, model)
-        return cls(find_urdf(name).stem, model, start, sections)
+        return cls(find_urdf(name).stem, model, start, sections, shipped)
 
     def parameters(self, *nodes: str) -> dict[str, Any]:
         """Return what the files say to nodes, the last one strongest."""
         return parameters_of(self.sections, *nodes)
 
     def sections_for(self, law: str) -> Sections:
-        """Return the sections, with gains of a law by the arm's model where they say none."""
-        if law not in law_names():
+        """Return the sections, with a law's gains by the model of an arm that is not shipped."""
+        if self.is_shipped or law not in law_names():
             return self.sections
         return with_law_gains(self.sections, self.model, self.start, law)
+
+    def controller_parameters(self, law: str) -> dict[str, Any]:
+        """Return the parameters of a law's controller node."""
+        return parameters_of(self.sections_for(law), f'{law}_controller')
 
     def with_error(self, error: ModelError) -> dict[str, Any]:
         """Return the simulator's parameters for the arm with an error; none where there is none.

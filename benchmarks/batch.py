@@ -18,19 +18,22 @@ import mujoco.rollout
 import numpy as np
 from conditions import print_conditions
 
+from arm_controllers.laws import Law
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.cases import Case, plant_parameters, task_of
-from arm_sim.experiments.laws import compared_class, compared_laws, law_parameters, make_law
-from arm_sim.experiments.monte_carlo import Ranges
-from arm_sim.loop.batch_loop import run_batch
+from arm_sim.experiments.compared_laws import compared_laws
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
+from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
+from arm_sim.simulation.sensors import SensorParameters
 
 CORES = os.cpu_count() or 1
 PERIOD = 1e-3
@@ -56,14 +59,14 @@ def rate(run: Callable[[], int], repetitions: int, cores: int = CORES) -> Rate:
     return Rate(max(each.wall for each in found), max(each.cpu for each in found))
 
 
-def case_of(law: str, engine: str = 'analytical') -> Case:
-    """Return the case that all rows run."""
-    return Case('ur5e', 'sinusoid', law, engine, PERIOD)
+def case_of(law: str, engine: str = 'analytical') -> LoadedExperiment:
+    """Return the experiment that all rows run."""
+    return LoadedExperiment(Experiment('ur5e', 'sinusoid', law, engine, PERIOD), ROBOT)
 
 
-def law_of_many(name: str) -> object:
+def law_of_many(name: str) -> Law:
     """Return a law for many arms."""
-    return compared_class(name)(BatchModel(ROBOT.model), law_parameters(name, ROBOT))
+    return case_of(name).law(BatchModel(ROBOT.model))
 
 
 def batch(name: str, arms: int, duration: float, full: bool) -> Callable[[], int]:
@@ -71,41 +74,50 @@ def batch(name: str, arms: int, duration: float, full: bool) -> Callable[[], int
 
     `full`: friction, delay, noise and limits differ as well, and all measures are taken.
     """
-    draws = [Ranges().draw(ROBOT, 0, i) for i in range(arms)]
-    shares = np.array_split(np.arange(arms), CORES)
-    task, parts = task_of(case_of(name), ROBOT), []
+    draws = [Ranges().draw(ROBOT.model, 0, i) for i in range(arms)]
+    if not full:
+        draws = [masses_of(draw) for draw in draws]
+    shares, case = np.array_split(np.arange(arms), CORES), case_of(name)
+    loops = []
     for share in shares:
-        own = [draws[arm] for arm in share]
-        errors = [error if full else ModelError(mass_scale=error.mass_scale) for error, _ in own]
-        models = [with_error(ROBOT.model, error) for error in errors]
-        given: list[Imperfections] = [each for _, each in own] if full else []
-        plant = BatchPlant(models, plant_parameters(case_of(name), ROBOT))
-        parts.append((plant, law_of_many(name), given))
+        plant, _ = case.batch([draws[arm] for arm in share], make=of_analytical)
+        loops.append(Loop(plant, law_of_many(name), case.task.reference))
 
-    def run_part(part: tuple) -> None:
-        plant, law, given = part
-        seen = [BatchMeasures(ROBOT.model, plant.size, PERIOD)] if full else []
-        run_batch(plant, law, task.reference, duration, seen, (), given)
+    def run_part(loop: Loop) -> None:
+        size = loop.plant.arms[0]
+        loop.reset()
+        loop.run(duration, [BatchMeasures(ROBOT.model, size, PERIOD)] if full else [])
 
     def run() -> int:
-        with ThreadPoolExecutor(len(parts)) as pool:
-            list(pool.map(run_part, parts))
+        with ThreadPoolExecutor(len(loops)) as pool:
+            list(pool.map(run_part, loops))
         return arms * round(duration / PERIOD)
 
     return run
 
 
+def masses_of(draw: Draw) -> Draw:
+    """Return a drawn arm of which only the masses differ."""
+    return Draw(ModelError(mass_scale=draw.error.mass_scale), 0, SensorParameters())
+
+
+def of_analytical(models, parameters, engine: str) -> BatchPlant:
+    """Return the arms in compiled code; all have one object of parameters where they may."""
+    alike = len(set(parameters)) == 1
+    return BatchPlant(models, parameters[0] if alike else parameters, engine)
+
+
 def rollout(arms: int, duration: float, law_per_arm: bool) -> Callable[[], int]:
     """Return a run of mujoco.rollout, a period a call, under computed torque."""
-    draws = [Ranges().draw(ROBOT, 0, i)[0] for i in range(arms)]
+    draws = [Ranges().draw(ROBOT.model, 0, i).error for i in range(arms)]
     errors = [ModelError(mass_scale=error.mass_scale) for error in draws]
     case = case_of('computed_torque', 'mujoco')
-    parameters, task = plant_parameters(case, ROBOT), task_of(case, ROBOT)
+    parameters, task = case.plant_parameters(), case.task
     models = [MujocoPlant(with_error(ROBOT.model, error), parameters).mj_model for error in errors]
     data = [mujoco.MjData(models[0]) for _ in range(CORES)]
     full, n = mujoco.mjtState.mjSTATE_FULLPHYSICS, ROBOT.model.nv
     size = mujoco.mj_stateSize(models[0], full)
-    together, alone = law_of_many('computed_torque'), make_law('computed_torque', ROBOT)
+    together, alone = law_of_many('computed_torque'), case.law()
     reference, every = Reference(n), Reference(n, (arms,))
 
     def run() -> int:
@@ -120,10 +132,11 @@ def rollout(arms: int, duration: float, law_per_arm: bool) -> Callable[[], int]:
                 q, v = state[:, 1 : n + 1], state[:, n + 1 : 2 * n + 1]
                 if law_per_arm:
                     for arm in range(arms):
-                        commands[arm, 0] = alone(q[arm], v[arm], reference, PERIOD)
+                        one = Measurement(q[arm], v[arm])
+                        commands[arm, 0], _ = alone((), one, reference, PERIOD)
                 else:
                     every.row[:] = reference.row
-                    commands[:, 0] = together(q, v, every, PERIOD)  # type: ignore[operator]
+                    commands[:, 0], _ = together((), Measurement(q, v), every, PERIOD)
                 state = threads.rollout(models, data, state, commands)[0][:, 0]
         return arms * steps
 
@@ -133,13 +146,14 @@ def rollout(arms: int, duration: float, law_per_arm: bool) -> Callable[[], int]:
 def own_batch(arms: int, duration: float) -> Callable[[], int]:
     """Return a run of MujocoBatch on all cores, under computed torque."""
     case = case_of('computed_torque', 'mujoco')
-    draws = [Ranges().draw(ROBOT, 0, i)[0] for i in range(arms)]
-    models = [with_error(ROBOT.model, ModelError(mass_scale=each.mass_scale)) for each in draws]
-    plant = MujocoBatch(models, plant_parameters(case, ROBOT), CORES)
-    law, task = law_of_many('computed_torque'), task_of(case, ROBOT)
+    draws = [masses_of(Ranges().draw(ROBOT.model, 0, i)) for i in range(arms)]
+    models = [with_error(ROBOT.model, draw.error) for draw in draws]
+    plant = MujocoBatch(models, case.plant_parameters(), CORES)
+    loop = Loop(plant, law_of_many('computed_torque'), case.task.reference)
 
     def run() -> int:
-        run_batch(plant, law, task.reference, duration)  # type: ignore[arg-type]
+        loop.reset()
+        loop.run(duration)
         return arms * round(duration / PERIOD)
 
     return run
@@ -148,8 +162,7 @@ def own_batch(arms: int, duration: float) -> Callable[[], int]:
 def one_arm(duration: float) -> Callable[[], int]:
     """Return a run of the one-arm loop on MuJoCo."""
     case = case_of('computed_torque', 'mujoco')
-    plant = MujocoPlant(ROBOT.model, plant_parameters(case, ROBOT))
-    law, task = make_law('computed_torque', ROBOT), task_of(case, ROBOT)
+    plant, law, task = MujocoPlant(ROBOT.model, case.plant_parameters()), case.law(), case.task
 
     def run() -> int:
         return len(run_closed_loop(plant, law, task.reference, duration).t)

@@ -19,10 +19,10 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.experiments.executors import executor, ordered
-from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.loop.measures import rms, track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 LEVELS = (('discrete', 0.54), ('observed', 0.54), ('observed', 0.8))
@@ -33,8 +33,8 @@ ERRORS = {
     'and 0.5 kg, 0.5 N.m': ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,)),
 }
 NOISE = {
-    'none': Imperfections(),
-    '1e-5 rad, 1e-3 rad/s': Imperfections(position_noise=1e-5, velocity_noise=1e-3),
+    'none': SensorParameters(),
+    '1e-5 rad, 1e-3 rad/s': SensorParameters(position_noise=1e-5, velocity_noise=1e-3),
 }
 _BEYOND = 50.0  # [mm] an arm that is this far off is lost
 
@@ -55,10 +55,10 @@ class Cell:
         observed = {'calm': calm, 'delay': told} if level == 'observed' else {}
         law = Servo(robot.model, replace(given, feedforward=level, **observed))
         drives = read_fields(PlantParameters, robot.parameters('simulator'))
+        drives = replace(drives, command_delay=true, **vars(NOISE[self.noise]))
         plant = MujocoPlant(with_error(robot.model, ERRORS[self.error]), drives)
-        noise = replace(NOISE[self.noise], delay=true)
         with np.errstate(all='ignore'):
-            record = make_task('cube', robot, {'edge_time': 1.0}).run(law, plant, None, noise)
+            record = make_task('cube', robot, {'edge_time': 1.0}).run(law, plant)
         error = rms(track(robot.model, record).error[100:]) * 1e3 if record.completed else np.inf
         if not error < _BEYOND:
             return 'unstable'

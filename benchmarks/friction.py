@@ -16,11 +16,13 @@ from identification import NOISE, PARAMETERS, other_arm
 
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.reference import Reference
-from arm_sim.experiments.laws import laws_with, make_law
-from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.experiments.compared_laws import laws_with
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import measure, track
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, plant_class
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 _HOLD = 2.0  # [s]
@@ -33,7 +35,7 @@ def main() -> int:
     parser.add_argument('--noise', action='store_true', help=noise)
     parser.add_argument('--engine', choices=RIGID_BODY_ENGINES, help='one of the two')
     options = parser.parse_args()
-    given = NOISE if options.noise else None
+    sensors = NOISE if options.noise else SensorParameters()
     print_conditions()
     robot = Robot.load('ur5e')
     arm = other_arm(robot.model, 1)
@@ -48,11 +50,12 @@ def main() -> int:
                 *((arm, f) for f in FRICTION_VELOCITIES),
             ):
                 own = replace(rubbing, model=model)
-                law = make_law(name, own, friction_velocity=friction)
-                plant = plant_class(engine)(model, PARAMETERS)
-                record = task.run(law, plant, None, given)
+                told_of = Experiment('ur5e', 'cube', name, friction_velocity=friction)
+                law = LoadedExperiment(told_of, own).law()
+                plant = plant_class(engine)(model, replace(PARAMETERS, **vars(sensors)))
+                record = task.run(law, plant)
                 found = measure(record, track(robot.model, record))
-                still = run_closed_loop(plant, law, held(robot.start), _HOLD, (), given)
+                still = run_closed_loop(plant, law, held(robot.start), _HOLD)
                 half = still.effort[len(still.effort) // 2 :]
                 shake = np.sqrt(np.mean(np.diff(half, axis=0) ** 2))
                 told.append((found.tracking_rms_mm, found.chatter_nm, shake))

@@ -32,15 +32,16 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
-from arm_sim.experiments.laws import make_law
-from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import rms, track
 from arm_sim.loop.record import Record
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
-NOISE = Imperfections(position_noise=1e-5, velocity_noise=1e-3, seed=11)
+NOISE = SensorParameters(position_noise=1e-5, velocity_noise=1e-3, sensor_seed=11)
 PARAMETERS = PlantParameters(actuator='torque', timestep=2e-3)
 TORQUE_NOISE = 0.01  # standard deviation, as a share of a joint's RMS torque
 
@@ -81,13 +82,18 @@ def driven(
     plant: RobotModel,
     motion: FourierSeries,
     seconds: float,
-    noise: Imperfections | None = NOISE,
+    noise: SensorParameters = NOISE,
     engine: str = 'mujoco',
 ) -> Record:
     """Return the record of a motion under computed torque with the robot's model."""
-    arm = plant_class(engine)(plant, PARAMETERS)
-    law = make_law('computed_torque', robot)
-    return run_closed_loop(arm, law, following(motion), seconds, (), noise)
+    arm = plant_class(engine)(plant, replace(PARAMETERS, **vars(noise)))
+    return run_closed_loop(arm, computed_torque(robot), following(motion), seconds)
+
+
+def computed_torque(robot: Robot, friction: str = 'measured') -> Law:
+    """Return computed torque as it is designed for a robot."""
+    task = Experiment(robot.name, 'sinusoid', 'computed_torque', friction_velocity=friction)
+    return LoadedExperiment(task, robot).law()
 
 
 def following(motion: FourierSeries) -> ReferenceFunction:
@@ -100,12 +106,14 @@ def following(motion: FourierSeries) -> ReferenceFunction:
     return follow
 
 
-def measured(record: Record, noise: Imperfections = NOISE) -> Samples:
+def measured(record: Record, noise: SensorParameters = NOISE) -> Samples:
     """Return what sensors say: positions as the law had them, torques of the period before."""
     steps, n = record.q.shape
     scale = np.array([[noise.position_noise], [noise.velocity_noise]])
-    positions = (scale * np.random.default_rng(noise.seed).standard_normal((steps, 2, n)))[:, 0]
-    rng = np.random.default_rng(noise.seed + 1)
+    positions = (scale * np.random.default_rng(noise.sensor_seed).standard_normal((steps, 2, n)))[
+        :, 0
+    ]
+    rng = np.random.default_rng(noise.sensor_seed + 1)
     effort = record.effort + TORQUE_NOISE * rms(record.effort) * rng.standard_normal((steps, n))
     return Samples(record.t[1:], (record.q + positions)[1:], effort[:-1])
 
@@ -119,10 +127,10 @@ class Turning(Law):
         self.model, self.sent, self._rate = robot.model, [], rate
         self._ke = np.array(robot.parameters()['torque_constant'])
 
-    def __call__(self, q, v, reference: Reference, dt: float) -> np.ndarray:
+    def __call__(self, state, measured, reference: Reference, dt: float) -> tuple:
         """Return the voltages, and keep them."""
-        self.sent.append(self._ke * (reference.v + self._rate * (reference.q - q)))
-        return self.sent[-1]
+        self.sent.append(self._ke * (reference.v + self._rate * (reference.q - measured.q)))
+        return self.sent[-1], state
 
 
 def driven_by_voltages(
@@ -130,9 +138,9 @@ def driven_by_voltages(
 ) -> tuple[Samples, np.ndarray]:
     """Return what sensors say of a motion by motors that nobody knows, and the voltages."""
     told = {'actuator': 'voltage', 'timestep': 1e-3, 'effort_limits': False}
-    arm = AnalyticalPlant(plant, AnalyticalParameters(**told, **vars(motors)))
+    arm = AnalyticalPlant(plant, AnalyticalParameters(**told, **vars(motors), **vars(NOISE)))
     law = Turning(robot)
-    record = run_closed_loop(arm, law, following(motion), seconds, (), NOISE)
+    record = run_closed_loop(arm, law, following(motion), seconds)
     return measured(record), np.array(law.sent)[:-1]
 
 
@@ -161,8 +169,7 @@ def cube_error(
 ) -> float:
     """Return the tracking error RMS [mm] of the cube under computed torque."""
     arm = plant_class(engine)(plant, PARAMETERS)
-    law = make_law('computed_torque', robot, friction_velocity=friction)
-    record = make_task('cube', robot).run(law, arm)
+    record = make_task('cube', robot).run(computed_torque(robot, friction), arm)
     return float(rms(track(robot.model, record).error) * 1e3)
 
 

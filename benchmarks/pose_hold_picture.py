@@ -16,7 +16,7 @@ from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
 from arm_sim import pictures
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
-from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.parameter_files import files_of, merged
 from arm_sim.robot import Robot
 from arm_sim.tasks.pose_hold import PoseHold, PoseHoldParameters

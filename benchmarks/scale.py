@@ -19,26 +19,26 @@ import psutil
 from conditions import print_conditions
 
 from arm_sim.experiments import monte_carlo
-from arm_sim.experiments.cases import Case
 from arm_sim.experiments.executors import completed, executor
-from arm_sim.experiments.monte_carlo import Ranges, run_monte_carlo
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.work import Work
 
 ARMS = 500  # of a chunk
-CASE, LAWS = Case('ur5e', 'sinusoid', 'computed_torque'), ('computed_torque',)
+CASE, LAWS = Experiment('ur5e', 'sinusoid', 'computed_torque'), ('computed_torque',)
 
 
 def chunk_seconds() -> float:
     """Return the CPU time of a chunk, its caches warm [s]."""
-    monte_carlo._run_together(CASE, LAWS, Ranges(), 0, range(20))
+    monte_carlo._run_together(CASE, LAWS, range(20))
     start = time.process_time()
-    monte_carlo._run_together(CASE, LAWS, Ranges(), 0, range(ARMS))
+    monte_carlo._run_together(CASE, LAWS, range(ARMS))
     return time.process_time() - start
 
 
 def client_seconds(folder: Path) -> tuple[float, float]:
     """Return the CPU time of taking in a chunk's answer, journal and all [s], and its size [B]."""
-    answer = monte_carlo._run_together(CASE, LAWS, Ranges(), 0, range(ARMS))
+    answer = monte_carlo._run_together(CASE, LAWS, range(ARMS))
     whole, monte_carlo._run_together = monte_carlo._run_together, lambda *_: answer
     chunks, start = 200, time.process_time()
     with executor(1) as here:

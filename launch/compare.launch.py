@@ -1,6 +1,6 @@
 """The same tasks under every law over the real nodes, one after the other, and one table."""
 
-from arm_sim.experiments.laws import compared_laws
+from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.launching import comparison
 from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES

@@ -1,7 +1,7 @@
 """Any task on any robot: under a law designed for it, or a controller as its file has it."""
 
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.laws import compared_laws
+from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.launching.arguments import ARM, CONTROLLERS, argument, description, shared
 from arm_sim.launching.tasks import run_designed, run_task
 from arm_sim.tasks import task_names

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -13,14 +14,15 @@ from rich.console import Console
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_sim.experiments.cases import Case, observe_cases, run_case, task_of
+from arm_sim.experiments.compared_laws import compared_class, compared_laws, laws_with
 from arm_sim.experiments.executors import executor
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.figures import law_figure
-from arm_sim.experiments.laws import compared_class, compared_laws, laws_with
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.over_topics import run_over_topics
 from arm_sim.experiments.parquet import parquet_writer
 from arm_sim.experiments.report import Report, comparison_report, monte_carlo_report, sweep_report
+from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.sweeps import OF_EFFORT, SWEEPS, run_sweep, swept_values
 from arm_sim.experiments.work import Work
 from arm_sim.output_folder import writable_folder
@@ -31,7 +33,7 @@ from arm_sim.simulation.plant import RIGID_BODY_ENGINES as _ENGINES
 from arm_sim.tasks import compared_tasks, task_names
 
 # What runs a case; launches follow one another.
-RUNNERS = {'loop': run_case, 'topics': run_over_topics}
+RUNNERS = {'loop': record_of, 'topics': run_over_topics}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -109,13 +111,15 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
         one_of(f'law ({why}reference_motion {options.reference_motion})', law, possible)
     in_range('workers', options.workers, 1, 1024)
+    in_range('timestep', options.timestep, 1e-5, 0.1)
+    in_range('natural_frequency', options.natural_frequency, 0.0, 1e4, exclusive=True)
     if over_topics:
         options.workers = 1
         if options.scheduler:
             raise ArmError("a scheduler's workers run over 'loop' only")
     numbers = options.timestep, options.natural_frequency, 0.0
     cases = [
-        Case(
+        Experiment(
             robot, task, law, engine, *numbers, options.config, options.reference_motion, friction
         )
         for robot, task, engine, law in product(robots, tasks, engines, laws)
@@ -146,7 +150,7 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
 
 
 def _compare(
-    cases: list[Case],
+    cases: list[Experiment],
     options: argparse.Namespace,
     folder: Path,
     console: Console,
@@ -154,7 +158,7 @@ def _compare(
 ) -> Report:
     run = RUNNERS[options.over]
     with progress(console, 'runs', len(cases)) as advance:
-        answers = observe_cases(cases, progress=advance, run=run, work=work)
+        answers = observe_all(cases, progress=advance, record=run, work=work)
     measures, courses = zip(*answers, strict=True)
     if options.law_pictures:
         for law in dict.fromkeys(case.law for case in cases):
@@ -164,7 +168,11 @@ def _compare(
 
 
 def _sweep(
-    options: argparse.Namespace, case: Case, laws: Sequence[str], console: Console, work: Work
+    options: argparse.Namespace,
+    case: Experiment,
+    laws: Sequence[str],
+    console: Console,
+    work: Work,
 ) -> Report:
     values = swept_values(options.sweep, options.values)
     run = RUNNERS[options.over]
@@ -176,23 +184,23 @@ def _sweep(
 def _monte_carlo(
     folder: Path,
     options: argparse.Namespace,
-    case: Case,
+    case: Experiment,
     laws: Sequence[str],
     console: Console,
     work: Work,
 ) -> Report:
-    keep = None
+    case, keep = replace(case, seed=options.seed), None
     if options.parquet:
-        keep = parquet_writer(folder / 'arms', case, laws, options.seed, options.resume)
+        keep = parquet_writer(folder / 'arms', case, laws, options.resume)
     with progress(console, 'arms', options.samples * len(laws)) as advance:
-        given = options.samples, options.seed, None, options.workers, advance, work, keep
+        given = options.samples, options.workers, advance, work, keep
         return monte_carlo_report(run_monte_carlo(case, laws, *given), case)
 
 
-def _possible(case: Case) -> bool:
+def _possible(case: Experiment) -> bool:
     """Whether the robot can do the task ('all' leaves out what it cannot)."""
     try:
-        task_of(case, case.load())
+        _ = case.load().task
     except ArmError:
         if case.task != 'cube':
             raise

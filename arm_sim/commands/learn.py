@@ -9,12 +9,9 @@ from typing import Any
 
 from rich.console import Console
 
-from arm_controllers.laws import Law, law_class
-from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import in_range, one_of
-from arm_dynamics.model_error import with_error
 from arm_sim.experiments.executors import executor, ordered
-from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts, track
 from arm_sim.loop.picture import PASSES, passes_figure
@@ -22,9 +19,9 @@ from arm_sim.loop.report import write_json
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
 from arm_sim.refusals import exit_code
-from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters, plant_class
-from arm_sim.tasks import make_task, task_names
+from arm_sim.robot import model_error_of
+from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.tasks import task_names
 
 _ERRORS = (
     '{mass_scale: [1.05]}',
@@ -44,7 +41,7 @@ class Course:
         error: how the arm differs from what the law knows, in YAML.
         passes: their number.
         cutoff: of what is learnt [Hz].
-        imperfections: of the loop.
+        sensors: of the arm.
     """
 
     robot: str
@@ -53,7 +50,7 @@ class Course:
     error: str
     passes: int
     cutoff: float
-    imperfections: Imperfections
+    sensors: SensorParameters
 
     @property
     def name(self) -> str:
@@ -62,23 +59,17 @@ class Course:
 
     def errors(self) -> list[dict[str, float]]:
         """Return RMS and maximum of the tip's error [mm] of each pass."""
-        robot = Robot.load(self.robot)
-        error = model_error_of(self.error, '--error', robot.model)
-        law, engine = self._law(robot), plant_class('mujoco')
-        drives = read_fields(PlantParameters, robot.parameters('simulator'))
-        drives = replace(drives, actuator=ACTUATOR_FOR[law.command_interface])
-        plant, task = engine(with_error(robot.model, error), drives), make_task(self.task, robot)
-        laws, noise = (law, self._law(robot)), self.imperfections
-        records = repeated(task, laws, plant, self.passes, noise, self.cutoff)
-        found = ((record.t, track(robot.model, record).error) for record in records)
-        return [error_facts(t, error, 1e3) for t, error in found]
-
-    def _law(self, robot: Robot) -> Law:
         name, _, level = self.law.partition(':')
-        made, told = law_class(name), robot.parameters(f'{name}_controller')
-        given = told | ({'feedforward': level} if level else {})
-        law: Law = made(robot.model, read_fields(made.Parameters, given))
-        return law
+        exact = Experiment.of_files(
+            self.robot, self.task, name, feedforward=level, sensors=self.sensors
+        )
+        model = exact.load().robot.model
+        error = model_error_of(self.error, '--error', model)
+        own = replace(exact, error=error).load()
+        plant, _ = own.plants()
+        records = repeated(own.task, own.law(), plant, self.passes, 0, self.cutoff)
+        found = ((record.t, track(model, record).error) for record in records)
+        return [error_facts(t, error, 1e3) for t, error in found]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -112,7 +103,9 @@ def _run(given: argparse.Namespace) -> None:
     one_of('--task', given.task, task_names())
     in_range('--passes', given.passes, 1, 1000)
     folder = writable_folder(given.output_dir)
-    noise = Imperfections(position_noise=given.position_noise, velocity_noise=given.velocity_noise)
+    noise = SensorParameters(
+        position_noise=given.position_noise, velocity_noise=given.velocity_noise
+    )
     courses = [
         Course(given.robot, given.task, law, error, given.passes, given.cutoff, noise)
         for error in given.error or _ERRORS

@@ -10,14 +10,17 @@ from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
 from arm_sim.refusals import exit_code
+from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import task_names
 from arm_sim.tuning.agreement import agreement_of
-from arm_sim.tuning.margins import Loop, margins_of
+from arm_sim.tuning.margins import margins_of
 from arm_sim.tuning.margins_report import facts, listing, margins_figure
 
 
@@ -61,22 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = writable_folder(options.output_dir)
     position, velocity = _noise(options.noise)
     law, _, level = options.law.partition(':')
-    loop = Loop(
-        options.robot, options.task, law, options.engine, options.config, seed=options.seed,
-        feedforward=level, natural_frequency=options.natural_frequency,
-        reference_motion=options.reference_motion,
-        friction_velocity=options.friction_velocity, delay=options.delay,
-        position_noise=position, velocity_noise=velocity,
+    experiment = Experiment.of_files(
+        options.robot, options.task, law, engine=options.engine, config=options.config,
+        seed=options.seed, feedforward=level, natural_frequency=options.natural_frequency,
+        reference_motion=options.reference_motion, friction_velocity=options.friction_velocity,
+        drives=DriveParameters(command_delay=options.delay),
+        sensors=SensorParameters(position_noise=position, velocity_noise=velocity),
     )  # fmt: skip
-    margins = margins_of(loop)
+    margins = margins_of(experiment)
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
     console.print(listing(margins).terminal())
-    agreement = agreement_of(loop, options.samples) if options.samples else None
+    agreement = agreement_of(experiment, options.samples) if options.samples else None
     if agreement is not None:
         console.print(
-            f'{options.samples} drawn arms, up to {loop.delay} periods late: '
+            f'{options.samples} drawn arms, delays up to {margins.delay} periods: '
             f'{int(agreement.unstable.sum())} unstable, '
-            f'{int((agreement.margins < 0).sum())} foretold; {agreement.share:.1%} are as foretold'
+            f'{int((agreement.margins < 0).sum())} predicted; '
+            f'{agreement.share:.1%} are as predicted'
         )
     write_json(folder / 'margins.json', facts(margins, agreement))
     save(margins_figure(margins, agreement), folder / 'margins.png')

@@ -14,6 +14,7 @@ from rich.console import Console
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_sim.experiments.executors import executor
+from arm_sim.experiments.experiment import Experiment, check_tunable
 from arm_sim.output_folder import writable_folder
 from arm_sim.progress import interruptible, progress
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
@@ -22,7 +23,6 @@ from arm_sim.tuning.gains import FREQUENCIES, GainSpace
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Effort, Margins, search, validate
 from arm_sim.tuning.survey import Surveyed, believed, survey_listing, tunable_laws, write_survey
-from arm_sim.tuning.trial import Trial
 
 
 def parser() -> argparse.ArgumentParser:
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace, command: str) -> int:
     with executor(options.workers, options.scheduler) as work:
         if every:
             return _tune_all(options, margins, effort, work, folder, console, command)
-        tuned = _tune(_trial(options, options.law), margins, effort, work, console)
+        tuned = _tune(_experiment(options, options.law), margins, effort, work, console)
     console.print(tuned.listing().terminal())
     for name in tuned.names:
         values = np.ravel(getattr(tuned.found.parameters, name))
@@ -97,30 +97,28 @@ def run(options: argparse.Namespace, command: str) -> int:
     return 0 if tuned.holds else 1
 
 
-def _trial(options: argparse.Namespace, law: str) -> Trial:
-    return Trial(
-        options.robot, options.task, law, options.engine, options.config, seed=options.seed
-    )
+def _experiment(options: argparse.Namespace, law: str) -> Experiment:
+    given = {'engine': options.engine, 'config': options.config, 'seed': options.seed}
+    return Experiment.of_files(options.robot, options.task, law, **given)
 
 
 def _tune(
-    trial: Trial, margins: Margins, effort: Effort, work: Executor, console: Console
+    experiment: Experiment, margins: Margins, effort: Effort, work: Executor, console: Console
 ) -> Tuned:
     """Search and validate."""
-    robot = trial.load()
-    trial.plant(robot)
-    shipped = trial.shipped(robot)
-    names = GainSpace(trial.law, robot.model, shipped).names
+    loaded = experiment.load()
+    model, shipped = check_tunable(loaded), loaded.law_parameters
+    names = GainSpace(experiment.law, model, shipped).names
     each = effort.arms + min(effort.edge, effort.arms)
     tries = each * (1 + len(FREQUENCIES) + effort.generations * effort.population)
     with progress(console, 'tuning', tries) as advance:
-        found = search(trial, margins, effort, work, advance)
+        found = search(experiment, margins, effort, work, advance)
     with progress(console, 'fresh arms', 2 * effort.fresh) as advance:
-        before = validate(trial, shipped, effort.fresh, work, advance)
+        before = validate(experiment, shipped, effort.fresh, work, advance)
         after = validate(
-            trial, found.parameters, effort.fresh, work, lambda n: advance(n + effort.fresh)
+            experiment, found.parameters, effort.fresh, work, lambda n: advance(n + effort.fresh)
         )
-    return Tuned(trial, margins, found, names, before, after)
+    return Tuned(experiment, margins, found, names, before, after)
 
 
 def _tune_all(
@@ -134,12 +132,12 @@ def _tune_all(
 ) -> int:
     """Tune law after law; a law that cannot be tuned has a row that says why."""
     rows = []
-    _trial(options, options.law).load()  # a robot that cannot be had is no law's fault
+    _experiment(options, options.law).load()  # a robot that cannot be had is no law's fault
     for law in tunable_laws():
         console.print(f'{law}:')
         start = time.monotonic()
         try:
-            tuned = _tune(_trial(options, law), margins, effort, work, console)
+            tuned = _tune(_experiment(options, law), margins, effort, work, console)
         except ArmError as error:
             rows.append(Surveyed(law, reason=str(error)))
             print(f'tune: {error}', file=sys.stderr)

@@ -1,1 +1,1 @@
-"""Experiments: comparisons, sweeps and Monte Carlo runs."""
+"""Experiments: a robot, a task and a law with their errors, described once and run in the loop."""

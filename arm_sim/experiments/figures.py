@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from arm_dynamics.checks import Array
 from arm_sim import pictures
-from arm_sim.experiments.cases import Case
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import SWEEPS, Sweep
 from arm_sim.loop.measures import Measures
@@ -18,7 +18,7 @@ _SMALLEST = 1e-5  # errors below it are not shown [mm]
 _ROUNDING = 1e-9  # errors below it are not told apart [mm]
 
 
-def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Figure:
+def comparison_figure(cases: Sequence[Experiment], measures: Sequence[Measures]) -> Figure:
     """Return the picture: a panel per task and robot, a row per law; the best law's in blue."""
     runs = {
         (case.robot, case.task, case.law, case.engine): max(found.tracking_rms_mm, _ROUNDING)
@@ -56,7 +56,7 @@ def comparison_figure(cases: Sequence[Case], measures: Sequence[Measures]) -> Fi
     return figure
 
 
-def law_figure(law: str, cases: Sequence[Case], courses: Sequence[Array]) -> Figure:
+def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) -> Figure:
     """Return the picture of one law: its error over time beside the others', a panel per task."""
     groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
     rows = math.ceil(len(groups) / 3)

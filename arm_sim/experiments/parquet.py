@@ -1,7 +1,6 @@
 """Every arm of a Monte Carlo in Parquet files: its drawn parameters, and each law's errors."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.experiments.cases import Case
-from arm_sim.experiments.monte_carlo import Ranges
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.ranges import Ranges
 from arm_sim.output_folder import whole_file
 from arm_sim.robot import Robot
 
 
 def parquet_writer(
-    folder: Path, case: Case, laws: Sequence[str], seed: int, resume: bool
+    folder: Path, case: Experiment, laws: Sequence[str], resume: bool
 ) -> Callable[[range, Array], None]:
     """Return the `keep` of run_monte_carlo that writes a Parquet file for each chunk of arms.
 
@@ -24,9 +23,8 @@ def parquet_writer(
 
     Args:
         folder: of the files.
-        case: what is run; each file names it in its metadata.
+        case: the experiment; each file names it in its metadata.
         laws: by name, in the order of the answers.
-        seed: of the draws.
         resume: whether the files of an interrupted run stay; otherwise they are removed.
 
     Raises:
@@ -41,7 +39,7 @@ def parquet_writer(
     if not resume:
         for old in folder.glob('arms-*.parquet'):
             old.unlink()
-    robot, ranges = case.load(), Ranges()
+    robot, ranges, seed = case.load().robot, case.ranges, case.seed
     names = ('robot', 'task', 'engine', 'timestep', 'natural_frequency')
     metadata = {name: str(getattr(case, name)) for name in names}
 
@@ -71,12 +69,13 @@ def columns_of(
     """
     drawn: dict[str, list[float]] = {}
     for arm in arms:
-        error, loop = ranges.draw(robot, seed, arm)
+        error, delay, sensors = ranges.draw(robot.model, seed, arm)
         row: dict[str, Any] = {'effort_scale': error.effort_scale}
         for name in ('mass_scale', 'friction'):
             values = zip(robot.model.joint_names, getattr(error, name), strict=True)
             row |= {f'{name}_{joint}': value for joint, value in values}
-        row |= {('noise_seed' if k == 'seed' else k): x for k, x in asdict(loop).items()}
+        noise = {name: getattr(sensors, name) for name in ('position_noise', 'velocity_noise')}
+        row |= {'delay': delay, **noise, 'noise_seed': sensors.sensor_seed}
         for name, value in row.items():
             drawn.setdefault(name, []).append(value)
     count = len(arms)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from rich.markup import escape
 from rich.table import Table
 
-from arm_sim.experiments.cases import Case
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.figures import comparison_figure, monte_carlo_figure, sweep_figure
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import Sweep
@@ -75,9 +75,9 @@ class Report(NamedTuple):
         save(self.figure, folder / f'{self.name}.png')
 
 
-def comparison_report(cases: Sequence[Case], measures: Sequence[Measures]) -> Report:
+def comparison_report(cases: Sequence[Experiment], measures: Sequence[Measures]) -> Report:
     """Return the report of cases: a table per robot, task and engine, a row per law."""
-    found: dict[str, list[tuple[Case, Measures]]] = {}
+    found: dict[str, list[tuple[Experiment, Measures]]] = {}
     for case, row in zip(cases, measures, strict=True):
         group = f'{case.robot}, {case.task}, {case.engine}'
         found.setdefault(group, []).append((case, row))
@@ -90,7 +90,7 @@ def comparison_report(cases: Sequence[Case], measures: Sequence[Measures]) -> Re
     return Report('comparison', listings, rows, comparison_figure(cases, measures))
 
 
-def _comparison(title: str, group: Iterable[tuple[Case, Measures]]) -> Listing:
+def _comparison(title: str, group: Iterable[tuple[Experiment, Measures]]) -> Listing:
     laws, measures = zip(*((case.law, row) for case, row in group), strict=True)
     rms = [row.tracking_rms_mm if row.completed else math.inf for row in measures]
     rows = [[law, *_cells(row)] for law, row in zip(laws, measures, strict=True)]
@@ -106,7 +106,7 @@ def _cells(measures: Measures) -> list[str]:
     return ['-' if math.isnan(value) else format(value, style) for value, style in values]
 
 
-def sweep_report(sweep: Sweep, case: Case) -> Report:
+def sweep_report(sweep: Sweep, case: Experiment) -> Report:
     """Return the report of a sweep: RMS [mm] of every law at every value."""
     task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
     title = f'{case.robot}, {task}, {case.engine}: tracking error over {sweep.parameter}'
@@ -125,7 +125,7 @@ def sweep_report(sweep: Sweep, case: Case) -> Report:
     return Report(f'sweep_{sweep.parameter}', [listing], rows, sweep_figure(sweep, title))
 
 
-def monte_carlo_report(spreads: Sequence[Spread], case: Case) -> Report:
+def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
     """Return the report of random arms: median and 95th percentile of every law."""
     count = spreads[0].samples
     title = f'{case.robot}, {case.task}, {case.engine}: {count} random arms per law'

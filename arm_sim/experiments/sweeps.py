@@ -8,10 +8,12 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model_error import ModelError
-from arm_sim.experiments.cases import Case, observe_cases, run_case
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.work import Work
 from arm_sim.loop.record import Record
 from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.sensors import SensorParameters
 
 # What can be swept: its values where none are given, and its axis in the plot.
 SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
@@ -88,7 +90,7 @@ def _named(text: str) -> tuple[str, float]:
         raise ArmError(f'values has {text!r}; it must be {allowed}') from None
 
 
-def case_at(parameter: str, value: float | str, case: Case) -> Case:
+def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     """Return the case at one value of a swept parameter."""
     if isinstance(value, str):
         return case if value == 'exact' else case_at(*_named(value), case)
@@ -102,7 +104,8 @@ def case_at(parameter: str, value: float | str, case: Case) -> Case:
             raise ArmError(f'command_delay is {value:g}; it must be a whole number of periods')
         return replace(case, drives=DriveParameters(command_delay=round(value)))
     if parameter == 'encoder_resolution':
-        return replace(case, drives=DriveParameters(encoder_resolution=(value,) if value else ()))
+        step = (value,) if value else ()
+        return replace(case, sensors=SensorParameters(encoder_resolution=step))
     told = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
     error: dict[str, Any] = {parameter: told.get(parameter, (value,))}
     return replace(case, error=ModelError(**error))
@@ -110,12 +113,12 @@ def case_at(parameter: str, value: float | str, case: Case) -> Case:
 
 def run_sweep(
     parameter: str,
-    case: Case,
+    case: Experiment,
     laws: Sequence[str],
     values: Sequence[float | str] = (),
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
-    run: Callable[[Case], Record] = run_case,
+    run: Callable[[Experiment], Record] = record_of,
     work: Work | None = None,
 ) -> Sweep:
     """Run every law at every value.
@@ -137,6 +140,6 @@ def run_sweep(
     one_of('sweep', parameter, tuple(SWEEPS))
     chosen = tuple(values) or SWEEPS[parameter][0]
     jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
-    answers = [each for each, _ in observe_cases(jobs, workers, progress, run, work)]
+    answers = [each for each, _ in observe_all(jobs, workers, progress, run, work)]
     rms = [each.tracking_rms_mm if each.completed else np.nan for each in answers]
     return Sweep(parameter, chosen, tuple(laws), np.reshape(rms, (len(laws), len(chosen))))

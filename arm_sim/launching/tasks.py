@@ -66,18 +66,21 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
 
     `given` are the values of the arguments of `task.launch.py`.
     """
-    from arm_sim.experiments import cases, laws, over_topics  # they bring every law
+    # These modules import every law.
+    from arm_sim.experiments import over_topics
+    from arm_sim.experiments.compared_laws import compared_laws
 
     robot = Robot.load(given['robot'], given['config'])
-    case = over_topics.case_of(given, robot.model)
-    made = cases.task_of(case, robot, _table(given, case.task) | _mapping(given))
-    moving = given['start'] == 'moving'
-    simulator = over_topics.simulator_parameters(case, robot, made, moving)
-    controller = over_topics.controller_parameters(case, robot) | _believed(given, robot)
-    given = {**given, 'controller': laws.compared_laws()[case.law][0]}
+    loaded = over_topics.experiment_of(
+        given, robot, _table(given, given['task']) | _mapping(given)
+    )
+    case = loaded.experiment
+    simulator = over_topics.simulator_parameters(loaded, given['start'] == 'moving')
+    controller = over_topics.controller_parameters(loaded) | _believed(given, robot)
+    given = {**given, 'controller': compared_laws()[case.law][0]}
     # The limits in the robot's file are for controllers as they stand there, not for this design.
     design = f'{case.law}, designed for {case.natural_frequency:g} rad/s'
-    return _nodes(given, case.task, made, simulator, controller, design)
+    return _nodes(given, case.task, loaded.task, simulator, controller, design)
 
 
 def _nodes(

@@ -1,1 +1,1 @@
-"""The control loop without ROS, its record and its measures."""
+"""The closed loop: sensors, law, drives and plant of one arm or of many arms, period by period."""

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.model import RobotModel
+from arm_sim.loop.loop import Step
 from arm_sim.loop.measures import RECOVERED
 
 _ROWS, _SQUARES, _LARGEST, _LAST, _TURNS, _TURN, _JOINTS, _PEAK, _SHARE = range(9)
@@ -14,7 +14,7 @@ _ENERGY, _CHATTER, _OUTSIDE = range(9, 12)
 
 
 class BatchMeasures:
-    """An observer of run_batch that has runs.measures.Measures' numbers of every arm.
+    """An observer of a loop that has runs.measures.Measures' numbers of every arm.
 
     Attributes:
         sums: (N, 12) what has been summed up so far.
@@ -31,10 +31,9 @@ class BatchMeasures:
         self._effort = np.zeros((size, model.nv))
         self._alive = np.ones(size, dtype=bool)
 
-    def __call__(
-        self, i: int, q: Array, v: Array, reference: Reference, effort: Array, alive: Array
-    ) -> None:
-        """Sum up period i."""
+    def __call__(self, step: Step) -> None:
+        """Sum up a period."""
+        i, _, q, v, _, reference, _, effort, alive = step
         self._alive = alive
         reference_q = np.ascontiguousarray(reference.q)
         same = (reference_q == reference_q[0]).all()

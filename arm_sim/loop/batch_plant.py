@@ -59,7 +59,7 @@ class BatchPlant(ManyArms):
         every = [forward[id(own)] for own in each]
         self._forward = BatchForwardModel(chain([first], arms), every, soft)
         super().__init__(first, self._forward.size, parameters)
-        self._model = BatchModel(first)
+        self._batch_model = BatchModel(first)
         bounded = engine == 'mujoco'
         self._bounds = (first.position_lower, first.position_upper) if bounded else None
         shape = (self.size, first.nv)
@@ -67,7 +67,7 @@ class BatchPlant(ManyArms):
         self.effort = self._forward.effort
         self.reset(self.q)
 
-    def reset(self, q: ArrayLike, v: ArrayLike = 0.0) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to states q, v, each (N, n) or (n,), and forget everything else."""
         super().reset(q, v)
         self._forward.reset()
@@ -76,11 +76,13 @@ class BatchPlant(ManyArms):
         """Hold commands (N, n) on the joints over one control period."""
         p = self.parameters
         self._note_beyond()
-        if not self._wrenches:
+        if not self.wrenches:
             self._advance(command, p.control_decimation)
             return
         for _ in range(p.control_decimation):
-            pushes = [self._model.wrench_torque(self.q, w, f) for f, w in self._wrenches.items()]
+            pushes = [
+                self._batch_model.wrench_torque(self.q, w, f) for f, w in self.wrenches.items()
+            ]
             self._pushes[:] = sum(pushes)
             self._advance(command, 1)
         self._pushes[:] = 0.0

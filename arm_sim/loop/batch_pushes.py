@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_sim.loop.closed_loop import Push
+from arm_sim.loop.events import Push
 from arm_sim.loop.many_arms import ManyArms
 
 

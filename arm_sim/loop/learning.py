@@ -1,7 +1,6 @@
 """Learning by repetition: what one pass lacked in effort is feedforward in the next one."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from arm_controllers.laws import Law
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.loop.goals import with_efforts
 from arm_sim.loop.record import JointStates, Record
 from arm_sim.simulation.plant import PlantParameters
@@ -57,7 +55,7 @@ class Learner:
         """Take what is believed of the loop, and what it follows for so many control periods.
 
         Args:
-            law: like the one in the loop, with the model that it believes in; it is used up.
+            law: the law of the loop, with the model that it believes in.
             plant: the believed drives and steps.
             reference_function: writes the reference of a time [s] from the start of the passes.
             steps: control periods of a pass.
@@ -197,23 +195,27 @@ def with_effort(
 
 def repeated(
     task: Any,
-    laws: tuple[Law, Law],
+    law: Law,
     plant: Any,
     passes: int,
-    imperfections: Imperfections | None = None,
+    seed: int = 0,
     cutoff: float = 0.0,
 ) -> Iterator[Record]:
     """Yield the records of a task's passes without ROS; each starts on the reference.
 
-    `laws` are two of the same: one for the loop, one for the learner. Every pass has noise of its
-    own.
+    Args:
+        task: what every pass does.
+        law: of the loop; the learner asks it what it lacks on the reference.
+        plant: with the sensors' noise.
+        passes: their number.
+        seed: of the noise in the first pass; every pass has noise of its own.
+        cutoff: low-pass of what is learnt [Hz]; 0: none.
     """
     period_ns = plant.parameters.period_ns
     steps = round(task.duration * 1e9 / period_ns)
-    learner = Learner(laws[1], plant.parameters, task.reference, steps, cutoff)
+    learner = Learner(law, plant.parameters, task.reference, steps, cutoff)
     follow = task.reference
     for number in range(passes):
-        noise = imperfections and replace(imperfections, seed=imperfections.seed + number)
-        record = task.run(laws[0], plant, None, noise, follow)
+        record = task.run(law, plant, None, follow, seed + number)
         yield record
         follow = with_effort(task.reference, learner.efforts(record), period_ns * 1e-9)

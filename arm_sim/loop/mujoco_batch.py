@@ -61,9 +61,10 @@ class MujocoBatch(ManyArms):
         self.effort = np.zeros(self.q.shape)
         self.reset(models[0].neutral())
 
-    def reset(self, q: ArrayLike, v: ArrayLike = 0.0) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to states q, v, each (N, n) or (n,), and forget everything else."""
-        q, v = np.array(q, dtype=float), np.array(v, dtype=float)  # they may be what is reset
+        q = np.array(q, dtype=float)  # it may be the array that is reset
+        v = None if v is None else np.array(v, dtype=float)
         self._batch.reset(stage=_NONE)
         super().reset(q, v)
         if self.parameters.actuator == 'servo':
@@ -74,11 +75,11 @@ class MujocoBatch(ManyArms):
         """Hold commands (N, n) on the joints over one control period."""
         self._ctrl[:] = command
         count = self.parameters.control_decimation
-        if not self._wrenches:
+        if not self.wrenches:
             self._batch.step(nstep=count)
-        for _ in range(count if self._wrenches else 0):
+        for _ in range(count if self.wrenches else 0):
             self._batch.forward(stage=_POSITION)
-            for frame, wrench in self._wrenches.items():
+            for frame, wrench in self.wrenches.items():
                 body = self._body(frame)
                 force, arm = wrench[..., :3], self._origin[:, body] - self._centre[:, body]
                 self._applied[:, body, :3] = force

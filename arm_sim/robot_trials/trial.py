@@ -12,7 +12,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.model import RobotModel
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters, check_model
 

@@ -97,7 +97,7 @@ class StateOutput:
         """Publish the present state."""
         simulation, state = self._simulation, self._state
         plant, time_ns = simulation.plant, simulation.time_ns
-        state.position[:], state.velocity[:] = plant.measured_q, plant.measured_v
+        state.position[:], state.velocity[:] = plant.measured[:2]
         state.effort[:] = plant.effort
         self._shown = state.serialized(time_ns)
         self.show_again()

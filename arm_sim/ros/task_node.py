@@ -18,7 +18,7 @@ from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, Stepping, parameter
 from arm_dynamics.robots import ArmParameters, RobotArgument
-from arm_sim.loop.closed_loop import Push
+from arm_sim.loop.events import Push
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.learning import GoalLearner
 from arm_sim.loop.measures import Tracking, error_facts, track

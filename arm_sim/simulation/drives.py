@@ -1,6 +1,6 @@
-"""What stands between a command and the joints of a real arm, and between joints and readings."""
+"""Drive model: delay, jitter, rate limit and compensation between a command and the joints."""
 
-from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -10,10 +10,12 @@ from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
 
+_CHUNK = 64  # commands whose jitter is drawn together
+
 
 @dataclass(frozen=True, kw_only=True)
 class DriveParameters(DriveConvention):
-    """The drives of an arm. The default is none of it: what is commanded acts, at once."""
+    """The drives of an arm; with the defaults a command acts at once and unchanged."""
 
     compensation_scale: float = parameter(
         1.0, "factor on gravity and friction in the drives' own compensation [1]", min=0, max=10
@@ -28,20 +30,15 @@ class DriveParameters(DriveConvention):
         0, 'largest additional delay, drawn in each period [control periods]', min=0, max=1000
     )
     jitter_seed: int = parameter(0, 'random seed of the command jitter')
-    encoder_resolution: PerJoint = parameter(
-        (),
-        'step of measured positions [rad | m], which give the velocities; empty: exact',
-        above=0,
-    )
 
     def drives(self) -> dict[str, object]:
-        """Return what differs from its default, by name."""
+        """Return the parameters that differ from their defaults, by name."""
         own = [(each.name, each.default) for each in fields(DriveParameters)]
         now = {name: getattr(self, name) for name, default in own}
         return {name: now[name] for name, default in own if now[name] != default}
 
     def check_drives(self, command_interface: str, takes_goals: bool) -> None:
-        """Raise ArmError for what drives with this command have no use for."""
+        """Raise ArmError for parameters without meaning for drives with this command."""
         told = self.drives()
         if told and takes_goals:
             raise ArmError(f'{next(iter(told))}: a motion model has no drives')
@@ -60,61 +57,75 @@ class DriveParameters(DriveConvention):
 
 
 class Drives:
-    """Passes commands on to the joints: late, no faster than it can, with what it adds itself.
+    """The drives of N arms; every arm has its own numbers and random stream.
+
+    Commands never overtake each other; before `command_delay` periods the first command acts.
 
     Attributes:
-        model: what they know of the arm.
+        model: the drives' model of the arm, for compensation.
     """
 
-    def __init__(self, model: RobotModel, parameters: DriveParameters, period: float):
-        """`period` [s] is that of commands."""
-        p, names = parameters, model.joint_names
-        self.model, self._parameters, self._period = model, p, period
-        self._step: Array | None = None
-        if p.encoder_resolution:
-            self._step = per_joint('encoder_resolution', p.encoder_resolution, names, 0.0, True)
-        self._seen = np.zeros(model.nv)
-        self._most: Array | None = None
-        if p.effort_rate_limit:
-            rate = per_joint('effort_rate_limit', p.effort_rate_limit, names, 0.0, True)
-            self._most = rate * period
-        self._sent: deque[Array] = deque(maxlen=1 + p.command_delay + p.command_jitter)
+    def __init__(self, model: RobotModel, parameters: Sequence[DriveParameters], period: float):
+        """Take the parameters of each arm, which alone may compensate; `period` [s] of control.
+
+        Raises:
+            ArmError: a wrong count of numbers.
+        """
+        size, names = len(parameters), model.joint_names
+        self.model, self._parameters = model, parameters
+
+        def rate(p: DriveParameters) -> Array:
+            if not p.effort_rate_limit:
+                return np.full(model.nv, np.inf)
+            return per_joint('effort_rate_limit', p.effort_rate_limit, names, 0.0, True)
+
+        self._most = np.array([rate(p) for p in parameters]) * period
+        self._limited = bool(np.isfinite(self._most).any())
+        self._delay = np.array([p.command_delay for p in parameters])
+        self._jitter = np.array([p.command_jitter for p in parameters])
+        self._sent = np.zeros((1 + int((self._delay + self._jitter).max()), size, model.nv))
+        self._arms = np.arange(size)
         self.reset()
 
-    def reset(self) -> None:
-        """Begin anew: nothing is under way, the draws are those of the beginning."""
-        self._random = np.random.default_rng(self._parameters.jitter_seed)
+    def reset(self, seed: int | None = None) -> None:
+        """Start again: no command is pending, the random streams begin again.
+
+        `seed`: of the first arm, the next arm has one more; None: those of the parameters.
+        """
+        own = [p.jitter_seed for p in self._parameters]
+        seeds = own if seed is None else range(seed, seed + len(own))
+        self._streams = [np.random.default_rng(each) for each in seeds]
+        self._drawn = 0
         self.release()
 
     def release(self) -> None:
-        """Forget what is under way. The first command after it acts at once."""
-        self._sent.clear()
-        self._age = 0
+        """Forget the pending commands; the next command acts at once."""
+        self._count, self._age = 0, np.zeros(len(self._arms), dtype=int)
         self._last: Array | None = None
 
     def effect(self, command: Array, q: Array, v: Array) -> Array:
-        """Return what acts on the joints (n,) when `command` (n,) is sent at the state q, v.
-
-        Commands never overtake each other; before `command_delay` periods the first one acts.
-        """
-        p, sent = self._parameters, self._sent
-        sent.append(command.copy())
-        late = p.command_delay
-        if p.command_jitter:
-            late += int(self._random.integers(p.command_jitter + 1))
-        self._age = min(late, self._age + 1, len(sent) - 1)
-        acting = sent[-1 - self._age]
-        if self._most is not None:
+        """Return the commands (N, n) that act when these are sent at the states q, v (N, n)."""
+        sent, i = self._sent, self._count
+        sent[i % len(sent)] = command
+        late = self._delay + self._more() if self._jitter.any() else self._delay
+        self._age = np.minimum(np.minimum(late, self._age + 1), i)
+        acting = sent[(i - self._age) % len(sent), self._arms]
+        if self._limited:
             if self._last is not None:
                 acting = np.clip(acting, self._last - self._most, self._last + self._most)
             self._last = acting
+        self._count = i + 1
+        p = self._parameters[0]
         if p.compensates:
-            acting = acting + p.compensation_scale * p.added(self.model, q, v)
-        return acting
+            acting = acting + p.compensation_scale * p.added(self.model, q[0], v[0])
+        return np.ascontiguousarray(acting)
 
-    def read(self, q: Array, v: Array, moved: bool = True) -> tuple[Array, Array]:
-        """Return the state (n,), (n,) as it is measured; v as it is unless the arm has moved."""
-        if self._step is None:
-            return q, v
-        before, self._seen = self._seen, np.rint(q / self._step) * self._step
-        return self._seen, (self._seen - before) / self._period if moved else v.copy()
+    def _more(self) -> Array:
+        """Return the additional periods (N,) of this command."""
+        k = self._drawn % _CHUNK
+        self._drawn += 1
+        if k == 0:
+            pairs = zip(self._streams, self._jitter, strict=True)
+            self._table = np.array([rng.integers(most + 1, size=_CHUNK) for rng, most in pairs])
+        more: Array = self._table[:, k]
+        return more

@@ -1,6 +1,6 @@
 """The physics engines: what each offers the simulator, and the parameters that all share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_controllers.laws import law_class, law_names
+from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
 from arm_sim.simulation.drives import DriveParameters, Drives
+from arm_sim.simulation.sensors import SensorParameters, Sensors
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
 COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
@@ -24,7 +26,7 @@ MODEL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class PlantParameters(Stepping, Surroundings, DriveParameters):
+class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters):
     """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
 
     actuator: str = parameter(
@@ -52,11 +54,10 @@ class PlantParameters(Stepping, Surroundings, DriveParameters):
 
 
 class Plant:
-    """A simulated arm. Arrays are (n,), in the order of `joint_names`.
+    """A simulated arm with its drives and sensors. Arrays are (n,), in the order of `joint_names`.
 
-    An engine is built as plant(model, plant.Parameters(...)); those of another engine, or of every
-    plant, serve with its own defaults beside them. Its constructor sets q, v, effort and resets.
-    It steps by `act`.
+    An engine is built as plant(model, plant.Parameters(...)); parameters of another engine serve
+    as well. Its constructor sets q, v, effort and resets. It steps by `act`.
 
     Attributes:
         joint_names: the moving joints.
@@ -65,37 +66,50 @@ class Plant:
         takes_goals: whether it moves by a control law of its own, so that the simulator takes
             trajectory goals for it where no controller commands.
         has_contacts: whether its links can touch something.
-        wrenches: what pushes on it now, (6,) by frame.
+        arms: leading axes of all arrays; () for one arm.
+        wrenches: the external wrenches now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
-        measured_q, measured_v: the state as its encoders read it; views as well.
-        notes: what a user should know of it, a line each.
+        measured: the state as the sensors report it.
+        beyond: whether the state has left what the engine models.
+        seed: of drives and sensors from the next reset on; None: the seeds of the parameters.
+        notes: facts that a user should know, a line each.
     """
 
     Parameters: ClassVar[type[PlantParameters]] = PlantParameters
     takes_goals = False
     has_contacts = False
+    arms: tuple[int, ...] = ()
+    beyond: Any = False
+    seed: int | None = None
     q: Array
     v: Array
     effort: Array
-    measured_q: Array
-    measured_v: Array
+    measured: Measurement
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
             parameters = self.Parameters(**vars(parameters))
         if parameters.contacts and not self.has_contacts:
             raise ArmError('contacts is true; only engine mujoco has contacts')
-        self.parameters: Any = parameters
+        self._set_up(model, [parameters])
+
+    def _set_up(self, model: RobotModel, each: Sequence[PlantParameters]) -> None:
+        """Take a model and the parameters of each arm; make the drives and the sensors."""
+        self.parameters: Any = each[0]
         self.joint_names = model.joint_names
-        self.command_interface = COMMAND_INTERFACE[parameters.actuator]
+        self.command_interface = COMMAND_INTERFACE[self.parameters.actuator]
         self.notes = model.notes
         self._model = model
         self.wrenches: dict[str, Array] = {}
-        parameters.check_drives(self.command_interface, self.takes_goals)
-        self._drives: Drives | None = None
-        if parameters.drives():
-            self._drives = Drives(model, parameters, parameters.period_ns * 1e-9)
+        for one in each:
+            one.check_drives(self.command_interface, self.takes_goals)
+        period = self.parameters.period_ns * 1e-9
+        drives, sensors = any(one.drives() for one in each), not all(one.exact for one in each)
+        if sensors and self.takes_goals:
+            raise ArmError('sensors: a motion model has exact sensors')
+        self._drives = Drives(model, each, period) if drives else None
+        self._sensors = Sensors(each, model.joint_names, period) if sensors else None
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
@@ -103,63 +117,73 @@ class Plant:
         self.q[:] = q
         self.v[:] = 0.0 if v is None else v
         self.effort[:] = 0.0
-        self.measured_q, self.measured_v = self.q, self.v
+        self.measured = Measurement(self.q, self.v)
         if self._drives is not None:
-            self._drives.reset()
-            self._measure(self._drives, moved=False)
+            self._drives.reset(self.seed)
+        if self._sensors is not None:
+            self._measure(self._sensors.reset(*self._rows(), self.seed))
 
     def go_on_from(self, before: 'Plant') -> None:
-        """Take over the state of another plant of the arm: its wrenches, and its drives."""
+        """Take over state, wrenches, drives and sensors of another plant of the arm."""
         self.reset(before.q, before.v)
         for frame, wrench in before.wrenches.items():
             self.apply_wrench(frame, wrench)
-        if before._drives is not None:
-            self._drives = before._drives
-            self.measured_q, self.measured_v = before.measured_q, before.measured_v
+        self._drives, self._sensors = before._drives, before._sensors
+        if self._sensors is not None:
+            self.measured = before.measured
 
     def drives_know(self, model: RobotModel) -> None:
-        """Tell the drives what they take the arm for: without a payload, say."""
+        """Give the drives their model of the arm, for example without a payload."""
         if self._drives is not None:
             self._drives.model = model
 
     def step(self, command: Array) -> None:
-        """Send `command` (n,) to the drives, which hold what they make of it over one period.
+        """Send `command` (n,) to the drives, which act on the joints over one control period.
 
         A control period has `control_decimation` integration steps. One that `takes_goals` takes
         references (2, 3, n) as well: position, velocity and acceleration at the start and the end
         of the period.
         """
-        drives = self._drives
-        if drives is None:
-            self.act(command)
-            return
-        self.act(drives.effect(command, self.q, self.v))
-        self._measure(drives)
+        if self._drives is not None:
+            sent = command.reshape(-1, command.shape[-1])
+            command = self._drives.effect(sent, *self._rows()).reshape(command.shape)
+        self.act(command)
+        if self._sensors is not None:
+            self._measure(self._sensors.read(*self._rows()))
 
     def brake(self, command: Array) -> None:
-        """Hold `command` (n,) over one period without delay or addition: by the drives' own."""
+        """Hold `command` (n,) over one period, without delay or compensation of the drives."""
         self.act(command)
         if self._drives is not None:
             self._drives.release()
-            self._measure(self._drives)
+        if self._sensors is not None:
+            self._measure(self._sensors.read(*self._rows()))
 
     def act(self, command: Array) -> None:
         """Hold `command` (n,) on the joints over one control period."""
         raise NotImplementedError
 
-    def _measure(self, drives: Drives, moved: bool = True) -> None:
-        self.measured_q, self.measured_v = drives.read(self.q, self.v, moved)
+    def _rows(self) -> tuple[Array, Array]:
+        """Return q and v with a row per arm (N, n)."""
+        n = len(self.joint_names)
+        return self.q.reshape(-1, n), self.v.reshape(-1, n)
+
+    def _measure(self, rows: Measurement) -> None:
+        """Keep a reading (N, n) with the leading axes of this plant."""
+        q, v, *_ = rows
+        self.measured = Measurement(q.reshape(self.q.shape), v.reshape(self.v.shape))
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
-        """Push on a frame until told otherwise.
+        """Apply a wrench to a frame until the next call for this frame.
 
         Args:
             frame: name of a link.
             wrench: (6,) force [N] and torque [N.m] at the frame's origin, in base-aligned axes;
-                zeros end it.
+                zeros end it. Of N arms also (N, 6).
         """
         self._model.frame_id(frame)
-        wrenches = {**self.wrenches, frame: finite(f'wrench on {frame!r}', wrench, (6,))}
+        shape = (6,) if np.ndim(wrench) == 1 else (*self.arms, 6)
+        wrenches = {**self.wrenches, frame: finite(f'wrench on {frame!r}', wrench, shape)}
         self._set_wrenches({name: each for name, each in wrenches.items() if each.any()})
 
     def _set_wrenches(self, wrenches: dict[str, Array]) -> None:

@@ -20,10 +20,11 @@ from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.plugins import PluginRegistry
-from arm_sim.loop.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.loop.events import Push, replacement
 from arm_sim.loop.goals import goal_of, led_in, sampled
 from arm_sim.loop.measures import Tracking, summarize
 from arm_sim.loop.record import Record
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import Plant
@@ -172,18 +173,22 @@ class Task:
         law: Law,
         plant: Plant,
         later: Plant | None = None,
-        imperfections: Imperfections | None = None,
         reference: ReferenceFunction | None = None,
+        seed: int | None = None,
     ) -> Record:
-        """Run a law on a plant in lock-step, without ROS.
+        """Run a law on a plant in the loop, without ROS.
 
-        `later`: the plant without the payload, from `drop_at` on; `reference`: not the task's own.
+        Args:
+            law, plant: with the same command interface.
+            later: the plant without the payload, from `drop_at` on.
+            reference: in place of the task's own.
+            seed: of sensors and drives; None: the seeds of the plant's parameters.
         """
         events = self.push.events() if self.push else []
         if later is not None and self.drop_at is not None:
             events.append(replacement(self.drop_at, later))
         follow = reference or self.reference
-        return run_closed_loop(plant, law, follow, self.duration, events, imperfections)
+        return run_closed_loop(plant, law, follow, self.duration, events, seed=seed)
 
     def scene(self, error: ModelError, moving: bool, period_ns: int) -> dict[str, Any]:
         """Return what the simulator is told of the task, on an arm with an error.

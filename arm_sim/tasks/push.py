@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.loop import closed_loop
+from arm_sim.loop import events
 from arm_sim.tasks import Task
 
 
@@ -36,7 +36,7 @@ class Push(Task):
         """Set who pushes."""
         p = self.parameters
         wrench = (*p.force, 0.0, 0.0, 0.0)
-        self.push = closed_loop.Push(self.robot.model.tip_frame, wrench, p.begin, p.end)
+        self.push = events.Push(self.robot.model.tip_frame, wrench, p.begin, p.end)
         self.event = p.end
         self.duration = p.duration
 

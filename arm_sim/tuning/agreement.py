@@ -6,25 +6,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
-from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.experiments.monte_carlo import tabulated
-from arm_sim.loop.batch_loop import run_batch
-from arm_sim.loop.batch_measures import BatchMeasures
+from arm_dynamics.model_error import with_error
+from arm_sim.experiments.drawn_arms import run_batch, tabulated
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.loop.closed_loop import Imperfections
-from arm_sim.tasks import make_task
-from arm_sim.tuning.margins import Loop, course_of
-from arm_sim.tuning.trial import SHAKING
+from arm_sim.loop.loop import Step
+from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.tuning.candidates import SHAKING
+from arm_sim.tuning.margins import course_of
 
 _NUDGE = 1e-6  # by which two runs of an arm differ at the start [rad | m]
 _LOST = 1e-4  # a small error that has come to this has grown [rad | m]
 
 
 class Agreement(NamedTuple):
-    """What was foretold and what came, of N arms.
+    """What was predicted and what came, of N arms.
 
     Attributes:
         margins: (N,) from end to end of the task [1/s].
@@ -42,62 +40,54 @@ class Agreement(NamedTuple):
         return float(np.mean((self.margins < 0.0) == self.unstable))
 
 
-def agreement_of(loop: Loop, samples: int) -> Agreement:
-    """Draw arms as the Monte Carlo does, with a delay up to the loop's; foretell, and run them.
+def agreement_of(experiment: Experiment, samples: int) -> Agreement:
+    """Draw arms as the Monte Carlo does, with a delay up to the loop's; predict, and run them.
 
     Each arm runs once with noise, for its tracking error, and twice without, once nudged by 1e-6
     rad: it is unstable if these two part, to 1e-4 rad at some time or to more than the nudge at
     the end, or if they shake as `tune` has it. What noise alone shakes is stable: a law that it
-    drives to the torque limits in every other period is no longer the loop that was foretold.
+    drives to the torque limits in every other period is no longer the loop that was predicted.
     """
-    robot = loop.load()
-    ranges = replace(loop.ranges, delay=loop.delay)
-    draws = [ranges.draw(robot, loop.seed, i) for i in range(samples)]
-    arms = [with_error(robot.model, error) for error, _ in draws]
-    given = [imperfections for _, imperfections in draws]
-    foretold = course_of(loop, arms).margins([each.delay for each in given])
-    quiet = [Imperfections(delay=each.delay) for each in given]
+    delay = experiment.drives.command_delay
+    loaded = replace(experiment, drives=replace(experiment.drives, command_delay=0)).load()
+    robot, task = loaded.robot, loaded.task
+    ranges = replace(experiment.ranges, delay=delay)
+    draws = [ranges.draw(robot.model, experiment.seed, i) for i in range(samples)]
+    quiet = [draw._replace(sensors=SensorParameters()) for draw in draws]
+    arms = [with_error(robot.model, draw.error) for draw in draws]
+    predicted = course_of(experiment, arms).margins([draw.delay for draw in draws])
 
-    task = make_task(loop.task, robot)
-    loaded = [with_error(each, ModelError(payload=task.payload)) for each in arms]
-    plant = BatchPlant(loaded * 3, loop.plant_of(robot), loop.engine)
-    period = plant.parameters.period_ns * 1e-9
-    measures = BatchMeasures(robot.model, 3 * samples, period)
-    apart = _Apart(samples, round(task.duration / period))
+    plant, _ = loaded.batch(draws + quiet * 2, make=BatchPlant)
+    apart = _Apart(samples, round(task.duration * 1e9 / plant.parameters.period_ns))
 
     def nudge(plant: BatchPlant) -> BatchPlant:
         plant.q[2 * samples :] += _NUDGE
         return plant
 
-    alive, _ = run_batch(
-        plant, loop.make(robot, BatchModel(robot.model)), tabulated(task.reference),
-        task.duration, [measures, apart], [(0.0, nudge)],
-        given + quiet * 2,
-    )  # fmt: skip
-    found = measures.results()
+    law, follow = loaded.batch_law(BatchModel(robot.model)), tabulated(task.reference)
+    run = run_batch(task, law, plant, [(0.0, nudge)], [apart], follow)
+    alive, found = run.alive, run.measures
     limit = robot.model.effort_limit
     scale = np.sqrt(np.mean(np.where(np.isfinite(limit), limit, 0.0) ** 2)) or 1.0
     first = slice(samples, 2 * samples)
     shakes = ~alive[first] | ~(found['chatter_nm'][first] / scale < SHAKING)
     rms = np.nan_to_num(found['tracking_rms_mm'][:samples], nan=np.inf)
-    return Agreement(foretold, shakes | apart.grew, rms)
+    return Agreement(predicted, shakes | apart.grew, rms)
 
 
 class _Apart:
-    """An observer of run_batch: how far the last `count` arms are from as many before them."""
+    """An observer of a loop: how far the last `count` arms are from as many before them."""
 
     def __init__(self, count: int, periods: int):
         self._count, self._periods = count, periods
         self._most, self._end = np.zeros((2, count))
 
-    def __call__(
-        self, i: int, q: Array, v: Array, reference: Reference, effort: Array, alive: Array
-    ) -> None:
-        """Look at the state of period i."""
-        size = self._count
+    def __call__(self, step: Step) -> None:
+        """Compare the states of a period."""
+        size, q = self._count, step.q
         distance = np.abs(q[-size:] - q[-2 * size : -size]).max(axis=1)
         np.fmax(self._most, distance, out=self._most)
-        if i >= 0.9 * self._periods:
+        if step.number >= 0.9 * self._periods:
             np.fmax(self._end, distance, out=self._end)
 
     @property

@@ -1,73 +1,26 @@
 """How far a loop is from instability, along a task: for what is believed, and for what may be."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_controllers.adapted_law import adapted_law
-from arm_controllers.discrete_motion import MOTIONS
-from arm_controllers.known_friction import FRICTION_VELOCITIES
-from arm_controllers.laws import Law, law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.parameters import parameter
-from arm_sim.experiments.monte_carlo import tabulated
+from arm_sim.experiments.drawn_arms import tabulated
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment, check_tunable
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.tasks import make_task
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.linear_law import WARM_UP, LinearLaw, linear_law
 from arm_sim.tuning.linear_loop import ClosedLoops, LinearArms, end_to_end, linear_arms
-from arm_sim.tuning.trial import Trial
 
 _INSTANTS = 25  # of a task at which the loop is looked at
 _MORE = 8  # periods of delay on top that are tried
 FACTORS = np.geomspace(0.25, 4.0, 17)  # of all inertials, the middle one is 1
-
-
-@dataclass(frozen=True)
-class Loop(Trial):
-    """A law on an arm along a task, with what is between them."""
-
-    feedforward: str = ''  # level of a servo; empty: as in the files
-    natural_frequency: float = parameter(
-        0.0, 'natural frequency of the law [rad/s]; 0: gains of the files', min=0, max=1e4
-    )
-    reference_motion: str = parameter('continuous', 'reference motion of the law', one_of=MOTIONS)
-    friction_velocity: str = parameter(
-        'measured', 'velocity of the friction compensation', one_of=FRICTION_VELOCITIES
-    )
-    delay: int = parameter(0, 'delay of commands [control periods]', min=0, max=50)
-    position_noise: float = parameter(0.0, 'standard deviation of positions [rad | m]', min=0)
-    velocity_noise: float = parameter(0.0, 'standard deviation of velocities [rad/s | m/s]', min=0)
-
-    def gains(self, robot: Robot) -> Any:
-        """Return the law's parameters."""
-        law = law_class(self.law)
-        level = {'feedforward': self.feedforward} if self.feedforward else {}
-        if not self.natural_frequency:
-            return replace(self.shipped(robot), **level)
-        if law.designed is None:
-            raise ArmError(f'law {self.law!r} has no design; leave natural_frequency out')
-        return replace(
-            law.designed(robot.model, robot.start, self.natural_frequency, 1.0), **level
-        )
-
-    def plant_of(self, robot: Robot) -> PlantParameters:
-        """Return the plant's parameters; a servo's gains are the law's."""
-        plant, gains = self.plant(robot), self.gains(robot)
-        if plant.actuator == 'servo':
-            plant = replace(plant, servo_kp=gains.servo_kp, servo_kd=gains.servo_kd)
-        return plant
-
-    def make(self, robot: Robot, model: Any) -> Law:
-        """Return the law with a model of one arm or of many."""
-        motion = self.friction_velocity, self.reference_motion
-        return adapted_law(law_class(self.law), model, self.gains(robot), *motion)
 
 
 class Course(NamedTuple):
@@ -104,24 +57,40 @@ class Course(NamedTuple):
         return found
 
 
-def course_of(loop: Loop, models: Sequence[RobotModel]) -> Course:
-    """Return the loops of arms that are not quite the one that the law knows.
+def linear_plant(loaded: LoadedExperiment) -> PlantParameters:
+    """Return the plant's parameters without delay and noise, which the loops have of their own.
+
+    Raises:
+        ArmError: drives or sensors that are not linear.
+    """
+    plant = loaded.plant_parameters()
+    for name in plant.drives():
+        if name != 'command_delay':
+            raise ArmError(f'{name}: margins are of arms without such drives; --delay is a delay')
+    exact: dict[str, Any] = vars(SensorParameters()) | {'command_delay': 0}
+    for name in ('encoder_resolution', 'sensor_delay', 'dropout'):
+        if getattr(plant, name) != exact[name]:
+            raise ArmError(f'{name}: margins are of arms without such sensors')
+    return replace(plant, **exact)
+
+
+def course_of(experiment: Experiment, models: Sequence[RobotModel]) -> Course:
+    """Return the loops of arms that differ from the one that the law knows.
 
     Raises:
         ArmError: no such law, robot or task, or a task that is too short.
     """
-    robot = loop.load()
-    task, model = make_task(loop.task, robot), robot.model
+    own = experiment.load()
+    task, model = own.task, check_tunable(own)
     loaded = [with_error(each, ModelError(payload=task.payload)) for each in models]
-    told = loop.plant_of(robot)
-    for name in told.drives():
-        raise ArmError(f'{name}: margins are of arms without such drives; --delay is a delay')
-    plant = BatchPlant(loaded, told, loop.engine)
+    plant = BatchPlant(loaded, linear_plant(own), experiment.engine)
     period = plant.parameters.period_ns * 1e-9
-    law, follow = loop.make(robot, model), tabulated(task.reference)
+    law, follow = own.law(), tabulated(task.reference)
     last = round(task.duration / period) - 1
     if last < WARM_UP + _INSTANTS:
-        raise ArmError(f'task {loop.task!r} lasts {task.duration:g} s: too short for margins')
+        raise ArmError(
+            f'task {experiment.task!r} lasts {task.duration:g} s: too short for margins'
+        )
     part = (last - WARM_UP) / _INSTANTS
     instants = (WARM_UP + part * (np.arange(_INSTANTS) + 0.5)).astype(int)
     laws, arms, jacobians, reference = [], [], [], Reference(model.nv)
@@ -138,7 +107,9 @@ class Margins(NamedTuple):
     """What is known of a loop beforehand.
 
     Attributes:
-        loop: what was asked.
+        experiment: whose loop it is.
+        delay: of the commands [control periods].
+        sensors: whose noise the loop has.
         period: of control [s].
         times: (k,) instants of the task [s].
         along: (k, d) margin [1/s] of the loop as it is at each, by delay, 0 periods and more.
@@ -146,7 +117,9 @@ class Margins(NamedTuple):
         tip_mm, chatter_nm: what the noise makes of the tip's error and the torque's change.
     """
 
-    loop: Loop
+    experiment: Experiment
+    delay: int
+    sensors: SensorParameters
     period: float
     times: Array
     along: Array
@@ -157,24 +130,24 @@ class Margins(NamedTuple):
     @property
     def margin(self) -> float:
         """How fast small errors die from end to end of the task [1/s]; negative: they grow."""
-        return float(self.over[len(FACTORS) // 2, self.loop.delay])
+        return float(self.over[len(FACTORS) // 2, self.delay])
 
     @property
     def worst(self) -> tuple[float, float]:
         """Least margin on the way [1/s], and when [s]."""
-        now = self.along[:, self.loop.delay]
+        now = self.along[:, self.delay]
         return float(now.min()), float(self.times[now.argmin()])
 
     @property
     def more_delay(self) -> int | None:
         """Periods of delay on top with which it is stable; None: more than were tried."""
-        late = np.flatnonzero(self.over[len(FACTORS) // 2, self.loop.delay :] < 0.0)
+        late = np.flatnonzero(self.over[len(FACTORS) // 2, self.delay :] < 0.0)
         return int(late[0]) - 1 if len(late) else None
 
     @property
     def factors(self) -> tuple[float, float]:
         """Least and largest factor on all inertials, of FACTORS, around 1 that is stable."""
-        stable, middle = self.over[:, self.loop.delay] >= 0.0, len(FACTORS) // 2
+        stable, middle = self.over[:, self.delay] >= 0.0, len(FACTORS) // 2
         if not stable[middle]:
             return 1.0, 1.0
         unstable = np.flatnonzero(~stable)
@@ -183,24 +156,26 @@ class Margins(NamedTuple):
         return float(FACTORS[least]), float(FACTORS[most])
 
 
-def margins_of(loop: Loop) -> Margins:
-    """Return a loop's margins; see `course_of` for what is refused."""
-    robot = loop.load()
+def margins_of(experiment: Experiment) -> Margins:
+    """Return the margins of an experiment's loop; `course_of` says what is refused."""
+    own = experiment.load()
+    robot, plant = own.robot, own.plant_parameters()
+    own_delay = plant.command_delay
     arms = [with_error(robot.model, ModelError(mass_scale=(x,))) for x in FACTORS.tolist()]
-    course, middle = course_of(loop, arms), len(arms) // 2
+    course, middle = course_of(experiment, arms), len(arms) // 2
     along, over = [], []
-    for delay in range(loop.delay + _MORE + 1):
+    for delay in range(own_delay + _MORE + 1):
         over.append(end_to_end(course.closed(slice(None), delay), course.squarings))
         along.append([loops.margins()[0] for loops in course.closed([middle], delay)])
-    deviations = np.repeat([loop.position_noise, loop.velocity_noise], robot.model.nv)
+    deviations = np.repeat([plant.position_noise, plant.velocity_noise], robot.model.nv)
     tips, chatters = [], []
-    told = course.closed([middle], loop.delay)
+    told = course.closed([middle], own_delay)
     for loops, jacobian in zip(told, course.jacobians, strict=True):
         spread, chatter = loops.noise(deviations)
         tips.append(np.trace(jacobian @ spread[0] @ jacobian.T))
         chatters.append(chatter[0] ** 2)
     tip, shake = 1e3 * np.sqrt(np.mean(tips)), np.sqrt(np.mean(chatters))
     return Margins(
-        loop, course.period, course.times, np.array(along).T, np.array(over).T, float(tip),
-        float(shake),
+        experiment, own_delay, plant, course.period, course.times, np.array(along).T,
+        np.array(over).T, float(tip), float(shake),
     )  # fmt: skip

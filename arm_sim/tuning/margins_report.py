@@ -1,5 +1,7 @@
 """What margins tell: a table, numbers, a picture."""
 
+from dataclasses import asdict
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
@@ -15,13 +17,13 @@ _CURVES = 4  # delays that are shown along the task
 
 def listing(margins: Margins) -> Listing:
     """Return the table."""
-    loop, (least, when) = margins.loop, margins.worst
+    e, sensors, (least, when) = margins.experiment, margins.sensors, margins.worst
     ms = 1e3 * margins.period
     rows = [['margin from end to end, 1/s', f'{margins.margin:.4g}']]
     rows.append(['least on the way, 1/s', f'{least:.4g} at {when:.3g} s'])
     more = margins.more_delay
     if more is None:
-        delay = f'more than {margins.along.shape[1] - 1 - loop.delay}'
+        delay = f'more than {margins.along.shape[1] - 1 - margins.delay}'
     else:
         delay = 'none: it is unstable' if more < 0 else f'{more} ({more * ms:.3g} ms)'
     rows.append(['more delay, in periods', delay])
@@ -30,17 +32,17 @@ def listing(margins: Margins) -> Listing:
     highest = f'{high:.3g} or more' if high == FACTORS[-1] else f'{high:.3g}'
     masses = f'{lowest} to {highest}' if margins.margin >= 0 else '-'
     rows.append(['stable with masses times', masses])
-    if margins.margin >= 0 and (loop.position_noise or loop.velocity_noise):
+    if margins.margin >= 0 and (sensors.position_noise or sensors.velocity_noise):
         rows.append(['tip, RMS of what noise makes, mm', f'{margins.tip_mm:.3g}'])
         rows.append(['chatter of what noise makes, N.m', f'{margins.chatter_nm:.3g}'])
-    title = f'{loop.law} on {loop.robot}, {loop.task}: commands {loop.delay} periods late'
+    title = f'{e.law} on {e.robot}, {e.task}: commands delayed by {margins.delay} periods'
     return Listing(title, ['', ''], rows)
 
 
 def facts(margins: Margins, agreement: Agreement | None) -> dict:
     """Return the same as numbers."""
     found = {
-        'loop': vars(margins.loop) | {'ranges': vars(margins.loop.ranges)},
+        'loop': asdict(margins.experiment) | {'delay': margins.delay},
         'period_s': margins.period,
         'margin_per_s': margins.margin,
         'least_per_s': margins.worst[0],
@@ -66,8 +68,8 @@ def facts(margins: Margins, agreement: Agreement | None) -> dict:
 
 def margins_figure(margins: Margins, agreement: Agreement | None) -> Figure:
     """Return the picture: along the task, over masses and delay, and drawn arms if there are."""
-    loop = margins.loop
-    title = f'{loop.robot}, {loop.task}: {loop.law}, commands {loop.delay} periods late'
+    e = margins.experiment
+    title = f'{e.robot}, {e.task}: {e.law}, commands delayed by {margins.delay} periods'
     figure = pictures.new_figure(9.5 if agreement is None else 14.0, 4.2, title)
     axes = pictures.panels(figure, 2 if agreement is None else 3)
     _along(axes[0], margins)
@@ -79,7 +81,7 @@ def margins_figure(margins: Margins, agreement: Agreement | None) -> Figure:
 
 
 def _along(axis: Axes, margins: Margins) -> None:
-    first = margins.loop.delay
+    first = margins.delay
     for more in range(_CURVES):
         curve = margins.along[:, first + more]
         label = f'{first + more} late'
@@ -100,7 +102,7 @@ def _over(axis: Axes, margins: Margins) -> QuadMesh:
     )
     if (margins.over < 0).any() and (margins.over > 0).any():
         axis.contour(FACTORS, delays, margins.over.T, [0.0], colors=[pictures.ORANGE])
-    axis.plot(1.0, margins.loop.delay, 'o', color='black', ms=6)
+    axis.plot(1.0, margins.delay, 'o', color='black', ms=6)
     axis.set_xscale('log')
     axis.minorticks_off()
     axis.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0], ['1/4', '1/2', '1', '2', '4'])

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 
 from arm_dynamics.checks import Array
 from arm_sim import pictures
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
 from arm_sim.tuning.search import Found, Margins, Outcome
-from arm_sim.tuning.trial import Trial
 
 _SHOWN = 1000  # arms as dots
 
@@ -23,12 +23,12 @@ class Tuned(NamedTuple):
     """A tuning with its validation.
 
     Attributes:
-        trial, margins, found: what was asked, and the answer.
+        experiment, margins, found: the request, and the answer.
         names: of the parameters that were varied.
         shipped, tuned: COLUMNS (arms, 4) of fresh arms, the same ones.
     """
 
-    trial: Trial
+    experiment: Experiment
     margins: Margins
     found: Found
     names: Sequence[str]
@@ -42,7 +42,7 @@ class Tuned(NamedTuple):
 
     def listing(self) -> Listing:
         """Return the table."""
-        trial, rows = self.trial, []
+        experiment, rows = self.experiment, []
         for name, outcome in (
             ('shipped, fresh arms', Outcome.of(self.shipped)),
             ('tuned, the arms it was tuned on', self.found.outcome),
@@ -54,7 +54,7 @@ class Tuned(NamedTuple):
                 unstable,
             ])  # fmt: skip
         headings = ['gains', '95 % RMS [mm]', 'torque', 'chatter', 'unstable']
-        title = f'{trial.law} on {trial.robot}, {trial.task}, {trial.engine}'
+        title = f'{experiment.law} on {experiment.robot}, {experiment.task}, {experiment.engine}'
         return Listing(title, headings, rows, [2] if self.holds else [])
 
     def parameter_file(self) -> str:
@@ -65,11 +65,11 @@ class Tuned(NamedTuple):
             for name, value in gains.items()
         }
         # The drive's gains are the simulator's as well.
-        node = '/**' if 'servo_kp' in gains else f'{self.trial.law}_controller'
-        fresh = Outcome.of(self.tuned)
+        node = '/**' if 'servo_kp' in gains else f'{self.experiment.law}_controller'
+        fresh, e = Outcome.of(self.tuned), self.experiment
         head = (
-            f'# {self.trial.law} on {self.trial.robot}, tuned for {self.trial.task}: 95 % of '
-            f'{fresh.arms} drawn arms below {fresh.rms_mm:.4g} mm RMS\n'
+            f'# {e.law} on {e.robot}, tuned for {e.task}: 95 % of {fresh.arms} drawn arms below '
+            f'{fresh.rms_mm:.4g} mm RMS\n'
             f'# (shipped gains: {Outcome.of(self.shipped).rms_mm:.4g} mm), '
             f'{fresh.unstable} unstable.\n'
         )
@@ -77,7 +77,7 @@ class Tuned(NamedTuple):
 
     def write(self, folder: Path, command: str) -> list[str]:
         """Write the files; return their names. Gains that are not stable get no parameter file."""
-        stem = f'tune_{self.trial.law}'
+        stem = f'tune_{self.experiment.law}'
         report = {
             'command': command,
             'gains': {name: getattr(self.found.parameters, name) for name in self.names},
@@ -99,8 +99,8 @@ class Tuned(NamedTuple):
 
 def tuning_figure(tuned: Tuned) -> Figure:
     """Return the picture: each fresh arm's error and chatter, before and after."""
-    trial = tuned.trial
-    title = f'{trial.robot}, {trial.task}: {trial.law}, shipped and tuned'
+    experiment = tuned.experiment
+    title = f'{experiment.robot}, {experiment.task}: {experiment.law}, shipped and tuned'
     figure = pictures.new_figure(9.5, 4.2, title)
     shares, dots = pictures.panels(figure, 2, 2)
     for name, rows, color in (

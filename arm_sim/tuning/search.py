@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,8 +12,9 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.experiments.executors import completed
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.tuning.candidates import Drawn, try_gains
 from arm_sim.tuning.gains import GainSpace
-from arm_sim.tuning.trial import Drawn, Trial, try_gains
 
 _PER_JOB = 4  # candidates in one batch
 _CHUNK = 500  # fresh arms in one batch
@@ -83,7 +84,7 @@ class Found(NamedTuple):
 
 
 def search(
-    trial: Trial,
+    experiment: Experiment,
     margins: Margins,
     effort: Effort,
     executor: Executor,
@@ -91,22 +92,23 @@ def search(
 ) -> Found:
     """Return the best gains: designs for some frequencies, and CMA-ES from the best of them.
 
-    `progress` is told how many arms have run. The numbers depend on the trial's seed alone.
+    `progress` is told how many arms have run. The numbers depend on the experiment's seed alone.
 
     Raises:
         ArmError: no gains were stable on all drawn arms.
     """
-    robot = trial.load()
-    space = GainSpace(trial.law, robot.model, trial.shipped(robot))
+    loaded = experiment.load()
+    robot = loaded.robot
+    space = GainSpace(experiment.law, robot.model, loaded.law_parameters)
     arms = (Drawn(0, effort.arms), Drawn(0, min(effort.edge, effort.arms), margins.delay))
-    judge = _Judge(trial, arms, margins, executor, progress)
+    judge = _Judge(experiment, arms, margins, executor, progress)
     starts = list(space.starts(robot.start))
     scores = judge(starts)
     best = int(np.argmin(scores))
     chosen, lowest, course = starts[best], scores[best], [scores[best]]
     options = {
         'popsize': effort.population, 'maxiter': effort.generations, 'verbose': -9,
-        'seed': trial.seed + 1, 'CMA_diagonal': True, 'tolfun': 0.0, 'tolx': 0.0,
+        'seed': experiment.seed + 1, 'CMA_diagonal': True, 'tolfun': 0.0, 'tolx': 0.0,
     }  # fmt: skip
     strategy = cma.CMAEvolutionStrategy(space.point(chosen), 0.2, options)
     for _ in range(effort.generations):
@@ -120,15 +122,21 @@ def search(
         if values[best] < lowest:
             chosen, lowest = candidates[best], values[best]
     if lowest >= 1e3:
-        raise ArmError(f'{trial.law} on {trial.robot}: no gains were stable on all drawn arms')
+        raise ArmError(
+            f'{experiment.law} on {experiment.robot}: no gains were stable on all drawn arms'
+        )
     return Found(chosen, Outcome.of(judge.rows(chosen)[: effort.arms]), course)
 
 
 def validate(
-    trial: Trial, parameters: Any, count: int, executor: Executor, progress: Callable[[int], None]
+    experiment: Experiment,
+    parameters: Any,
+    count: int,
+    executor: Executor,
+    progress: Callable[[int], None],
 ) -> Array:
     """Return COLUMNS (count, 4) of arms that the search has not seen."""
-    fresh = Trial(**{**vars(trial), 'seed': trial.seed + 1_000_003})
+    fresh = replace(experiment, seed=experiment.seed + 1_000_003)
     jobs = [(Drawn(k, min(_CHUNK, count - k)),) for k in range(0, count, _CHUNK)]
     rows = np.empty((count, 4))
     done = 0
@@ -140,8 +148,8 @@ def validate(
     return rows
 
 
-def _try_arms(trial: Trial, parameters: Any, arms: Sequence[Drawn]) -> Array:
-    return try_gains(trial, arms, [parameters])[0]
+def _try_arms(experiment: Experiment, parameters: Any, arms: Sequence[Drawn]) -> Array:
+    return try_gains(experiment, arms, [parameters])[0]
 
 
 def _made(space: GainSpace, x: Array) -> Any:
@@ -156,13 +164,13 @@ class _Judge:
 
     def __init__(
         self,
-        trial: Trial,
+        experiment: Experiment,
         arms: Sequence[Drawn],
         margins: Margins,
         executor: Executor,
         progress: Callable[[int], None],
     ):
-        self._try = partial(try_gains, trial, tuple(arms))
+        self._try = partial(try_gains, experiment, tuple(arms))
         self._drawn, self._margins, self._executor = arms[0].number, margins, executor
         self._size, self._progress, self._done = sum(each.number for each in arms), progress, 0
 

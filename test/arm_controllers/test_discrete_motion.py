@@ -15,7 +15,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.cases import Case, run_case
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.runs import record_of
 from arm_sim.loop.measures import track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
@@ -110,7 +111,7 @@ def test_where_the_reference_jumps_its_own_derivatives_count(jump, velocity):
 
 
 def test_many_arms_follow_as_each_would_alone():
-    case = Case('planar_3r', 'sinusoid', 'computed_torque', reference_motion='discrete')
+    case = Experiment('planar_3r', 'sinusoid', 'computed_torque', reference_motion='discrete')
     robot = case.load()
     cls = law_class('computed_torque')
     many, alone = (
@@ -135,8 +136,8 @@ def test_many_arms_follow_as_each_would_alone():
 
 def test_a_comparison_has_it():
     def rms(motion):
-        case = Case('planar_3r', 'sinusoid', 'computed_torque', reference_motion=motion)
-        return np.sqrt(np.mean(track(case.load().model, run_case(case)).error ** 2))
+        case = Experiment('planar_3r', 'sinusoid', 'computed_torque', reference_motion=motion)
+        return np.sqrt(np.mean(track(case.load().robot.model, record_of(case)).error ** 2))
 
     assert rms('discrete') < 1e-3 * rms('continuous')
 

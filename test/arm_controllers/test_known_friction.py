@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiment_parts import law_for, measures_of
 from running_law import RunningLaw
 from scripts import load_script
 
@@ -15,14 +16,14 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main as compare
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.batches import measure_batch
-from arm_sim.experiments.cases import Case, measure_case
-from arm_sim.experiments.laws import make_law
-from arm_sim.experiments.over_topics import case_of, launch_arguments
-from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.experiments.drawn_arms import measure_batch
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.over_topics import experiment_of, launch_arguments
+from arm_sim.experiments.ranges import Draw
 from arm_sim.loop.measures import measure, track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 STUDY, UR5E = load_script('benchmarks/identification.py'), Robot.load('ur5e')
@@ -34,7 +35,7 @@ TOLD = PlantParameters(actuator='torque', timestep=1e-3)
 
 
 def run(friction, name):
-    law = make_law(name, RUBBING, friction_velocity=friction)
+    law = law_for(name, RUBBING, friction_velocity=friction)
     task = make_task('sinusoid', RUBBING)
     record = task.run(law, MujocoPlant(RUBBING.model, TOLD))
     return measure(record, track(RUBBING.model, record))
@@ -71,17 +72,18 @@ def test_an_observer_does_not_answer_it_twice():
 def test_a_batch_answers_friction_as_one_arm_does(tmp_path):
     file = tmp_path / 'rubbing.yaml'
     file.write_text('/**: {ros__parameters: {friction: [2.0, 1.5, 0.5]}}')
-    case = Case('planar_3r', 'sinusoid', 'computed_torque', config=str(file))
+    case = Experiment('planar_3r', 'sinusoid', 'computed_torque', config=str(file))
     told = [replace(case, friction_velocity=each) for each in FRICTION_VELOCITIES]
-    batches = [measure_batch(each, [each.law], [(ModelError(), Imperfections())]) for each in told]
+    exact = Draw(ModelError(), 0, SensorParameters())
+    batches = [measure_batch(each.load(), [each.law], [exact]) for each in told]
     (measured, wanted) = (next(each)[0, 0] for each in batches)
-    np.testing.assert_allclose(wanted, measure_case(told[1]).tracking_rms_mm, rtol=1e-9)
+    np.testing.assert_allclose(wanted, measures_of(told[1]).tracking_rms_mm, rtol=1e-9)
     assert wanted < 0.9 * measured
 
 
 def test_a_comparison_over_topics_tells_it_to_the_nodes():
-    case = Case('planar_3r', 'sinusoid', 'pd', friction_velocity='reference')
-    assert case_of(launch_arguments(case), ROBOT.model) == case
+    case = Experiment('planar_3r', 'sinusoid', 'pd', friction_velocity='reference')
+    assert experiment_of(launch_arguments(case), ROBOT, {}).experiment == case
 
 
 def test_a_comparison_takes_laws_that_command_effort(tmp_path, capsys):

@@ -16,7 +16,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.simulation.plant import PlantParameters
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])

@@ -8,7 +8,7 @@ from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 
 HOME = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])

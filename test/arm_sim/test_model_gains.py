@@ -8,7 +8,7 @@ from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.model_gains import LAW_FREQUENCY, SERVO_FREQUENCY, with_law_gains
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters

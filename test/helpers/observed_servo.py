@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+from experiment_parts import imperfect
 
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.model_error import with_error
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.loop.measures import track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
@@ -24,12 +24,12 @@ def servo(level, calm=ServoParameters.calm):
     return Servo(ROBOT.model, replace(GIVEN, feedforward=level, calm=calm))
 
 
-def plant(error):
-    return MujocoPlant(with_error(ROBOT.model, error), DRIVES)
+def plant(error, **others):
+    return MujocoPlant(with_error(ROBOT.model, error), imperfect(DRIVES, **others))
 
 
 def error_mm(level, wrong, calm=ServoParameters.calm, imperfections=None, **cube):
     """Return the RMS of the tip's tracking error [mm] on the cube, after the first 0.2 s."""
     task = make_task('cube', ROBOT, cube)
-    record = task.run(servo(level, calm), plant(wrong), None, imperfections or Imperfections())
+    record = task.run(servo(level, calm), plant(wrong, **(imperfections or {})))
     return np.sqrt((track(ROBOT.model, record).error[100:] ** 2).mean()) * 1e3

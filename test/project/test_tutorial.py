@@ -8,7 +8,8 @@ from repository import ROOT
 from scipy.optimize import brentq
 
 from arm_dynamics.model_error import ModelError
-from arm_sim.experiments.cases import Case, run_case
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.runs import record_of
 from arm_sim.experiments.sweeps import run_sweep
 from arm_sim.robot import Robot
 
@@ -19,8 +20,8 @@ INERTIA = 0.25 + 0.0004  # [kg m^2]
 
 
 def end_of_step(law, frequency=20.0, **others):
-    case = Case(PENDULUM, 'step', law, config=CONFIG, natural_frequency=frequency, **others)
-    return run_case(case).q[-1, 0]
+    case = Experiment(PENDULUM, 'step', law, config=CONFIG, natural_frequency=frequency, **others)
+    return record_of(case).q[-1, 0]
 
 
 @pytest.mark.parametrize('frequency', [20.0, 28.284])
@@ -46,7 +47,9 @@ def test_computed_torque_stands_the_delay_that_its_phase_margin_says():
     longest = np.arctan(kd * crossing / kp) / crossing
     assert round(1e3 * longest, 1) == 32.4
     assert '32.4 ms' in (LESSONS / '4_late.md').read_text()
-    at = run_sweep('command_delay', Case('ur5e', 'sinusoid', 'pd'), ['computed_torque'], (31, 36))
+    at = run_sweep(
+        'command_delay', Experiment('ur5e', 'sinusoid', 'pd'), ['computed_torque'], (31, 36)
+    )
     assert at.rms_mm[0, 0] < 1.0 < 10.0 < at.rms_mm[0, 1]
 
 

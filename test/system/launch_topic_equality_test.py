@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from domains import fresh_domain
 
-from arm_sim.experiments.cases import Case, law_of, make_plants, run_case
-from arm_sim.experiments.laws import make_law
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import run_over_topics
+from arm_sim.experiments.runs import record_of
 from arm_sim.loop.goals import goal_reference
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
@@ -24,18 +24,19 @@ from arm_sim.tasks import make_task
 )
 def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(task, law, engine, monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
-    case, robot = Case('ur5e', task, law, engine), Robot.load('ur5e')
+    case, robot = Experiment('ur5e', task, law, engine), Robot.load('ur5e')
     topics = run_over_topics(case)
 
     made = make_task(task, robot)
     goal = goal_reference(made.goal(), robot.model, made.start.q, made.start.v)
-    loop = made.run(make_law(law, robot), *make_plants(robot, made, case), reference=goal)
+    own = LoadedExperiment(case, robot)
+    loop = made.run(own.law(), *own.plants(), reference=goal)
     assert len(loop.t) == 2000
     for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)
 
     # The comparison's own reference is a formula where the goal has quintics between samples.
-    np.testing.assert_allclose(run_case(case).q, topics.q, atol=1e-9)
+    np.testing.assert_allclose(record_of(case).q, topics.q, atol=1e-9)
 
 
 _DRIVES = """
@@ -51,7 +52,9 @@ simulator:
 def test_drives_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(tmp_path, monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     (tmp_path / 'drives.yaml').write_text(_DRIVES)
-    case = Case('planar_3r', 'sinusoid', 'computed_torque', config=str(tmp_path / 'drives.yaml'))
+    case = Experiment(
+        'planar_3r', 'sinusoid', 'computed_torque', config=str(tmp_path / 'drives.yaml')
+    )
     topics = run_over_topics(case)
 
     told = DriveParameters(
@@ -64,7 +67,8 @@ def test_drives_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(tmp_path, 
     robot, driven = case.load(), replace(case, drives=told)
     task = make_task('sinusoid', robot)
     goal = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
-    loop = task.run(law_of(driven, robot), *make_plants(robot, task, driven), reference=goal)
+    own = LoadedExperiment(driven, robot)
+    loop = task.run(own.law(), *own.plants(), reference=goal)
     assert np.array_equal(topics.q, loop.q)
     assert np.array_equal(topics.effort, loop.effort)
-    assert not np.array_equal(run_case(case).q, topics.q)
+    assert not np.array_equal(record_of(case).q, topics.q)

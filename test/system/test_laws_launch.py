@@ -5,11 +5,13 @@ import runpy
 
 import numpy as np
 import pytest
+from domains import fresh_domain
+from experiment_parts import measures_of
 from launch.actions import DeclareLaunchArgument
 from launched import launch
 
 from arm_dynamics.robots import share_folder
-from arm_sim.experiments.cases import Case, measure_case
+from arm_sim.experiments.experiment import Experiment
 
 _SHORT = 'sinusoid_task: {ros__parameters: {cycles: 0.1}}'
 
@@ -146,9 +148,9 @@ def test_comparison_over_the_real_nodes_orders_the_laws_and_feels_a_push(tmp_pat
     )
     assert code == 0, printed
     rows = json.loads((tmp_path / 'comparison.json').read_text())['rows']
-    case = Case('planar_3r', 'push', 'pd_gravity')
+    case = Experiment('planar_3r', 'push', 'pd_gravity')
     np.testing.assert_allclose(
-        rows[0]['tracking_rms_mm'], measure_case(case).tracking_rms_mm, rtol=1e-9
+        rows[0]['tracking_rms_mm'], measures_of(case).tracking_rms_mm, rtol=1e-9
     )
     assert 0.0 < rows[1]['tracking_rms_mm'] < 0.2 * rows[0]['tracking_rms_mm']
     assert '| momentum_observer |' in (tmp_path / 'comparison.md').read_text()

@@ -15,12 +15,12 @@ import psutil
 import pytest
 import rclpy
 from domains import fresh_domain
+from experiment_parts import law_for
 from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.cases import Case, make_plants
-from arm_sim.experiments.laws import make_law
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.goals import goal_reference
 from arm_sim.robot import Robot
 from arm_sim.ros import waiting
@@ -86,10 +86,10 @@ def test_in_lockstep_a_process_that_stops_for_seconds_changes_no_bit(tmp_path):
     assert code == 0, launch.printed()
 
     robot = Robot.load('planar_3r')
-    task, law = make_task('sinusoid', robot, told), make_law('computed_torque', robot)
+    task, law = make_task('sinusoid', robot, told), law_for('computed_torque', robot)
     follow = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
-    case = Case('planar_3r', 'sinusoid', 'computed_torque')
-    loop = task.run(law, *make_plants(robot, task, case), reference=follow)
+    case = Experiment('planar_3r', 'sinusoid', 'computed_torque')
+    loop = task.run(law, *LoadedExperiment(case, robot).plants(), reference=follow)
     assert report['checksum'] == loop.checksum()
 
 

@@ -8,12 +8,14 @@ import sys
 import numpy as np
 import pytest
 from domains import fresh_domain
+from experiment_parts import measures_of
 from patience import PATIENCE
 from plugins import TASK, write_plugins
 
 from arm_dynamics.checks import ArmError
 from arm_sim import tasks
-from arm_sim.experiments.cases import Case, measure_case, run_case
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.runs import record_of
 from arm_sim.tasks import compared_tasks, task_names
 
 
@@ -50,15 +52,15 @@ def test_a_plugin_is_a_task_among_the_others_and_a_broken_one_harms_nobody(plugi
     assert compared_tasks()[0] == 'sinusoid'
     assert compared_tasks()[-1] == 'nod'
     with pytest.raises(ArmError, match=r"^task 'broken' \(.*\) cannot be imported: Module"):
-        measure_case(Case('planar_3r', 'broken', 'pd'))
+        measures_of(Experiment('planar_3r', 'broken', 'pd'))
 
 
 def test_a_plugin_runs_in_the_loop_and_better_laws_do_it_better(plugins):
-    record = run_case(Case('planar_3r', 'nod', 'computed_torque'))
+    record = record_of(Experiment('planar_3r', 'nod', 'computed_torque'))
     assert len(record.t) == 500
     np.testing.assert_allclose(np.ptp(record.q_reference[:, -1]), 0.3, rtol=1e-4)
     rms = [
-        measure_case(Case('planar_3r', 'nod', law)).tracking_rms_mm
+        measures_of(Experiment('planar_3r', 'nod', law)).tracking_rms_mm
         for law in ('pd', 'computed_torque')
     ]
     assert rms[1] < 0.1 * rms[0]
@@ -100,7 +102,7 @@ def test_a_plugin_runs_over_topics(plugins, tmp_path, arguments, code):
     assert report['limits_held'] == (code == 0)
     assert (tmp_path / 'out' / 'tracking.png').stat().st_size > 10_000
     if code == 0:
-        rms = measure_case(Case('planar_3r', 'nod', 'computed_torque')).tracking_rms_mm
+        rms = measures_of(Experiment('planar_3r', 'nod', 'computed_torque')).tracking_rms_mm
         np.testing.assert_allclose(report['tracking_error_mm']['rms'], rms, rtol=1e-6)
 
 

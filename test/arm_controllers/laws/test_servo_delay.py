@@ -8,7 +8,6 @@ from arm_controllers.delayed_drives import DelayedDrives
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
-from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.loop.measures import track
 from arm_sim.tasks import make_task
 
@@ -20,7 +19,7 @@ def late_mm(told, true, error, calm, **noise):
     given = {**vars(GIVEN), 'feedforward': 'observed', 'calm': calm, 'delay': told}
     task = make_task('cube', ROBOT, {'edge_time': 0.5})
     law = Servo(ROBOT.model, ServoParameters(**given))
-    record = task.run(law, plant(error), None, Imperfections(delay=true, **noise))
+    record = task.run(law, plant(error, delay=true, **noise))
     if not record.completed:
         return np.inf
     return np.sqrt((track(ROBOT.model, record).error[100:] ** 2).mean()) * 1e3
@@ -63,7 +62,7 @@ def test_a_known_delay_costs_nothing_with_an_exact_model(delay):
 
 
 def test_one_period_that_nobody_expects_makes_the_exact_step_useless():
-    late = Imperfections(delay=1)
+    late = {'delay': 1}
     assert error_mm('discrete', ModelError(), imperfections=late, edge_time=0.5) > 10.0
 
 

@@ -11,7 +11,6 @@ from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.tasks import make_task
 
 
@@ -39,7 +38,7 @@ def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had(
 
 
 def test_calm_halves_what_noise_costs_though_every_mass_is_wrong():
-    noise = Imperfections(position_noise=1e-5, velocity_noise=1e-3)
+    noise = {'position_noise': 1e-5, 'velocity_noise': 1e-3}
     exact = error_mm('discrete', ModelError(), imperfections=noise, edge_time=1.0)
     calm = error_mm('observed', ModelError(mass_scale=(1.2,)), 0.8, noise, edge_time=1.0)
     assert calm <= 0.004 <= 0.5 * exact

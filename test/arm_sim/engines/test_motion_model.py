@@ -12,7 +12,8 @@ from arm_dynamics.published.motion_models import MOTION_TYPES
 from arm_dynamics.published.second_order import step_response
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.motion_model import MotionModelParameters, MotionModelPlant
-from arm_sim.loop.closed_loop import Push, run_closed_loop
+from arm_sim.loop.events import Push
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import check_model
 

@@ -1,13 +1,15 @@
 """The comparison of laws: its order is the theory's, its numbers do not depend on how it ran."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from arms import MIXED
+from experiment_parts import law_for, measures_of
 
+from arm_controllers.laws import law_class
 from arm_controllers.laws.computed_torque import ComputedTorque
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
@@ -15,15 +17,17 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.commands.compare_controllers import main
-from arm_sim.experiments import batches
-from arm_sim.experiments.cases import Case, measure_case, observe_cases, run_case
-from arm_sim.experiments.laws import compared_laws, make_law
-from arm_sim.experiments.monte_carlo import Ranges, run_monte_carlo
+from arm_sim.experiments.compared_laws import compared_laws
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.monte_carlo import run_monte_carlo
+from arm_sim.experiments.ranges import Ranges
+from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.sweeps import SWEEPS, case_at, run_sweep
-from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
 from arm_sim.loop.measures import measure, tips, track
 from arm_sim.loop.record import Record
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
+from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.tasks import make_task
 from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
@@ -31,7 +35,9 @@ from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
 
 def rms_of(robot, task, laws=(), **settings):
     laws = laws or compared_laws()
-    return {law: measure_case(Case(robot, task, law, **settings)).tracking_rms_mm for law in laws}
+    return {
+        law: measures_of(Experiment(robot, task, law, **settings)).tracking_rms_mm for law in laws
+    }
 
 
 def test_knowing_more_of_the_arm_tracks_better():
@@ -58,7 +64,7 @@ def test_learning_laws_bear_an_unknown_payload_that_drops():
 
 def test_observer_and_integral_are_back_after_a_push_and_pd_without_gravity_never_is():
     back = {
-        law: measure_case(Case('ur5e', 'push', law)).recovery_s
+        law: measures_of(Experiment('ur5e', 'push', law)).recovery_s
         for law in ('pd', 'pd_gravity', 'momentum_observer')
     }
     assert np.isnan(back['pd'])
@@ -76,7 +82,7 @@ def test_every_law_does_the_cube_within_the_error_of_its_kind():
 def test_engines_agree_on_every_law(law):
     """Each engine steps the same semi-implicit equations; what is left is rounding."""
     first, *others = (
-        run_case(Case('ur5e', 'sinusoid', law, engine)) for engine in RIGID_BODY_ENGINES
+        record_of(Experiment('ur5e', 'sinusoid', law, engine)) for engine in RIGID_BODY_ENGINES
     )
     for other in others:
         np.testing.assert_allclose(other.q, first.q, atol=1e-9)
@@ -111,20 +117,20 @@ def test_tips_of_many_configurations_are_forward_kinematics(robot):
 
 
 def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
-    robot, case = Robot.load('planar_3r'), Case('planar_3r', 'sinusoid', 'computed_torque')
+    robot, case = Robot.load('planar_3r'), Experiment('planar_3r', 'sinusoid', 'computed_torque')
     parameters = PlantParameters(actuator='torque', timestep=1e-3)
     plant = plant_class('mujoco')(robot.model, parameters)
     task = make_task('sinusoid', robot)
     record = run_closed_loop(
-        plant, make_law('computed_torque', robot), task.reference, task.duration
+        plant, law_for('computed_torque', robot), task.reference, task.duration
     )
-    np.testing.assert_array_equal(run_case(case).q, record.q)
+    np.testing.assert_array_equal(record_of(case).q, record.q)
 
 
 def test_processes_do_not_change_the_numbers():
     laws = ('pd', 'computed_torque', 'pd_feedforward')
-    jobs = [Case('planar_3r', 'sinusoid', law) for law in laws]
-    alone, together = (observe_cases(jobs, workers) for workers in (1, 2))
+    jobs = [Experiment('planar_3r', 'sinusoid', law) for law in laws]
+    alone, together = (observe_all(jobs, workers) for workers in (1, 2))
     for (one, course), (other, same) in zip(alone, together, strict=True):
         np.testing.assert_equal(asdict(one), asdict(other))
         np.testing.assert_array_equal(course, same)
@@ -135,12 +141,12 @@ def test_processes_do_not_change_the_numbers():
 
 
 def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
-    case, laws = Case('planar_3r', 'sinusoid', 'pd'), ('pd_feedforward', 'momentum_observer')
-    one = run_monte_carlo(case, laws, 6, seed=3)
-    two = run_monte_carlo(case, laws[::-1], 6, seed=3, workers=2)
+    case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd_feedforward', 'momentum_observer')
+    one = run_monte_carlo(replace(case, seed=3), laws, 6)
+    two = run_monte_carlo(replace(case, seed=3), laws[::-1], 6, workers=2)
     np.testing.assert_array_equal(one[0].rms_mm, two[1].rms_mm)
     np.testing.assert_array_equal(one[1].rms_mm, two[0].rms_mm)
-    other = run_monte_carlo(case, laws[:1], 6, seed=4)
+    other = run_monte_carlo(replace(case, seed=4), laws[:1], 6)
     assert np.all(one[0].rms_mm != other[0].rms_mm)
     assert one[1].median < 0.5 * one[0].median
 
@@ -153,22 +159,23 @@ def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
 def test_a_monte_carlo_is_one_batch_and_its_numbers_those_of_the_arms_one_by_one(
     task, laws, monkeypatch
 ):
-    case = Case('planar_3r', task, 'pd')
+    case = Experiment('planar_3r', task, 'pd')
     answers = []
 
     def keep(arms, answer):
         answers.append(answer)
 
-    run_monte_carlo(case, laws, 3, seed=5, keep=keep)
-    monkeypatch.setattr(batches, '_law_of_many', lambda *_: None)
-    run_monte_carlo(case, laws, 3, seed=5, keep=keep)
+    run_monte_carlo(replace(case, seed=5), laws, 3, keep=keep)
+    for law in laws:
+        monkeypatch.setattr(law_class(law), 'many_arms', False)
+    run_monte_carlo(replace(case, seed=5), laws, 3, keep=keep)
     together, one_by_one = answers  # errors of the tip and of the joints
     np.testing.assert_allclose(together, one_by_one, rtol=1e-6)
 
 
 def test_a_law_that_declares_one_arm_only_is_run_arm_by_arm(monkeypatch):
-    case = Case('planar_3r', 'sinusoid', 'computed_torque')
-    [expected] = run_monte_carlo(case, ['computed_torque'], 2, seed=5)
+    case = Experiment('planar_3r', 'sinusoid', 'computed_torque')
+    [expected] = run_monte_carlo(replace(case, seed=5), ['computed_torque'], 2)
     plain = ComputedTorque.__call__
 
     def of_one_arm(self, state, measured, reference, dt):
@@ -177,37 +184,37 @@ def test_a_law_that_declares_one_arm_only_is_run_arm_by_arm(monkeypatch):
 
     monkeypatch.setattr(ComputedTorque, '__call__', of_one_arm)
     monkeypatch.setattr(ComputedTorque, 'many_arms', False)
-    [found] = run_monte_carlo(case, ['computed_torque'], 2, seed=5)
+    [found] = run_monte_carlo(replace(case, seed=5), ['computed_torque'], 2)
     np.testing.assert_allclose(found.rms_mm, expected.rms_mm, rtol=1e-6)
 
 
 def test_monte_carlo_draws_lie_in_the_stated_ranges():
-    robot, ranges = Robot.load('ur5e'), Ranges()
-    draws = [ranges.draw(robot, 0, i) for i in range(300)]
-    masses = np.array([error.mass_scale for error, _ in draws])
+    model, ranges = Robot.load('ur5e').model, Ranges()
+    draws = [ranges.draw(model, 0, i) for i in range(300)]
+    masses = np.array([draw.error.mass_scale for draw in draws])
     assert masses.shape == (300, 6)
     assert 0.8 <= masses.min() < 0.81
     assert 1.19 < masses.max() <= 1.2
-    assert {imperfections.delay for _, imperfections in draws} == {0, 1, 2}
-    efforts = [error.effort_scale for error, _ in draws]
+    assert {draw.delay for draw in draws} == {0, 1, 2}
+    efforts = [draw.error.effort_scale for draw in draws]
     assert 0.6 <= min(efforts) < 0.62
-    friction = np.array([error.friction for error, _ in draws]) / robot.model.effort_limit
+    friction = np.array([draw.error.friction for draw in draws]) / model.effort_limit
     assert friction.min() >= 0.0
     assert 0.0049 < friction.max() <= 0.005
 
 
 def test_no_ranges_is_the_plain_case():
     exact = Ranges(mass=0.0, friction=0.0, delay=0, position_noise=0, velocity_noise=0, effort=1.0)
-    case = Case('planar_3r', 'sinusoid', 'computed_torque')
-    [spread] = run_monte_carlo(case, ['computed_torque'], 2, ranges=exact)
-    np.testing.assert_allclose(spread.rms_mm, measure_case(case).tracking_rms_mm, rtol=1e-9)
+    case = Experiment('planar_3r', 'sinusoid', 'computed_torque')
+    [spread] = run_monte_carlo(replace(case, ranges=exact), ['computed_torque'], 2)
+    np.testing.assert_allclose(spread.rms_mm, measures_of(case).tracking_rms_mm, rtol=1e-9)
 
 
 # Sweeps
 
 
 def test_error_grows_with_frequency_and_feedforward_stays_below_pd():
-    case = Case('planar_3r', 'sinusoid', 'pd')
+    case = Experiment('planar_3r', 'sinusoid', 'pd')
     sweep = run_sweep('frequency', case, ('pd', 'computed_torque'), (0.1, 0.25, 0.5))
     rms = sweep.rms_mm
     assert np.all(np.diff(rms, axis=1) > 0.0)
@@ -239,7 +246,7 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
         'damping': (0.0, 1.0, 2.0),
         'armature': (0.0, 0.1, 0.2),
     }[parameter]
-    case = Case('ur5e', 'sinusoid', 'computed_torque')
+    case = Experiment('ur5e', 'sinusoid', 'computed_torque')
     rms = run_sweep(parameter, case, ('computed_torque',), values).rms_mm[0]
     exact = 1 if len(values) == 3 and values[0] not in (0.0,) else 0
     assert rms.argmin() == exact
@@ -247,7 +254,7 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
 
 
 def test_a_sweep_of_errors_is_made_of_the_sweeps_that_it_names():
-    case, laws = Case('planar_3r', 'sinusoid', 'pd'), ('pd', 'computed_torque')
+    case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd', 'computed_torque')
     told = ('exact', 'mass_scale=1.2', 'payload=0.5')
     several = run_sweep('errors', case, laws, told).rms_mm
     masses = run_sweep('mass_scale', case, laws, (1.0, 1.2)).rms_mm
@@ -300,9 +307,9 @@ def test_bad_arguments_end_with_one_line(arguments, message, capsys, tmp_path):
 
 
 def test_an_unstable_loop_is_said_to_be_unstable():
-    late = Imperfections(delay=100)
-    case = Case('planar_3r', 'sinusoid', 'computed_torque', imperfections=late)
-    measures = measure_case(case)
+    late = DriveParameters(command_delay=100)
+    case = Experiment('planar_3r', 'sinusoid', 'computed_torque', drives=late)
+    measures = measures_of(case)
     assert not measures.completed or measures.tracking_rms_mm > 100.0
     with pytest.raises(ArmError, match='mass_scale'):
-        Case('planar_3r', 'sinusoid', 'pd', error=ModelError(mass_scale=(0.0,)))
+        Experiment('planar_3r', 'sinusoid', 'pd', error=ModelError(mass_scale=(0.0,)))

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,16 +21,15 @@ from patience import PATIENCE
 from arm_dynamics.checks import ArmError
 from arm_sim.commands import compare_controllers
 from arm_sim.experiments import monte_carlo
-from arm_sim.experiments.cases import Case
 from arm_sim.experiments.executors import completed, executor, ordered
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.work import Work
 from arm_sim.robot_trials.tried import try_robot
 from arm_sim.tuning.search import Effort, Margins, search
-from arm_sim.tuning.trial import Trial
 
-CASE, LAWS = Case('planar_3r', 'step', 'pd'), ('pd', 'computed_torque')
+CASE, LAWS = Experiment('planar_3r', 'step', 'pd'), ('pd', 'computed_torque')
 
 
 def square(number):
@@ -94,8 +94,8 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
             assert pid in [worker.pid for worker in workers]
             os.kill(pid, signal.SIGKILL)
 
-        expected = [run_monte_carlo(CASE, LAWS, 5, seed=4, workers=n) for n in (1, 2)]
-        on_three = run_monte_carlo(CASE, LAWS, 5, seed=4, workers=2, work=Work(far))
+        expected = [run_monte_carlo(replace(CASE, seed=4), LAWS, 5, workers=n) for n in (1, 2)]
+        on_three = run_monte_carlo(replace(CASE, seed=4), LAWS, 5, workers=2, work=Work(far))
         killer = threading.Thread(target=kill)
         killer.start()
         taken = list(completed(far, partial(slow_on_one, tmp_path), range(40)))
@@ -103,8 +103,8 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
         assert sorted(number for number, _ in taken) == list(range(40))
         for number, answer in taken:
             assert_array_equal(answer, square(number))
-        on_two = run_monte_carlo(CASE, LAWS, 5, seed=4, workers=2, work=Work(far))
-        trial = Trial('planar_3r', 'step', 'computed_torque')
+        on_two = run_monte_carlo(replace(CASE, seed=4), LAWS, 5, workers=2, work=Work(far))
+        trial = Experiment.of_files('planar_3r', 'step', 'computed_torque')
         effort = Effort(arms=2, edge=1, generations=1, population=4, fresh=1)
         with executor(1) as near:
             gains = [search(trial, Margins(), effort, each) for each in (near, far)]

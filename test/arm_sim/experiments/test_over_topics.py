@@ -4,26 +4,28 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiment_parts import law_for, loaded
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ARM_PARAMETERS
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main
-from arm_sim.experiments.cases import Case, make_plants, run_case
-from arm_sim.experiments.laws import compared_laws, make_law
+from arm_sim.experiments.compared_laws import compared_laws
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import (
-    case_of,
     controller_parameters,
+    experiment_of,
     launch_arguments,
     run_over_topics,
     simulator_parameters,
 )
+from arm_sim.experiments.runs import record_of
 from arm_sim.experiments.sweeps import SWEEPS, case_at
-from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
@@ -37,15 +39,17 @@ def planar():
 
 @pytest.mark.parametrize('sweep', TOLD)
 def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
-    case = Case('planar_3r', 'push', 'pd', 'analytical', natural_frequency=9, config='/my.yaml')
+    case = Experiment(
+        'planar_3r', 'push', 'pd', 'analytical', natural_frequency=9, config='/my.yaml'
+    )
     case = case_at(sweep, 1.25, case)
-    assert case_of(launch_arguments(case), planar.model) == case
+    assert experiment_of(launch_arguments(case), planar, {}).experiment == case
     assert 'config' not in launch_arguments(replace(case, config=''))  # ROS takes no empty value
 
 
 @pytest.mark.parametrize('law', compared_laws())
 def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
-    told = controller_parameters(Case('planar_3r', 'sinusoid', law), planar)
+    told = controller_parameters(loaded(planar, law))
     assert compared_laws()[law][0] in law_names()
     known = law_class(compared_laws()[law][0]).Parameters.__dataclass_fields__
     others = {
@@ -62,11 +66,12 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
 
 @pytest.mark.parametrize('sweep', [name for name in TOLD if name != 'frequency'])
 def test_the_simulator_is_told_every_error(sweep, planar):
-    exact = Case('planar_3r', 'payload_drop', 'pd')
+    exact = Experiment('planar_3r', 'payload_drop', 'pd')
     case = case_at(sweep, 1.25, exact)
-    task = make_task(case.task, planar)
-    told = simulator_parameters(case, planar, task)
-    plain = simulator_parameters(exact, planar, task)
+    own = LoadedExperiment(case, planar)
+    task = own.task
+    told = simulator_parameters(own)
+    plain = simulator_parameters(LoadedExperiment(exact, planar))
     assert told != plain
     if told['robot'] != 'planar_3r':
         with open(told['robot']) as urdf:
@@ -120,28 +125,28 @@ def test_no_error_is_none(planar):
 
 
 def test_a_comparison_heeds_the_arm_and_the_task_in_a_parameter_file(tmp_path):
-    case, file = Case('planar_3r', 'sinusoid', 'pd', timestep=0.002), tmp_path / 'mine.yaml'
+    case, file = Experiment('planar_3r', 'sinusoid', 'pd', timestep=0.002), tmp_path / 'mine.yaml'
     file.write_text(
         '/**: {ros__parameters: {armature: [0.2]}}\n'
         'simulator: {ros__parameters: {initial_positions: [0.1, 0.2, 0.3]}}\n'
         'sinusoid_task: {ros__parameters: {amplitude: [0.05], cycles: 0.2}}\n'
     )
-    told = run_case(replace(case, config=str(file)))
+    told = record_of(replace(case, config=str(file)))
     robot = Robot.load('planar_3r', file)
     by_hand = Robot('planar_3r', robot.model, np.array([0.1, 0.2, 0.3]), {})
     task = make_task('sinusoid', by_hand, {'amplitude': [0.05], 'cycles': 0.2})
     np.testing.assert_array_equal(robot.model.armature, 0.2)
-    law = make_law('pd', by_hand)
-    expected = task.run(law, *make_plants(by_hand, task, case))
+    law = law_for('pd', by_hand)
+    expected = task.run(law, *LoadedExperiment(case, by_hand).plants())
     assert told.checksum() == expected.checksum()
-    assert told.checksum() != run_case(case).checksum()
+    assert told.checksum() != record_of(case).checksum()
 
 
 def test_what_nodes_cannot_do_is_refused(capsys, tmp_path):
-    case = Case('planar_3r', 'sinusoid', 'pd')
-    late = replace(case, imperfections=Imperfections(delay=1))
+    case = Experiment('planar_3r', 'sinusoid', 'pd')
+    late = replace(case, sensors=SensorParameters(position_noise=1e-3))
     for each in (late, *(case_at(sweep, 2, case) for sweep in OF_DRIVES)):
-        with pytest.raises(ArmError, match='delay, noise and drives are not told to nodes here'):
+        with pytest.raises(ArmError, match='takes delay, noise and drives from parameter files'):
             run_over_topics(each)
     assert main(['--over', 'topics', '--samples', '3', '--output-dir', str(tmp_path)]) == 1
     assert "a Monte Carlo runs over 'loop' only" in capsys.readouterr().err

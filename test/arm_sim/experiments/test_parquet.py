@@ -3,13 +3,14 @@
 import json
 import sys
 
+from experiment_parts import measures_of
 from numpy.testing import assert_allclose, assert_array_equal
 from optional import optional
 
 from arm_sim.commands import compare_controllers
 from arm_sim.experiments import monte_carlo
-from arm_sim.experiments.cases import Case, measure_case
-from arm_sim.experiments.monte_carlo import Ranges
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.ranges import Ranges
 from arm_sim.robot import Robot
 
 TOLD = '--robots planar_3r --tasks step --laws pd,computed_torque --samples 5 --workers 1'
@@ -33,13 +34,17 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
     assert len(rows) == 10
     robot = Robot.load('planar_3r')
     row = next(r for r in rows if (r['law'], r['sample']) == ('computed_torque', 3))
-    error, loop = Ranges().draw(robot, row['seed'], row['sample'])
+    draw = Ranges().draw(robot.model, row['seed'], row['sample'])
     joints = robot.model.joint_names
-    assert_array_equal([row[f'mass_scale_{joint}'] for joint in joints], error.mass_scale)
-    assert_array_equal([row[f'friction_{joint}'] for joint in joints], error.friction)
-    assert (row['delay'], row['noise_seed'], row['seed']) == (loop.delay, loop.seed, 9)
-    case = Case('planar_3r', 'step', 'computed_torque', error=error, imperfections=loop)
-    assert_allclose(row['tracking_rms_mm'], measure_case(case).tracking_rms_mm, rtol=1e-6)
+    assert_array_equal([row[f'mass_scale_{joint}'] for joint in joints], draw.error.mass_scale)
+    assert_array_equal([row[f'friction_{joint}'] for joint in joints], draw.error.friction)
+    assert (row['delay'], row['noise_seed'], row['seed']) == (
+        draw.delay,
+        draw.sensors.sensor_seed,
+        9,
+    )
+    case = Experiment('planar_3r', 'step', 'computed_torque').drawn(draw)
+    assert_allclose(row['tracking_rms_mm'], measures_of(case).tracking_rms_mm, rtol=1e-6)
     assert row['stable']
 
 

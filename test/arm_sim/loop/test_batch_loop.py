@@ -7,6 +7,7 @@ from functools import partial
 import mujoco.rollout
 import numpy as np
 import pytest
+from experiment_parts import law_for, loaded
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_controllers.laws import law_class
@@ -16,37 +17,49 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.cases import Case, make_plants, plant_parameters
-from arm_sim.experiments.laws import compared_class, compared_laws, law_parameters, make_law
-from arm_sim.experiments.monte_carlo import Ranges
-from arm_sim.loop.batch_loop import run_batch
+from arm_sim.experiments.compared_laws import compared_class, compared_laws
+from arm_sim.experiments.ranges import Ranges
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.batch_pushes import pushes_of_each
-from arm_sim.loop.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.loop.events import Push, replacement
+from arm_sim.loop.loop import Loop
 from arm_sim.loop.measures import measure, track
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.plant import PlantParameters, plant_class
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 ARMS, DURATION, PERIOD = 19, 0.15, 1e-3
 RANGES = Ranges(friction=0.02)
 ROBOT = Robot.load('planar_3r')
-DRAWS = [RANGES.draw(ROBOT, 1, i) for i in range(ARMS)]
+DRAWS = [RANGES.draw(ROBOT.model, 1, i) for i in range(ARMS)]
 ALONE = (0, ARMS - 1)  # that also run in the one-arm loop, which compiles each arm's own code
-WRONG = [with_error(ROBOT.model, DRAWS[arm][0]) for arm in ALONE]
+WRONG = [with_error(ROBOT.model, DRAWS[arm].error) for arm in ALONE]
 LOADED = [with_error(ROBOT.model, ModelError(payload=0.1 * k)) for k in range(1, 4)]
 TASK = make_task('sinusoid', ROBOT)
 
 
 def batch_law(name, robot=ROBOT):
-    return compared_class(name)(BatchModel(robot.model), law_parameters(name, robot))
+    return loaded(robot, name).law(BatchModel(robot.model))
 
 
-def batch_plant(law, engine, arms=tuple(range(ARMS))):
-    models = (with_error(ROBOT.model, DRAWS[arm][0]) for arm in arms)
-    return BatchPlant(models, plant_parameters(Case('planar_3r', 'sinusoid', law), ROBOT), engine)
+def parameters_of(law, draw=None):
+    own = loaded(ROBOT, law)
+    return (own.on(draw) if draw else own).plant_parameters()
+
+
+def batch_plant(law, engine, arms=tuple(range(ARMS)), draws=DRAWS):
+    models = (with_error(ROBOT.model, draws[arm].error) for arm in arms)
+    return BatchPlant(models, [parameters_of(law, draws[arm]) for arm in arms], engine)
+
+
+def run_loop(plant, law, observers, events=(), reference=TASK.reference, **others):
+    loop = Loop(plant, law, reference, events, **others)
+    loop.run(DURATION, observers)
+    return loop
 
 
 def courses(law, engine, arms=tuple(range(ARMS)), **others):
@@ -54,25 +67,16 @@ def courses(law, engine, arms=tuple(range(ARMS)), **others):
     rows = []
     measures = BatchMeasures(ROBOT.model, len(arms), PERIOD, others.pop('event', None))
 
-    def keep(i, q, v, reference, effort, alive):
-        rows.append((q.copy(), effort.copy()))
+    def keep(step):
+        rows.append((step.q.copy(), step.effort.copy()))
 
-    given = [DRAWS[arm][1] for arm in arms]
-    plant = batch_plant(law, engine, arms)
-    run_batch(
-        plant, batch_law(law), TASK.reference, DURATION, [keep, measures], imperfections=given,
-        **others,
-    )  # fmt: skip
+    run_loop(batch_plant(law, engine, arms), batch_law(law), [keep, measures], **others)
     return *map(np.array, zip(*rows, strict=True)), measures.results()
 
 
 def one_arm(law, engine, arm):
-    error, imperfections = DRAWS[arm]
-    case = Case('planar_3r', 'sinusoid', law, engine, error=error)
-    plant, _ = make_plants(ROBOT, TASK, case)
-    return run_closed_loop(
-        plant, make_law(law, ROBOT), TASK.reference, DURATION, (), imperfections
-    )
+    alone = loaded(ROBOT, law, engine=engine).on(DRAWS[arm])
+    return run_closed_loop(alone.plants()[0], alone.law(), TASK.reference, DURATION)
 
 
 @pytest.mark.parametrize('engine', ['analytical', 'mujoco'])
@@ -116,19 +120,19 @@ def test_batches_in_several_threads_are_those_in_one():
 def test_a_push_and_a_payload_that_drops_are_those_of_one_arm():
     tip = ROBOT.model.tip_frame
     push = Push(tip, (5.0, -3.0, 0.0, 0.0, 0.0, 1.0), 0.02, 0.05)
-    parameters = plant_parameters(Case('planar_3r', 'sinusoid', 'pd'), ROBOT)
-    for engine, loaded in (('analytical', WRONG), ('mujoco', LOADED)):
+    parameters = parameters_of('pd')
+    for engine, arms in (('analytical', WRONG), ('mujoco', LOADED)):
         rows = []
-        bare = BatchPlant([ROBOT.model] * len(loaded), parameters, engine)
-        run_batch(
-            BatchPlant(loaded, parameters, engine), batch_law('pd'), TASK.reference, DURATION,
-            [lambda i, q, *_, rows=rows: rows.append(q)],
+        bare = BatchPlant([ROBOT.model] * len(arms), parameters, engine)
+        run_loop(
+            BatchPlant(arms, parameters, engine), batch_law('pd'),
+            [lambda step, rows=rows: rows.append(step.q)],
             [*push.events(), replacement(0.08, bare)],
         )  # fmt: skip
-        for arm, model in enumerate(loaded):
-            cls = type(make_plants(ROBOT, TASK, Case('planar_3r', 'sinusoid', 'pd', engine))[0])
+        for arm, model in enumerate(arms):
+            cls = plant_class(engine)
             events = [*push.events(), replacement(0.08, cls(ROBOT.model, parameters))]
-            plant, law = cls(model, parameters), make_law('pd', ROBOT)
+            plant, law = cls(model, parameters), law_for('pd', ROBOT)
             record = run_closed_loop(plant, law, TASK.reference, DURATION, events)
             assert_allclose(np.array(rows)[:, arm], record.q, rtol=0, atol=1e-12)
 
@@ -140,35 +144,32 @@ def test_each_arm_may_have_a_reference_of_its_own():
         reference.row[:] = one.row
         reference.q += np.arange(4)[:, np.newaxis] * 0.01
 
-    parameters = plant_parameters(Case('planar_3r', 'sinusoid', 'computed_torque'), ROBOT)
+    parameters = parameters_of('computed_torque')
     rows = []
-    run_batch(
-        BatchPlant([ROBOT.model] * 4, parameters), batch_law('computed_torque'), shifted, DURATION,
-        [lambda i, q, *_: rows.append(q)], own_references=True,
+    run_loop(
+        BatchPlant([ROBOT.model] * 4, parameters), batch_law('computed_torque'),
+        [lambda step: rows.append(step.q)], reference=shifted, per_arm=True,
     )  # fmt: skip
 
     def third(t, reference):
         TASK.reference(t, reference)
         reference.q += 0.03
 
-    case = Case('planar_3r', 'sinusoid', 'computed_torque', 'analytical')
-    plant, _ = make_plants(ROBOT, TASK, case)
-    record = run_closed_loop(plant, make_law('computed_torque', ROBOT), third, DURATION)
+    plant, _ = loaded(ROBOT, 'computed_torque', engine='analytical').plants()
+    record = run_closed_loop(plant, law_for('computed_torque', ROBOT), third, DURATION)
     assert_allclose(np.array(rows)[:, 3], record.q, rtol=0, atol=1e-12)
 
 
 def test_an_arm_that_leaves_the_finite_numbers_leaves_the_others_alone():
-    wild = [Imperfections(position_noise=1e200, seed=3)] + [each for _, each in DRAWS[1:4]]
-    calm = [each for _, each in DRAWS[1:4]]
+    wild = SensorParameters(position_noise=1e200, sensor_seed=3)
+    draws = [DRAWS[0]._replace(sensors=wild), *DRAWS[1:4]]
     found = []
-    for given, arms in ((wild, (0, 1, 2, 3)), (calm, (1, 2, 3))):
+    for arms in ((0, 1, 2, 3), (1, 2, 3)):
         measures = BatchMeasures(ROBOT.model, len(arms), PERIOD)
-        alive, _ = run_batch(
-            batch_plant('pd', 'analytical', arms), batch_law('pd'), TASK.reference, DURATION,
-            [measures], imperfections=given,
-        )  # fmt: skip
+        plant = batch_plant('pd', 'analytical', arms, draws)
+        loop = run_loop(plant, batch_law('pd'), [measures])
         found.append(measures.results())
-        assert_array_equal(alive, [arm != 0 for arm in arms])
+        assert_array_equal(loop.alive, [arm != 0 for arm in arms])
     assert not found[0]['completed'][0]
     for name, values in found[0].items():
         assert_array_equal(values[1:], found[1][name], name)
@@ -261,13 +262,12 @@ def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
     cls = law_class(name)
     servo = {'timestep': PERIOD} if name == 'servo' else {}
     gains = [cls.Parameters(**each, **servo) for each in GAINS[name]]
-    given = [None if servo else imperfections for _, imperfections in DRAWS[:3]]  # no delay there
     models = [WRONG[k % 2] for k in range(3)]
-    parameters = plant_parameters(Case('planar_3r', 'sinusoid', name), ROBOT)
+    parameters = parameters_of(name)
     drives = [
         replace(
-            parameters, servo_kp=getattr(each, 'servo_kp', (1.0,)), servo_kd=(20.0,),
-            effort_limits=k < 2,
+            parameters if servo else parameters_of(name, DRAWS[k]),  # no delay with a servo
+            servo_kp=getattr(each, 'servo_kp', (1.0,)), servo_kd=(20.0,), effort_limits=k < 2,
         )
         for k, each in enumerate(gains)
     ]  # fmt: skip
@@ -279,10 +279,7 @@ def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
         plant = BatchPlant([models[k] for k in arms], [drives[k] for k in arms])
         law = cls(BatchModel(ROBOT.model), [gains[k] for k in arms])
         events = pushes_of_each([pushes[k] for k in arms], PERIOD)
-        run_batch(
-            plant, law, TASK.reference, DURATION, [lambda i, q, *_: rows.append(q)], events,
-            [given[k] or Imperfections() for k in arms],
-        )  # fmt: skip
+        run_loop(plant, law, [lambda step: rows.append(step.q)], events)
         return np.array(rows)
 
     whole = run((0, 1, 2))
@@ -292,7 +289,7 @@ def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
     for arm, push in enumerate(pushes):
         record = run_closed_loop(
             AnalyticalPlant(models[arm], drives[arm]), cls(ROBOT.model, gains[arm]),
-            TASK.reference, DURATION, push.events() if push else (), given[arm],
+            TASK.reference, DURATION, push.events() if push else (),
         )  # fmt: skip
         assert_allclose(whole[:, arm], record.q, rtol=0, atol=1e-12)
 
@@ -315,7 +312,7 @@ def test_gains_of_many_arms_that_cannot_be_are_refused(name, settings, message):
 
 
 def test_arms_of_a_batch_take_their_steps_together():
-    parameters = plant_parameters(Case('planar_3r', 'sinusoid', 'pd'), ROBOT)
+    parameters = parameters_of('pd')
     with pytest.raises(ArmError, match='timestep of arm 1 is 0.002; all arms of a batch'):
         BatchPlant([ROBOT.model] * 2, [parameters, replace(parameters, timestep=2e-3)])
     with pytest.raises(ArmError, match='2 arms of a batch have 3 parameters'):
@@ -323,39 +320,42 @@ def test_arms_of_a_batch_take_their_steps_together():
 
 
 ENCODED = {'encoder_resolution': (1e-4, 3e-4, 1e-5)}
+SENSED = [
+    {}, ENCODED, {'position_bias': (1e-4,), 'sensor_delay': 2}, {**ENCODED, 'dropout': 0.3},
+]  # fmt: skip
 DIFFERENT = [
     DriveParameters(),
-    DriveParameters(command_delay=2, command_jitter=3, jitter_seed=7, **ENCODED),
+    DriveParameters(command_delay=2, command_jitter=3, jitter_seed=7),
     DriveParameters(command_jitter=1, effort_rate_limit=(900.0,)),
-    DriveParameters(command_delay=1, effort_rate_limit=(300.0, 200.0, 500.0), **ENCODED),
+    DriveParameters(command_delay=1, effort_rate_limit=(300.0, 200.0, 500.0)),
 ]
 
 
 @pytest.mark.parametrize('engine', ['analytical', 'mujoco'])
 def test_each_arm_of_a_batch_has_the_drives_of_the_one_arm_loop(engine):
     told = PlantParameters(actuator='torque', timestep=PERIOD)
-    several = [replace(told, **vars(drives)) for drives in DIFFERENT]
+    several = [
+        replace(told, **vars(drives), **SENSED[k], position_noise=1e-6, sensor_seed=k)
+        for k, drives in enumerate(DIFFERENT)
+    ]
     law, q = compared_class('computed_torque_pid'), []
-    gains = law_parameters('computed_torque_pid', ROBOT)
+    gains = loaded(ROBOT, 'computed_torque_pid').law_parameters
     others = {'analytical': WRONG, 'mujoco': LOADED[:2]}[engine]
-    loaded = [ROBOT.model, *others, ROBOT.model]
-    noise = [Imperfections(delay=k % 2, position_noise=1e-6, seed=k) for k in range(4)]
+    models = [ROBOT.model, *others, ROBOT.model]
     bare = BatchPlant([ROBOT.model] * 4, told, engine)
     efforts = []
 
-    def keep(i, now, v, reference, effort, alive):
-        q.append(now)
-        efforts.append(effort.copy())
+    def keep(step):
+        q.append(step.q)
+        efforts.append(step.effort.copy())
 
-    run_batch(
-        BatchPlant(loaded, several, engine), law(BatchModel(ROBOT.model), gains), TASK.reference,
-        DURATION, [keep], [replacement(0.05, bare)], noise,
-    )  # fmt: skip
+    plant, together = BatchPlant(models, several, engine), law(BatchModel(ROBOT.model), gains)
+    run_loop(plant, together, [keep], [replacement(0.05, bare)])
     make = {'analytical': AnalyticalPlant, 'mujoco': MujocoPlant}[engine]
-    for arm, (model, parameters) in enumerate(zip(loaded, several, strict=True)):
+    for arm, (model, parameters) in enumerate(zip(models, several, strict=True)):
         record = run_closed_loop(
             make(model, parameters), law(ROBOT.model, gains), TASK.reference, DURATION,
-            [replacement(0.05, make(ROBOT.model, told))], noise[arm],
+            [replacement(0.05, make(ROBOT.model, told))],
         )  # fmt: skip
         assert_allclose(np.array(q)[:, arm], record.q, rtol=0, atol=1e-12)
         # Velocities are differences of positions over a period.

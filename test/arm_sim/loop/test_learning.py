@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiment_parts import imperfect
 from launched import launch
 
 from arm_controllers.follower.follower import TrajectoryFollower
@@ -15,7 +16,6 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import learn
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import Imperfections
 from arm_sim.loop.goals import goal_reference, with_efforts
 from arm_sim.loop.learning import Learner, repeated
 from arm_sim.loop.measures import track
@@ -34,16 +34,18 @@ def law_of(name, **parameters):
     return made(ROBOT.model, read_fields(made.Parameters, given))
 
 
-def plant_of(law, error):
-    drives = replace(DRIVES, actuator=ACTUATOR_FOR[law.command_interface])
+def plant_of(law, error, **noise):
+    drives = imperfect(DRIVES, **noise)
+    drives = replace(drives, actuator=ACTUATOR_FOR[law.command_interface])
     return MujocoPlant(with_error(ROBOT.model, error), drives)
 
 
-def errors_mm(name, error, passes, imperfections=None, cutoff=0.0, **parameters):
+def errors_mm(name, error, passes, noise=None, cutoff=0.0, **parameters):
     """Return the RMS of the tip's error [mm] in each pass of the cube in 3.75 s."""
-    laws = law_of(name, **parameters), law_of(name, **parameters)
-    task, plant = make_task('cube', ROBOT, {'edge_time': 0.25}), plant_of(laws[0], error)
-    records = repeated(task, laws, plant, passes, imperfections, cutoff)
+    law = law_of(name, **parameters)
+    task = make_task('cube', ROBOT, {'edge_time': 0.25})
+    plant = plant_of(law, error, **noise or {})
+    records = repeated(task, law, plant, passes, 0, cutoff)
     each = [track(ROBOT.model, record).error for record in records]
     return np.sqrt(np.mean(np.square(each), axis=1)) * 1e3
 
@@ -86,7 +88,7 @@ def test_an_arm_that_is_the_believed_one_lacks_nothing_whatever_moved_it():
 
 
 def test_noise_is_kept_out_by_the_low_pass():
-    noise = Imperfections(position_noise=1e-5, velocity_noise=1e-3)
+    noise = {'position_noise': 1e-5, 'velocity_noise': 1e-3}
     level = {'feedforward': 'inverse_dynamics'}
     errors = errors_mm('servo', WRONG, 3, noise, 25.0, **level)
     assert errors[2] < 0.01 * errors[0]

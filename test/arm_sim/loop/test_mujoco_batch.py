@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiment_parts import imperfect
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_controllers.laws import law_class
@@ -12,10 +13,11 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_choice import batch_of
-from arm_sim.loop.batch_loop import run_batch
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.loop.closed_loop import Imperfections, Push, replacement, run_closed_loop
+from arm_sim.loop.events import Push, replacement
+from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
@@ -98,39 +100,36 @@ def test_an_arm_of_the_loop_is_the_one_arm_loop(law):
     task, cls, rows = make_task('sinusoid', ROBOT), law_class(law), []
     actuator = 'servo' if cls.command_interface == 'position' else 'torque'
     told = replace(TORQUE, actuator=actuator, contacts=True, command_delay=1)
-    given = [Imperfections(delay=k % 2, position_noise=1e-6, seed=k) for k in range(ARMS)]
+    each = [imperfect(told, 1 + k % 2, position_noise=1e-6, seed=k) for k in range(ARMS)]
     push = Push(ROBOT.model.tip_frame, (5.0, -3.0, 0.0, 0.0, 0.0, 1.0), 0.02, 0.06).events()
     bare = batch_of([ROBOT.model] * ARMS, told, 'mujoco')
     assert isinstance(bare, MujocoBatch)
-    alive, beyond = run_batch(
-        batch_of(MODELS, told, 'mujoco'), cls(BatchModel(ROBOT.model), cls.Parameters()),
-        task.reference, 0.1, [lambda i, q, *_: rows.append(q)],
-        [*push, replacement(0.06, bare)], given,
-    )  # fmt: skip
-    assert alive.all()
-    assert not beyond.any()
+    plant, own = batch_of(MODELS, each, 'mujoco'), cls(BatchModel(ROBOT.model), cls.Parameters())
+    loop = Loop(plant, own, task.reference, [*push, replacement(0.06, bare)])
+    loop.run(0.1, [lambda step: rows.append(step.q)])
+    assert loop.alive.all()
+    assert not loop.beyond.any()
     for arm, model in enumerate(MODELS):
         record = run_closed_loop(
-            MujocoPlant(model, told), cls(ROBOT.model, cls.Parameters()), task.reference, 0.1,
-            [*push, replacement(0.06, MujocoPlant(ROBOT.model, told))], given[arm],
+            MujocoPlant(model, each[arm]), cls(ROBOT.model, cls.Parameters()), task.reference,
+            0.1, [*push, replacement(0.06, MujocoPlant(ROBOT.model, told))],
         )  # fmt: skip
         assert_allclose(np.array(rows)[:, arm], record.q, rtol=0, atol=1e-12)
 
 
 def test_an_arm_that_leaves_the_finite_numbers_leaves_the_others_alone():
-    plant, law = MujocoBatch(MODELS, replace(TORQUE, effort_limits=False)), law_class('pd')
+    free, law = replace(TORQUE, effort_limits=False), law_class('pd')
+    plant = MujocoBatch(MODELS, free)
     new = motion(plant, range(ARMS))
     found = []
     for noise in (0.0, 1e300):
         rows = []
-        alive, _ = run_batch(
-            plant, law(BatchModel(ROBOT.model), law.Parameters()),
-            make_task('sinusoid', ROBOT).reference, 0.02,
-            [lambda i, q, *_, rows=rows: rows.append(q)], (),
-            [Imperfections(velocity_noise=noise)] + [Imperfections()] * (ARMS - 1),
-        )  # fmt: skip
+        wild = [imperfect(free, velocity_noise=noise), *[free] * (ARMS - 1)]
+        own = law(BatchModel(ROBOT.model), law.Parameters())
+        loop = Loop(MujocoBatch(MODELS, wild), own, make_task('sinusoid', ROBOT).reference)
+        loop.run(0.02, [lambda step, rows=rows: rows.append(step.q)])
         found.append(np.array(rows)[:, 1:])
-    assert_array_equal(alive, [False] + [True] * (ARMS - 1))
+    assert_array_equal(loop.alive, [False] + [True] * (ARMS - 1))
     assert_array_equal(*found)
     assert_array_equal(motion(plant, range(ARMS)), new)  # it begins anew as if nothing had been
 

@@ -13,11 +13,12 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.motion_model import MotionModelPlant
-from arm_sim.experiments.cases import Case, make_plants, run_case
-from arm_sim.experiments.laws import compared_class, compared_laws
+from arm_sim.experiments.compared_laws import compared_class, compared_laws
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_sim.experiments.runs import record_of
 from arm_sim.experiments.sweeps import case_at, run_sweep
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters, Drives
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
@@ -32,13 +33,13 @@ TORQUE_LAWS = [law for law in compared_laws() if compared_class(law).command_int
 
 
 def case(**others):
-    return replace(Case('mr_three_link', 'step', 'pd_gravity'), **others)
+    return replace(Experiment('mr_three_link', 'step', 'pd_gravity'), **others)
 
 
 @pytest.mark.parametrize('law', TORQUE_LAWS)
 def test_drives_that_know_the_arm_give_every_torque_law_its_full_torque_run(law):
-    full = run_case(case(law=law))
-    compensated = run_case(case(law=law, drives=COMPENSATED))
+    full = record_of(case(law=law))
+    compensated = record_of(case(law=law, drives=COMPENSATED))
     np.testing.assert_allclose(compensated.q, full.q, atol=1e-9)
     np.testing.assert_allclose(compensated.effort, full.effort, atol=1e-6)
 
@@ -78,31 +79,38 @@ def test_an_arm_droops_by_what_its_drives_do_not_know_of_gravity():
 
 
 def test_drives_do_not_know_a_payload():
-    task = make_task('payload_drop', ROBOT)
-    plant, later = make_plants(ROBOT, task, case(task='payload_drop', drives=COMPENSATED))
+    own = LoadedExperiment(case(task='payload_drop', drives=COMPENSATED), ROBOT)
+    plant, later = own.plants()
     q = START + 0.1
     for each in (plant, later):
         each.reset(q)
         each.step(np.zeros(3))
         np.testing.assert_allclose(each.effort, MODEL.gravity_torque(q), rtol=1e-9)
-    loaded = with_error(MODEL, ModelError(payload=task.payload)).gravity_torque(q)
+    loaded = with_error(MODEL, ModelError(payload=own.task.payload)).gravity_torque(q)
     assert np.abs(loaded - MODEL.gravity_torque(q)).max() > 0.1
 
 
 @pytest.mark.parametrize('delay', [1, 3])
-def test_a_delay_in_the_drives_is_the_delay_of_the_loop(delay):
-    of_drives = run_case(case(drives=DriveParameters(command_delay=delay)))
-    of_loop = run_case(case(imperfections=Imperfections(delay)))
-    assert np.array_equal(of_drives.q, of_loop.q)
-    assert not np.array_equal(of_drives.q, run_case(case()).q)
+def test_a_delay_holds_the_first_command_and_shifts_the_others(delay):
+    late = record_of(case(task='step', drives=DriveParameters(command_delay=delay)))
+    prompt = record_of(case(task='step'))
+    jump = round(0.1 / 1e-3)
+    before = late.effort[: jump + delay]
+    np.testing.assert_allclose(before, np.broadcast_to(prompt.effort[0], before.shape), atol=1e-9)
+    np.testing.assert_allclose(late.effort[jump + delay], prompt.effort[jump], atol=1e-9)
+
+
+def effect(drives, command):
+    state = START[np.newaxis]
+    return drives.effect(command[np.newaxis], state, 0.0 * state)[0].copy()
 
 
 def sent_through(told, periods=200, forget_at=None):
-    drives, got = Drives(MODEL, told, 1e-3), []
+    drives, got = Drives(MODEL, [told], 1e-3), []
     for k in range(periods):
         if k == forget_at:
             drives.release()
-        got.append(drives.effect(np.full(3, float(k)), START, 0.0 * START)[0])
+        got.append(effect(drives, np.full(3, float(k)))[0])
     return np.array(got)
 
 
@@ -123,9 +131,9 @@ def test_the_first_command_acts_until_the_delay_has_passed_and_anew_after_a_brak
 
 def test_a_command_changes_no_faster_than_the_drives_can():
     told = DriveParameters(effort_rate_limit=(1000.0, 1000.0, 500.0))
-    drives = Drives(MODEL, told, 1e-3)
+    drives = Drives(MODEL, [told], 1e-3)
     wanted = [np.array([0.0, 0.0, 0.0]), np.array([2.5, -2.5, 0.2]), np.array([2.5, -2.5, 0.2])]
-    got = [drives.effect(each, START, 0.0 * START) for each in wanted]
+    got = [effect(drives, each) for each in wanted]
     assert np.array_equal(got, [[0, 0, 0], [1, -1, 0.2], [2, -2, 0.2]])
 
 
@@ -135,18 +143,18 @@ def test_encoders_round_positions_and_tell_their_differences_as_velocity():
     exact = plant_class('mujoco')(MODEL, replace(told, encoder_resolution=()))
     for each in (plant, exact):
         each.reset(START, np.full(3, 0.7))
-    assert np.array_equal(plant.measured_v, plant.v)
-    before = plant.measured_q
+    assert np.array_equal(plant.measured.v, plant.v)
+    before = plant.measured.q
     for _ in range(50):
         for each in (plant, exact):
             each.step(np.zeros(3))
-        steps = plant.measured_q / 1e-3
+        steps = plant.measured.q / 1e-3
         np.testing.assert_allclose(steps, np.rint(steps), atol=1e-9)
-        assert (np.abs(plant.measured_q - plant.q) <= 0.5e-3 + 1e-12).all()
-        assert np.array_equal(plant.measured_v, (plant.measured_q - before) / 1e-3)
-        before = plant.measured_q
+        assert (np.abs(plant.measured.q - plant.q) <= 0.5e-3 + 1e-12).all()
+        assert np.array_equal(plant.measured.v, (plant.measured.q - before) / 1e-3)
+        before = plant.measured.q
     assert np.array_equal(plant.q, exact.q)  # who reads does not move the arm
-    assert exact.measured_q is exact.q
+    assert exact.measured.q is exact.q
 
 
 def test_a_brake_is_the_drives_own():

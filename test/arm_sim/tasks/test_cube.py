@@ -18,9 +18,9 @@ from arm_controllers.reference import Reference
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import run_closed_loop
 from arm_sim.loop.measures import rms, track
 from arm_sim.loop.record import Record
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters, plant_class
 from arm_sim.tasks import Run, make_task

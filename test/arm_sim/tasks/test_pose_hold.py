@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from experiment_parts import imperfect
 from five_joint_reference import reference_step
 from numpy.testing import assert_allclose
 from running_law import RunningLaw
@@ -17,9 +18,9 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
-from arm_sim.loop.closed_loop import Imperfections, run_closed_loop
 from arm_sim.loop.measures import track
 from arm_sim.loop.record import Record
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 from arm_sim.pictures import save
 from arm_sim.robot import Robot
@@ -175,8 +176,8 @@ def test_shipped_gains_blow_up_where_each_command_comes_one_period_late(
 
     start = target + np.array([0.0, 1e-3, 1e-3, 0.0, 1e-3])
     for delay, held in ((0, True), (1, False)):
-        late = Imperfections(delay=delay)
-        record = run_closed_loop(plant, law, stand, 0.1, imperfections=late, start=start)
+        late = AnalyticalPlant(model, imperfect(plant.parameters, delay))
+        record = run_closed_loop(late, law, stand, 0.1, start=start)
         assert record.completed == held, delay
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from experiment_parts import imperfect
 from running_law import RunningLaw
 
 from arm_controllers.follower.follower import TrajectoryFollower
@@ -15,7 +16,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import Imperfections, Push, run_closed_loop
+from arm_sim.loop.events import Push
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
@@ -118,11 +120,10 @@ def test_two_runs_are_bit_identical(arm, stated_law):
 
 
 def test_noise_is_seeded_and_worsens_tracking(arm, stated_law):
-    plant = MujocoPlant(arm, PLANT)
 
     def run(seed):
-        noise = Imperfections(position_noise=1e-4, velocity_noise=1e-3, seed=seed)
-        return run_closed_loop(plant, stated_law, SINUSOID.evaluate, 0.5, imperfections=noise)
+        noisy = MujocoPlant(arm, imperfect(PLANT, 0, 1e-4, 1e-3, seed))
+        return run_closed_loop(noisy, stated_law, SINUSOID.evaluate, 0.5)
 
     np.testing.assert_array_equal(run(1).q, run(1).q)
     assert np.abs(run(1).q - run(2).q).max() > 0.0
@@ -139,9 +140,8 @@ def test_delay_holds_the_first_command_and_then_shifts_commands(arm):
             count = state[0] + 1
             return np.full(3, 0.01 * count), (count,)
 
-    late = Imperfections(delay=3)
     record = run_closed_loop(
-        MujocoPlant(arm, PLANT), Ramp(), SINUSOID.evaluate, 0.008, imperfections=late
+        MujocoPlant(arm, imperfect(PLANT, 3)), Ramp(), SINUSOID.evaluate, 0.008
     )
     np.testing.assert_allclose(100.0 * record.effort[:, 0], [1, 1, 1, 1, 2, 3, 4, 5])
 
@@ -159,12 +159,11 @@ def test_a_push_acts_from_its_start_to_its_end(arm, pd_alone):
 
 def test_an_unstable_loop_ends_with_finite_rows(arm):
     law = PD(arm, PDParameters((1e9,), (0.0,)))
-    rough = Imperfections(position_noise=1e-3)
     free = PlantParameters(
         actuator='torque', timestep=1e-2, integrator='euler', effort_limits=False
     )
     record = run_closed_loop(
-        MujocoPlant(arm, free), law, SINUSOID.evaluate, 5.0, imperfections=rough
+        MujocoPlant(arm, imperfect(free, 0, 1e-3)), law, SINUSOID.evaluate, 5.0
     )
     assert np.isfinite(record.q).all()
 

@@ -10,21 +10,27 @@ from arm_controllers.laws import law_class
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import margins as command
-from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.closed_loop import Imperfections
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.runs import record_of
+from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 from arm_sim.tuning.agreement import agreement_of
 from arm_sim.tuning.linear_law import WARM_UP, linear_law
 from arm_sim.tuning.linear_loop import ClosedLoops, end_to_end
-from arm_sim.tuning.margins import FACTORS, Loop, course_of, margins_of
+from arm_sim.tuning.margins import FACTORS, course_of, margins_of
 
-LOOP = Loop('planar_3r', 'sinusoid', 'computed_torque', natural_frequency=20.0)
+LOOP = Experiment.of_files('planar_3r', 'sinusoid', 'computed_torque', natural_frequency=20.0)
 H = 1e-3  # planar_3r's period [s]
 
 
 def decay(matrix):
     """Return how fast the slowest error of x+ = matrix x dies [1/s]."""
     return -np.log(np.abs(np.linalg.eigvals(matrix)).max()) / H
+
+
+def late(experiment, delay):
+    return replace(experiment, drives=DriveParameters(command_delay=delay))
 
 
 def designed(wn, delay=0):
@@ -47,7 +53,7 @@ def designed(wn, delay=0):
 @pytest.mark.parametrize(('wn', 'delay'), [(20.0, 0), (20.0, 3), (60.0, 12)])
 def test_computed_torque_has_the_margin_of_its_error_dynamics(wn, delay):
     loop = replace(LOOP, natural_frequency=wn)
-    course = course_of(loop, [loop.load().model])
+    course = course_of(loop, [loop.load().robot.model])
     # Of a delayed loop the poles move with the arm: what is late is the model as well.
     tolerance = 1e-4 if not delay else 0.2
     np.testing.assert_allclose(course.margins([delay]), decay(designed(wn, delay)), rtol=tolerance)
@@ -58,15 +64,14 @@ def test_computed_torque_has_the_margin_of_its_error_dynamics(wn, delay):
     [('computed_torque', 0), ('pd', 0), ('computed_torque_pid', 3), ('independent_joint', 3)],
 )
 def test_the_memory_of_a_law_is_what_changes(law, numbers):
-    robot = LOOP.load()
-    made = replace(LOOP, law=law, natural_frequency=0.0).make(robot, robot.model)
-    found = linear_law(made, make_task('sinusoid', robot).reference, WARM_UP, H)
+    own = replace(LOOP, law=law, natural_frequency=0.0).load()
+    found = linear_law(own.law(), own.task.reference, WARM_UP, H)
     assert found.a.shape == (numbers, numbers)
     np.testing.assert_allclose(found.a, np.eye(numbers), atol=1e-6)  # integrals
 
 
 def test_the_gains_are_the_derivatives_of_the_command():
-    robot = LOOP.load()
+    robot = LOOP.load().robot
     made = law_class('pd')(robot.model, law_class('pd').Parameters((7.0,), (3.0,), False))
     found = linear_law(made, make_task('sinusoid', robot).reference, WARM_UP, H)
     expected = -np.hstack([7.0 * np.eye(3), 3.0 * np.eye(3)])
@@ -74,7 +79,7 @@ def test_the_gains_are_the_derivatives_of_the_command():
 
 
 def test_an_integral_at_its_bound_stands_no_delay():
-    robot, ki = LOOP.load(), 15_900.0  # in continuous time stable below kp kd = 16 000
+    robot, ki = LOOP.load().robot, 15_900.0  # in continuous time stable below kp kd = 16 000
     law = law_class('computed_torque_pid')(
         robot.model, law_class('computed_torque_pid').Parameters((400.0,), (ki,), (40.0,))
     )
@@ -91,13 +96,13 @@ def test_an_integral_at_its_bound_stands_no_delay():
 
 
 def test_a_heavier_arm_is_nearer_to_instability_with_delay():
-    found = margins_of(replace(LOOP, natural_frequency=60.0, delay=6))
+    found = margins_of(late(replace(LOOP, natural_frequency=60.0), 6))
     assert found.margin == pytest.approx(found.over[len(FACTORS) // 2, 6])
     assert found.margin > 0.0 > found.over[0, 6]  # a light arm: the torque is too much for it
     low, high = found.factors
     assert FACTORS[0] < low < 1.0 < high
     assert found.more_delay >= 1
-    unstable = replace(found.loop, delay=found.loop.delay + found.more_delay + 1)
+    unstable = late(found.experiment, found.delay + found.more_delay + 1)
     assert margins_of(unstable).margin < 0.0
 
 
@@ -114,26 +119,23 @@ def test_an_error_that_grows_here_may_die_there():
     ('law', 'samples'), [('computed_torque', 80), ('adaptive_computed_torque', 60)]
 )
 def test_drawn_arms_are_as_foretold(law, samples):
-    found = agreement_of(replace(LOOP, law=law, natural_frequency=60.0, delay=12), samples)
+    found = agreement_of(late(replace(LOOP, law=law, natural_frequency=60.0), 12), samples)
     assert 0.1 < found.unstable.mean() < 0.9
     assert found.share >= 0.95
 
 
 def test_noise_that_drives_a_law_to_its_limits_makes_no_arm_unstable():
     # The exact step answers 1e-5 rad of noise with all the torque that there is.
-    exact = Loop('planar_3r', 'sinusoid', 'servo', feedforward='discrete')
+    exact = Experiment.of_files('planar_3r', 'sinusoid', 'servo', feedforward='discrete')
     assert not agreement_of(exact, 40).unstable.any()
 
 
 def test_noise_comes_to_what_a_run_shows():
-    loop = replace(LOOP, natural_frequency=40.0, delay=1, position_noise=1e-5, velocity_noise=1e-3)
-    robot, found = loop.load(), margins_of(loop)
-    task, law = make_task('sinusoid', robot), loop.make(robot, robot.model)
-    noise = Imperfections(1, 1e-5, 1e-3)
-    records = [
-        task.run(law, MujocoPlant(robot.model, loop.plant_of(robot)), None, each)
-        for each in (noise, Imperfections(1))
-    ]
+    noise = SensorParameters(position_noise=1e-5, velocity_noise=1e-3)
+    quiet = replace(LOOP, natural_frequency=40.0, drives=DriveParameters(command_delay=1))
+    loop = replace(quiet, sensors=noise)
+    robot, found = loop.load().robot, margins_of(loop)
+    records = [record_of(each) for each in (loop, quiet)]
     made = np.diff(records[0].effort - records[1].effort, axis=0)[500:]
     assert np.sqrt(np.mean(made**2)) == pytest.approx(found.chatter_nm, rel=0.1)
     tips = [
@@ -146,7 +148,7 @@ def test_noise_comes_to_what_a_run_shows():
 
 def test_an_adaptive_law_keeps_what_it_is_not_shown():
     loop = replace(LOOP, law='adaptive_computed_torque')
-    wrong = with_error(loop.load().model, ModelError(mass_scale=(1.1,)))
+    wrong = with_error(loop.load().robot.model, ModelError(mass_scale=(1.1,)))
     assert course_of(loop, [wrong]).margins([0]).min() > 0.0
 
 
@@ -180,21 +182,23 @@ def test_what_is_wrong_is_said_in_one_line(arguments, reason, capsys, tmp_path):
 
 
 def test_a_task_that_is_over_at_once_is_refused(monkeypatch):
-    class Short(type(make_task('sinusoid', LOOP.load()))):
+    class Short(type(LOOP.load().task)):
         duration = 0.01
 
         def prepare(self):
             pass
 
-    robot = LOOP.load()
+    robot = LOOP.load().robot
     short = Short(robot, make_task('sinusoid', robot).parameters)
-    monkeypatch.setattr('arm_sim.tuning.margins.make_task', lambda *given: short)
+    monkeypatch.setattr('arm_sim.experiments.experiment.make_task', lambda *given: short)
     with pytest.raises(ArmError, match='too short for margins'):
         course_of(LOOP, [robot.model])
 
 
-def test_drives_are_refused_since_a_margin_would_not_have_them(tmp_path):
+def test_a_delay_in_the_files_counts_and_other_drives_are_refused(tmp_path):
     file = tmp_path / 'late.yaml'
     file.write_text('simulator: {ros__parameters: {command_delay: 2}}')
-    with pytest.raises(ArmError, match='command_delay: margins are of arms without such drives'):
+    assert margins_of(replace(LOOP, config=str(file))).margin == margins_of(late(LOOP, 2)).margin
+    file.write_text('simulator: {ros__parameters: {command_jitter: 2}}')
+    with pytest.raises(ArmError, match='command_jitter: margins are of arms without such drives'):
         margins_of(replace(LOOP, config=str(file)))

@@ -12,22 +12,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model_error import with_error
 from arm_sim.commands import tune
-from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.experiments.executors import executor
-from arm_sim.loop.closed_loop import run_closed_loop
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.measures import measure, track
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.tasks import make_task
 from arm_sim.tuning import survey
+from arm_sim.tuning.candidates import Drawn, try_gains
 from arm_sim.tuning.gains import GainSpace
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Effort, Found, Margins, Outcome, score, search
 from arm_sim.tuning.survey import tunable_laws
-from arm_sim.tuning.trial import Drawn, Trial, try_gains
 
-TRIAL = Trial('planar_3r', 'sinusoid', 'computed_torque')
+TRIAL = Experiment.of_files('planar_3r', 'sinusoid', 'computed_torque')
 TUNED = [name for name in law_names() if law_class(name).designed]
 
 
@@ -54,7 +52,7 @@ def test_the_score_is_the_95th_percentile_and_more_beyond_a_margin():
 @pytest.mark.parametrize('law', TUNED)
 def test_gains_go_through_their_logarithms_and_back(law):
     robot = Robot.load('ur5e')
-    shipped = replace(TRIAL, robot='ur5e', law=law).shipped(robot)
+    shipped = replace(TRIAL, robot='ur5e', law=law).load().law_parameters
     space = GainSpace(law, robot.model, shipped)
     x = space.point(shipped)
     assert x.size >= len(space.names) > 1
@@ -66,8 +64,7 @@ def test_gains_go_through_their_logarithms_and_back(law):
 
 
 def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_beside_it():
-    robot = TRIAL.load()
-    shipped = TRIAL.shipped(robot)
+    shipped = TRIAL.load().law_parameters
     stiff = replace(shipped, kp=(900.0,), kd=(60.0,))
     both = try_gains(TRIAL, (Drawn(0, 2), Drawn(0, 1, 1)), [shipped, stiff])
     assert both.shape == (2, 3, 4)
@@ -85,15 +82,13 @@ def test_what_only_mujoco_has_is_tried_in_mujoco(section, told, tmp_path):
     path = tmp_path / 'told.yaml'
     path.write_text(yaml.safe_dump({section: {'ros__parameters': told}}))
     trial = replace(TRIAL, config=str(path))
-    robot, drawn = trial.load(), Drawn(0, 2)
-    shipped, task = trial.shipped(robot), make_task('sinusoid', robot)
+    loaded, drawn = trial.load(), Drawn(0, 2)
+    shipped, robot, task = loaded.law_parameters, loaded.robot, loaded.task
     found = try_gains(trial, (drawn,), [shipped])[0]
     law = law_class(trial.law)(robot.model, shipped)
     for arm, row in enumerate(found):
-        error, imperfections = trial.ranges.draw(robot, 0, arm)
-        model = with_error(robot.model, error)
-        plant = MujocoPlant(model, trial.plant(robot))
-        record = run_closed_loop(plant, law, task.reference, task.duration, (), imperfections)
+        plant, _ = loaded.on(trial.ranges.draw(robot.model, 0, arm)).plants()
+        record = run_closed_loop(plant, law, task.reference, task.duration)
         if section == 'sinusoid_task':
             assert np.abs(record.q).max() > robot.model.position_upper[0]
         expected = measure(record, track(robot.model, record))
@@ -101,7 +96,7 @@ def test_what_only_mujoco_has_is_tried_in_mujoco(section, told, tmp_path):
 
 
 def test_gains_that_shake_the_arm_are_unstable():
-    shipped = TRIAL.shipped(TRIAL.load())
+    shipped = TRIAL.load().law_parameters
     wild = replace(shipped, kp=(4e5,), kd=(4e3,))
     assert try_gains(TRIAL, (Drawn(0, 1),), [wild])[0, 0, 3] == 1.0
 

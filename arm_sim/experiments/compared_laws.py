@@ -1,14 +1,11 @@
-"""The laws that are compared, each designed for the same error dynamics."""
+"""Names of the laws that are designed for the same error dynamics, to be compared."""
 
 import math
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from arm_controllers.adapted_law import adapted_law
-from arm_controllers.laws import Law, law_class, law_names
-from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_sim.robot import Robot
+from arm_controllers.laws import law_class, law_names
+from arm_dynamics.checks import ArmError, one_of
 
 
 @cache
@@ -59,30 +56,3 @@ def compared_class(name: str) -> Any:
         )
     one_of('law', name, compared)
     return law_class(compared_laws()[name][0])
-
-
-def make_law(
-    name: str,
-    robot: Robot,
-    natural_frequency: float = 20.0,
-    motion: str = 'continuous',
-    friction_velocity: str = 'measured',
-) -> Law:
-    """Return a law whose errors are to decay critically damped at this frequency [rad/s].
-
-    `motion`: of its reference, see adapters.discrete_motion; `friction_velocity`: see
-    adapters.known_friction.
-
-    Raises:
-        ArmError: no such law, a frequency that is not positive, or a law without that motion.
-    """
-    told = law_parameters(name, robot, natural_frequency)
-    return adapted_law(compared_class(name), robot.model, told, friction_velocity, motion)
-
-
-def law_parameters(name: str, robot: Robot, natural_frequency: float = 20.0) -> Any:
-    """Return what `make_law` gives the law: its design with the inertia at the robot's start."""
-    law = compared_class(name)
-    in_range('natural_frequency', natural_frequency, 0.0, 1e4, exclusive=True)
-    design = law.designed(robot.model, robot.start, natural_frequency, 1.0)
-    return replace(design, **compared_laws()[name][1])

@@ -1,0 +1,87 @@
+"""Drawn arms under laws: as one batch, and arm by arm what a batch cannot do."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_controllers.laws import Law
+from arm_controllers.reference import ReferenceFunction
+from arm_dynamics.checks import Array
+from arm_dynamics.compiled import BatchModel
+from arm_sim.experiments.experiment import LoadedExperiment
+from arm_sim.experiments.ranges import Draw
+from arm_sim.loop.batch_measures import BatchMeasures
+from arm_sim.loop.events import Event
+from arm_sim.loop.loop import Loop, Observer
+from arm_sim.loop.many_arms import ManyArms
+from arm_sim.tasks import Task
+
+
+class BatchRun(NamedTuple):
+    """What came of N arms.
+
+    Attributes:
+        measures: arrays (N,) by name.
+        alive: (N,) whether all commands were finite.
+        beyond: (N,) whether an arm has been where the batch models less than the engine.
+    """
+
+    measures: dict[str, Array]
+    alive: NDArray[np.bool_]
+    beyond: NDArray[np.bool_]
+
+
+def run_batch(
+    task: Task,
+    law: Law,
+    plant: ManyArms,
+    events: Iterable[Event] = (),
+    observers: Iterable[Observer] = (),
+    reference: ReferenceFunction | None = None,
+) -> BatchRun:
+    """Run a task on all arms of a batch; `reference` is in place of the task's own."""
+    loop = Loop(plant, law, reference or task.reference, events)
+    measures = BatchMeasures(task.robot.model, plant.size, loop.period)
+    loop.run(task.duration, [measures, *observers])
+    return BatchRun(measures.results(), loop.alive, loop.beyond)
+
+
+def measure_batch(
+    loaded: LoadedExperiment, laws: Sequence[str], draws: Sequence[Draw]
+) -> Iterator[Array]:
+    """Yield, law by law, tracking RMS [mm] and joint RMS (2, N) of each drawn arm.
+
+    inf: the loop was unstable; nan: a batch cannot do it, and the arm has to run alone.
+    """
+    nothing = np.full((2, len(draws)), np.nan)
+    task, plants = loaded.task, dict[str, Any]()  # one batch serves many laws
+    model = BatchModel(loaded.robot.model)
+    for name in laws:
+        own = loaded.with_law(name)
+        drives, interface = loaded.experiment.drives, own.law_class.command_interface
+        if not own.law_class.many_arms or drives.compensates or type(task).run is not Task.run:
+            yield nothing
+            continue
+        if interface not in plants:
+            plants[interface] = own.batch(draws)
+        plant, events = plants[interface]
+        run = run_batch(task, own.batch_law(model), plant, events)
+        answers = np.array([run.measures['tracking_rms_mm'], run.measures['joint_rms_rad']])
+        answers[:, ~run.alive | ~np.isfinite(answers).all(axis=0)] = np.inf
+        answers[:, run.beyond] = np.nan
+        yield answers
+
+
+def tabulated(reference_function: ReferenceFunction) -> ReferenceFunction:
+    """Return a reference that is computed once at every time."""
+    rows: dict[float, Array] = {}
+
+    def tabulated_reference(t: float, reference: Any) -> None:
+        if t not in rows:
+            reference_function(t, reference)
+            rows[t] = reference.row.copy()
+        reference.row[:] = rows[t]
+
+    return tabulated_reference

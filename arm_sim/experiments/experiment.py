@@ -1,0 +1,290 @@
+"""One experiment: robot, task and law; the only place that builds the law and the plant."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from arm_controllers.adapted_law import adapted_law
+from arm_controllers.discrete_motion import MOTIONS
+from arm_controllers.drive_convention import DriveConvention
+from arm_controllers.known_friction import FRICTION_VELOCITIES
+from arm_controllers.laws import Law, law_class
+from arm_controllers.laws.pd import PD
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.experiments.compared_laws import compared_class, compared_laws
+from arm_sim.experiments.ranges import Draw, Ranges
+from arm_sim.loop.events import Event, replacement
+from arm_sim.robot import Robot
+from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
+from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.tasks import Task, make_task
+from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
+
+
+@dataclass(frozen=True)
+class Experiment(Parameters):
+    """A robot, a task and a law, with what differs from the ideal.
+
+    The law is designed for `natural_frequency` on a plain plant with `timestep`, as comparisons
+    do; where one of them is 0, gains or plant are those of the robot's files, as launch files do.
+
+    Attributes:
+        robot, task, law, engine: by name.
+        config: parameter file on top of the robot's own.
+        feedforward: level of a servo law; empty: its default.
+        error: of the arm, compared with the law's model.
+        drives, sensors: on top of those in the robot's files where these are used.
+        ranges: of the arms that Monte Carlo, tuning and margins draw.
+    """
+
+    robot: str
+    task: str
+    law: str
+    engine: str = 'mujoco'
+    timestep: float = parameter(
+        1e-3, "integration step and control period [s]; 0: simulator of the robot's files",
+        min=0, max=0.1,
+    )  # fmt: skip
+    natural_frequency: float = parameter(
+        20.0, "design frequency of the law's errors [rad/s]; 0: gains of the robot's files",
+        min=0, max=1e4,
+    )  # fmt: skip
+    frequency: float = parameter(
+        0.0, "frequency of the sinusoid [Hz]; 0: the frequency of the robot's files",
+        min=0, max=100,
+    )  # fmt: skip
+    config: str = ''
+    reference_motion: str = parameter(
+        '', "motion of the reference, see DiscreteMotion; empty: as the gains' source says",
+        one_of=('', *MOTIONS),
+    )  # fmt: skip
+    friction_velocity: str = parameter(
+        '', "velocity of the friction torque, see FrictionOfReference; empty: as the gains' source"
+        ' says',
+        one_of=('', *FRICTION_VELOCITIES),
+    )  # fmt: skip
+    feedforward: str = ''
+    error: ModelError = field(default_factory=ModelError)
+    drives: DriveParameters = field(default_factory=DriveParameters)
+    sensors: SensorParameters = field(default_factory=SensorParameters)
+    ranges: Ranges = field(default_factory=Ranges)
+    seed: int = parameter(0, 'random seed of the drawn arms', min=0)
+
+    @classmethod
+    def of_files(cls, robot: str, task: str, law: str, **others: Any) -> 'Experiment':
+        """Return the experiment with gains and simulator as in the robot's files."""
+        files: dict[str, Any] = {'timestep': 0.0, 'natural_frequency': 0.0}
+        return cls(robot, task, law, **files | others)
+
+    def load(self) -> 'LoadedExperiment':
+        """Return the experiment with its robot and its task.
+
+        Raises:
+            ArmError: no such robot, or a file that does not hold what it should.
+        """
+        return LoadedExperiment(self, Robot.load(self.robot, self.config))
+
+    def drawn(self, draw: Draw) -> 'Experiment':
+        """Return the experiment on a drawn arm."""
+        drives = replace(self.drives, command_delay=self.drives.command_delay + draw.delay)
+        return replace(self, error=draw.error, drives=drives, sensors=draw.sensors)
+
+
+@dataclass(frozen=True)
+class LoadedExperiment:
+    """An experiment with its robot: builds task, law and plants.
+
+    Attributes:
+        experiment: what is to be done.
+        robot: its arm, and the robot's files.
+        given: parameters of the task in place of those in the robot's files.
+    """
+
+    experiment: Experiment
+    robot: Robot
+    given: Mapping[str, Any] = MappingProxyType({})
+
+    def with_law(self, law: str) -> 'LoadedExperiment':
+        """Return the same experiment under another law."""
+        return self._sharing('task', law=law)
+
+    def on(self, draw: Draw) -> 'LoadedExperiment':
+        """Return the same experiment on a drawn arm."""
+        drawn = self.experiment.drawn(draw)
+        changes = {name: getattr(drawn, name) for name in ('error', 'drives', 'sensors')}
+        shared = ('task', 'law_class', 'law_parameters', '_plain_plant')
+        return self._sharing(*shared, **changes)
+
+    def _sharing(self, *names: str, **changes: Any) -> 'LoadedExperiment':
+        """Return another experiment of the robot that shares what need not be made again."""
+        other = LoadedExperiment(replace(self.experiment, **changes), self.robot, self.given)
+        vars(other).update({name: getattr(self, name) for name in names})
+        return other
+
+    @cached_property
+    def task(self) -> Task:
+        """The task. Raises ArmError: no such task, or the robot cannot do it."""
+        e, given = self.experiment, self.given
+        if e.frequency > 0.0 and e.task == 'sinusoid':
+            own = read_fields(SinusoidParameters, self.robot.parameters('sinusoid_task'))
+            given = at_frequency(own, e.frequency) | dict(given)
+        return make_task(e.task, self.robot, given)
+
+    @cached_property
+    def law_class(self) -> Any:
+        """The class of the law. Raises ArmError: no such law, or it has no design."""
+        e = self.experiment
+        return compared_class(e.law) if e.natural_frequency else law_class(e.law)
+
+    @cached_property
+    def law_parameters(self) -> Any:
+        """Parameters of the law: designed with the inertia at the robot's start, or its files'."""
+        e, robot = self.experiment, self.robot
+        level = {'feedforward': e.feedforward} if e.feedforward else {}
+        if not e.natural_frequency:
+            told = {**self._of_controller, **level}
+            return read_fields(self.law_class.Parameters, told, '', robot.model.joint_names)
+        design = self.law_class.designed(robot.model, robot.start, e.natural_frequency, 1.0)
+        return replace(design, **compared_laws()[e.law][1], **level)
+
+    @property
+    def _of_controller(self) -> Mapping[str, Any]:
+        """The controller's parameters in the robot's files, where the gains are theirs."""
+        e = self.experiment
+        return {} if e.natural_frequency else self.robot.controller_parameters(e.law)
+
+    def law(self, model: Any = None, parameters: Any = None) -> Law:
+        """Return the law.
+
+        Args:
+            model: of the arm as the law believes it, or a BatchModel of many; None: the robot's.
+            parameters: of the law, for many arms also a list; None: `law_parameters`.
+
+        Raises:
+            ArmError: the law refuses its parameters, or does not allow the reference's motion.
+        """
+        e, files = self.experiment, self._of_controller
+        drives: DriveConvention = e.drives
+        if not drives.compensates:
+            drives = read_fields(DriveConvention, files)
+        return adapted_law(
+            self.law_class,
+            self.robot.model if model is None else model,
+            self.law_parameters if parameters is None else parameters,
+            e.friction_velocity or files.get('friction_velocity', 'measured'),
+            e.reference_motion or files.get('reference_motion', 'continuous'),
+            drives,
+        )
+
+    def plant_parameters(self, law_parameters: Any = None) -> Any:
+        """Return the plant's parameters; a servo's gains are the law's.
+
+        `law_parameters` are of the law; None: those of the experiment.
+        """
+        e, plant, interface = self.experiment, self._plain_plant, self.law_class.command_interface
+        own = self.law_parameters if law_parameters is None else law_parameters
+        changes: dict[str, Any] = {'actuator': ACTUATOR_FOR[interface]}
+        if interface == 'position':
+            changes |= {'servo_kp': own.servo_kp, 'servo_kd': own.servo_kd}
+        changes |= _changed(e.drives) | _changed(e.sensors)
+        changes['command_delay'] = plant.command_delay + e.drives.command_delay
+        return replace(plant, **changes)
+
+    @cached_property
+    def _plain_plant(self) -> Any:
+        """The plant's parameters, without those that the law and the drawn arm decide on."""
+        e, robot = self.experiment, self.robot
+        if e.timestep:
+            told = PD.designed(robot.model, robot.start, e.natural_frequency or 20.0, 1.0)
+            return PlantParameters(timestep=e.timestep, servo_kp=told.kp, servo_kd=told.kd)
+        files = robot.parameters('simulator')
+        voltage = self.law_class.command_interface == 'voltage'
+        if files.get('integrator') == 'lagged_euler' and not voltage:
+            files = {**files, 'integrator': 'implicitfast'}  # voltages alone have it
+        return read_fields(plant_class(e.engine).Parameters, files)
+
+    def plants(self) -> tuple[Plant, Plant | None]:
+        """Return the arm, and the arm once the task's payload has fallen off."""
+        e, engine, task = self.experiment, plant_class(self.experiment.engine), self.task
+        parameters, arm = self.plant_parameters(), with_error(self.robot.model, e.error)
+        loaded = with_error(arm, ModelError(payload=task.payload))
+        later = None if task.drop_at is None else engine(arm, parameters)
+        plant = engine(loaded, parameters)
+        plant.drives_know(arm)
+        return plant, later
+
+    def batch(
+        self,
+        draws: Sequence[Draw],
+        parameters: Sequence[Any] | None = None,
+        make: Callable[..., Any] | None = None,
+    ) -> tuple[Any, list[Event]]:
+        """Return drawn arms as one batch, and the task's events for them.
+
+        Args:
+            draws: N arms.
+            parameters: of the law on each arm, whose gains a servo's drives have; None: the same.
+            make: builds the arms, see batch_of, which is the default.
+
+        Raises:
+            ArmError: what the batch refuses, for example voltages.
+        """
+        if make is None:
+            from arm_sim.loop.batch_choice import batch_of  # a launch need not wait
+
+            make = batch_of
+        task, robot, engine = self.task, self.robot, self.experiment.engine
+        own = parameters or [None] * len(draws)
+        told = [
+            self.on(draw).plant_parameters(each) for draw, each in zip(draws, own, strict=True)
+        ]
+        arms = [with_error(robot.model, draw.error) for draw in draws]
+        loaded = [with_error(arm, ModelError(payload=task.payload)) for arm in arms]
+        events = task.push.events() if task.push else []
+        if task.drop_at is not None:
+            events.append(replacement(task.drop_at, make(arms, told, engine)))
+        return make(loaded, told, engine), events
+
+    def batch_law(self, model: Any, parameters: Any = None) -> Law:
+        """Return the law for the arms of a batch; `model` is a BatchModel.
+
+        Raises:
+            ArmError: the law commands one arm only.
+        """
+        if not self.law_class.many_arms:
+            raise ArmError(f'law {self.experiment.law!r} commands one arm only (many_arms)')
+        return self.law(model, parameters)
+
+
+def _changed(parameters: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults."""
+    own = {each.name: each.default for each in fields(parameters)}
+    return {
+        name: getattr(parameters, name)
+        for name, default in own.items()
+        if getattr(parameters, name) != default
+    }
+
+
+def check_tunable(loaded: LoadedExperiment) -> RobotModel:
+    """Return the law's model; refuse what a batch of arms cannot run.
+
+    Raises:
+        ArmError: a law that commands voltages, or a task with a loop of its own.
+    """
+    e = loaded.experiment
+    if loaded.law_class.command_interface == 'voltage':
+        raise ArmError(
+            f'law {e.law!r} commands voltages; tuned are laws that command torques or '
+            'positions (the five-joint arm has tune_pose_hold)'
+        )
+    if type(loaded.task).run is not Task.run:
+        raise ArmError(f'task {e.task!r} has a loop of its own; a batch cannot run it')
+    return loaded.robot.model

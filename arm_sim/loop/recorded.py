@@ -1,0 +1,61 @@
+"""The record of a closed loop of one arm."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_controllers.laws import Law
+from arm_controllers.reference import ReferenceFunction
+from arm_sim.loop.events import Event
+from arm_sim.loop.loop import Loop, Step
+from arm_sim.loop.record import Record
+from arm_sim.simulation.plant import Plant
+
+
+class Recorder:
+    """An observer that keeps every step of one arm."""
+
+    def __init__(self, loop: Loop, duration: float):
+        """Prepare for a run of `duration` [s] of a loop."""
+        self._loop, n = loop, len(loop.plant.joint_names)
+        steps = round(duration / loop.period)
+        self._t, self._states = np.empty(steps), np.empty((steps, 2, n))
+        self._references, self._efforts = np.empty((steps, 2, n)), np.empty((steps, n))
+        self._done = 0
+
+    def __call__(self, step: Step) -> None:
+        """Keep a step."""
+        i = step.number
+        self._t[i], self._states[i] = step.t, (step.q, step.v)
+        self._references[i] = step.reference.q, step.reference.v
+        if step.alive:
+            self._efforts[i] = step.effort
+            self._done = i + 1
+
+    def record(self) -> Record:
+        """Return the record of the steps so far."""
+        done = self._done
+        q, v = self._states[:done, 0], self._states[:done, 1]
+        q_reference, v_reference = self._references[:done, 0], self._references[:done, 1]
+        end, complete = self._loop.plant.q.copy(), done == len(self._t)
+        effort = self._efforts[:done]
+        return Record(self._t[:done], q, v, q_reference, v_reference, effort, end, complete)
+
+
+def run_closed_loop(
+    plant: Plant,
+    law: Law,
+    reference_function: ReferenceFunction,
+    duration: float,
+    events: Iterable[Event] = (),
+    start: ArrayLike | None = None,
+    seed: int | None = None,
+) -> Record:
+    """Return the record of one arm for `duration` [s]; see Loop for the arguments."""
+    loop = Loop(plant, law, reference_function, events)
+    if start is not None or seed is not None:
+        loop.reset(start, seed)
+    recorder = Recorder(loop, duration)
+    loop.run(duration, [recorder])
+    return recorder.record()

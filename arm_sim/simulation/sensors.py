@@ -1,0 +1,143 @@
+"""Sensor model: resolution, bias, noise, delay and dropouts between a joint and its reading."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from arm_controllers.measurement import Measurement
+from arm_dynamics.checks import Array, per_joint
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
+
+_CHUNK = 64  # readings whose random numbers are drawn together
+_DROPOUTS = 1  # stream of random numbers beside that of the noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensorParameters(Parameters):
+    """The joint sensors of an arm; the defaults are exact sensors."""
+
+    encoder_resolution: PerJoint = parameter(
+        (),
+        'step of measured positions [rad | m], which give the velocities; empty: exact',
+        above=0,
+    )
+    position_bias: PerJoint = parameter(
+        (), 'offset of measured positions [rad | m]; empty: none', name='sensors.position_bias'
+    )
+    velocity_bias: PerJoint = parameter(
+        (), 'offset of measured velocities [rad/s | m/s]; empty: none',
+        name='sensors.velocity_bias',
+    )  # fmt: skip
+    position_noise: float = parameter(
+        0.0, 'standard deviation of the position noise [rad | m]', min=0,
+        name='sensors.position_noise',
+    )  # fmt: skip
+    velocity_noise: float = parameter(
+        0.0, 'standard deviation of the velocity noise [rad/s | m/s]', min=0,
+        name='sensors.velocity_noise',
+    )  # fmt: skip
+    sensor_delay: int = parameter(
+        0, 'age of a reading when it is reported [control periods]', min=0, max=1000,
+        name='sensors.delay',
+    )  # fmt: skip
+    dropout: float = parameter(
+        0.0, 'probability that a period reports the reading before it again [1]', min=0, max=1,
+        name='sensors.dropout',
+    )  # fmt: skip
+    sensor_seed: int = parameter(
+        0, 'random seed of noise and dropouts', min=0, name='sensors.seed'
+    )
+
+    @property
+    def exact(self) -> bool:
+        """Whether every reading is the state itself; the seed alone changes nothing."""
+        own = [each for each in fields(SensorParameters) if each.name != 'sensor_seed']
+        return all(getattr(self, each.name) == each.default for each in own)
+
+
+class Sensors:
+    """The joint sensors of N arms; every arm has its own numbers and random streams.
+
+    A reading is the state rounded to `encoder_resolution`, plus bias and noise, `sensor_delay`
+    periods late. A rounded position gives the velocity by its difference over a period.
+    """
+
+    def __init__(
+        self, parameters: Sequence[SensorParameters], joint_names: tuple[str, ...], period: float
+    ):
+        """Take the parameters of each arm; `period` [s] is the control period.
+
+        Raises:
+            ArmError: a wrong count of numbers, or numbers that are not allowed.
+        """
+        self._parameters, self._period = parameters, period
+        size, n = len(parameters), len(joint_names)
+
+        def rows(name: str, default: float, lower: float = -np.inf) -> Array:
+            given = [getattr(p, name) for p in parameters]
+            each = [
+                per_joint(name, x, joint_names, lower, lower == 0.0) if x else [default] * n
+                for x in given
+            ]
+            return np.array(each, dtype=float)
+
+        self._step = rows('encoder_resolution', np.nan, 0.0)
+        self._coarse = np.isfinite(self._step)
+        bias = np.stack([rows('position_bias', 0.0), rows('velocity_bias', 0.0)], axis=1)
+        self._bias = bias if bias.any() else None
+        noise = np.array([(p.position_noise, p.velocity_noise) for p in parameters])
+        self._scale = noise.reshape(size, 1, 2, 1)
+        self._dropout = np.array([p.dropout for p in parameters])
+        self._delay = np.array([p.sensor_delay for p in parameters])
+        self._kept = np.zeros((1 + int(self._delay.max()), size, 2, n))
+        self._arms = np.arange(size)
+
+    def reset(self, q: Array, v: Array, seed: int | None = None) -> Measurement:
+        """Return the first reading of states q, v (N, n).
+
+        `seed`: of the first arm, the next arm has one more; None: those of the parameters.
+        """
+        own = [p.sensor_seed for p in self._parameters]
+        seeds = own if seed is None else range(seed, seed + len(own))
+        self._noise = [np.random.default_rng(each) for each in seeds]
+        self._drops = [np.random.default_rng([each, _DROPOUTS]) for each in seeds]
+        self._count, self._position = 0, self._rounded(q)
+        self._last = np.stack([q, v], axis=1)
+        return self._reported(self._position, v)
+
+    def read(self, q: Array, v: Array) -> Measurement:
+        """Return the reading of states q, v (N, n), one control period after the last one."""
+        before, self._position = self._position, self._rounded(q)
+        if self._coarse.any():
+            v = np.where(self._coarse, (self._position - before) / self._period, v)
+        return self._reported(self._position, v)
+
+    def _rounded(self, q: Array) -> Array:
+        if not self._coarse.any():
+            return q.copy()
+        return np.where(self._coarse, np.rint(q / self._step) * self._step, q)
+
+    def _reported(self, q: Array, v: Array) -> Measurement:
+        i = self._count
+        self._count = i + 1
+        reading = np.stack([q, v], axis=1)
+        if self._bias is not None:
+            reading += self._bias
+        if self._scale.any():
+            if i % _CHUNK == 0:
+                shape = (_CHUNK, *reading.shape[1:])
+                draws = np.array([rng.standard_normal(shape) for rng in self._noise])
+                self._table = self._scale * draws
+            reading += self._table[:, i % _CHUNK]
+        if len(self._kept) > 1:
+            self._kept[i % len(self._kept)] = reading
+            reading = self._kept[np.maximum(i - self._delay, 0) % len(self._kept), self._arms]
+        if self._dropout.any():
+            if i % _CHUNK == 0:
+                self._lost = np.array([rng.random(_CHUNK) for rng in self._drops])
+            if i:
+                lost = self._lost[:, i % _CHUNK] < self._dropout
+                reading = np.where(lost[:, np.newaxis, np.newaxis], self._last, reading)
+            self._last = reading
+        return Measurement(reading[:, 0], reading[:, 1])
