@@ -5,7 +5,6 @@ import runpy
 
 import numpy as np
 import pytest
-from domains import fresh_domain
 from experiment_parts import measures_of
 from launch.actions import DeclareLaunchArgument
 from launched import launch
