@@ -2,10 +2,10 @@
 
     config/default.yaml <- config/<robot>.yaml <- the user's own file
 
-A URDF `arm.urdf` that is not shipped may have `arm.arm_sim.yaml` beside it in place of the second.
+For a URDF `arm.urdf` that is not shipped, `arm.arm_sim.yaml` in its folder replaces the second.
 
-Each is a ROS parameter file, as `ros2 param dump` writes it too. What a later file says counts,
-even in its `/**` over an earlier file's section of a node; within a file the node's section does.
+Each is a ROS parameter file, as `ros2 param dump` writes it. A later file overrides earlier ones,
+even with its `/**` the section of a node. Within a file the section of a node overrides `/**`.
 """
 
 from collections import ChainMap
@@ -30,7 +30,7 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
     A robot called <robot>_<variant>, such as ur5e_menagerie, has <robot>.yaml before its own.
 
     Args:
-        robot: name of a shipped robot, or another one, which may have a file beside its URDF.
+        robot: name of a shipped robot, or another one, which may have a file next to its URDF.
         config: the user's own file; '': none.
     """
     names, words = ['default'], RobotArgument.of(robot)
@@ -68,11 +68,11 @@ def merged(files: Iterable[Path]) -> Sections:
     """Return the parameters of all files together; raises as `read_parameter_file`."""
     sections: Sections = {SHARED: {}}
     for file in files:
-        said = read_parameter_file(file)
-        for name in said.get(SHARED, {}):
+        own = read_parameter_file(file)
+        for name in own.get(SHARED, {}):
             for earlier in sections.values():
                 earlier.pop(name, None)
-        for node, values in said.items():
+        for node, values in own.items():
             sections.setdefault(node, {}).update(values)
     return sections
 

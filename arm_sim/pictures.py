@@ -1,4 +1,4 @@
-"""How every picture looks: quiet axes, one set of colours, names beside curves.
+"""The style of all plots: quiet axes, one set of colours, names next to curves.
 
 Figures are matplotlib's `Figure`, which opens no window and reads no global settings of a script.
 """
@@ -61,7 +61,7 @@ def style(axis: Axes, title: str = '', x: str = '', y: str = '', grid: str = 'y'
 
 
 def plain_numbers(axis: Axis) -> None:
-    """Write 0.1, 1, 10 beside a logarithmic axis, and 2, 5 between where it is short."""
+    """Label a logarithmic axis with 0.1, 1, 10, and a short one also with 2 and 5."""
     low, high = sorted(axis.get_view_interval())
     short = high / low < _SHORT
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=20))
@@ -75,7 +75,7 @@ def legend(owner: Axes | Figure | SubFigure, **options: Any) -> None:
 
 
 def name_ends(axis: Axes) -> None:
-    """Write each line's label beside its last point, in its colour; names do not overlap.
+    """Write each line's label next to its last point, in its colour; names do not overlap.
 
     Call it when the axis has its limits and scale. Lines whose label begins with '_' have none.
     """

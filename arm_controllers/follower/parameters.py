@@ -143,7 +143,7 @@ class Limits(NamedTuple):
     @classmethod
     def of(cls, rules: Any) -> 'Limits':
         """Return those of FollowerParameters whose numbers per joint are arrays."""
-        most, asked = rules.max_acceleration, rules.max_deceleration_on_cancel
+        most, braking = rules.max_acceleration, rules.max_deceleration_on_cancel
         acceleration = np.where(most > 0, most, np.inf)
-        deceleration = np.minimum(np.where(asked > 0, asked, _GENTLE), acceleration)
-        return cls(acceleration, deceleration, np.where(asked > 0, deceleration, np.inf))
+        deceleration = np.minimum(np.where(braking > 0, braking, _GENTLE), acceleration)
+        return cls(acceleration, deceleration, np.where(braking > 0, deceleration, np.inf))

@@ -147,16 +147,16 @@ class Schedule:
             Whether the followed goal is among them.
         """
         everything = identifier is None
-        meant = [
+        chosen = [
             each
             for each in self.all
             if everything or (each.goal and each.goal.identifier == identifier)
         ]
-        if not meant:
+        if not chosen:
             return False
-        first = self.all.index(meant[0])
+        first = self.all.index(chosen[0])
         for each in self.all[first:]:
-            if each in meant:
+            if each in chosen:
                 self._end(each, code, message, canceled=code is ResultCode.SUCCESSFUL)
             else:
                 self._end(each, ResultCode.INVALID_GOAL, 'the goal before it was canceled')

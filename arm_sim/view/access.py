@@ -38,7 +38,7 @@ class Access(logging.Handler):
     def __init__(self, host: str, port: int):
         """Admit requests to the page on this address."""
         super().__init__()
-        name = socket.gethostname()
+        host, name = host.lower(), socket.gethostname().lower()
         self.token, self._cookie = secrets.token_urlsafe(16), f'arm_sim_{port}'
         self.refused: Counter[str] = Counter()
         self.guards = False
@@ -119,4 +119,4 @@ class Access(logging.Handler):
         self.refused[record.getMessage()] += 1
 
     def _on_failure(self, loop: Any, context: dict[str, Any]) -> None:
-        self.refused['frame without effect'] += 1
+        self.refused['failed request or frame'] += 1

@@ -36,7 +36,7 @@ HOST = {'Host': 'localhost:8080'}
         ('0.0.0.0', {'Host': '203.0.113.1:8080'}, ''),
         ('0.0.0.0', {'Host': f'{socket.gethostname()}:8080'}, ''),
         ('0.0.0.0', {'Host': 'evil.example'}, 'foreign Host'),  # DNS rebinding
-        ('arm.lab', {'Host': 'arm.lab:8080'}, ''),
+        ('Arm.lab', {'Host': 'arm.LAB:8080'}, ''),
         ('127.0.0.1', {'Origin': 'http://localhost:8080'}, ''),
         ('127.0.0.1', {'Origin': 'https://localhost:8080'}, ''),
         ('127.0.0.1', {'Origin': 'http://localhost:8081'}, 'foreign Origin'),
