@@ -3,7 +3,9 @@
 `python -m arm_sim.executables NAME ...` runs one where they are not installed.
 """
 
+import atexit
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -71,11 +73,35 @@ def _run(start: Callable[[], int]) -> int:
         end_with_parent()
         if not _runs(os.environ[LAUNCH]):  # it ended before this one asked
             return 1
-    return start()
+    code = 0
+
+    def end() -> None:
+        """End at once: to unload the libraries takes Python as long as to load them."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+    atexit.register(end)  # called last
+    try:
+        code = start()
+    except BaseException:  # SystemExit as well, which has a code of its own
+        atexit.unregister(end)
+        raise
+    return code
+
+
+def _imported(module: str) -> Any:
+    """Return a module; collect no garbage while it is imported, nor among its objects later."""
+    gc.disable()
+    try:
+        return import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _main(module: str, *arguments: str) -> int:
-    return import_module(module).main(*arguments)
+    return _imported(module).main(*arguments)
 
 
 def _composed() -> int:
@@ -87,16 +113,14 @@ def _composed() -> int:
         print(f'composed: {given}; allowed: {_WORDS}', file=sys.stderr)
         return 2
     transport = import_module('arm_controllers.ros.in_process').InProcessTransport()
-    makers = {name: partial(_made, *_module(name)) for name in names}
-    for name in makers.keys() - {'inverse_kinematics'}:
-        makers[name] = partial(makers[name], transport=transport)
+    makers = {name: partial(_made, *_module(name), transport=transport) for name in names}
     return import_module('arm_controllers.ros.running').run_nodes(makers)
 
 
 def _made(module: str, *arguments: str, **options: Any) -> Any:
     """Return the node of a module, some_node.py with a class SomeNode."""
     kind = module.rpartition('.')[2].title().replace('_', '')
-    return getattr(import_module(module), kind)(*arguments, **options)
+    return getattr(_imported(module), kind)(*arguments, **options)
 
 
 def _module(name: str) -> list[str]:

@@ -117,9 +117,10 @@ class Servo(Law):
         p = self.parameters
         # One-step levels follow the reference at the sample that the command leads to.
         self.lookahead = 1 + p.delay if p.feedforward in _ONE_STEP else 0
-        self._drives = DelayedDrives(model, self._kp, self._kd, p.timestep, p.delay)
         self._observes = p.feedforward == 'observed'
-        if not self._observes:
+        if self._observes:  # imports SciPy
+            self._drives = DelayedDrives(model, self._kp, self._kd, p.timestep, p.delay)
+        else:
             self._command = getattr(self, f'_{p.feedforward}')
 
     @classmethod

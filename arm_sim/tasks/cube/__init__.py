@@ -1,8 +1,9 @@
 """The main job: the tip draws a cube, in straight edges or in published joint-space strokes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.loop.goals import goal_reference, sampled
 from arm_sim.loop.measures import error_facts
@@ -134,14 +136,13 @@ class Cube(Task):
 
     def _edges(self) -> _Plan:
         """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
-        from arm_dynamics.inverse_kinematics import solve_path_ik
         from arm_dynamics.paths.cartesian_path import joint_path_derivatives, polyline
 
         p, model = self.parameters, self.robot.model
         rotation = model.forward_kinematics(self._posture).rotation
         path = polyline(p.waypoints, rotation, p.edge_time)
         samples = path.sample(p.sample_times(p.sample_period))
-        solve = self.ik.path if self.ik else partial(solve_path_ik, model)
+        solve = self.ik.path if self.ik else _own_ik('solve_path_ik', model)
         found = solve(samples.poses, self._posture, **self._tolerances)
         self._check(found)
         errors = found.max_position_error, found.max_orientation_error
@@ -158,10 +159,8 @@ class Cube(Task):
 
     def _published(self) -> _Plan:
         """The published way: one pose per corner, seeded by the corner before; rest at each."""
-        from arm_dynamics.inverse_kinematics import solve_ik
-
         p, model, seed = self.parameters, self.robot.model, self._posture
-        solve = self.ik.pose if self.ik else partial(solve_ik, model)
+        solve = self.ik.pose if self.ik else _own_ik('solve_ik', model)
         target, found = model.forward_kinematics(seed).copy(), []
         for number, position in enumerate(p.waypoints):
             target.translation = position
@@ -238,6 +237,11 @@ class Cube(Task):
         strokes = self.parameters.strokes
         stroke = min(int(share * strokes) + 1, strokes)
         return f'drawing: stroke {stroke:2d} of {strokes}, {share:4.0%}'
+
+
+def _own_ik(name: str, model: RobotModel) -> Callable:
+    """Return a function of `arm_dynamics.inverse_kinematics` for the model; imports Numba."""
+    return partial(getattr(import_module('arm_dynamics.inverse_kinematics'), name), model)
 
 
 def _quintics(times: Array, states: tuple[Array, ...]) -> Trajectory:
