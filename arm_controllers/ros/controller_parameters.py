@@ -25,7 +25,10 @@ class ControllerParameters(ArmParameters, Stepping, DriveConvention):
         50.0, 'rate of ~/controller_state [Hz of simulated time]', min=0.1, max=10_000.0
     )
     action_monitor_rate: float = parameter(
-        20.0, "rate of the action's feedback [Hz of simulated time]", min=0.1, max=10_000.0
+        20.0,
+        "rate of the action's feedback [Hz of simulated time, at most of the wall clock]",
+        min=0.1,
+        max=10_000.0,
     )
     state_timeout: float = parameter(
         10.0, 'wall-clock time without a state before goals are aborted [s]', min=0.1
