@@ -15,6 +15,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.diagnostics import status_publisher
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
@@ -90,8 +91,11 @@ def answered(callback: Callable) -> Callable:
 class InverseKinematicsNode(Node):
     """Answers `compute_ik`, `compute_fk` and `compute_ik_path` for one arm."""
 
-    def __init__(self):
-        """Load the model, compile the solvers, create the services."""
+    def __init__(self, transport: InProcessTransport | None = None):
+        """Load the model, compile the solvers, create the services.
+
+        `transport`: to a simulator in the same process.
+        """
         super().__init__('inverse_kinematics')
         self._prefix = prefix_of(self)
         kind = InverseKinematicsParameters
@@ -103,7 +107,10 @@ class InverseKinematicsNode(Node):
         self._reader = JointReader(self.model.joint_names)
         self._state = JointStateReader(self.model.joint_names, ('position',))
         self._dropped, self._log = 0, Log(self, 1.0)
-        self._state_input: Any = None
+        self._newest, self._state_input = b'', None
+        if transport is not None:
+            self._subscribe()
+            transport.subscribe_states(self.resolve_topic_name('joint_states'), self._keep)
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
         self._use(self._checked(p))
@@ -175,32 +182,37 @@ class InverseKinematicsNode(Node):
         """Return the request's seed, else the last joint state, else None."""
         if len(values):
             return np.array(values)
-        self._listen()
-        if self._state.empty:
-            return None
+        if self._state_input is None:
+            self._wait_for_state(self._subscribe())
         try:
+            self._state.open(self._newest)
             return self._state.values('position').copy()
-        except ArmError:
-            return None  # another arm's joint_states
+        except ArmError as error:  # none yet, or of another arm
+            if self._newest:
+                self._dropped += 1
+                self._log.warning(f'state dropped: {error}')
+            return None
 
-    def _listen(self) -> None:
-        """Receive joint_states from the first request that needs one; wait for one until then.
-
-        A subscriber costs the control loop a quarter of its rate.
-        """
-        if self._state_input is not None:
-            return
+    def _subscribe(self) -> Any:
+        """Receive joint_states: only once a request needs them, since it costs the loop time."""
         self._state_input = self.create_subscription(
-            JointState, 'joint_states', self._on_joint_state, CONTROL_INPUT_QOS, raw=True
+            JointState, 'joint_states', self._keep, CONTROL_INPUT_QOS, raw=True
         )
+        return self._state_input.handle
+
+    def _wait_for_state(self, handle: Any) -> None:
+        """Wait shortly for the first state, if a node publishes states."""
         end = time.monotonic() + _FIRST_STATE
         while self.count_publishers('joint_states') and time.monotonic() < end:
-            with self._state_input.handle:
-                taken = self._state_input.handle.take_message(JointState, True)
+            with handle:
+                taken = handle.take_message(JointState, True)
             if taken:
-                self._on_joint_state(taken[0])
-                return
+                return self._keep(taken[0])
             time.sleep(0.001)
+        return None
+
+    def _keep(self, data: bytes) -> None:
+        self._newest = data
 
     def _frame_pose(self, frame: str, seed: np.ndarray | None) -> pin.SE3:
         """Return a frame's pose in the base frame; that of a moving frame at the seed."""
@@ -234,13 +246,6 @@ class InverseKinematicsNode(Node):
                 raise ArmError(f'{name} is {value}; it must be positive or 0')
             options[name] = value or getattr(p, name)
         return options
-
-    def _on_joint_state(self, data: bytes) -> None:
-        try:
-            self._state.open(data)
-        except ArmError as error:
-            self._dropped += 1
-            self._log.warning(f'state dropped: {error}')
 
     def _report(self) -> None:
         values = {
