@@ -1,4 +1,4 @@
-"""The same tasks under every law over the real nodes, one after the other, and one table."""
+"""The same tasks under every law, over topics, one run after the other, and one table."""
 
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.launching import comparison
@@ -6,18 +6,18 @@ from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
 
-MANY = 'one or more, separated by commas'
+MANY = 'separated by commas'
 ARGUMENTS = (
-    argument('robots', 'planar_3r', f'robots, or paths of their files, {MANY}'),
-    argument('tasks', 'sinusoid', f'{MANY}, or all: {", ".join(task_names())}'),
-    argument('laws', 'all', f'{MANY}, or all: {", ".join(compared_laws())}'),
-    argument('engine', 'mujoco', f'{MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'),
+    argument('robots', 'planar_3r', f'names of robots or paths of their files, {MANY}'),
+    argument('tasks', 'sinusoid', f'tasks, {MANY}, or all: {", ".join(task_names())}'),
+    argument('laws', 'all', f'control laws, {MANY}, or all: {", ".join(compared_laws())}'),
+    argument('engine', 'mujoco', f'engines, {MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'),
     *shared('config', output_dir='comparison'),
 )
 
 
 def compare(given: dict[str, str]) -> list:
-    """Return the tool that launches task after task."""
+    """Return the command that launches task after task."""
     names = {name: given[name] for name in ('robots', 'tasks', 'laws')}
     return comparison(given, engines=given['engine'], over='topics', **names)
 

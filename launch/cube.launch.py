@@ -1,4 +1,4 @@
-"""The main job: a UR5e draws a cube over ROS 2 topics and says how well."""
+"""The main job: a UR5e draws a cube over ROS 2 topics and reports its errors."""
 
 from arm_sim.launching.arguments import ARM, description, shared
 from arm_sim.launching.tasks import run_task, task_arguments

@@ -1,4 +1,4 @@
-"""A motion model as the engine: an arm and its controller of low fidelity, in one node.
+"""A motion model as the engine: a simple model of an arm and its controller in one node.
 
 Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the model moves.
 """
@@ -20,7 +20,7 @@ SIMULATOR = (
     'kp',
     'kd',
 )
-# What is empty is as the robot's files say.
+# An empty argument leaves the value of the robot's files.
 TEXTS = {each.name: facts(each).description for each in fields(MotionModelParameters)}
 ARGUMENTS = (
     *shared('robot', 'mode', 'config', output_dir='motion_models_output'),
@@ -29,7 +29,7 @@ ARGUMENTS = (
     argument(
         'task',
         'sinusoid',
-        'sinusoid: follow one, report, end; none: wait for goals',
+        'sinusoid: follow a sinusoid, report and end; none: wait for goals',
         ['sinusoid', 'none'],
     ),
 )

@@ -1,12 +1,12 @@
-"""Publishes a recording again: `ros2 launch arm_sim replay.launch.py file:=recording.mcap`."""
+"""Plays a recording: `ros2 launch arm_sim replay.launch.py file:=recording.mcap`."""
 
 from arm_sim.launching import replay
 from arm_sim.launching.arguments import argument, description, shared
 
 ARGUMENTS = (
-    argument('file', '', 'MCAP file, or folder with one'),
+    argument('file', '', 'MCAP file, or folder with MCAP files'),
     argument('speed', '1.0', 'recorded seconds per second of the wall clock; 0: paused'),
-    argument('seek', '0.0', 'recorded time to begin at [s]'),
+    argument('seek', '0.0', 'recorded time at which the replay begins [s]'),
     *shared('viewer', 'namespace'),
 )
 

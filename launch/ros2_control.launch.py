@@ -1,4 +1,4 @@
-"""A simulated arm as hardware under a ros2_control of one's own: controller_manager and all.
+"""A simulated arm as hardware of ros2_control, with its own controller_manager.
 
 The simulator runs in real time and takes commands as they arrive. Where controller_manager is
 installed it is started as well, with a joint_state_broadcaster and a joint_trajectory_controller.
@@ -29,11 +29,13 @@ from arm_sim.standards.ros2_control import (
 ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'engine', 'config', 'viewer'),
     *shared(actuator='servo'),
-    argument('controllers', '', 'their file; empty: config/ros2_control/controllers.yaml'),
+    argument(
+        'controllers', '', 'file of the controllers; empty: config/ros2_control/controllers.yaml'
+    ),
     argument('hardware', next(iter(PLUGINS)), 'package of the hardware interface', [*PLUGINS]),
 )
-# What ros2_control publishes itself, of the same names.
-MOVED = {
+# Topics of the simulator whose names ros2_control uses itself.
+REMAPPED = {
     'joint_states': STATES,
     'joint_commands': COMMANDS,
     'robot_description': 'arm_sim/robot_description',
@@ -42,7 +44,7 @@ BROADCASTER, CONTROLLER = 'joint_state_broadcaster', 'joint_trajectory_controlle
 
 
 def hardware(given: dict[str, str]) -> list:
-    """Return the simulator, out of the way, and the controller_manager where there is one."""
+    """Return the simulator on other topics, and controller_manager where it is installed."""
     one_of('actuator (ros2_control)', given['actuator'], INTERFACE)
     interface, own = INTERFACE[given['actuator']], 'config/ros2_control/controllers.yaml'
     model = RobotModel.from_urdf(find_urdf(given['robot']))
@@ -50,26 +52,26 @@ def hardware(given: dict[str, str]) -> list:
     controllers = controllers_of(file, model.joint_names, interface)
     rate = controllers['controller_manager']['ros__parameters']['update_rate']
     arm = given | {'controller': 'external', 'mode': 'realtime', 'record': 'false'}
-    told = {'command_stamp': 'arrival', 'clock_rate': float(rate), 'tf_rate': 0.0}
-    nodes = [each for each in arm_nodes(arm, told) if not isinstance(each, LogInfo)]
-    moved = [SetRemap(src=name, dst=other) for name, other in MOVED.items()]
-    described = temporary_folder() / 'ros2_control.urdf'
-    described.write_text(with_hardware(model, given['hardware'], interface))
-    told_file = described.with_name('controllers.yaml')
-    told_file.write_text(yaml.safe_dump(dict(controllers)))
-    return [GroupAction([*moved, *nodes]), *manager(str(described), str(told_file))]
+    simulator = {'command_stamp': 'arrival', 'clock_rate': float(rate), 'tf_rate': 0.0}
+    nodes = [each for each in arm_nodes(arm, simulator) if not isinstance(each, LogInfo)]
+    remaps = [SetRemap(src=name, dst=other) for name, other in REMAPPED.items()]
+    urdf = temporary_folder() / 'ros2_control.urdf'
+    urdf.write_text(with_hardware(model, given['hardware'], interface))
+    parameters = urdf.with_name('controllers.yaml')
+    parameters.write_text(yaml.safe_dump(dict(controllers)))
+    return [GroupAction([*remaps, *nodes]), *manager(str(urdf), str(parameters))]
 
 
-def manager(described: str, controllers: str) -> list:
-    """Return controller_manager with its controllers, or the line that it is not there."""
+def manager(urdf: str, controllers: str) -> list:
+    """Return controller_manager with its controllers, or a log line where it is missing."""
     if 'controller_manager' not in get_packages_with_prefixes():
         line = (
             'ros2_control: controller_manager is not installed here (sudo apt install '
             'ros-$ROS_DISTRO-ros2-control ros-$ROS_DISTRO-ros2-controllers); the arm is on '
-            f'/{STATES} and /{COMMANDS} for one that runs elsewhere, its URDF is {described}'
+            f'/{STATES} and /{COMMANDS} for one that runs elsewhere, its URDF is {urdf}'
         )
         return [LogInfo(msg=line)]
-    text = {'robot_description': Path(described).read_text(), 'use_sim_time': True}
+    text = {'robot_description': Path(urdf).read_text(), 'use_sim_time': True}
     publisher = 'robot_state_publisher'
     spawned = ['--param-file', controllers]
     return [

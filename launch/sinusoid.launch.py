@@ -1,4 +1,4 @@
-"""A sinusoid in joint space under any controller, on an arm that may differ from its model."""
+"""A sinusoid in joint space under any controller, also on an arm with model error."""
 
 from arm_dynamics.checks import ArmError
 from arm_sim.launching import comparison
@@ -15,8 +15,8 @@ ARGUMENTS = (
     argument(
         'sweep',
         'none',
-        'error over frequency (0.1 to 5 Hz) of every law instead: in the loop without ROS, in '
-        'seconds, or over topics, one launch per run',
+        'sweep the frequency from 0.1 to 5 Hz for every law instead; loop: without ROS, takes '
+        'seconds; topics: one launch per run',
         ['none', 'loop', 'topics'],
     ),
     *shared(output_dir='sinusoid_output'),
@@ -24,13 +24,13 @@ ARGUMENTS = (
 
 
 def sinusoid(given: dict[str, str]) -> list:
-    """Return the arm's nodes, paused, and the task that moves them, or the tool that sweeps."""
+    """Return the arm's nodes, paused, and the task; or the command that sweeps."""
     if given['sweep'] == 'none':
         return run_task(given, 'sinusoid', PARAMETERS)
     for name in ('plant_error', 'model_error'):
         if given[name] != '{}':
             raise ArmError(
-                f'{name} is for one run, not a sweep; model_mismatch.launch.py sweeps it'
+                f'{name} holds for one run, not for a sweep; model_mismatch.launch.py sweeps it'
             )
     options = {'robots': given['robot'], 'engines': given['engine'], 'over': given['sweep']}
     return comparison(given, sweep='frequency', **options)

@@ -1,4 +1,4 @@
-"""Any task on any robot: under a law designed for it, or a controller as its file has it."""
+"""Any task on any robot, under a law designed for the robot or with the gains of its file."""
 
 from arm_dynamics.checks import ArmError
 from arm_sim.experiments.compared_laws import compared_laws
@@ -7,22 +7,28 @@ from arm_sim.launching.tasks import run_designed, run_task
 from arm_sim.tasks import task_names
 
 ARGUMENTS = (
-    argument('task', 'sinusoid', 'what to do', list(task_names())),
+    argument('task', 'sinusoid', 'task to run', list(task_names())),
     argument(
         'law',
         'computed_torque',
-        f'by whom, designed as in a comparison: {", ".join(compared_laws())}',
+        f'control law, designed as in a comparison: {", ".join(compared_laws())}',
     ),
     argument(
         'controller',
         '',
-        "instead of `law`: one whose parameters stand in the robot's file",
+        "instead of `law`: controller with the parameters of the robot's file",
         ['', *CONTROLLERS],
     ),
     argument('timestep', '0.001', 'with `law`: integration step and control period [s]'),
-    argument('natural_frequency', '20.0', 'that the law is designed for [rad/s]'),
-    argument('frequency', '0.0', "with `law`: of the sinusoid [Hz]; 0: the robot's own"),
-    argument('parameters', '{}', 'of the task, e.g. "{cycles: 3}"; others are the robot\'s'),
+    argument(
+        'natural_frequency', '20.0', 'natural frequency that the law is designed for [rad/s]'
+    ),
+    argument('frequency', '0.0', "with `law`: frequency of the sinusoid [Hz]; 0: the robot's own"),
+    argument(
+        'parameters',
+        '{}',
+        'parameters of the task, e.g. "{cycles: 3}"; the others are in the robot\'s file',
+    ),
     *shared(*(name for name in ARM if name != 'controller'), 'start', 'output_dir'),
     *shared('plant_error', 'model_error', 'passes', 'learning_cutoff', 'record'),
     argument('error', '', 'another name of `plant_error`'),
@@ -33,7 +39,7 @@ def task(given: dict[str, str]) -> list:
     """Return simulator, paused, controller and task."""
     if given['error']:
         if given['plant_error'] != '{}':
-            raise ArmError('error and plant_error are one argument with two names; give one')
+            raise ArmError('error is another name of plant_error; set only one of them')
         given['plant_error'] = given['error']
     return run_task(given, given['task']) if given['controller'] else run_designed(given)
 

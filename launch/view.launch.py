@@ -1,6 +1,6 @@
-"""A page in the browser beside whatever publishes joint_states and robot_description.
+"""A page in the browser for any node that publishes joint_states and robot_description.
 
-The arm may be anybody's, simulated or not: `ros2 launch arm_sim view.launch.py`.
+The arm may be real or simulated by another program: `ros2 launch arm_sim view.launch.py`.
 """
 
 from arm_sim.launching import view
@@ -9,7 +9,7 @@ from arm_sim.launching.arguments import argument, description, shared
 ARGUMENTS = (
     *shared('namespace', view='true'),
     argument(
-        'tip_frame', '', 'the link whose path is drawn; empty: the last of the longest chain'
+        'tip_frame', '', 'link whose path is drawn; empty: the last link of the longest chain'
     ),
 )
 

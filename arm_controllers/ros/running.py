@@ -1,4 +1,4 @@
-"""How a node runs, waits and ends."""
+"""How nodes run, wait and end."""
 
 import gc
 import os
@@ -23,20 +23,21 @@ from arm_controllers.ros.log import shortened
 from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_dynamics.checks import ArmError
 
-_SOON, _AGAIN = 0.1, 0.5  # [s] until an interrupt that was lost is tried again, and again
-_OFTEN = 0.02  # how often it is looked what is due [s]
+_FIRST_REPEAT, _REPEAT = 0.1, 0.5  # times until a lost interrupt is repeated [s]
+_TICK = 0.02  # period of looking which periodic function is due [s]
 
 
 class _Interrupt:
-    """Ctrl-C and SIGTERM: at once, or, while the executor dispatches, after the callback.
+    """Handler of SIGINT and SIGTERM: ends at once, or after the callback that is dispatched.
 
-    rclpy's own handlers would invalidate the context under a callback that is about to publish.
-    Only the first one counts: launch sends SIGTERM 3 s after SIGINT, which on a busy machine comes
-    while the node ends, and a process that leaves its threads behind crashes.
+    rclpy's own handlers would invalidate the context during a callback that is about to publish.
+    Only the first signal counts: launch sends SIGTERM 3 s after SIGINT, which on a busy machine
+    arrives while the node ends, and a process that leaves threads behind crashes. The handlers are
+    set also where the parent ignored SIGINT, as a shell's `&` does.
     """
 
-    requested = insists = False
-    stop: Future | None = None  # what the executor dispatches until
+    requested = repeats = False
+    stop: Future | None = None  # ends the dispatching
 
     @classmethod
     def install(cls) -> None:
@@ -46,21 +47,21 @@ class _Interrupt:
 
     @classmethod
     def _on_lost(cls, lost: Any) -> None:
-        """Interrupt again where C code that had called Python swallowed the interrupt."""
+        """Repeat an interrupt that C code has swallowed."""
         if not (cls.requested and issubclass(lost.exc_type, KeyboardInterrupt)):
             sys.__unraisablehook__(lost)
-        elif not cls.insists:
-            cls.insists = True
-            Thread(target=cls._insist, daemon=True).start()
+        elif not cls.repeats:
+            cls.repeats = True
+            Thread(target=cls._repeat, daemon=True).start()
 
     @classmethod
-    def _insist(cls) -> None:
-        """Interrupt until the node ends: this one may be lost as well."""
-        time.sleep(_SOON)
+    def _repeat(cls) -> None:
+        """Interrupt until the node ends, since each interrupt may be lost."""
+        time.sleep(_FIRST_REPEAT)
         while signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
             cls.requested = False
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(_AGAIN)
+            time.sleep(_REPEAT)
 
     @classmethod
     def _on_signal(cls, number: int, frame: Any) -> None:
@@ -69,17 +70,17 @@ class _Interrupt:
         cls.requested = True
         if cls.stop is None:
             raise KeyboardInterrupt
-        # In a thread: what is interrupted may hold the future's lock.
+        # In a thread: the interrupted code may hold the lock of the future.
         Thread(target=cls.stop.set_result, args=(None,)).start()
 
 
-# Longest time for which a waiting executor does not look up [s]; it may be longer in a flood.
+# Longest time for which a waiting executor dispatches without a check [s]; longer in a flood.
 _SLICE = 0.2
 
 
 def _dispatch(executor: Any, seconds: float, news: Future | None = None) -> None:
-    """Dispatch callbacks for a while, or until there is news; notice Ctrl-C."""
-    # A new one each time: the executor leaves a callback in it.
+    """Dispatch callbacks for a time [s] or until `news` is done; raise KeyboardInterrupt."""
+    # A new future each time: the executor leaves a callback in the future.
     outer, _Interrupt.stop = _Interrupt.stop, (stop := Future())
     if news is not None:
         news.add_done_callback(lambda _: stop.set_result(None))
@@ -92,13 +93,13 @@ def _dispatch(executor: Any, seconds: float, news: Future | None = None) -> None
         raise KeyboardInterrupt
 
 
-# By how much a node's data may grow once it runs [bytes]. ROS makes room for as many strings as a
-# request of 20 bytes claims to hold, 18 GB for 2^28; with a bound it drops the request.
+# Bound of the growth of a running node's data [bytes]. ROS allocates memory for the number of
+# strings that a request of 20 bytes claims, 18 GB for 2^28; with a bound ROS drops the request.
 _GROWTH = 2**30
 
 
 def _bound_memory() -> None:
-    """Bound what this process may take on, unless the user has (`ulimit -d`)."""
+    """Bound the memory of this process, unless the user has (`ulimit -d`)."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     with open('/proc/self/statm') as pages:
         data = int(pages.read().split()[5]) * resource.getpagesize()
@@ -112,7 +113,7 @@ def run_node(name: str, make_node: Callable[[], Node]) -> int:
 
 
 def run_and_exit(name: str, make_node: Callable[[], Node]) -> NoReturn:
-    """Run a node, and end the process without more ado: what else is in it may never end well."""
+    """Run a node and end the process at once: other threads in the process may never end."""
     code = run_node(name, make_node)
     sys.stdout.flush()
     os._exit(code)
@@ -121,28 +122,28 @@ def run_and_exit(name: str, make_node: Callable[[], Node]) -> NoReturn:
 def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
     """Run nodes on one executor to their common end and return the process's exit code.
 
-    A node with a method `run(executor) -> int` is a task: it runs that and ends with its result.
-    Bad or unknown parameters and the like (ArmError) end all with one line and exit code 1; Ctrl-C
-    with 0, a task with 130. The nodes are made in their order.
+    A node with a method `run(executor) -> int` is a task, whose result is the exit code. An
+    ArmError, such as an invalid or unknown parameter, ends all nodes with one line and exit code
+    1. Ctrl-C ends them with exit code 0, a task with 130. The nodes are created in their order.
     """
     code = 0
-    together = name = ', '.join(makers)
+    all_names = name = ', '.join(makers)
     nodes: list[Any] = []
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         _Interrupt.install()
         executor = make_executor()
         for own, make_node in makers.items():
-            name = own  # whose error it is
+            name = own  # of the node that an error is about
             nodes.append(make_node())
             refuse_unknown_parameters(nodes[-1])
         for node in nodes:
             executor.add_node(node)
-        name = together
+        name = all_names
         gc.collect()
-        # What must be finite is checked, and told in our words.
+        # Numbers that must be finite are checked, with messages of our own.
         np.seterr(over='ignore', invalid='ignore')
-        gc.freeze()  # what stays need not be searched for garbage, cycle after cycle
+        gc.freeze()  # the garbage collector need not search permanent objects in each cycle
         if hasattr(nodes[-1], 'run'):
             code = 130
             code = nodes[-1].run(executor)
@@ -156,9 +157,9 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
         print(f'{name}: {shortened(str(error))}', file=sys.stderr, flush=True)
         code = 1
     except Exception as error:
-        if not _Interrupt.requested:  # else Ctrl-C amid a C extension's import: ImportError
+        if not _Interrupt.requested:  # else ImportError: Ctrl-C during the import of a C extension
             if len(makers) > 1:  # the executor has named the node
-                print(f'{name}: all end by {error!r}', file=sys.stderr, flush=True)
+                print(f'{name}: all nodes end after {error!r}', file=sys.stderr, flush=True)
             raise
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -170,12 +171,12 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
 
 
 def end_node() -> None:
-    """End the node that runs, after this callback, as Ctrl-C does."""
+    """End the running node after this callback, as Ctrl-C does."""
     signal.raise_signal(signal.SIGTERM)
 
 
 def wait_for(executor: Any, future: Future, what: str, timeout: float) -> Any:
-    """Return a future's result; wait as `wait_until` it is done."""
+    """Return a future's result; wait for it as `wait_until` does."""
     wait_until(executor, future.done, what, timeout, future)
     return future.result()
 
@@ -187,10 +188,10 @@ def wait_until(
     timeout: float,
     news: Future | None = None,
 ) -> None:
-    """Dispatch callbacks until a condition holds, looked at every 10 ms or when `news` is done.
+    """Dispatch callbacks until a condition holds, checked every 10 ms or when `news` is done.
 
     Raises:
-        ArmError: it does not within `timeout` [s].
+        ArmError: the condition does not hold within `timeout` [s].
     """
     end = time.monotonic() + timeout
     while not condition():
@@ -210,10 +211,10 @@ def make_executor() -> Any:
 
 
 def now_and_then(node: Node, period: float, do: Callable[[], None]) -> None:
-    """Call `do` every `period` [s], to 0.02 s, as long as the node lives.
+    """Call `do` every `period` [s], with a resolution of 0.02 s, as long as the node exists.
 
-    One timer does for all: rclpy's EventsExecutor looks at every timer of a node whenever one of
-    them is due, and from the eighth on it complains of their number on the terminal.
+    One timer serves all functions: rclpy's EventsExecutor checks every timer of a node whenever
+    one is due, and prints a warning from the eighth timer on.
     """
     for timer in node.timers:
         if isinstance(timer.callback, _Several):
@@ -221,7 +222,7 @@ def now_and_then(node: Node, period: float, do: Callable[[], None]) -> None:
             return
     several = _Several()
     several.add(period, do)
-    node.create_timer(_OFTEN, several)
+    node.create_timer(_TICK, several)
 
 
 class _Several:
@@ -235,7 +236,7 @@ class _Several:
         self._due.append((time.monotonic() + period, period, do))
 
     def __call__(self) -> None:
-        """Call those whose time has come; where calls were missed they are not made up for."""
+        """Call the functions that are due; missed calls are not made up for."""
         now = time.monotonic()
         for k, (due, period, do) in enumerate(self._due):
             if now >= due:
@@ -245,9 +246,9 @@ class _Several:
 
 
 def pin_to_core(core: int) -> None:
-    """Let every thread of this process run on one core only (none if negative).
+    """Run every thread of this process on one CPU core (negative: on any).
 
-    Two processes that take turns pass a message faster on one core than across two.
+    Two processes that take turns pass a message faster on one core than between two.
     """
     if core < 0:
         return

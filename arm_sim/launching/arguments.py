@@ -1,11 +1,11 @@
-"""The arguments of launch files: what several share stands here once."""
+"""The arguments of launch files, those that several share and what all check."""
 
 import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -16,118 +16,145 @@ from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError, unknown
-from arm_sim.launching.ends import certain_end
+from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.simulation.plant import COMMAND_INTERFACE, ENGINES
 
-# What the argument `controller` may be.
+# The values of the argument `controller`.
 CONTROLLERS = ['none', 'external', *law_names()]
+_SWITCH = ['true', 'false']
 
-# The arguments that launch files share: usual value, description, choices.
-_SHARED: dict[str, tuple[str, str, list[str] | None]] = {
-    'robot': ('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF', None),
-    'joints': ('', "that move, a,b,c, or chain: base to tip_frame; empty: the robot's", None),
-    'tip_frame': ('', 'the link that is the tool; empty: the last of the longest chain', None),
-    'xacro_args': ('', 'of a xacro, "name:=value other:=value"', None),
-    'controller': (
-        'servo',
-        'control law; external: your own node; none: the engine motion_model takes goals itself',
-        CONTROLLERS,
-    ),
-    'actuator': (
-        '',
-        'with controller external: what drives the arm; empty: as the parameter files say',
-        ['', *COMMAND_INTERFACE],
-    ),
-    'engine': (
-        '',
-        "physics engine; empty: the one that the robot's files name, else mujoco",
-        ['', *sorted(ENGINES)],
-    ),
-    'mode': (
-        'lockstep',
-        'lockstep: as fast as it goes, bit for bit the same; realtime: wall clock',
-        ['lockstep', 'realtime'],
-    ),
-    'feedforward': (
-        'best',
-        'of the servo controller; best: discrete in lockstep, else inverse_dynamics',
-        ['best', *FEEDFORWARD],
-    ),
-    'reference_motion': (
-        '',
-        "of torque laws; discrete: the reference's samples, for simulated arms; empty: as the"
-        ' parameter files say, else continuous',
-        ['', *MOTIONS],
-    ),
-    'friction_velocity': (
-        '',
-        'by which torque laws answer Coulomb friction; empty: as the parameter files say, else'
-        ' measured',
-        ['', *FRICTION_VELOCITIES],
-    ),
-    'composed': (
-        'false',
-        'simulator, controller and inverse kinematics in one process: the same bits, faster',
-        ['true', 'false'],
-    ),
-    'controller_manager': (
-        'false',
-        "ros2_control's services beside the arm, for ros2 control, rqt and MoveIt",
-        ['true', 'false'],
-    ),
-    'tip_servo': (
-        'false',
-        'streams of twists and poses at ~/delta_twist_cmds, ~/pose_target_cmds move the tip',
-        ['true', 'false'],
-    ),
-    'linear_move': (
-        'false',
-        'the action linear_move: the tip goes to poses on straight lines, planned and moved',
-        ['true', 'false'],
-    ),
-    'namespace': ('', 'of everything of this arm, for several in one graph: left', None),
-    'clock': (
-        'true',
-        'whether this arm publishes /clock; of several arms in one graph one may',
-        ['true', 'false'],
-    ),
-    'config': ('', "parameter file, over the robot's own", None),
-    'viewer': (
-        'false',
-        'a window that shows the arm, whatever engine steps it',
-        ['true', 'false'],
-    ),
-    'view': (
-        'false',
-        'a page in the browser that shows the arm and takes orders; needs viser',
-        ['true', 'false'],
-    ),
-    'view_port': ('8080', 'of that page; the next free one where it is taken', None),
-    'view_host': ('127.0.0.1', 'address of that page; 0.0.0.0: for other machines too', None),
-    'contacts': ('false', 'whether the arm touches floor and table', ['true', 'false']),
-    'table': ('', 'box: its middle x, y, z and its sizes along them [m]; empty: none', None),
-    'plot': ('false', 'start rqt_plot', ['true', 'false']),
-    'rviz': ('false', 'start RViz on config/arm.rviz', ['true', 'false']),
-    'start': (
-        'moving',
-        "moving: the arm starts on the task's reference; rest: a way leads there",
-        ['moving', 'rest'],
-    ),
-    'plant_error': (
-        '{}',
-        'how the simulated arm differs from its URDF, e.g. "{payload: 2.0, mass_scale: [1.3]}"',
-        None,
-    ),
-    'model_error': ('{}', 'how the arm that the controller believes in differs, likewise', None),
-    'passes': ('1', 'how often the motion is made; each pass learns from the one before', None),
-    'learning_cutoff': ('0.0', 'of what is learnt, against noise [Hz]; 0: none', None),
-    'record': (
-        'true',
-        'write the messages as MCAP, bag: as a folder of rosbag2',
-        ['true', 'false', 'bag'],
-    ),
-    'output_dir': ('task_output', 'folder for report and picture', None),
+
+class _Shared(NamedTuple):
+    """An argument of several launch files: its default value, description and choices."""
+
+    value: str
+    text: str
+    choices: list[str] | None = None
+
+
+# The shared arguments by group, in the order of --show-args.
+_GROUPS: dict[str, dict[str, _Shared]] = {
+    '': {
+        'robot': _Shared('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF file'),
+        'controller': _Shared(
+            'servo',
+            'control law of the controller; external: your own node; none: the engine '
+            'motion_model takes goals itself',
+            CONTROLLERS,
+        ),
+        'mode': _Shared(
+            'lockstep',
+            'lockstep: as fast as possible, equal bits in every run; realtime: by the wall clock',
+            ['lockstep', 'realtime'],
+        ),
+        'composed': _Shared(
+            'false',
+            'run simulator, controller and inverse kinematics in one process: faster, equal bits',
+            _SWITCH,
+        ),
+        'start': _Shared(
+            'moving',
+            "moving: the arm starts on the task's reference; rest: it first moves there from rest",
+            ['moving', 'rest'],
+        ),
+        'passes': _Shared(
+            '1', 'number of times that the task is run; each pass learns from the one before'
+        ),
+        'config': _Shared('', "parameter file; its values replace those of the robot's files"),
+        'output_dir': _Shared('task_output', 'folder of the report and the picture'),
+        'viewer': _Shared('false', 'show the arm in a window', _SWITCH),
+    },
+    'robot and control': {
+        'joints': _Shared(
+            '',
+            "joints that move: a,b,c, or chain: base to tip_frame; empty: as in the robot's files",
+        ),
+        'tip_frame': _Shared('', 'tool link; empty: the last link of the longest chain'),
+        'xacro_args': _Shared('', 'arguments of the xacro file: "name:=value other:=value"'),
+        'actuator': _Shared(
+            '',
+            'actuator for controller:=external; empty: as in the parameter files',
+            ['', *COMMAND_INTERFACE],
+        ),
+        'feedforward': _Shared(
+            'best',
+            'feedforward of the servo controller; best: discrete in lockstep, otherwise '
+            'inverse_dynamics',
+            ['best', *FEEDFORWARD],
+        ),
+        'reference_motion': _Shared(
+            '',
+            'motion that torque laws take the reference for; discrete: that of its samples, for '
+            'simulated arms; empty: as in the parameter files, otherwise continuous',
+            ['', *MOTIONS],
+        ),
+        'friction_velocity': _Shared(
+            '',
+            'velocity by which torque laws compensate Coulomb friction; empty: as in the '
+            'parameter files, otherwise measured',
+            ['', *FRICTION_VELOCITIES],
+        ),
+        'learning_cutoff': _Shared(
+            '0.0', 'cut-off frequency of the low-pass filter between passes [Hz]; 0: no filter'
+        ),
+        'controller_manager': _Shared(
+            'false', "serve ros2_control's services, for ros2 control, rqt and MoveIt", _SWITCH
+        ),
+        'tip_servo': _Shared(
+            'false',
+            'move the tip by streams of twists and poses on ~/delta_twist_cmds and '
+            '~/pose_target_cmds',
+            _SWITCH,
+        ),
+        'linear_move': _Shared(
+            'false', 'serve the action linear_move: straight lines of the tip', _SWITCH
+        ),
+    },
+    'physics': {
+        'engine': _Shared(
+            '',
+            "physics engine; empty: as in the robot's files, otherwise mujoco",
+            ['', *sorted(ENGINES)],
+        ),
+        'contacts': _Shared('false', 'let the arm touch floor and table', _SWITCH),
+        'table': _Shared('', 'table: center x, y, z and sizes along them [m]; empty: no table'),
+        'plant_error': _Shared(
+            '{}',
+            'difference of the simulated arm from its URDF: "{payload: 2.0, mass_scale: [1.3]}"',
+        ),
+        'model_error': _Shared(
+            '{}', "difference of the controller's model from the URDF, as in plant_error"
+        ),
+    },
+    'recording': {
+        'record': _Shared(
+            'true',
+            'record all messages; true: as an MCAP file, bag: as a rosbag2 folder',
+            ['true', 'false', 'bag'],
+        ),
+    },
+    'page': {
+        'view': _Shared(
+            'false', 'show and command the arm on a page in the browser; needs viser', _SWITCH
+        ),
+        'view_port': _Shared('8080', 'port of the page, or the next free one'),
+        'view_host': _Shared('127.0.0.1', 'address of the page; 0.0.0.0: for other machines too'),
+    },
+    'graph': {
+        'namespace': _Shared('', "namespace of the arm's nodes, for several arms: left"),
+        'clock': _Shared(
+            'true', 'publish /clock; of several arms in one graph only one may', _SWITCH
+        ),
+        'plot': _Shared('false', 'start rqt_plot', _SWITCH),
+        'rviz': _Shared('false', 'start RViz with config/arm.rviz', _SWITCH),
+    },
+}
+_GROUP_OF = {name: group for group, each in _GROUPS.items() for name in each}
+_SHARED = {
+    name: each._replace(text=f'[{group}] {each.text}' if group else each.text)
+    for group, shared_ones in _GROUPS.items()
+    for name, each in shared_ones.items()
 }
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'engine', 'mode', 'feedforward',
@@ -135,32 +162,32 @@ ARM = (
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
 )  # fmt: skip
 VIEW = ('view', 'view_port', 'view_host')  # of every launch file
-# What the argument `record` is for nodes.
+# The parameter `record` of nodes by the argument `record`.
 RECORD = {'true': 'mcap', 'bag': 'bag', 'false': 'none'}
 
 
 def argument(
     name: str, value: str, description: str, choices: list[str] | None = None
 ) -> DeclareLaunchArgument:
-    """Declare an argument with its usual value."""
+    """Declare an argument with its default value."""
     return DeclareLaunchArgument(
         name, default_value=value, description=description, choices=choices
     )
 
 
 def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
-    """Declare shared arguments: those of `names` with their usual value, others with another."""
-    values = {name: _SHARED[name][0] for name in names} | others
+    """Declare shared arguments: those of `names` with their default value, others with another."""
+    values = {name: _SHARED[name].value for name in names} | others
     return [argument(name, value, *_SHARED[name][1:]) for name, value in values.items()]
 
 
 def usual_values() -> dict[str, str]:
-    """Return the usual value of each shared argument."""
-    return {name: value for name, (value, *_) in _SHARED.items()}
+    """Return the default value of each shared argument."""
+    return {name: each.value for name, each in _SHARED.items()}
 
 
 def namespace_of(given: Mapping[str, str]) -> str:
-    """Return the namespace of an arm's nodes, '' or '/left'. Refuses what no namespace can be."""
+    """Return the namespace of an arm's nodes, '' or '/left'; refuse an invalid one."""
     name = given['namespace'].strip('/')
     if name and not re.fullmatch(r'[a-zA-Z_]\w*(/[a-zA-Z_]\w*)*', name, re.ASCII):
         raise ArmError(
@@ -171,7 +198,7 @@ def namespace_of(given: Mapping[str, str]) -> str:
 
 
 def number_of(given: Mapping[str, str], name: str) -> float:
-    """Return the number that an argument tells; refuse another text."""
+    """Return the value of an argument that must be a number."""
     value = yaml_value(name, given[name])
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise ArmError(f'{name} is {given[name]!r}; it must be a number')
@@ -181,29 +208,37 @@ def number_of(given: Mapping[str, str], name: str) -> float:
 def description(
     arguments: Sequence[DeclareLaunchArgument], nodes: Callable[[dict[str, str]], list[Any]]
 ) -> Callable[[], LaunchDescription]:
-    """Return the function that launch asks a file for, `generate_launch_description`.
+    """Return the function `generate_launch_description` of a launch file.
 
-    `nodes` returns what to start for the values of all arguments. Shared arguments that are not
-    among the launch file's own have their usual value; those of VIEW every launch file has.
+    Args:
+        arguments: of the launch file; every launch file has those of VIEW as well. They are shown
+            group by group, the file's own ones among the first.
+        nodes: returns the actions to start for the values of all arguments; shared arguments that
+            the launch file does not have are at their default value.
     """
     own = [each.name for each in arguments]
     arguments = [*arguments, *shared(*(name for name in VIEW if name not in own))]
+    groups = list(_GROUPS)
+    arguments.sort(key=lambda each: groups.index(_GROUP_OF.get(each.name, '')))
 
     def start(context: LaunchContext) -> list[Any]:
         _refuse_unknown_arguments(context, [each.name for each in arguments])
         given = usual_values() | dict(context.launch_configurations)
-        given['robot'] = _in_words(given)
+        given['robot'] = _robot_argument(given)
         if not given['engine']:
             sections = merged(files_of(given['robot'], given['config']))
             given['engine'] = parameters_of(sections, 'simulator').get('engine', 'mujoco')
         return nodes(given)
 
-    actions = [*arguments, certain_end(), OpaqueFunction(function=start)]
-    return lambda: LaunchDescription(actions)
+    def generate_launch_description() -> LaunchDescription:
+        restore_interrupt()
+        return LaunchDescription([*arguments, shutdown_guard(), OpaqueFunction(function=start)])
+
+    return generate_launch_description
 
 
-def _in_words(given: dict[str, str]) -> str:
-    """Return the robot with what other arguments say of it, as `RobotArgument` reads it."""
+def _robot_argument(given: dict[str, str]) -> str:
+    """Return the robot with the other arguments about it, as `RobotArgument` reads them."""
     words = [f'{name}:={given[name]}' for name in ('joints', 'tip_frame') if given[name]]
     try:
         words += shlex.split(given['xacro_args'])

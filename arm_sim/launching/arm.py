@@ -1,4 +1,4 @@
-"""The nodes of an arm: which a robot, a controller and an engine need."""
+"""The nodes that a robot, a controller and an engine need."""
 
 import os
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import namespace_of
-from arm_sim.launching.beside import beside_arm
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
+from arm_sim.launching.extras import extra_processes
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.simulation.plant import (
@@ -41,9 +41,9 @@ def arm_nodes(
     """Return simulator, controller and IK nodes for the values of launch arguments.
 
     Args:
-        given: has those of ARM.
-        simulator, controller: parameters that are stronger than those of arguments and file.
-        inverse_kinematics, recorder: whether its node is among them; a task records itself.
+        given: values of the arguments, among them those of ARM.
+        simulator, controller: parameters that replace those of the arguments and of the files.
+        inverse_kinematics, recorder: whether to start that node; a task records itself.
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     model, space = RobotModel.from_urdf(find_urdf(robot)), namespace_of(given)
@@ -57,43 +57,42 @@ def arm_nodes(
     in_files = parameters_of(merged(files_of(robot, given['config'])), 'simulator')
     actuator = _actuator(law, given['actuator'], in_files)
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
-    around = {'table': yaml_value('table', given['table'])} if given['table'] else {}
-    touching = {'contacts': True} if given['contacts'] == 'true' else {}
+    table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
+    contacts = {'contacts': True} if given['contacts'] == 'true' else {}
     clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
-    told = common | core | plant | dict(simulator) | around | touching | clock
-    nodes = {'simulator': told}
+    nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):
-        check_law(robot, law, in_files | told)
+        check_law(robot, law, in_files | nodes['simulator'])
         nodes[f'{law}_controller'] = common | core | _controller(given) | dict(controller)
     if inverse_kinematics:
         nodes['inverse_kinematics'] = common
     found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)
     if law == 'external':
-        found.append(LogInfo(msg=_wanted(model, actuator)))
-    return found + beside_arm(given, model.base_frame, config, around, recorder)
+        found.append(LogInfo(msg=_instructions(model, actuator)))
+    return found + extra_processes(given, model.base_frame, config, table, recorder)
 
 
 def _core(space: str) -> dict[str, int]:
-    """Return the core of nodes that take turns: on one they are faster than on two.
+    """Return the CPU core of nodes that take turns, which are faster on one core than on two.
 
-    Which one, domain and namespace say.
+    Domain and namespace select the core.
     """
     place = int(os.environ.get('ROS_DOMAIN_ID') or 0) + (crc32(space.encode()) if space else 0)
     return {'core': place % (os.cpu_count() or 1)}
 
 
 def _controller(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a controller of this package is told by arguments."""
+    """Return the parameters of a controller of this package that arguments set."""
     law, mode = given['controller'], given['mode']
-    told: dict[str, Any] = {'autostart': True, 'mode': mode}
+    parameters: dict[str, Any] = {'autostart': True, 'mode': mode}
     if law == 'servo':
-        told['feedforward'] = feedforward_of(law, given['feedforward'], mode)
-    chosen = ('reference_motion', 'friction_velocity')
-    return told | {name: given[name] for name in chosen if given[name]}
+        parameters['feedforward'] = feedforward_of(law, given['feedforward'], mode)
+    optional = ('reference_motion', 'friction_velocity')
+    return parameters | {name: given[name] for name in optional if given[name]}
 
 
 def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> str:
-    """Return what drives the arm: a law's own actuator; of an external controller, the wanted."""
+    """Return the actuator of a law, or the requested one of an external controller."""
     if law == 'external':
         return wanted or in_files.get('actuator', PlantParameters.actuator)
     own = 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface]
@@ -105,8 +104,8 @@ def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> str:
 _FIELDS = {'position': 'position [rad | m]', 'effort': 'effort [N.m | N]', 'voltage': 'effort [V]'}
 
 
-def _wanted(model: RobotModel, actuator: str) -> str:
-    """Return the line that says what an external controller has to do."""
+def _instructions(model: RobotModel, actuator: str) -> str:
+    """Return the log line about the duties of an external controller."""
     field = _FIELDS[COMMAND_INTERFACE[actuator]]
     return (
         'external: waiting for your controller. It answers each message on joint_states by one on '
@@ -115,26 +114,26 @@ def _wanted(model: RobotModel, actuator: str) -> str:
     )
 
 
-def _separate(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
-    """Return a process for each node, with what it is told beside the file."""
-    options: dict[str, dict[str, Any]] = {name: {} for name in told}
-    for name in told:
+def _separate(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
+    """Return a process for each node, with its own parameters besides the file."""
+    found = []
+    for name, parameters in nodes.items():
+        options: dict[str, Any] = {}
         if not is_installed(name):  # a plugin's law has no executable of its own
             law = name.removesuffix('_controller')
-            options[name] = {'executable': 'controller', 'arguments': [law]}
-    return [
-        node_process(name, [config, each], space, **options[name]) for name, each in told.items()
-    ]
+            options = {'executable': 'controller', 'arguments': [law]}
+        found.append(node_process(name, [config, parameters], space, **options))
+    return found
 
 
-def _composed(config: str, told: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
-    """Return one process for all nodes, with what each is told beside the file."""
+def _composed(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
+    """Return one process for all nodes, with their own parameters besides the file."""
     sections = {}
-    for name, values in told.items():
-        (given,) = evaluate_parameters(LaunchContext(), normalize_parameters([values]))
-        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
+    for name, parameters in nodes.items():
+        (values,) = evaluate_parameters(LaunchContext(), normalize_parameters([parameters]))
+        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
         sections[f'{space}/{name}'] = {'ros__parameters': plain}
     file = temporary_folder() / 'composed.yaml'
     file.write_text(yaml.safe_dump(sections))
-    # Without a node's name: it would become the name of all.
-    return [node_process('composed', [config, str(file)], space, node=None, arguments=list(told))]
+    # Without a node's name, which would become the name of all nodes.
+    return [node_process('composed', [config, str(file)], space, node=None, arguments=list(nodes))]

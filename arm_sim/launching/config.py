@@ -1,4 +1,4 @@
-"""What nodes are told of a robot: its parameters as one file, and what follows from its words."""
+"""The parameters of a robot for its nodes: one file, and values that follow from arguments."""
 
 from functools import cache
 from pathlib import Path
@@ -24,9 +24,12 @@ def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
 
 @cache
 def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> str:
-    """Return a file with what the robot's files say, and gains where they say none.
+    """Return a parameter file with the values of the robot's files, and gains where they lack.
 
-    It is written for nodes in a namespace, '' or '/left'; `law`: one of them, '': none.
+    Args:
+        robot, config: values of these arguments.
+        namespace: of the nodes, '' or '/left'.
+        law: of the controller; '': there is none.
     """
     file = temporary_folder() / 'parameters.yaml'
     sections = merged(files_of(robot, config))
@@ -36,15 +39,15 @@ def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> 
         from arm_sim.launching.known_parameters import check_parameter_file  # imports all
 
         check_parameter_file(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
-    told = {
+    written = {
         name if name == SHARED else f'{namespace}/{name}': {'ros__parameters': values}
         for name, values in sections.items()
     }
-    file.write_text(yaml.safe_dump(told))
+    file.write_text(yaml.safe_dump(written))
     return str(file)
 
 
 def robot_parameter(robot: str) -> str:
     """Return the parameter `robot` of nodes: a shipped robot's name, or the path of a URDF."""
-    words = RobotArgument.of(robot)
-    return words.name if words.is_shipped else str(find_urdf(robot))
+    parts = RobotArgument.of(robot)
+    return parts.name if parts.is_shipped else str(find_urdf(robot))

@@ -1,4 +1,4 @@
-"""Processes of a launch: nodes of this package, a task; what the end of each means for all."""
+"""The processes of a launch: nodes of this package and tasks, and what the end of each causes."""
 
 import os
 import sys
@@ -22,24 +22,27 @@ def node_process(
     may_end: bool = False,
     **options: Any,
 ) -> Node:
-    """Return a process in a namespace; `node`: its node's name, where that is not its own."""
+    """Return a process in a namespace; `node`: the node's name, if not that of the process."""
     return Node(
         package='arm_sim',
         name=options.pop('node', name),
         exec_name=name,
         namespace=space or '/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
-        ros_arguments=['--enclave', f'/arm_sim{space}/{name}'],  # where ROS 2 security is on
+        ros_arguments=['--enclave', f'/arm_sim{space}/{name}'],  # for ROS 2 security
         **{'executable': name, **options},
-        **ending(name, succeeds, may_end),
+        **exit_options(name, succeeds, may_end),
     )
 
 
-def ending(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
-    """Return the options of a process whose end is the end of the launch, or its failure.
+def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
+    """Return the options of a process that say what its end causes.
 
-    One that `may_end` does so alone, in order or by a signal: the arm needs no onlooker. What
-    refuses to begin, with an exit code, ends the launch all the same.
+    Args:
+        name: of the process.
+        succeeds: whether exit code 0 ends the launch well; any other end fails the launch.
+        may_end: whether exit code 0 or a signal ends the process alone, such as a viewer; another
+            exit code fails the launch.
     """
 
     def end(event: ProcessExited, context: LaunchContext) -> Shutdown | LogInfo | None:
@@ -62,12 +65,12 @@ def ending(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
 
 
 def is_installed(executable: str) -> bool:
-    """Whether the package has an executable of this name; a plugin's has none."""
+    """Whether the package has an executable of this name; a plugin has none."""
     return Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', executable).is_file()
 
 
 def task_node(task: str, parameters: list[Any], space: str = '') -> Node:
-    """Return a task: its end is the end of the launch, its exit code that of `ros2 launch`."""
+    """Return a task, whose end is the end of the launch, with the same exit code."""
     name = f'{task}_task'
     options: dict[str, Any] = {'output_format': '{line}', 'emulate_tty': sys.stdout.isatty()}
     if not is_installed(name):  # a plugin

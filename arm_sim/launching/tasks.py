@@ -1,4 +1,4 @@
-"""What the launch files of tasks share: the arm's nodes, and what the task is told."""
+"""The launch files of tasks: the arm's nodes, the task, and its parameters."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -20,21 +20,21 @@ from arm_sim.tasks import Task, make_task, task_class
 
 
 def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchArgument]:
-    """Declare parameters of a task as arguments, `names` with their usual value."""
+    """Declare parameters of a task as arguments, `names` with their default value."""
     known = {each.name: each for each in fields(task_class(task).Parameters)}
     texts = {name: str(as_ros_value(known[name].default)) for name in names} | others
     found = []
     for name, text in texts.items():
-        told = facts(known[name])
-        empty = '' if text else '; empty: as the parameter files say'
-        found.append(argument(name, text, told.description + empty, list(told.one_of) or None))
+        field = facts(known[name])
+        empty = '' if text else '; empty: as in the parameter files'
+        found.append(argument(name, text, field.description + empty, list(field.one_of) or None))
     return found
 
 
 def run_arm(given: Mapping[str, str], simulator: Iterable[str] = ()) -> list[Any]:
     """Return the arm's nodes alone; `simulator` as for `run_task`."""
-    told = _values(given, simulator)
-    return arm_nodes(given, told, inverse_kinematics=False, recorder=False)
+    parameters = _values(given, simulator)
+    return arm_nodes(given, parameters, inverse_kinematics=False, recorder=False)
 
 
 def run_task(
@@ -43,10 +43,13 @@ def run_task(
     parameters: Iterable[str] = (),
     simulator: Iterable[str] = (),
 ) -> list[Any]:
-    """Return the arm's nodes, paused, and a task, under a controller as the robot's files have it.
+    """Return the arm's nodes, paused, and a task, under a controller with the gains of the files.
 
-    `parameters` and `simulator` name the arguments that are parameters of the task and of the
-    simulator; an empty value leaves it to the robot's files.
+    Args:
+        given: values of all arguments.
+        task: its name.
+        parameters, simulator: names of the arguments that are parameters of the task and of the
+            simulator; an empty value leaves the parameter to the robot's files.
     """
     robot = Robot.load(given['robot'], given['config'])
     made = make_task(
@@ -57,12 +60,12 @@ def run_task(
     error = model_error_of(given['plant_error'], 'plant_error', robot.model)
     scene = made.scene(error, moving, period_ns) | _values(given, simulator)
     if given['controller'] == 'external' and error != ModelError():
-        scene['described'] = robot_parameter(given['robot'])  # not to tell it of the error
-    return _nodes(given, task, made, scene, _believed(given, robot))
+        scene['described'] = robot_parameter(given['robot'])  # the controller must not know it
+    return _nodes(given, task, made, scene, _model_error(given, robot))
 
 
 def run_designed(given: Mapping[str, str]) -> list[Any]:
-    """Return the arm's nodes, paused, and a task, under a law that is designed as in a comparison.
+    """Return the arm's nodes, paused, and a task, under a law designed as in a comparison.
 
     `given` are the values of the arguments of `task.launch.py`.
     """
@@ -76,9 +79,9 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     )
     case = loaded.experiment
     simulator = over_topics.simulator_parameters(loaded, given['start'] == 'moving')
-    controller = over_topics.controller_parameters(loaded) | _believed(given, robot)
+    controller = over_topics.controller_parameters(loaded) | _model_error(given, robot)
     given = {**given, 'controller': compared_laws()[case.law][0]}
-    # The limits in the robot's file are for controllers as they stand there, not for this design.
+    # The limits in the robot's file hold for the gains in that file, not for this design.
     design = f'{case.law}, designed for {case.natural_frequency:g} rad/s'
     return _nodes(given, case.task, loaded.task, simulator, controller, design)
 
@@ -97,10 +100,11 @@ def _nodes(
     law, level, mode = (given[name] for name in ('controller', 'feedforward', 'mode'))
     if law == 'external' and given['passes'] != '1':
         raise ArmError(
-            f'task {task!r} learns from passes, by a law; controller {law!r} is not known as one'
+            f'passes is {given["passes"]}; with controller {law!r} only 1 is allowed, since '
+            f'task {task!r} learns from each pass by a law of this package'
         )
     space = namespace_of(given)
-    told: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
         **{name: given[name] for name in names},
         'record': RECORD[given['record']],
@@ -111,7 +115,7 @@ def _nodes(
     for field in parameter_fields(made.Parameters):
         value = as_ros_value(getattr(made.parameters, field.name, None))
         if value not in (None, []) and not isinstance(value, Mapping):
-            told[field.name] = value
+            parameters[field.name] = value
     return [
         *arm_nodes(
             given,
@@ -120,27 +124,30 @@ def _nodes(
             made.asks_ik,
             recorder=False,
         ),
-        task_node(task, [config_file(given['robot'], given['config'], space), told], space),
+        task_node(task, [config_file(given['robot'], given['config'], space), parameters], space),
     ]
 
 
 def _table(given: Mapping[str, str], task: str) -> dict[str, Any]:
-    """Return the argument `table` for a task that keeps clear of it."""
+    """Return the argument `table` for a task that keeps clear of the table."""
     known = {each.name for each in parameter_fields(task_class(task).Parameters)}
     return _values(given, known & {'table'})
 
 
-def _believed(given: Mapping[str, str], robot: Robot) -> dict[str, Any]:
-    """Return the controller's parameters for what the argument `model_error` says."""
+def _model_error(given: Mapping[str, str], robot: Robot) -> dict[str, Any]:
+    """Return the controller's parameters for the argument `model_error`."""
     usual = ModelError()
     error = model_error_of(given['model_error'], 'model_error', robot.model)
     if error != usual and given['controller'] in ('none', 'external'):
         raise ArmError(
-            f'model_error is what a controller of this package believes; controller '
-            f'{given["controller"]!r} is none'
+            'model_error changes the model of a controller of this package; '
+            f'controller {given["controller"]!r} has none'
         )
-    wrong = {name: value for name, value in vars(error).items() if value != getattr(usual, name)}
-    return {f'{error.prefix}{name}': as_ros_value(value) for name, value in wrong.items()}
+    return {
+        f'{error.prefix}{name}': as_ros_value(value)
+        for name, value in vars(error).items()
+        if value != getattr(usual, name)
+    }
 
 
 def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
@@ -148,15 +155,15 @@ def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the argument `parameters` says, where there is one."""
+    """Return the values of the argument `parameters`, where the launch file has that."""
     text = given.get('parameters', '')
-    told = yaml_value('parameters', text) or {}
-    if not isinstance(told, dict):
+    values = yaml_value('parameters', text) or {}
+    if not isinstance(values, dict):
         raise ArmError(f'parameters is {text!r}; it must be {{name: value}}')
     found: dict[str, Any] = {}
-    for name, value in told.items():
+    for name, value in values.items():
         if not isinstance(name, str):
             raise ArmError(f'parameters has the name {name!r}; it must be a text')
-        each = value.items() if isinstance(value, dict) else [(None, value)]
-        found |= {f'{name}.{key}' if key else name: item for key, item in each}
+        items = value.items() if isinstance(value, dict) else [(None, value)]
+        found |= {f'{name}.{key}' if key else name: item for key, item in items}
     return found

@@ -1,1 +1,1 @@
-"""Recordings of an arm's messages: written while it runs, and what is made of them."""
+"""Recordings of an arm's messages, written while the arm runs."""

@@ -1,7 +1,7 @@
-"""An MCAP file of ROS 2 messages, written while they come; alone, or as a rosbag2 folder.
+"""An MCAP file of ROS 2 messages, written as they arrive; alone, or in a rosbag2 folder.
 
-The file is one of the profile `ros2`: CDR messages, their definitions as schemas. What is written
-stays readable up to the last chunk, however the process ends.
+The file has the profile `ros2`: CDR messages with their definitions as schemas. The file is
+readable up to the last chunk, however the process ends.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 from mcap.writer import Writer
 
-# What is lost of a recording by a crash: less than a second of a 500 Hz arm [bytes].
+# A crash loses at most this much of a recording: less than a second of a 500 Hz arm [bytes].
 _CHUNK = 200_000
 _INFINITE = {'sec': 9223372036, 'nsec': 854775807}
 
@@ -25,7 +25,7 @@ class _Channel(NamedTuple):
 
 
 class _Unbuffered:
-    """A file in which a chunk stands as soon as it is written."""
+    """A file that holds each chunk as soon as the chunk is written."""
 
     def __init__(self, path: Path):
         self._file = path.open('wb')
@@ -37,15 +37,15 @@ class _Unbuffered:
 
 
 class McapFile:
-    """A recording that grows message by message; an OSError leaves it as it is.
+    """A recording that grows message by message; after an OSError the file is unchanged.
 
     Attributes:
         path: of the file, or of the folder of a bag.
-        counts: by topic, how many messages were written.
+        counts: number of written messages by topic.
     """
 
     def __init__(self, path: Path, bag: bool = False):
-        """Begin the file, or the folder with one, in place of what is there."""
+        """Begin the file, or the folder with the file, in place of an earlier one."""
         self.path, self._bag = path, bag
         self._file = path / f'{path.name}_0.mcap' if bag else path
         self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -58,19 +58,19 @@ class McapFile:
         self._first_ns, self._last_ns = 2**63, 0
 
     def open_channel(self, topic: str, kind: str, schema: str, latched: bool = False) -> None:
-        """Take messages of this topic from now on.
+        """Accept messages of this topic from now on.
 
         Args:
             topic: with all its namespaces.
             kind: the type, such as 'sensor_msgs/msg/JointState'.
-            schema: its definition, and those that it uses, as MCAP's ros2msg wants it.
-            latched: whether a player shows its last message to those who come late.
+            schema: definition of the type and of those that it uses, in MCAP's ros2msg format.
+            latched: whether a player publishes the last message again to late subscribers.
         """
         if kind not in self._schemas:
             self._schemas[kind] = self._writer.register_schema(kind, 'ros2msg', schema.encode())
         qos = [_qos(latched)]
-        told = {'offered_qos_profiles': yaml.safe_dump(qos, sort_keys=False)}
-        number = self._writer.register_channel(topic, 'cdr', self._schemas[kind], told)
+        metadata = {'offered_qos_profiles': yaml.safe_dump(qos, sort_keys=False)}
+        number = self._writer.register_channel(topic, 'cdr', self._schemas[kind], metadata)
         self._channels[topic] = _Channel(number, kind, qos)
         self.counts[topic] = 0
 
@@ -84,7 +84,7 @@ class McapFile:
         self._writer.add_message(self._channels[topic].number, time_ns, data, time_ns, number)
         self._first_ns, self._last_ns = min(self._first_ns, time_ns), max(self._last_ns, time_ns)
 
-    def tell(self, name: str, facts: Mapping[str, str]) -> None:
+    def add_metadata(self, name: str, facts: Mapping[str, str]) -> None:
         """Add facts under a name."""
         self._writer.add_metadata(name, dict(facts))
 
@@ -100,12 +100,12 @@ class McapFile:
             self._stream.close()
 
     def abandon(self) -> None:
-        """Leave the file as it is, as after an OSError."""
+        """Close the file unfinished, as after an OSError."""
         with suppress(OSError):
             self._stream.close()
 
     def _bag_facts(self) -> dict[str, Any]:
-        """Return what rosbag2 wants to know, in its format 9, which is Jazzy's."""
+        """Return the metadata of rosbag2 in format 9, that of Jazzy."""
         total, name = sum(self.counts.values()), self._file.name
         start = self._first_ns if total else 0
         span = {

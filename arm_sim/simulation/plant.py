@@ -210,7 +210,9 @@ def check_law(robot: str, law: str, told: Mapping[str, Any]) -> None:
     engine, integrator = told['engine'], told.get('integrator', '')
     taken = {'servo', 'torque', 'voltage'}
     if engine != 'analytical':
-        taken = {'servo'} if plant_class(engine).takes_goals else {'servo', 'torque'}
+        rigid = engine in RIGID_BODY_ENGINES  # spares a launch file the import of MuJoCo
+        moves = not rigid and plant_class(engine).takes_goals
+        taken = {'servo'} if moves else {'servo', 'torque'}
     elif integrator == 'lagged_euler':
         taken = {'voltage'}
 

@@ -15,7 +15,7 @@ from launch.actions import LogInfo  # noqa: E402
 from patience import PATIENCE, ask  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
-from arm_sim.launching import arm_nodes, beside  # noqa: E402
+from arm_sim.launching import arm_nodes, extras  # noqa: E402
 from arm_sim.launching.arguments import usual_values  # noqa: E402
 from arm_sim.standards.ros import controller_manager_node  # noqa: E402
 
@@ -34,13 +34,13 @@ def started(**given):
 
 
 def test_nobody_who_does_not_ask_for_it_gets_it(monkeypatch):
-    monkeypatch.setattr(beside, 'find_spec', lambda name: object())
+    monkeypatch.setattr(extras, 'find_spec', lambda name: object())
     assert 'controller_manager' not in started()[0]
     assert 'controller_manager' in started(controller_manager='true')[0]
 
 
 def test_without_its_package_the_arm_starts_and_one_line_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(beside, 'find_spec', lambda name: None)
+    monkeypatch.setattr(extras, 'find_spec', lambda name: None)
     names, line = started(controller_manager='true')
     assert names == started()[0]
     assert line.startswith('controller_manager: controller_manager_msgs is not installed; get it')

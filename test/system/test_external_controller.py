@@ -59,7 +59,7 @@ def test_another_actuator_than_a_laws_own_is_refused():
 @pytest.mark.parametrize(
     ('task', 'given', 'says'),
     [
-        ('sinusoid', {'passes': '3'}, "task 'sinusoid' learns from passes, by a law"),
+        ('sinusoid', {'passes': '3'}, "passes is 3; with controller 'external' only 1 is allowed"),
         ('sinusoid', {'model_error': '{payload: 1.0}'}, "controller 'external' is none"),
     ],
 )

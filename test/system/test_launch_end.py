@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import time
 
 import pytest
 from patience import PATIENCE
@@ -9,7 +10,7 @@ from patience import PATIENCE
 LAUNCH = """
 from launch import Action, LaunchDescription
 from launch.actions import ExecuteProcess
-from arm_sim.launching.ends import certain_end
+from arm_sim.launching.shutdown import shutdown_guard
 
 
 class Stuck(Action):
@@ -22,7 +23,7 @@ class Stuck(Action):
 
 def generate_launch_description():
     process = ExecuteProcess(cmd=['sh', '-c', 'echo started; exec sleep 1000'], output='screen')
-    return LaunchDescription([certain_end(1.0), Stuck(), process])
+    return LaunchDescription([shutdown_guard(1.0), Stuck(), process])
 """
 
 
@@ -54,7 +55,7 @@ def test_ctrl_c_ends_a_launch_that_waits_for_what_never_comes(tmp_path):
 NOTED = """
 from launch import LaunchDescription
 from launch.actions import ExecuteProcess
-from arm_sim.launching.ends import certain_end
+from arm_sim.launching.shutdown import shutdown_guard
 
 CODE = '''
 import signal
@@ -70,7 +71,7 @@ signal.pause()
 def generate_launch_description():
     patient = {'sigterm_timeout': '100', 'sigkill_timeout': '100'}
     process = ExecuteProcess(cmd=['python3', '-c', CODE], output='screen', **patient)
-    return LaunchDescription([certain_end(), process])
+    return LaunchDescription([shutdown_guard(), process])
 """
 
 
@@ -85,7 +86,7 @@ def test_sigint_that_only_launch_gets_reaches_its_processes(tmp_path):
 ONLOOKER = """
 from launch import LaunchDescription
 from launch.actions import ExecuteProcess
-from arm_sim.launching.processes import ending
+from arm_sim.launching.processes import exit_options
 
 
 def generate_launch_description():
@@ -93,8 +94,8 @@ def generate_launch_description():
     script = 'while [ ! -s {file} ] || kill -0 $(cat {file}) 2>/dev/null; do sleep 0.1; done'
     onlooker = ['sh', '-c', 'echo $$ > {file}; {end}']
     return LaunchDescription([
-        ExecuteProcess(cmd=onlooker, **ending('viewer', False, True)),
-        ExecuteProcess(cmd=['sh', '-c', script + '; sleep 2'], **ending('cube_task', True)),
+        ExecuteProcess(cmd=onlooker, **exit_options('viewer', False, True)),
+        ExecuteProcess(cmd=['sh', '-c', script + '; sleep 2'], **exit_options('cube_task', True)),
     ])
 """
 
@@ -121,3 +122,19 @@ def test_an_onlooker_that_is_killed_leaves_the_arm_alone_one_that_refuses_does_n
         check=False,
     )
     assert (done.returncode, told in done.stdout) == (code, True), done.stdout
+
+
+def test_sigint_ends_a_launch_whose_shell_ignored_sigint(tmp_path):
+    log = tmp_path / 'log.txt'
+    shell = 'trap "" INT; exec ros2 launch arm_sim arm.launch.py robot:=planar_3r'
+    with (
+        log.open('w') as output,
+        subprocess.Popen(['sh', '-c', shell], stdout=output, stderr=output) as launch,
+    ):
+        end = time.monotonic() + PATIENCE
+        while 'model and plant agree' not in log.read_text():
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.05)
+        launch.send_signal(signal.SIGINT)
+        code = launch.wait(timeout=PATIENCE)
+    assert (code, 'Traceback' in log.read_text()) == (0, False), log.read_text()

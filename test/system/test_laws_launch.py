@@ -84,7 +84,7 @@ def test_both_names_of_the_arms_error_at_once_are_refused(tmp_path):
     both = 'error:={payload: 1.0}', 'plant_error:={payload: 2.0}'
     code, printed, _ = launch(tmp_path, 'task.launch.py', *both)
     assert code == 1
-    assert 'error and plant_error are one argument with two names; give one' in printed
+    assert 'error is another name of plant_error; set only one of them' in printed
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""What records the arm's topics."""
+"""Nodes and helpers that record the arm's topics."""

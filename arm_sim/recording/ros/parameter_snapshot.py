@@ -10,12 +10,12 @@ from rclpy.node import Node
 
 from arm_controllers.ros.serialized_messages import serialized
 
-# ROS can lose the first answer to a client: who has not answered is asked again after so long [s],
-# and is waited for at most so long [s].
-_AGAIN, _LONGEST_WAIT = 1.0, 10.0
+# ROS can lose the first answer to a client. Time until a request is repeated, and longest wait for
+# its answer [s].
+_REPEAT, _LONGEST_WAIT = 1.0, 10.0
 
 
-class _Question(NamedTuple):
+class _Request(NamedTuple):
     client: Any
     request: Any
     then: Callable[[Any], None]
@@ -24,53 +24,52 @@ class _Question(NamedTuple):
 
 
 class ParameterSnapshot:
-    """Asks every node that tells its parameters for them, until it has answered once."""
+    """Requests the parameters of every node that serves them, until the node has answered."""
 
-    def __init__(self, node: Node, tell: Callable[[bytes], None]):
-        """Ask from `node`; `tell` gets a serialised ParameterEvent for each one that answers."""
-        self._node, self._tell = node, tell
+    def __init__(self, node: Node, take: Callable[[bytes], None]):
+        """Request from `node`; call `take` with a serialised ParameterEvent of each node."""
+        self._node, self._take = node, take
         own = node.get_fully_qualified_name()
         self._known = {own}
         names = sorted(node.list_parameters([], 0).names)
-        self._tell_of(own, [each.to_parameter_msg() for each in node.get_parameters(names)])
-        self._waiting: dict[str, Any] = {}
-        self._asked: dict[str, _Question] = {}
+        self._report(own, [each.to_parameter_msg() for each in node.get_parameters(names)])
+        self._starting: dict[str, Any] = {}
+        self._requests: dict[str, _Request] = {}
 
     @property
     def waits(self) -> bool:
-        """Whether a node is asked, and not for so long that it will hardly answer."""
+        """Whether a node may still answer."""
         now = time.monotonic()
-        return any(now - each.first < _LONGEST_WAIT for each in self._asked.values())
+        return any(now - each.first < _LONGEST_WAIT for each in self._requests.values())
 
     def look(self) -> None:
-        """Ask the nodes that have come since the last time, and those again that are late."""
+        """Send requests to new nodes, and late ones again."""
         for service, kinds in self._node.get_service_names_and_types():
             full = service.removesuffix('/list_parameters')
             if 'rcl_interfaces/srv/ListParameters' in kinds and full not in self._known:
                 self._known.add(full)
-                self._waiting[full] = self._node.create_client(ListParameters, service)
-        for full, client in list(self._waiting.items()):
+                self._starting[full] = self._node.create_client(ListParameters, service)
+        for full, client in list(self._starting.items()):
             if client.service_is_ready():
-                del self._waiting[full]
-                self._ask(full, client, ListParameters.Request(depth=0), self._on_names(full))
+                del self._starting[full]
+                self._send(full, client, ListParameters.Request(depth=0), self._on_names(full))
         now = time.monotonic()
-        for full, question in list(self._asked.items()):
-            if now - question.last > _AGAIN:
-                self._ask(full, *question[:4])
+        for full, each in list(self._requests.items()):
+            if now - each.last > _REPEAT:
+                self._send(full, *each[:4])
 
     def close(self) -> None:
-        """Wait for nobody any more."""
-        asked = (question.client for question in self._asked.values())
-        for client in (*self._waiting.values(), *asked):
+        """Wait for no node any more."""
+        clients = (each.client for each in self._requests.values())
+        for client in (*self._starting.values(), *clients):
             self._node.destroy_client(client)
-        self._waiting.clear()
-        self._asked.clear()
+        self._starting.clear()
+        self._requests.clear()
 
-    def _tell_of(self, full: str, parameters: list[Parameter]) -> None:
-        event = ParameterEvent(node=full, new_parameters=parameters)
-        self._tell(serialized(event))
+    def _report(self, full: str, parameters: list[Parameter]) -> None:
+        self._take(serialized(ParameterEvent(node=full, new_parameters=parameters)))
 
-    def _ask(
+    def _send(
         self,
         full: str,
         client: Any,
@@ -79,28 +78,28 @@ class ParameterSnapshot:
         first: float | None = None,
     ) -> None:
         def answered(future: Any) -> None:
-            question = self._asked.get(full)
-            if question is None or question.client is not client:  # answered before
+            sent = self._requests.get(full)
+            if sent is None or sent.client is not client:  # answered before
                 return
-            del self._asked[full]
+            del self._requests[full]
             self._node.destroy_client(client)
             if future.exception() is None:
                 then(future.result())
 
         now = time.monotonic()
-        self._asked[full] = _Question(client, request, then, first or now, now)
+        self._requests[full] = _Request(client, request, then, first or now, now)
         client.call_async(request).add_done_callback(answered)
 
     def _on_names(self, full: str) -> Callable[[ListParameters.Response], None]:
-        def told_names(answer: ListParameters.Response) -> None:
+        def take_names(answer: ListParameters.Response) -> None:
             names = list(answer.result.names)
 
-            def told_values(values: GetParameters.Response) -> None:
+            def take_values(values: GetParameters.Response) -> None:
                 pairs = zip(names, values.values, strict=False)
-                self._tell_of(full, [Parameter(name=name, value=value) for name, value in pairs])
+                self._report(full, [Parameter(name=name, value=value) for name, value in pairs])
 
             if names:
                 client = self._node.create_client(GetParameters, f'{full}/get_parameters')
-                self._ask(full, client, GetParameters.Request(names=names), told_values)
+                self._send(full, client, GetParameters.Request(names=names), take_values)
 
-        return told_names
+        return take_names

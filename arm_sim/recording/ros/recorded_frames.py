@@ -1,4 +1,4 @@
-"""The frames of a recording: /tf of its states, made by the recorder; the loop need not."""
+"""The frames of a recording: /tf of the states, computed outside the control loop."""
 
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
@@ -14,17 +14,17 @@ _EVERY_NS = 20_000_000  # of simulated time
 
 
 class RecordedFrames:
-    """Writes where an arm's links are, 50 times per simulated second."""
+    """Writes the poses of an arm's links, 50 times per simulated second."""
 
     def __init__(self, model: RobotModel, prefix: str, files: Recordings):
-        """Write at once where links stand that never move; `prefix` of the frames' names."""
+        """Write the poses of fixed links; `prefix`: of the frames' names."""
         self._frames = FrameMessages(model, prefix)
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._files, self._last_ns = files, -_EVERY_NS
         files.keep('/tf_static', _TF, self._frames.standing)
 
     def follow(self, state: bytes, time_ns: int) -> None:
-        """Write the frames of a serialised state of that stamp, if it is time."""
+        """Write the frames of a serialised state with this stamp [ns], if they are due."""
         if 0 <= time_ns - self._last_ns < _EVERY_NS:  # less than 0: after a reset
             return
         try:
@@ -40,7 +40,7 @@ def recorded_frames(description: bytes, prefix: str, files: Recordings) -> Recor
     """Return the frames of a serialised robot_description; None where tf2_msgs is not installed.
 
     Raises:
-        ArmError: it is no message, or its text describes no arm.
+        ArmError: the bytes are no message, or the text describes no arm.
     """
     if TFMessage is None:
         return None

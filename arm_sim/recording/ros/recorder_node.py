@@ -1,4 +1,4 @@
-"""The recorder: writes what an arm's nodes say, beside any controller and task."""
+"""The recorder node: records an arm's messages with any controller and any task."""
 
 import sys
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class RecorderParameters(Parameters):
 
 
 class RecorderNode(Node):
-    """Listens only; what it cannot write is one line in its log, and the arm goes on."""
+    """Only subscribes; an error in writing is one log line, and the arm goes on."""
 
     def __init__(self):
         """Record from the first state on; each reset begins a new recording."""

@@ -1,4 +1,4 @@
-"""The recordings of a recorder: one after another, each begun with what the arm is."""
+"""The recordings of a recorder, one after another, each with the description of the arm."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ _EXACT = {
 
 
 def file_time_ns(data: bytes) -> int:
-    """Return the stamp of a message [ns]. Raises ArmError where it cannot stand in a file."""
+    """Return the stamp of a message [ns]; raise ArmError for a negative one."""
     time_ns = stamp_ns(data)
     if time_ns < 0:
         raise ArmError(f'a message has the stamp {time_ns * 1e-9:g} s; recordings begin at 0')
@@ -26,11 +26,11 @@ def file_time_ns(data: bytes) -> int:
 
 
 class Recordings:
-    """Writes messages; where that fails, it says why, and does no more.
+    """Writes messages; the first error ends the recording and is reported once.
 
     Attributes:
-        now_ns: the newest state's stamp [ns]; -1 before the first one.
-        failed: whether it could not be written.
+        now_ns: stamp of the newest state [ns]; -1 before the first one.
+        failed: whether an error has ended the recording.
     """
 
     def __init__(
@@ -40,8 +40,14 @@ class Recordings:
         facts: Mapping[str, str],
         fail: Callable[[str], None],
     ):
-        """Take where they are, as for `Recorder`, what each says of itself, and who hears why."""
-        self._path, self._bag, self._facts, self._tell = path, bag, facts, fail
+        """Prepare the recordings.
+
+        Args:
+            path, bag: as for `Recorder`.
+            facts: metadata of each recording.
+            fail: is called with the reason when an error ends the recording.
+        """
+        self._path, self._bag, self._facts, self._report = path, bag, facts, fail
         self._file: McapFile | None = None
         self._kept: list[tuple[str, str, bytes]] = []
         self._number = 0
@@ -49,7 +55,7 @@ class Recordings:
 
     @property
     def name(self) -> str:
-        """The last recording's file or folder; '' if there is none."""
+        """Name of the last recording's file or folder; '' if there is none."""
         return self._path(self._number - 1).name if self._number and not self.failed else ''
 
     @property
@@ -67,19 +73,19 @@ class Recordings:
         self.now_ns = time_ns
         try:
             self._file = McapFile(path, self._bag)
-            self._file.tell('arm_sim', self._facts)
+            self._file.add_metadata('arm_sim', self._facts)
         except OSError as error:
             self._fail(path, error)
         for each in self._kept:
             self.write(*each)
 
     def keep(self, topic: str, kind: str, data: bytes) -> None:
-        """Write a message which the next recordings begin with as well."""
+        """Write a message with which the next recordings begin as well."""
         self._kept.append((topic, kind, data))
         self.write(topic, kind, data)
 
     def write(self, topic: str, kind: str, data: bytes, time_ns: int | None = None) -> None:
-        """Write a message, at the present time or at another one [ns], if there is a recording."""
+        """Write a message at a time [ns], by default the present one, if there is a recording."""
         file = self._file
         if file is None:
             return
@@ -94,13 +100,13 @@ class Recordings:
             self._fail(file.path, error)
 
     def end(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
-        """End the recording, with facts by name."""
+        """End the recording with facts by name."""
         file, self._file = self._file, None
         if file is None:
             return
         try:
             for name, each in (facts or {}).items():
-                file.tell(name, each)
+                file.add_metadata(name, each)
             file.close()
         except OSError as error:
             self._fail(file.path, error)
@@ -111,4 +117,4 @@ class Recordings:
             file.abandon()
         self.failed = True
         why = error.strerror or str(error)
-        self._tell(f'recording {str(path)!r} ends here: {why}; the arm goes on')
+        self._report(f'recording {str(path)!r} ends here: {why}; the arm goes on')

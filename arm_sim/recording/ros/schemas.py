@@ -34,7 +34,7 @@ def message_class(kind: str) -> Any:
 
 @cache
 def schema_text(kind: str) -> str:
-    """Return a message's definition followed by those that it uses, as MCAP's ros2msg wants it."""
+    """Return a message's definition followed by those that it uses, in MCAP's ros2msg format."""
     kinds, texts = [kind], []
     for each in kinds:  # which grow on the way
         package, group, name = each.split('/')

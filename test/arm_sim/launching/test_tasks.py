@@ -8,7 +8,7 @@ from launch import LaunchContext
 from repository import ROOT
 
 from arm_dynamics.checks import ArmError
-from arm_sim.launching import beside, tasks
+from arm_sim.launching import extras, tasks
 from arm_sim.launching.arguments import usual_values
 from arm_sim.robot import Robot
 from arm_sim.tasks import make_task
@@ -66,7 +66,7 @@ def test_a_servo_has_the_gains_of_the_arm_and_its_limit_whoever_runs_it(told):
 def test_an_argument_that_cannot_be_is_refused_in_a_line_that_names_it(
     file, given, says, monkeypatch
 ):
-    monkeypatch.setattr(beside, 'has_viser', lambda: True)
+    monkeypatch.setattr(extras, 'has_viser', lambda: True)
     monkeypatch.setenv('ROS_DOMAIN_ID', '')  # as where it is not set
     path = ROOT / 'launch' / f'{file}.launch.py'
     spec = spec_from_file_location(file, path)

@@ -417,16 +417,16 @@ def test_a_page_beside_another_takes_the_next_port(served):
 
 
 def test_the_launch_files_have_the_page_and_say_so_where_viser_is_missing(monkeypatch):
-    from arm_sim.launching import beside
+    from arm_sim.launching import extras
     from arm_sim.launching.arguments import VIEW, argument, description, usual_values
 
     given = usual_values()
-    assert beside.view(given) == []
-    monkeypatch.setattr(beside, 'has_viser', lambda: False)
-    (line,) = beside.view(given | {'view': 'true'})
+    assert extras.view(given) == []
+    monkeypatch.setattr(extras, 'has_viser', lambda: False)
+    (line,) = extras.view(given | {'view': 'true'})
     assert 'pip install viser' in line.msg[0].text
-    monkeypatch.setattr(beside, 'has_viser', lambda: True)
-    (node,) = beside.view(given | {'view': 'true', 'namespace': 'left'})
+    monkeypatch.setattr(extras, 'has_viser', lambda: True)
+    (node,) = extras.view(given | {'view': 'true', 'namespace': 'left'})
     assert node.node_executable == 'view'
     found = description([argument('view', 'true', 'here it is on')], lambda given: [])()
     names = [each.name for each in found.entities if hasattr(each, 'name')]

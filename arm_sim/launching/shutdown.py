@@ -1,4 +1,4 @@
-"""How a launch ends: for certain, and its processes with it."""
+"""The end of a launch: it comes for certain, and its processes end with it."""
 
 import os
 import re
@@ -14,33 +14,41 @@ from launch.actions import RegisterEventHandler
 from launch.event_handlers import OnShutdown
 from launch.events import Shutdown
 
-_LOOK = 0.5  # how often the end of a launch is looked for [s]
+_LOOK = 0.5  # period of looking whether the launch has ended [s]
 
 
-def certain_end(patience: float = 5.0) -> RegisterEventHandler:
-    """Return what ends `ros2 launch` if it waits idly so long [s] after its last process ended.
+def restore_interrupt() -> None:
+    """Let SIGINT end this process also where its parent ignored SIGINT, as a shell's `&` does."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    Seen once in 40 launches that Ctrl-C reached while they started their processes. On a busy
-    machine a launch may need longer to end: it is not idle then. It also passes SIGINT on where
-    launch does not.
+
+def shutdown_guard(timeout: float = 5.0) -> RegisterEventHandler:
+    """Return the action that ends a `ros2 launch` which idles after its last process has ended.
+
+    That happened once in 40 launches that Ctrl-C reached while they started their processes. The
+    action also passes SIGINT on to the processes where launch does not.
+
+    Args:
+        timeout: idle time after which the launch ends [s]; a busy launch has not ended yet.
     """
 
     def watch(pass_on: bool) -> None:
         if pass_on:
-            _interrupt(_own_processes())
-        waited, before = 0.0, ''
-        while waited < patience:
+            _interrupt(_children())
+        idle, before = 0.0, ''
+        while idle < timeout:
             time.sleep(_LOOK)
             now = _main_thread()
-            waited = 0.0 if now != before or _own_processes() else waited + _LOOK
+            idle = 0.0 if now != before or _children() else idle + _LOOK
             before = now
         print('launch: all processes have ended, launch itself has not: ended', file=sys.stderr)
         sys.stderr.flush()
         os._exit(1)
 
     def begin(event: Shutdown, context: LaunchContext) -> None:
-        # launch trusts that Ctrl-C in a terminal reaches its processes without it. Where there is
-        # no terminal, nobody tells them, and they would be left to SIGTERM after 3 s.
+        # launch relies on the terminal, which sends Ctrl-C to all processes. Without a terminal
+        # the processes would only receive SIGTERM, 3 s later.
         pass_on = event.due_to_sigint and not (context.noninteractive or os.isatty(0))
         threading.Thread(target=watch, args=(pass_on,), daemon=True).start()
 
@@ -48,10 +56,10 @@ def certain_end(patience: float = 5.0) -> RegisterEventHandler:
 
 
 def _interrupt(processes: list[int]) -> None:
-    """Send SIGINT to processes that catch it, SIGTERM to others; not to a Python amid its start.
+    """Send SIGINT to processes that catch it, SIGTERM to others; to a starting Python later.
 
-    That would end with a traceback. Once they run, our nodes catch SIGTERM as well; what does not
-    within two seconds gets SIGTERM from launch.
+    A Python that starts would end with a traceback. Our running nodes catch SIGTERM as well. A
+    process that does not within two seconds receives SIGTERM from launch.
     """
     end, left = time.monotonic() + 2.0, set(processes)
     while left and time.monotonic() < end:
@@ -65,27 +73,27 @@ def _interrupt(processes: list[int]) -> None:
 
 
 def _catches(process: int, number: int) -> bool:
-    """Whether a process has a handler of its own for a signal."""
-    with suppress(OSError):  # it has just ended
+    """Whether a process has a handler for a signal."""
+    with suppress(OSError):  # the process has just ended
         found = re.search(r'^SigCgt:\s*(\w+)', Path(f'/proc/{process}/status').read_text(), re.M)
         return found is not None and bool(int(found[1], 16) >> (number - 1) & 1)
     return False
 
 
 def _main_thread() -> str:
-    """Return what changes when this process's main thread runs, or wants to."""
-    with suppress(OSError):  # a kernel that does not count it
+    """Return a text that changes when this process's main thread runs, or wants to run."""
+    with suppress(OSError):  # a kernel that does not count
         return Path(f'/proc/self/task/{os.getpid()}/schedstat').read_text()
     return ''
 
 
-def _own_processes() -> list[int]:
-    """Return the processes that this one started and that still run."""
+def _children() -> list[int]:
+    """Return the running processes that this one started."""
     own, found = str(os.getpid()), []
     for stat in Path('/proc').glob('[0-9]*/stat'):
         try:
             state, parent = stat.read_text().rpartition(')')[2].split()[:2]
-        except OSError:  # it has just ended
+        except OSError:  # the process has just ended
             continue
         if parent == own and state != 'Z':
             found.append(int(stat.parent.name))
