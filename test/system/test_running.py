@@ -110,7 +110,7 @@ def test_of_nodes_in_one_process_an_error_of_one_ends_all_and_names_it():
     code, said = run_together('moving')
     assert code == 1
     assert '[wrong]: Exception' in said
-    assert "quiet, wrong: all end by ZeroDivisionError('" in said
+    assert "quiet, wrong: all nodes end after ZeroDivisionError('" in said
 
 
 def test_ctrl_c_ends_all_nodes_of_a_process_in_order():
