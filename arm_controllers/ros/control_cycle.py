@@ -194,7 +194,7 @@ class ControlCycle:
             self._report.publish(time_ns, follower, q, v, output, effort=effort)
 
     def _future(self, periods: int) -> Reference:
-        """Return the reference so many control periods after the newest state."""
+        """Return the reference a number of control periods after the newest state."""
         follower = self.follower
         return follower.peek(follower.time_ns + periods * self._period_ns)
 

@@ -13,7 +13,7 @@ from arm_dynamics.robots import ArmParameters
 
 @dataclass(frozen=True)
 class ControllerParameters(ArmParameters, Stepping, DriveConvention):
-    """Parameters of every controller node, beside those of its law and its follower."""
+    """Parameters of every controller node, without those of its law and its follower."""
 
     joints: tuple[str, ...] = parameter((), "names of the arm's joints; empty: the robot's")
     mode: str = parameter(

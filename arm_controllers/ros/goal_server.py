@@ -1,4 +1,4 @@
-"""A controller's goals over ROS: taken, checked, watched, ended."""
+"""Goal server of a controller: takes, checks, monitors and ends goals."""
 
 import math
 import time
@@ -17,9 +17,9 @@ from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import goal_from_action, goal_from_bytes, set_numbers, set_stamp
 from arm_dynamics.checks import ArmError
 
-# Goals of more points or bytes than this are made and checked aside or in slices in real time.
+# Goals of more points or bytes are converted and checked in slices in real time.
 _AT_ONCE, _BYTES_AT_ONCE = 50, 5000
-# So many goals may wait to be looked at.
+# Number of goals that may wait for their check.
 _ROOM = 10
 
 NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
@@ -28,20 +28,20 @@ NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
 class GoalServer:
     """Takes goals for a follower from ~/joint_trajectory and ~/follow_joint_trajectory.
 
-    A refused action goal is accepted by the protocol and then aborted, because only so its result
-    can say why.
+    A refused action goal is accepted by the protocol and then aborted: only then its result can
+    give the reason.
 
-    Goals are looked at one by one, between control cycles, long ones slice by slice in real time;
-    what waits meanwhile is in `_inbox`, where new ones push out old ones. In lock-step the first
-    one after a cycle is taken at once, so that it starts at the same state in every run. In real
-    time they arrive in another thread; all else happens in the control loop's thread.
+    Goals are checked one by one between control cycles, long goals in slices in real time. Waiting
+    goals are in `_inbox`, where new goals replace the oldest ones. In lock-step the first goal
+    after a cycle is taken at once, so that it starts at the same state in every run. In real time
+    goals arrive in another thread; everything else happens in the control loop's thread.
 
     Attributes:
-        follower: follows the goals; another one may take its place while none is taken.
+        follower: follows the goals; it may be replaced while no goal is taken.
         refusal: why goals are refused while none is taken.
         refused: number of goals refused.
-        trouble: why the last goal that did not succeed was refused or ended.
-        trouble_since: when that was (time.monotonic()).
+        trouble: why the last unsuccessful goal was refused or ended.
+        trouble_since: the time of that (time.monotonic()).
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class GoalServer:
         self._endpoints = GoalEndpoints(node, realtime, self._on_goal, self._on_cancel)
 
     def activate(self, time_ns: int) -> None:
-        """Take goals from now on; also after a jump of time. What came before is refused."""
+        """Take goals from now on; also after a jump of time. Waiting goals are refused."""
         self._refuse_waiting(self.refusal)
         self._time_ns = time_ns
         self._next_feedback_ns = time_ns
@@ -90,7 +90,7 @@ class GoalServer:
         self._send_results()
 
     def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
-        """Do what is due after a control cycle: the next piece of work, results, feedback."""
+        """Do the work after a control cycle: the next slice of a check, results, feedback."""
         self._time_ns, self._idle = time_ns, not self._inbox
         if self._realtime and (self._inbox or self._check or self._cancels):
             self._work()
@@ -103,14 +103,14 @@ class GoalServer:
                 self._feedback_sent = now
                 self._send_feedback(time_ns, q, v)
 
-    # What arrives, in real time in another thread
+    # Goals that arrive, in real time in another thread
 
     def _on_goal(self, identifier: object, raw: bytes) -> None:
         self._inbox.append((identifier, raw))
         if self._time_ns is None:
             self._refuse_waiting(self.refusal)
         else:
-            self._refuse_waiting(f'{_ROOM} newer goals came before it was looked at', _ROOM)
+            self._refuse_waiting(f'{_ROOM} newer goals came before its check', _ROOM)
         if self._idle and not self._realtime:  # at the state for which it was sent
             self._work()
             self._idle = False
@@ -124,7 +124,7 @@ class GoalServer:
         return True
 
     def _soon(self) -> None:
-        """In lock-step, work after what the executor has at hand; in real time a cycle comes."""
+        """In lock-step, work after the waiting callbacks; in real time the next cycle does."""
         if not (self._realtime or self._at_work) and (self._inbox or self._cancels):
             self._at_work = True
             self._node.executor.create_task(self._work)
@@ -191,7 +191,7 @@ class GoalServer:
             self.follower.cancel(self._time_ns, identifier)
 
     def _check_on(self) -> None:
-        """Do the next slice of the checks at hand."""
+        """Do the next slice of the present check."""
         identifier, check = self._check
         try:
             next(check)
@@ -202,12 +202,12 @@ class GoalServer:
             self._refuse(identifier, error)
 
     def _refuse_waiting(self, reason: str, room: int = 0) -> None:
-        """Refuse the oldest goals in the inbox, down to so many."""
+        """Refuse the oldest goals in the inbox until `room` are left."""
         with suppress(IndexError):  # the other thread takes out as well
             while len(self._inbox) > room:
                 self._refuse(self._inbox.popleft()[0], GoalError(reason))
 
-    # What goes out
+    # Results and feedback
 
     def _refuse(self, identifier: object, error: ArmError) -> None:
         self.refused += 1
@@ -243,7 +243,7 @@ def _fill(
     q: Array,
     v: Array,
 ) -> None:
-    """Write where a follower's goal is at this time, beside the measured q, v (n,)."""
+    """Fill the feedback of a follower's goal at this time, with the measured q, v (n,)."""
     r = follower.reference
     set_stamp(feedback.header.stamp, time_ns)
     feedback.joint_names = list(follower.joint_names)
@@ -257,7 +257,7 @@ def _fill(
 
 
 def _made(goal: bytes | Goal, identifier: object) -> Goal:
-    """Return a goal, made of its serialised message where it is not yet."""
+    """Return a goal, converted from its serialised message where necessary."""
     if not isinstance(goal, bytes):
         return goal
     return goal_from_bytes(goal) if identifier is None else goal_from_action(goal, identifier)

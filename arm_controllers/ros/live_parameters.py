@@ -117,7 +117,7 @@ class LiveParameters:
         return model, law, follower, self._build(model, law)
 
     def _model_with(self, named: Mapping[str, Any]) -> RobotModel:
-        """Return the model, made anew where its joints' parameters are among those named."""
+        """Return the model, rebuilt if parameters of its joints are among the named ones."""
         if hasattr(self, 'model') and named.keys().isdisjoint(OF_JOINTS):
             return self.model
         return self._model_of(**{name: self._numbers(named, name) for name in OF_JOINTS})

@@ -17,7 +17,7 @@ def shortened(text: str) -> str:
 
 
 class Log:
-    """A node's log. Of warnings it takes so many per second, and counts the others."""
+    """A node's log with a limited number of warnings per second; it counts the other warnings."""
 
     def __init__(self, node: Node, warnings_per_second: float = 10.0):
         """Log as this node; less than one warning per second is one in a longer time."""

@@ -34,7 +34,7 @@ def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
 
 
 def prefix_of(node: Node) -> str:
-    """Return what stands before a node's frames and its name in messages: '', or 'left/'."""
+    """Return the prefix of a node's frames and its name in messages: '', or 'left/'."""
     return f'{node.get_namespace().strip("/")}/'.removeprefix('/')
 
 

@@ -1,11 +1,11 @@
 """JointState messages in their serialised form, written and read in place cycle after cycle.
 
-In the control loop's two messages only the stamp and the numbers change. To make a Python message
-of each, and bytes again of the answer, would take longer than all the rest of a control cycle
-(`benchmarks/lockstep.py`). On the wire they are JointStates like any other.
+In the control loop's two messages only the stamp and the numbers change. Conversion to Python
+objects and back would take longer than the rest of a control cycle (`benchmarks/lockstep.py`). On
+the wire the messages are ordinary JointStates.
 
-The form is CDR (OMG DDS-XTypes, encoding version 1). Four bytes tell the encoding; from there on
-each number stands at a multiple of its own size. A text and an array come after their length.
+The form is CDR (OMG DDS-XTypes, encoding version 1). Four bytes name the encoding. After them
+each number is at a multiple of its own size. A text and an array follow their length.
 """
 
 import struct
@@ -132,7 +132,7 @@ class JointReader:
 
 
 def aligned_copy(raw: bytes) -> NDArray[np.uint8]:
-    """Return a copy of a message whose arrays of numbers can be used where they stand."""
+    """Return a copy of a message in which the arrays of numbers are aligned."""
     memory = np.zeros(4 + len(raw), dtype=np.uint8)[4:]  # aligned from the fifth byte on
     memory[:] = np.frombuffer(raw, dtype=np.uint8)
     return memory
@@ -192,12 +192,12 @@ class Cursor:
         return _LENGTH.unpack(self._raw[self.part(4, 4)])[0]
 
     def numbers(self) -> tuple[slice, slice]:
-        """Return where the length of the next array stands, and where its numbers stand."""
+        """Return the place of the length of the next array, and of its numbers."""
         count = self.length()
         return slice(self._end - 4, self._end), self.part(8 * count, 8 if count else 1)
 
     def time(self) -> int:
-        """Return where the next time or duration stands."""
+        """Return the place of the next time or duration."""
         return self.part(_STAMP.size, 4).start
 
     def text(self) -> str:
@@ -206,12 +206,12 @@ class Cursor:
 
 
 class Layout(NamedTuple):
-    """What a serialised JointState of the native byte order holds beside its numbers.
+    """The layout of a serialised JointState of the native byte order.
 
     Attributes:
         frame_id, names: as in the message.
-        lengths: where the length of each field stands [bytes].
-        numbers: where the numbers of each field stand [bytes].
+        lengths: place of the length of each field [bytes].
+        numbers: place of the numbers of each field [bytes].
     """
 
     frame_id: str

@@ -1,7 +1,7 @@
-"""What controllers say of themselves at ~/controller_state.
+"""The topic ~/controller_state of a controller.
 
-As in the control loop's own messages (`serialized_messages`), only stamps and numbers change from
-one to the next: they are written into a message that was serialised once.
+As in the control loop's own messages (`serialized_messages`), only stamps and numbers change: they
+are written into a message that was serialised once.
 """
 
 import struct
@@ -38,7 +38,7 @@ class StateReport:
         self._next_ns = time_ns
 
     def is_due(self, time_ns: int) -> bool:
-        """Whether it is time for one, and somebody listens: else nobody pays for it."""
+        """Whether a report is due, and a node subscribes."""
         if time_ns < self._next_ns:
             return False
         self._next_ns = time_ns + self._every_ns
@@ -79,7 +79,7 @@ class StateReport:
 
 
 class _Form:
-    """A serialised message with so many numbers in each field."""
+    """A serialised message with a fixed number of values in each field."""
 
     def __init__(self, joint_names: list[str], sizes: _Sizes):
         message, given = JointTrajectoryControllerState(joint_names=joint_names), iter(sizes)

@@ -43,8 +43,8 @@ class CommandInput:
     ignored. Such a controller may be silent; the arm brakes when no publisher is left.
 
     Attributes:
-        competing: reason of the newest refusal of a controller beside an active one; the reader
-            empties it.
+        competing: reason of the newest refusal of a controller that commands claimed joints; the
+            reader empties it.
         stale: number of commands to other states than the clock accepts.
     """
 

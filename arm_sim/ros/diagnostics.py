@@ -1,4 +1,4 @@
-"""What the simulator says about itself on /diagnostics, once per second."""
+"""The status of the simulator on /diagnostics, once per second."""
 
 import time
 from typing import Any
@@ -19,7 +19,7 @@ _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatu
 
 
 class SimulatorDiagnostics:
-    """Counts what is refused, and tells how things are in words that a person can act on."""
+    """Counts refused inputs, and reports the state of the simulator with remedies."""
 
     def __init__(
         self,
@@ -29,10 +29,10 @@ class SimulatorDiagnostics:
         commands: CommandInput,
         fixed: dict[str, str],
     ):
-        """Publish every second; `fixed` are values that stay."""
+        """Publish every second; `fixed` are values that do not change."""
         self._clock, self._shown, self._commands, self._fixed = clock, shown, commands, fixed
         self._log, self._publish = Log(node, 1.0), status_publisher(node)
-        self._slow = Log(node, 1.0 / 30.0)  # a busy machine is so now and then, for long
+        self._slow = Log(node, 1.0 / 30.0)  # a machine may be busy for long
         self._refused = self._seen_stale = self._seen_refused = self._seen_skipped = 0
         self._behind = ''
         self._last_refusal = ''
@@ -40,7 +40,7 @@ class SimulatorDiagnostics:
         now_and_then(node, 1.0, self._report)
 
     def refuse(self, error: ArmError) -> None:
-        """Count an input that was refused, and say why."""
+        """Count and log a refused input."""
         self._refused += 1
         self._last_refusal = shortened(str(error))
         self._log.warning(self._last_refusal)
@@ -54,7 +54,7 @@ class SimulatorDiagnostics:
         self._seen_stale, self._seen_refused = self._commands.stale, self._refused
 
     def _state(self) -> tuple[bytes, str]:
-        """Return level and words: what keeps the arm from moving first."""
+        """Return level and words: first, the reason why the arm does not move."""
         clock, commands = self._clock, self._commands
         if clock.fault:
             return _ERROR, clock.fault
@@ -86,7 +86,7 @@ class SimulatorDiagnostics:
         return '-' if recorded is None else f'{recorded * 1e-9:.3f}'
 
     def _look_behind(self) -> str:
-        """Say by how much real time was missed since the last report, if by a tenth or more."""
+        """Return which share of real time was missed since the last report, if a tenth or more."""
         clock = self._clock
         skipped = clock.skipped - self._seen_skipped
         self._seen_skipped = clock.skipped

@@ -1,4 +1,4 @@
-"""The simulator as its own controller: an engine that moves by itself takes trajectory goals."""
+"""Trajectory goals of the simulator itself, for engines that move by themselves."""
 
 import time
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import Array
 from arm_sim.simulation.simulation import Simulation
 
-# Lock-step: how long time goes on before other callbacks have their turn, and how often [s].
+# Lock-step: duration of a slice of simulated time, and the period of the slices [s].
 _SLICE, _EVERY = 5e-3, 1e-3
-# Of the action, and of ~/controller_state, as a controller's by default [Hz of simulated time].
+# Of the action and of ~/controller_state, the defaults of a controller [Hz of simulated time].
 _FEEDBACK_RATE, _REPORT_RATE = 20.0, 50.0
 
 
@@ -66,10 +66,10 @@ class OwnGoals:
             self._report.publish(time_ns, self._follower, q, v, output, **feedback)
         return self._command
 
-    def give_up(self, commander: str) -> None:
-        """End all goals: a controller commands the arm."""
+    def give_up(self, source: str) -> None:
+        """End all goals: the controller `source` commands the arm."""
         self.in_charge = False
-        self._goals.deactivate(f'{commander!r} commands the arm')
+        self._goals.deactivate(f'{source!r} commands the arm')
 
     def take_over(self) -> None:
         """Follow goals again, holding where the arm is at the next state."""

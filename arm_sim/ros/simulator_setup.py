@@ -1,4 +1,4 @@
-"""What the simulator node runs, by its parameters, and what of it may change while it runs."""
+"""Simulation and live parameters of the simulator node."""
 
 from dataclasses import dataclass, fields
 from math import inf
@@ -20,7 +20,7 @@ from arm_sim.simulation.simulation import Simulation
 
 @dataclass(frozen=True)
 class SimulatorParameters(ArmParameters, Limits):
-    """Parameters of the simulator node, beside those of the plant."""
+    """Parameters of the simulator node, without those of the plant."""
 
     engine: str = parameter('mujoco', 'name of the physics engine')
     mode: str = parameter(
@@ -114,7 +114,7 @@ LIVE = _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate', 't
 
 
 def timing(parameters: SimulatorParameters) -> dict[str, float]:
-    """Return what the clock of this mode is told."""
+    """Return the timing of the clock in this mode."""
     p = parameters
     if p.mode == 'lockstep':
         return {'timeout': p.lockstep_timeout}

@@ -32,7 +32,7 @@ from arm_sim.simulation.simulation import Simulation
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
 _LONGEST_WAIT = 2.0  # for one that is just ending, or that the graph still shows [s]
-# So many states are handed over before the executor does what else is due.
+# Number of states that are handed over before the executor serves other callbacks.
 _IN_A_ROW = 20
 
 
@@ -43,7 +43,7 @@ def whereabouts(process: int, environment: Mapping[str, str]) -> str:
 
 
 class StateOutput:
-    """Publishes the states of a simulation: the audience of its clock.
+    """Publishes the states of a simulation, called by its clock.
 
     Controllers in this process receive them directly while no other node subscribes.
     """
@@ -90,7 +90,7 @@ class StateOutput:
 
     @property
     def clocks(self) -> int:
-        """Number of nodes that publish /clock beside this one, where it does."""
+        """Number of other nodes that publish /clock, if this node does."""
         return self._node.count_publishers(_CLOCK) - 1 if self._clock_every else 0
 
     def show(self) -> None:
@@ -103,13 +103,13 @@ class StateOutput:
         self.show_again()
         every = self._clock_every
         due = every and simulation.steps % every == 0
-        if due and self._clock_publisher.get_subscription_count():  # else nobody pays for it
+        if due and self._clock_publisher.get_subscription_count():
             set_stamp(self._clock.clock, time_ns)
             self._clock_publisher.publish(self._clock)
         self._frames.show()
 
     def show_again(self) -> None:
-        """Publish the last state once more, bit for bit."""
+        """Publish the last state again, with the same bits."""
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
         near = len(self._near)
@@ -188,7 +188,7 @@ class OneSimulator:
         self._held.close()
 
     def _holder(self) -> str:
-        """Say who holds the name, as far as the system tells."""
+        """Return which process holds the name, as far as the system knows."""
         with suppress(OSError), socket.socket(socket.AF_UNIX) as other:
             other.setblocking(False)
             other.connect(self._name)

@@ -1,4 +1,4 @@
-"""What the simulator lets nobody do to the arm."""
+"""Limits on speed and external wrenches that the simulator enforces."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ LATEST_PUSH = 3600.0
 
 @dataclass(frozen=True)
 class Limits(Parameters):
-    """Bounds on what others ask for, all of which may change while the arm moves."""
+    """Bounds on speed and wrenches, all of which may change while the arm moves."""
 
     speed_limit_factor: float = parameter(
         2.0, "factor on the URDF's speed limits; beyond, the arm is braked [1]; 0: never", min=0

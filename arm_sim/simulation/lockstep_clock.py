@@ -8,8 +8,8 @@ from arm_sim.simulation.claims import Claim
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.patience import RESEND_PERIOD, Patience
 
-# So many periods time runs at most ahead of a recorder: of what a process is sent through shared
-# memory, Fast DDS keeps 512 messages, and each period has two.
+# Control periods by which time may run ahead of a recorder: Fast DDS keeps 512 messages in shared
+# memory, and each period has two.
 _AHEAD = 200
 # A clock asks for no tick sooner [s].
 _SOONEST = 1e-5
@@ -18,18 +18,18 @@ _SOONEST = 1e-5
 class LockstepClock(Clock):
     """Takes a step when the present state is answered: nothing depends on the wall clock.
 
-    A state whose answer is late is shown again, since it or the answer may be lost. Without an
-    answer for long, the arm brakes to rest at once and waits there. While somebody records, time
-    never runs far ahead of the recording.
+    A state without an answer is published again: the state or the answer may be lost. After the
+    timeout the arm brakes to rest and waits there. During a recording time never runs far ahead of
+    the recorder.
 
     Attributes:
-        recorder_there: says whether somebody still records; whoever calls `recorded` sets it.
+        recorder_there: whether a recorder still runs; set by the caller of `recorded`.
     """
 
     tick_period = 0.01
 
     def __init__(self, *args: Any, timeout: float, **kwargs: Any):
-        """`timeout`: how long an answer is waited for [s of the wall clock]; see `Clock`."""
+        """`timeout`: maximum time without an answer [s of the wall clock]; see `Clock`."""
         super().__init__(*args, **kwargs)
         self._patience, self._sent_at = Patience(), self._shown_at
         self.recorder_there: Callable[[], bool] = lambda: False
@@ -72,11 +72,11 @@ class LockstepClock(Clock):
         super().take(stamp_ns, command)
 
     def answered_again(self) -> None:
-        """Note that a state which was shown again was answered twice."""
+        """Note a second answer to a state that was published again."""
         self._patience.answered_again()
 
     def show(self) -> None:
-        """Show the present state; where losses are expected, look soon whether it is answered."""
+        """Publish the present state; where losses are expected, check soon for its answer."""
         super().show()
         self._sent_at = now = self._shown_at
         if self._patience.short(now):
@@ -112,7 +112,7 @@ class LockstepClock(Clock):
             self._step(None)
 
     def tick(self) -> None:
-        """Show a state again that is not answered in time; in the end, brake."""
+        """Publish a state again that is not answered in time; after the timeout, brake."""
         self._forgive_own_stop()
         if self.waits_for_recorder and not self.recorder_there():
             self.recorded_ns = None  # it has gone

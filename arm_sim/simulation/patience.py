@@ -1,25 +1,24 @@
-"""How long a state waits for its answer in lock-step before it is shown again."""
+"""Resend timeout: when a state without an answer is published again in lock-step."""
 
-# A state that nobody is there to answer is shown again so often [s].
+# Period at which a state without any answer is published again [s].
 RESEND_PERIOD = 0.1
-# An answer is late after so many round trips; before the first loss, not before so long [s].
+# An answer is delayed after this number of round trips, before the first loss after this time [s].
 _LATE, _USUAL = 1.25, 0.005
-# After a loss more are expected for so long [s].
+# After a loss more losses are expected for this time [s].
 _EXPECTED = 0.1
-# A state that was shown so often in vain is shown ever less often.
+# After this number of repetitions the period doubles each time.
 _PATIENT = 20
 # How much one repetition counts in the share of those that were needless.
 _NEWEST = 0.1
 
 
 class Patience:
-    """Learns the round trip from show to answer, and says when an answer is late.
+    """Estimates the round trip from state to answer, and from it the resend timeout.
 
     The round trip is a running median: an answer that took longer raises it by 2 %, one that took
-    less lowers it by as much, one of less than half halves it. What was shown twice tells little,
-    since either may be answered: it raises the median a little, or that would stay too low for
-    good once it is. Where most states that were shown again are answered twice, answers are late
-    and none is lost: then no losses are expected.
+    less lowers it by as much, one of less than half halves it. A repeated state raises the
+    median a little only, since either message may be answered. Where most repeated states are
+    answered twice, answers are delayed and none is lost: then no losses are expected.
 
     Attributes:
         round_trip: the median [s].

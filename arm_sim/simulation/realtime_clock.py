@@ -1,13 +1,13 @@
-"""When the simulated arm takes a step in real time."""
+"""Real-time clock: the simulated arm steps when the wall clock says so."""
 
 from typing import Any
 
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.patience import RESEND_PERIOD
 
-# Further behind than by so many steps, real time gives up catching up.
+# Real time skips what is further behind than this number of steps.
 _CATCH_UP_STEPS = 10
-# Commands that are so many control periods old, on the average of some steps, are late.
+# Commands of this average age [control periods] are delayed; the average is over some steps.
 _LATE_PERIODS, _AVERAGED = 0.5, 20
 TOO_SLOW_HELP = 'mode:=lockstep, a smaller real_time_factor or a longer timestep helps'
 
@@ -28,10 +28,10 @@ class RealtimeClock(Clock):
         self._age_ns = 0.0
         self._factor, self._timeout_ns = factor, timeout * 1e9
         self.tick_period = min(self.simulation.period_ns * 1e-9 / factor, RESEND_PERIOD)
-        self._start_anew()
+        self._restart()
         self.wake(self.tick_period)
 
-    def _start_anew(self, due_ns: int = 0) -> None:
+    def _restart(self, due_ns: int = 0) -> None:
         """Let the present state, or one `due_ns` later, be the one that is due now."""
         self._anchor = self._wall(), self.simulation.time_ns + due_ns
 
@@ -44,7 +44,7 @@ class RealtimeClock(Clock):
     def reset(self) -> None:
         """Go back to the initial state at time zero, now."""
         super().reset()
-        self._start_anew()
+        self._restart()
 
     def tick(self) -> None:
         """Take the steps that are due; show a state again that stays for long."""
@@ -56,7 +56,7 @@ class RealtimeClock(Clock):
     def _due(self) -> int:
         """Return how many steps are due."""
         if self.paused or self.fault:
-            self._start_anew()
+            self._restart()
             return min(self._steps_allowed, 1)  # many at once would hold up who commands
         wall, simulated = self._anchor
         simulation = self.simulation
@@ -65,7 +65,7 @@ class RealtimeClock(Clock):
         self.late += due > 1
         if due > _CATCH_UP_STEPS:
             self.skipped += due - 1
-            self._start_anew(simulation.period_ns)
+            self._restart(simulation.period_ns)
             return 1
         return due
 

@@ -20,7 +20,7 @@ REST_SPEED = 1e-3
 _LONGEST_BRAKING = 5_000_000_000
 # A joint faster than this is not one of an arm any more: the integration has failed.
 _ABSURD_SPEED = 1e6  # [rad/s | m/s]
-# A command that asks for so many times the effort limit is to blame for that.
+# A command of more than this multiple of the effort limit is named as the cause.
 _ABSURD_EFFORT = 100.0
 
 
@@ -110,7 +110,7 @@ class Simulation:
         return bool(np.abs(self.plant.v[joints]).max(initial=0.0) < REST_SPEED)
 
     def push(self, frame: str, wrench: ArrayLike, from_ns: int = 0) -> None:
-        """Push on a frame, now or from a time to come, until told otherwise.
+        """Apply a wrench to a frame, now or from a later time on, until the next wrench.
 
         Args:
             frame: name of a link.
@@ -220,7 +220,7 @@ class Simulation:
         """Return the brake's command for an arm that is too fast."""
         plant = self.plant
         self.overspeed_samples += 1
-        # A motion model is too fast for a reference beside it to move: it comes to rest there.
+        # A motion model comes to rest at its present position.
         return plant.q.copy() if plant.takes_goals else self._brake.command(plant.q, plant.v)
 
     def _cause(self, command: Array) -> str:

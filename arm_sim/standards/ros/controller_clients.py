@@ -1,4 +1,4 @@
-"""The controllers beside a node: their names, their states, their transitions."""
+"""Lifecycle clients of the controllers of an arm: names, states, transitions."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class ControllerClients:
     """
 
     def __init__(self, node: Node):
-        """Ask from beside `node`."""
+        """Open a hidden node in the namespace of `node`."""
         self._node = rclpy.create_node(
             f'_{node.get_name()}_clients',
             namespace=node.get_namespace(),

@@ -36,7 +36,7 @@ class ControllerLists:
     def controllers(self, request: Any, response: Any) -> None:
         """Name the controllers, with state and interfaces."""
         for name, each in self.found().items():
-            told = msg.ControllerState(
+            controller = msg.ControllerState(
                 name=name,
                 state=each.state,
                 type=TYPE,
@@ -45,8 +45,8 @@ class ControllerLists:
                 required_state_interfaces=self._hardware.states,
             )
             if each.state == ACTIVE:
-                told.claimed_interfaces = each.requires
-            response.controller.append(told)
+                controller.claimed_interfaces = self._claimed(name, each)
+            response.controller.append(controller)
 
     def types(self, request: Any, response: Any) -> None:
         """Name the one type."""
@@ -86,9 +86,16 @@ class ControllerLists:
         return min(self._hardware.rate, _MOST_RATE)
 
     def _commands(self) -> list[Any]:
-        active = (each for each in self.found().values() if each.state == ACTIVE)
-        claimed = {name for each in active for name in each.requires}
-        return self._interfaces(self._hardware.offers, claimed)
+        self.found()  # receives the newest claims
+        claims = self._clients.claims.claims
+        joints = {joint for names in claims.values() for joint in names}
+        offers = self._hardware.offers
+        return self._interfaces(offers, {each for each in offers if _joint(each) in joints})
+
+    def _claimed(self, name: str, controller: Controller) -> list[str]:
+        """Return the interfaces of the joints that a controller has claimed."""
+        joints = self._clients.claims.claims.get(name, ())
+        return [each for each in controller.requires if _joint(each) in joints]
 
     def _interfaces(self, names: Iterable[str], claimed: Collection[str] = ()) -> list[Any]:
         there = self._hardware.is_there
@@ -98,3 +105,8 @@ class ControllerLists:
             )
             for name in names
         ]
+
+
+def _joint(interface: str) -> str:
+    """Return the joint of an interface `joint/position`."""
+    return interface.rpartition('/')[0]

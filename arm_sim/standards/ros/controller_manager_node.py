@@ -30,13 +30,13 @@ _LOOK = 0.5  # how often the graph is looked at for new controllers [s]
 
 @dataclass(frozen=True)
 class ControllerManagerParameters(Parameters):
-    """Parameters of the controller_manager; the simulator tells it all others."""
+    """Parameters of the controller_manager; the other ones are those of the simulator."""
 
     config: str = parameter('', "parameter file that overrides the robot's own")
 
 
 class ControllerManagerNode(Node):
-    """Maps ros2_control's services onto the lifecycle of the controllers beside it."""
+    """Maps ros2_control's services onto the lifecycle of the controllers of an arm."""
 
     def __init__(self):
         """Offer the services; refuse to run where their package is not installed."""

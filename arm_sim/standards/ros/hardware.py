@@ -25,11 +25,11 @@ _ANSWER = 0.4  # [s]
 
 
 class Hardware:
-    """What the simulator beside a node says of its arm; it may come later, and be another one.
+    """The arm of the simulator, which may start later or restart.
 
     Attributes:
         joint_names: of the arm; empty before it is there.
-        told: parameters of the simulator; empty before it has told them.
+        told: parameters of the simulator; empty before they are known.
     """
 
     def __init__(self, node: Node, clients: ControllerClients):
@@ -45,7 +45,7 @@ class Hardware:
         return bool(self.joint_names) and SIMULATOR in nodes_of_arm(self._node)
 
     def ask(self, seconds: float = _ANSWER) -> None:
-        """Have the simulator tell its parameters, where it has not yet, so soon [s]."""
+        """Request the parameters of the simulator, if unknown, within a time [s]."""
         if self.told or not self.is_there:
             return
         request = GetParameters.Request(names=list(_ASKED))
