@@ -37,7 +37,7 @@ class BatchModel(RobotModel):
 
     @property
     def dynamics(self) -> ModuleType:
-        """The generated module; see codegen/lanes.py."""
+        """The generated module; see lanes.py."""
         return self._module('', lambda: dynamics_source(self._links, self.gravity))
 
     def mass_matrix(self, q: ArrayLike) -> Array:

@@ -29,7 +29,7 @@ LOWER = 11  # position limit [rad | m]
 UPPER = 12
 LIMIT_STIFFNESS = 13  # spring beyond a position limit [N.m/rad]
 LIMIT_DAMPING = 14  # [N.m.s/rad]
-FRICTION_INERTIA = 15  # of MuJoCo's soft friction, see codegen/lane_steps.py [kg m^2]
+FRICTION_INERTIA = 15  # of MuJoCo's soft friction, see lane_steps.py [kg m^2]
 ROWS = 16
 
 _NEUTRAL = {
