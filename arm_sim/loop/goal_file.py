@@ -86,4 +86,5 @@ def _goal(tree: Any, model: RobotModel) -> Goal:
         raise ArmError(f'each point needs {len(names)} finite {", ".join(_STATES)}')
     if len(times) < 2 or not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
         raise ArmError('it needs two or more points at increasing times')
-    return Goal(model.joint_names, times, *(each[:, order] for each in states))
+    q, v, a = (each[:, order] for each in states)
+    return Goal(model.joint_names, times, q, v, a)

@@ -127,7 +127,7 @@ def _decoder() -> Callable[[bytes], Any]:
     from rosbags.typesys import Stores, get_typestore  # takes 0.2 s
 
     store = get_typestore(Stores.ROS2_JAZZY)
-    definition = store.get_msgdef(_TYPE)
+    definition: Any = store.get_msgdef(_TYPE)
 
     def decoded(data: bytes) -> Any:
         little = bool(data[1] & 1)
