@@ -24,7 +24,7 @@ from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.simulation import Simulation
 
-Answer = Callable[[int, Array, Array], Array | None]  # stamp [ns], q, v -> command
+Answer = Callable[[int, Measurement], Array | None]  # stamp [ns], state -> command
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
 
 
@@ -94,8 +94,8 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
     again = np.empty((len(recorded.time_ns), 3, len(joints)))
     for k, row in enumerate(again):
         plant, now = simulation.plant, simulation.time_ns
-        row[:] = plant.measured_q, plant.measured_v, plant.effort
-        command = answer(now, row[0], row[1])
+        row[:] = plant.measured.q, plant.measured.v, plant.effort
+        command = answer(now, Measurement(row[0], row[1]))
         while wrenches and wrenches[0][0] <= now:
             _push(simulation, wrenches.pop(0)[1])
         if k + 1 < len(again):
@@ -112,7 +112,7 @@ def _recorded_commands(recording: RecordedRun, simulation: Simulation) -> Answer
     for raw in recording.commands:
         reader.open(raw)
         by_stamp[reader.time_ns] = None if reader.empty else reader.values(field).copy()
-    return lambda now, q, v: by_stamp.get(now)
+    return lambda now, measured: by_stamp.get(now)
 
 
 class _Controller:
@@ -130,12 +130,12 @@ class _Controller:
 
         self._follower.reference.future = future
 
-    def answer(self, now: int, q: Array, v: Array) -> Array:
-        """Return the command to a state (n,) of a stamp [ns]."""
-        self._now, follower, measured = now, self._follower, Measurement(q, v)
+    def answer(self, now: int, measured: Measurement) -> Array:
+        """Return the command to a state of a stamp [ns]."""
+        self._now, follower = now, self._follower
         if self._state is None:
-            follower.activate(now, q, v)
-        reference = follower.update(now, q, v)
+            follower.activate(now, measured.q, measured.v)
+        reference = follower.update(now, measured.q, measured.v)
         if self._state is None:
             self._state = self._law.start(measured, reference)
         command, self._state = self._law(self._state, measured, reference, self._dt)
