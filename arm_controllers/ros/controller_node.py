@@ -140,11 +140,13 @@ class ControllerNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Stop commanding, and answer open goals, before the node ends."""
+        if self._goals is not None:
+            self._goals.end()
         goals = self.cycle is not None and self.cycle.follower.goals
         end = time.monotonic() + (_LAST_RESULTS if goals else 0.0)
         self._stop('the controller ends')
         while self.executor is not None and time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.02)  # the executor sends the results
+            self.executor.spin_once(timeout_sec=0.02)  # until the client has the results
         super().destroy_node()
 
     def _stop(self, reason: str) -> None:

@@ -29,7 +29,13 @@ _GARBAGE = (100_000, 50, 100)
 
 
 class EventActionServer(ActionServer):
-    """An action server without a coroutine per goal: EventsExecutor would poll them for ever."""
+    """An action server without a coroutine per goal: EventsExecutor would poll them for ever.
+
+    Attributes:
+        sends_at_once: whether results are sent in the caller's thread, not by the executor.
+    """
+
+    sends_at_once = False
 
     async def execute(self, taken_data: Any) -> None:
         """Handle requests; an error would end the process."""
@@ -47,7 +53,10 @@ class EventActionServer(ActionServer):
         answer = self.action_type.Impl.GetResultService.Response(
             status=handle.status, result=result
         )
-        self._result_futures[bytes(handle.goal_id.uuid)].set_result(answer)
+        future = self._result_futures[bytes(handle.goal_id.uuid)]
+        if self.sends_at_once:
+            future._set_executor(None)
+        future.set_result(answer)
 
 
 class GoalEndpoints:
@@ -135,6 +144,10 @@ class GoalEndpoints:
         else:
             handle.abort()
         self._action.finish(handle, result)
+
+    def send_at_once(self) -> None:
+        """Send results without the executor from now on: the node ends."""
+        self._action.sends_at_once = True
 
     def _spin_front(self) -> None:
         executor = make_executor()

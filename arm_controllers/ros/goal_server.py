@@ -89,6 +89,10 @@ class GoalServer:
         self.follower.abort(reason)
         self._send_results()
 
+    def end(self) -> None:
+        """Send the results of goals at once from now on: the node ends."""
+        self._endpoints.send_at_once()
+
     def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
         """Do the work after a control cycle: the next slice of a check, results, feedback."""
         self._time_ns, self._idle = time_ns, not self._inbox
