@@ -73,5 +73,9 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': [f'{name} = arm_sim.executables:{name}' for name in EXECUTABLES],
+        'arm_sim.recorders': ['recorder = arm_sim.recording.ros.recorder:Recorder'],
+        'arm_sim.simulator_services': [
+            'simulation_interfaces = arm_sim.standards.ros.simulation_services:SimulationServices',
+        ],
     },
 )

@@ -5,7 +5,7 @@ from typing import Any
 from arm_controllers.discrete_motion import DiscreteMotion
 from arm_controllers.drive_convention import DriveConvention, OverDrives
 from arm_controllers.known_friction import FrictionOfReference
-from arm_controllers.laws import Law
+from arm_controllers.law import Law
 
 
 def adapted_law(

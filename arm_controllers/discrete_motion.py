@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Law, State
+from arm_controllers.law import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array

@@ -95,3 +95,8 @@ class PluginRegistry:
             raise ArmError(
                 f'{where} cannot be imported: {type(error).__name__}: {error}'
             ) from error
+
+
+def extensions(group: str) -> dict[str, Any]:
+    """Return what installed packages add by the entry points of a group, by name."""
+    return {entry.name: entry.load() for entry in metadata.entry_points(group=group)}

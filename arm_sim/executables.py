@@ -4,7 +4,6 @@
 """
 
 import atexit
-import ctypes
 import gc
 import os
 import signal
@@ -13,9 +12,10 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from itertools import takewhile
-from pathlib import Path
 from re import fullmatch
 from typing import Any
+
+from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 
 _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
@@ -43,9 +43,6 @@ _MODULES = {
     'try_robots': 'arm_sim.commands.try_robots',
     'judge': 'arm_sim.commands.judge',
 }
-# The environment's variable that tells a process which launch has started it.
-LAUNCH = 'ARM_SIM_LAUNCH'
-_PR_SET_PDEATHSIG = 1  # Linux: the signal that comes when the parent ends
 # The nodes that one process may run together, as a pattern and in words.
 _OF_AN_ARM = r'simulator|inverse_kinematics|\w+_controller'
 _WORDS = 'simulator, <law>_controller, inverse_kinematics'
@@ -53,25 +50,11 @@ _WORDS = 'simulator, <law>_controller, inverse_kinematics'
 _ENDINGS = {'_controller': 'arm_controllers.ros.controller_node', '_task': 'arm_sim.ros.task_node'}
 
 
-def end_with_parent() -> None:
-    """Let the end of the process that started this one, however it comes, end this one too."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def _runs(process: str) -> bool:
-    """Whether a process runs; one that has ended is there until somebody has asked for its end."""
-    try:
-        state = Path('/proc', process, 'stat').read_text().rpartition(')')[2].split()[0]
-    except OSError:
-        return False
-    return state not in 'ZX'
-
-
 def _run(start: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if LAUNCH in os.environ:
         end_with_parent()
-        if not _runs(os.environ[LAUNCH]):  # it ended before this one asked
+        if not runs(os.environ[LAUNCH]):  # it ended before this one asked
             return 1
     code = 0
 

@@ -12,9 +12,9 @@ import yaml
 from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
-from arm_sim.executables import end_with_parent
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.record import RECORD, Record
+from arm_sim.parent_process import end_with_parent
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.sensors import SensorParameters

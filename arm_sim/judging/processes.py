@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from arm_dynamics.checks import ArmError
-from arm_sim.executables import end_with_parent
+from arm_sim.parent_process import end_with_parent
 
 # How a group is asked to end, and how long it is then waited for [s].
 _ASKED = ((signal.SIGINT, 10.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))

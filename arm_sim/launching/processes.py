@@ -11,7 +11,7 @@ from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch_ros.actions import Node
 
-from arm_sim.executables import LAUNCH
+from arm_sim.parent_process import LAUNCH
 
 
 def node_process(

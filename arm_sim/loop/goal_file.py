@@ -71,7 +71,7 @@ def _tree(file: Path) -> Any:
     )
     if any(level >= _DEEPEST for level in levels):
         raise ArmError(f'it has an alias (*name) or {_DEEPEST} nested levels')
-    return yaml.load(text, Loader=_Loader)
+    return _Loader(text).get_single_data()
 
 
 def _goal(tree: Any, model: RobotModel) -> Goal:

@@ -25,8 +25,8 @@ from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError
-from arm_sim.executables import LAUNCH
 from arm_sim.loop.record import JointStates
+from arm_sim.parent_process import LAUNCH
 from arm_sim.ros import loop_messages
 from arm_sim.ros.waiting import Waiting
 from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP

@@ -15,6 +15,7 @@ from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_pa
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
+from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
@@ -33,7 +34,6 @@ from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.lockstep_clock import LockstepClock
 from arm_sim.simulation.plant import plant_class
 from arm_sim.simulation.realtime_clock import RealtimeClock
-from arm_sim.standards.ros.simulation_services import SimulationServices
 
 # How often a clock ticks that expects messages to be lost [s].
 _OFTEN = 1e-4
@@ -85,7 +85,8 @@ class SimulatorNode(Node):
         self._often.cancel()
         clock.wake = self._wake
         LiveSimulator(self, p, of_plant, clock, shown)
-        SimulationServices(self, clock, self._payload)
+        for services in extensions('arm_sim.simulator_services').values():
+            services(self, clock, self._payload)
         pin_to_core(p.core)
         clock.show()
         for note in self._simulation.plant.notes:

@@ -25,7 +25,7 @@ from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.checks import ArmError
-from arm_sim.executables import LAUNCH
+from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.frames_output import FramesOutput
 from arm_sim.ros.loop_messages import STATE, LoopMessages
 from arm_sim.simulation.simulation import Simulation

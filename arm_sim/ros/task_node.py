@@ -17,6 +17,7 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, Stepping, parameter
+from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import ArmParameters, RobotArgument
 from arm_sim.loop.events import Push
 from arm_sim.loop.goals import goal_reference
@@ -26,7 +27,6 @@ from arm_sim.loop.outcome import load_pictures, outcome, print_outcome, write_ou
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
-from arm_sim.recording.ros.recorder import Recorder
 from arm_sim.robot import Robot
 from arm_sim.ros.goal_run import GoalRun
 from arm_sim.ros.ik_client import IkClient
@@ -106,11 +106,12 @@ class TaskNode(Node):
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
         self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
 
-    def _make_recorder(self, bag: bool) -> Recorder:
+    def _make_recorder(self, bag: bool) -> Any:
         """Return the recorder of the run; of several passes, of the last one."""
         path = self.output_dir / ('recording' if bag else 'recording.mcap')
         server = self.parameters.server
-        return Recorder(self, lambda number: path, bag, own_states=False, server=server)
+        make = extensions('arm_sim.recorders')['recorder']
+        return make(self, lambda number: path, bag, own_states=False, server=server)
 
     def _declare_of_task(self) -> Any:
         """Return the task's parameters; raise ArmError for names that every task's node has."""

@@ -32,8 +32,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.ros.qos import RECORD_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.executables import LAUNCH
 from arm_sim.parameter_files import as_arguments, files_of
+from arm_sim.parent_process import LAUNCH
 
 # The state in which a transition ends.
 ENDS_IN = {

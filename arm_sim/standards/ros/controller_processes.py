@@ -12,7 +12,7 @@ import yaml
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.temporary_folder import temporary_folder
-from arm_sim.executables import LAUNCH
+from arm_sim.parent_process import LAUNCH
 
 _ENDS = 10.0  # what a process may take for its end [s]
 

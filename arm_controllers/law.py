@@ -1,0 +1,96 @@
+"""What every control law is: a function of state, measurement and reference."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference
+from arm_controllers.second_order_gains import frequency_and_ratio
+from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import of_many, with_arrays
+
+# The memory of a law: a tuple of arrays (..., k) and of such tuples.
+State = tuple[Any, ...]
+
+
+class Law:
+    """A control law: command, state = law(state, measured, reference, dt).
+
+    A law object never changes: its memory is the `state`, which the caller keeps and hands to the
+    next call. A state is a tuple of arrays and of such tuples; () is the state of a law without
+    memory.
+
+    With arrays (..., n) and a model whose functions take them, one law commands many arms; the
+    arrays of its state then have the same leading axes.
+
+    Attributes:
+        Parameters: frozen dataclass; a law is built as law(model, law.Parameters(...)).
+        command_interface: 'position', 'effort' or 'voltage': the unit of the command.
+        lookahead: control periods from the measurement to the reference that the law follows,
+            `reference.ahead(lookahead)`; 0: the reference of the same instant.
+        many_arms: whether the law takes arrays with leading axes; False: one law per arm.
+        designed: classmethod(model, q, natural_frequency, damping_ratio) -> Parameters that give
+            every joint's error these second-order dynamics, with the inertia at q (n,). The
+            numbers serve all joints; where there are `gains` they may as well be (n,). None: there
+            is no such design, and the law is not compared with others.
+        gains: the two parameters that stand for frequency and ratio, and may be set by them while
+            the controller runs; empty: there are none.
+        tuned: the parameters that a robust tuning varies; empty: `gains`.
+        knows: how much of the arm, from 0; laws are compared in this order.
+        compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
+            law's own name.
+    """
+
+    Parameters: Any
+    command_interface = 'effort'
+    lookahead = 0
+    many_arms = True
+    designed: ClassVar[Any] = None
+    gains: tuple[str, ...] = ()
+    tuned: tuple[str, ...] = ()
+    knows = 100
+    compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    def __init__(self, model: RobotModel, parameters: Any):
+        """Keep both; parameters of one number per joint as arrays (n,).
+
+        A list of N parameters is one for each of N arms: what differs among them has a leading
+        axis, (N, n) per joint, (N, 1) a number.
+
+        Raises:
+            ArmError: a wrong count of numbers, or one that is not allowed; what may not differ.
+        """
+        self.model = model
+        many = isinstance(parameters, Sequence)
+        self.parameters = (of_many if many else with_arrays)(parameters, model.joint_names)
+
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the state with which the law takes over the arm at its first measurement."""
+        return ()
+
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the command (..., n) for one control period, and the state for the next one.
+
+        Args:
+            state: what `start` or the call of the period before returned.
+            measured: the arm at the start of the period.
+            reference: the desired motion at that instant, and its future.
+            dt: control period [s].
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def frequency_and_ratio(
+        cls, model: RobotModel, q: Array, first: Array, second: Array
+    ) -> tuple[Array, Array]:
+        """Return wn [rad/s] and zeta (n,) of two `gains` (n,), as `designed` has them from these.
+
+        Here they are kp = m wn^2 and kd = 2 zeta wn m; m is the kp that is designed for wn = 1.
+        """
+        inertia = getattr(cls.designed(model, q, 1.0, 1.0), cls.gains[0])
+        return frequency_and_ratio(first, second, np.array(inertia))
