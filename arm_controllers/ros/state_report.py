@@ -17,7 +17,6 @@ from arm_dynamics.checks import Array
 
 _POINTS = ('reference', 'feedback', 'error', 'output')
 _FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
-_FIELDS_OF_MULTI_DOF = ('transforms', 'velocities', 'accelerations')
 _NUMBER = struct.Struct('=d')
 _NONE = np.empty(0)
 _Sizes = tuple[int, ...]  # of each field of each point
@@ -94,14 +93,9 @@ class _Form:
         for _ in _POINTS:
             fields += [cursor.numbers()[1] for _ in _FIELDS]
             self._times.append(cursor.time())
-        cursor.length()  # joints of several degrees of freedom: there are none
-        for _ in _POINTS:
-            for _ in _FIELDS_OF_MULTI_DOF:
-                cursor.length()
-            cursor.time()
-        last = cursor.part(_NUMBER.size, _NUMBER.size)
         memory = aligned_copy(raw)
-        self._memory, self._scaling_at = memory.data, last.start
+        # The last field; no joint with several degrees of freedom is before it.
+        self._memory, self._scaling_at = memory.data, len(raw) - _NUMBER.size
         self._numbers = [memory[place].view(np.float64) for place in fields]
 
     def filled(self, time_ns: int, t_ns: int, scaling: float, values: Sequence[Array]) -> bytes:

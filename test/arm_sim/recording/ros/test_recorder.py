@@ -102,6 +102,7 @@ def test_a_bag_is_a_folder_whose_metadata_counts_what_is_in_it(tmp_path):
     assert names['/joint_states']['message_count'] == 5
     (qos,) = names['/robot_description']['topic_metadata']['offered_qos_profiles']
     assert qos['durability'] == 'transient_local'
+    assert read_by_rosbags(folder) == {'/joint_states': 5}
 
 
 def test_of_a_recording_that_a_crash_cut_off_all_but_the_last_chunk_is_read(tmp_path):
