@@ -33,7 +33,9 @@ def poses_from_message(message: PoseArray, first: int = 0) -> Array:
     Raises as `pose_from_message`, naming the pose's number, counted from `first`; and for a path
     without a pose or of more than MOST_POSES.
     """
-    if not 0 < len(message.poses) <= MOST_POSES:
+    if not message.poses:
+        raise ArmError('the path has no pose')
+    if len(message.poses) > MOST_POSES:
         raise ArmError(f'the path has {len(message.poses)} poses; allowed: 1 to {MOST_POSES}')
     return _poses(message.poses, 'pose {} of the path', first)
 
