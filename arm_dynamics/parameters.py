@@ -61,6 +61,21 @@ class Facts(NamedTuple):
         """Return the names of the parameters in a Mapping of this name."""
         return [f'{family}.{key}' for key in self.one_of or '*']
 
+    def check(self, name: str, value: Any) -> None:
+        """Raise ArmError, which calls the value `name`, unless the value is allowed."""
+        if isinstance(value, Mapping):
+            for key in value:
+                if self.one_of and key not in self.one_of:
+                    raise checks.unknown('parameter', f'{name}.{key}', self.names_of(name))
+        elif self.one_of:
+            checks.one_of(name, value, self.one_of)
+        elif self.length and (len(value) != self.length or not np.isfinite(value).all()):
+            count = {2: 'two', 3: 'three', 6: 'six'}.get(self.length, self.length)
+            raise ArmError(f'{name} is {value}; it must be {count} finite numbers')
+        elif self.allowed and (self.length or isinstance(value, Real)):
+            for number in np.atleast_1d(value):
+                checks.in_range(name, number, *self.bounds)
+
 
 def parameter(default: Any, description: str, **others: Any) -> Any:
     """Return the dataclass field of a parameter; `others` are fields of `Facts`."""
@@ -94,19 +109,7 @@ class Parameters:
     def check(self, each: Field, value: Any) -> None:
         """Raise ArmError if a field must not have this value; see also `with_arrays`."""
         known = facts(each)
-        name = self.prefix + (known.name or each.name)
-        if isinstance(value, Mapping):
-            for key in value:
-                if known.one_of and key not in known.one_of:
-                    raise checks.unknown('parameter', f'{name}.{key}', known.names_of(name))
-        elif known.one_of:
-            checks.one_of(name, value, known.one_of)
-        elif known.length and (len(value) != known.length or not np.isfinite(value).all()):
-            count = {3: 'three', 6: 'six'}.get(known.length, known.length)
-            raise ArmError(f'{name} is {value}; it must be {count} finite numbers')
-        elif known.allowed and (known.length or isinstance(value, Real)):
-            for number in np.atleast_1d(value):
-                checks.in_range(name, number, *known.bounds)
+        known.check(self.prefix + (known.name or each.name), value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,4 +178,4 @@ def of_many(parameters: Sequence[Any], joint_names: Sequence[str]) -> Any:
 
 
 def _left_out(each: Field, value: Any) -> bool:
-    return each.default == () and not len(value)
+    return each.default in ((), '') and not len(value)

@@ -1,7 +1,7 @@
-"""How far a long command is: a bar on a terminal, a line a tenth elsewhere."""
+"""Progress of a long command: a bar on a terminal, otherwise a line for each tenth; Ctrl-C."""
 
 import signal
-import time
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,55 +9,49 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 
+def new_console(stderr: bool = False) -> Console:
+    """Return a console as wide as the terminal; 160 characters wide where there is none."""
+    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, stderr=stderr)
+
+
 @contextmanager
-def progress(
-    console: Console, what: str, total: int, begun: int = 0
-) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how many are done; `begun` were done before.
+def progress(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Give a function that is called with how many of `total` are done.
 
-    It shows the part that is done, how many per second, and the time that is left.
+    It shows how many are done, how many per second, and the time that is left.
     """
-    start = time.monotonic()
+    columns = (
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn('{task.fields[rate]}'),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    on_terminal, tenth = console.is_terminal, 0
+    with Progress(*columns, console=console, transient=True, disable=not on_terminal) as bar:
+        number = bar.add_task(what, total=total, rate='')
 
-    def rate(done: int) -> float:
-        return (done - begun) / max(time.monotonic() - start, 1e-9)
+        def show(done: int) -> None:
+            nonlocal tenth
+            rate = done / max(bar.tasks[0].elapsed or 0.0, 1e-9)
+            bar.update(number, completed=done, rate=f'{rate:.3g}/s')
+            if not on_terminal and 10 * done // total > tenth:
+                tenth = 10 * done // total
+                left = (total - done) / max(rate, 1e-9)
+                text = f'{what}: {done} of {total}, {rate:.3g} per second, {left:.0f} s left'
+                print(text, file=console.file, flush=True)
 
-    if console.is_terminal:
-        columns = (
-            TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn('{task.fields[rate]}'),
-            TimeRemainingColumn(),
-        )  # fmt: skip
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task('', total=total, completed=begun, rate='')
-            yield lambda done: bar.update(task, completed=done, rate=f'{rate(done):.3g}/s')
-        return
-    tenths = 10 * begun // max(total, 1)
-
-    def show(done: int) -> None:
-        nonlocal tenths
-        if 10 * done // total > tenths:
-            tenths = 10 * done // total
-            left = (total - done) / max(rate(done), 1e-9)
-            print(
-                f'{what}: {done} of {total}, {rate(done):.3g} per second, {left:.0f} s left',
-                file=console.file,
-                flush=True,
-            )
-
-    yield show
+        yield show
 
 
 @contextmanager
 def interruptible(*more: signal.Signals) -> Iterator[None]:
-    """Let Ctrl-C raise KeyboardInterrupt, in the main thread; executables begin without.
+    """Let Ctrl-C, and the signals `more`, raise KeyboardInterrupt in the main thread.
 
-    `more`: signals that do so as well.
+    Executables start with Ctrl-C ending the process without a traceback.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *more)}
     try:
         for number in before:
             signal.signal(number, signal.default_int_handler)
-    except ValueError:  # another thread's
+    except ValueError:  # not in the main thread
         yield
         return
     try:

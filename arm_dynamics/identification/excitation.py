@@ -11,7 +11,7 @@ from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.identification.fourier import FourierSeries, at_rest_at_start
 from arm_dynamics.identification.regressor import BaseParameters, JointRegressor
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import Parameters, parameter
 
 _SAMPLES, _FINE = 80, 1000  # per period: of the search, and of its last check
 _SPARE = 0.01  # clearance that the search adds, for motion between samples [m]
@@ -20,7 +20,7 @@ _WORST = 30.0  # decades: cost of a motion that excites nothing
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExcitationParameters(Surroundings):
+class ExcitationSearch(Parameters):
     """Limits of an exciting motion, and effort of the search."""
 
     period: float = parameter(10.0, 'period of the motion [s]', min=0.5, max=1000)
@@ -37,6 +37,11 @@ class ExcitationParameters(Surroundings):
     clearance: float = parameter(0.005, 'least distance between links, floor and table [m]', min=0)
     evaluations: int = parameter(2000, 'number of motions to evaluate', min=1, max=10**7)
     seed: int = parameter(0, 'random seed of the search', min=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExcitationParameters(ExcitationSearch, Surroundings):
+    """Limits of an exciting motion, effort of the search, and what is around the arm."""
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,20 @@
-"""compare_controllers: one goal, every law, every engine, one table."""
+"""`ros2 run arm_sim compare_controllers`: the same tasks under every law and engine."""
 
-import argparse
-import os
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Annotated
 
 from rich.console import Console
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
-from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_dynamics.checks import ArmError, one_of
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import CommandOptions, command
+from arm_sim.commands.jobs import Jobs
 from arm_sim.experiments.compared_laws import compared_class, compared_laws, laws_with
 from arm_sim.experiments.executors import executor
 from arm_sim.experiments.experiment import Experiment
@@ -21,102 +22,100 @@ from arm_sim.experiments.figures import law_figure
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.over_topics import run_over_topics
 from arm_sim.experiments.parquet import parquet_writer
-from arm_sim.experiments.report import Report, comparison_report, monte_carlo_report, sweep_report
+from arm_sim.experiments.report import (
+    Report,
+    comparison_report,
+    monte_carlo_report,
+    sweep_report,
+)  # fmt: skip
 from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.sweeps import OF_EFFORT, SWEEPS, run_sweep, swept_values
 from arm_sim.experiments.work import Work
+from arm_sim.options import File, Folder, Names
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.progress import interruptible, progress
-from arm_sim.refusals import exit_code
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES as _ENGINES
+from arm_sim.progress import new_console, progress
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import compared_tasks, task_names
 
-# What runs a case; launches follow one another.
 RUNNERS = {'loop': record_of, 'topics': run_over_topics}
+_ALL = 'one or more with commas between, or all'
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
-    result = argparse.ArgumentParser(
-        'compare_controllers',
-        description='Run the same tasks under every control law, in lock-step, without ROS or '
-        'over the nodes; write a table (terminal, Markdown, JSON) and a picture.',
+@dataclass(frozen=True)
+class Options(CommandOptions):
+    """Run the same tasks in lock-step under every control law and write a table and a picture.
+
+    The table is printed and written as Markdown and JSON. With --samples the arms are drawn at
+    random (a Monte Carlo), with --sweep one number varies.
+    """
+
+    robots: Names = parameter(('ur5e',), 'names of robots, or paths of their files')
+    tasks: Names = parameter(('sinusoid',), f'{_ALL}: {", ".join(task_names())}')
+    laws: Names = parameter(('all',), f'{_ALL}: {", ".join(compared_laws())}')
+    engines: Names = parameter(('mujoco',), f'{_ALL}: {", ".join(RIGID_BODY_ENGINES)}')
+    config: File = parameter(
+        '', "parameter file over each robot's own: arm and tasks; gains of laws are designed"
     )
-    many = 'one or more, separated by commas'
-    add = result.add_argument
-    add('--robots', default='ur5e', help=f'names of robots, or paths of their files, {many}')
-    add('--tasks', default='sinusoid', help=f'{many}, or "all": {", ".join(task_names())}')
-    add('--laws', default='all', help=f'{many}, or "all": {", ".join(compared_laws())}')
-    add('--engines', default='mujoco', help=f'{many}, or "all": {", ".join(_ENGINES)}')
-    config = "parameter file over each robot's own: arm and tasks; the laws' gains are designed"
-    add('--config', default='', metavar='FILE', help=config)
-    add('--timestep', type=float, default=1e-3, help='step and control period [s] (0.001)')
-    design = 'error dynamics that every law is designed for [rad/s] (20)'
-    add('--natural-frequency', type=float, default=20.0, help=design)
-    motion = "discrete: torque laws follow the reference's samples (continuous)"
-    add('--reference-motion', choices=MOTIONS, default='continuous', help=motion)
-    friction = "that answers Coulomb friction: the measured one, or the reference's (measured)"
-    add('--friction-velocity', choices=FRICTION_VELOCITIES, default='measured', help=friction)
-    add('--law-pictures', action='store_true', help='also one picture per law: error over time')
-    add('--samples', type=int, default=0, help='Monte Carlo: this many random arms per law')
-    add('--seed', type=int, default=0, help='of the Monte Carlo (0)')
-    add('--sweep', choices=sorted(SWEEPS), help='vary one number instead')
-    values = 'of the sweep, separated by commas; of `errors`: exact, mass_scale=1.05, ...'
-    add('--values', default='', help=values)
-    over = 'loop: lock-step without ROS, in seconds; topics: real nodes, one launch per run'
-    add('--over', choices=sorted(RUNNERS), default='loop', help=over)
-    add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
-    scheduler = 'run on the workers of this Dask scheduler instead, as tcp://host:8786'
-    add('--scheduler', default='', metavar='ADDRESS', help=scheduler)
-    parquet = 'also every arm of a Monte Carlo, to <output-dir>/arms/*.parquet'
-    add('--parquet', action='store_true', help=parquet)
-    add('--resume', action='store_true', help='go on with a run that was broken off')
-    add('--output-dir', default='comparison', help='where table and picture go (comparison)')
-    return result
+    timestep: float = parameter(1e-3, 'integration step and control period [s]', min=1e-5, max=0.1)
+    natural_frequency: float = parameter(
+        20.0, "design frequency of every law's errors [rad/s]", above=0, max=1e4
+    )
+    reference_motion: str = parameter(
+        'continuous', 'motion between two samples of the reference', one_of=MOTIONS
+    )
+    friction_velocity: str = parameter(
+        'measured',
+        'velocity from which laws compensate Coulomb friction',
+        one_of=FRICTION_VELOCITIES,
+    )
+    law_pictures: bool = parameter(False, "also draw each law's error over time")
+    samples: int = parameter(0, 'number of random arms per law; 0: no Monte Carlo')
+    seed: int = parameter(0, 'seed of the random arms')
+    sweep: str = parameter('', 'quantity that varies', one_of=sorted(SWEEPS))
+    values: Annotated[str, 'VALUE,VALUE'] = parameter(
+        '', 'values of the sweep with commas between; for errors: exact, mass_scale=1.05, ...'
+    )
+    over: str = parameter(
+        'loop', 'lock-step without ROS, or real nodes in a launch per run', one_of=tuple(RUNNERS)
+    )
+    parquet: bool = parameter(False, 'also write every random arm to OUTPUT_DIR/arms/*.parquet')
+    resume: bool = parameter(False, 'continue an interrupted run with the same options')
+    output_dir: Folder = parameter('comparison', 'folder of the files that are written')
+    jobs: Jobs = field(default_factory=Jobs)
 
 
-@exit_code
-def main(arguments: Sequence[str] | None = None) -> None:
+@command(Options)
+def main(options: Options) -> None:
     """Run the command."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if '--ros-args' in given:  # what a launch file adds for nodes
-        given = given[: given.index('--ros-args')]
-    options, command = parser().parse_args(given), ' '.join(['compare_controllers', *given])
-    console = Console(width=None if sys.stdout.isatty() else 140)
     try:
-        with interruptible():
-            run(options, command, console)
+        _run(options, new_console())
     except KeyboardInterrupt:
-        print('compare_controllers: stopped; --resume goes on', file=sys.stderr)
+        print('compare_controllers: stopped; --resume continues the run', file=sys.stderr)
         raise
 
 
-def run(options: argparse.Namespace, command: str, console: Console) -> None:
-    """Do what the options ask. Raises ArmError for what cannot be done, before anything runs."""
+def _run(options: Options, console: Console) -> None:
+    """Check the options, run, print and write. Raises ArmError before anything runs."""
     over_topics = options.over == 'topics'
     friction = options.friction_velocity
     of_effort = options.sweep in OF_EFFORT or friction != 'measured'
     possible = laws_with(options.reference_motion, of_effort)
-    robots, laws = _names(options.robots), _names(options.laws, possible)
-    engines = _names(options.engines, _ENGINES)
-    tasks = compared_tasks() if options.tasks == 'all' else _names(options.tasks)
+    robots, laws = _names('--robots', options.robots), _names('--laws', options.laws, possible)
+    engines = _names('--engines', options.engines, RIGID_BODY_ENGINES)
+    tasks = _names('--tasks', options.tasks, compared_tasks())
     for task in tasks:
-        one_of('task', task, task_names())
+        one_of('--tasks', task, task_names())
     for engine in engines:
-        one_of('engine', engine, _ENGINES)
+        one_of('--engines', engine, RIGID_BODY_ENGINES)
     for law in laws:
         compared_class(law)
         why = f'sweep {options.sweep}, ' if options.sweep else ''
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
         one_of(f'law ({why}reference_motion {options.reference_motion})', law, possible)
-    in_range('workers', options.workers, 1, 1024)
-    in_range('timestep', options.timestep, 1e-5, 0.1)
-    in_range('natural_frequency', options.natural_frequency, 0.0, 1e4, exclusive=True)
-    if over_topics:
-        options.workers = 1
-        if options.scheduler:
-            raise ArmError("a scheduler's workers run over 'loop' only")
+    workers = 1 if over_topics else options.jobs.workers
+    if over_topics and options.jobs.scheduler:
+        raise ArmError("--scheduler is for runs over 'loop' only")
     numbers = options.timestep, options.natural_frequency, 0.0
     cases = [
         Experiment(
@@ -127,34 +126,31 @@ def run(options: argparse.Namespace, command: str, console: Console) -> None:
     kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'
     folder = writable_folder(options.output_dir)
     if options.parquet and kind != 'monte_carlo':
-        raise ArmError('--parquet is for a Monte Carlo: give --samples')
+        raise ArmError('--parquet needs --samples')
     if options.samples and over_topics:
-        raise ArmError("a Monte Carlo runs over 'loop' only")
+        raise ArmError("--samples is for runs over 'loop' only")
     if kind != 'comparison':
         if len(robots) * len(tasks) * len(engines) > 1:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
-    elif options.tasks == 'all':
+    elif options.tasks == ('all',):
         cases = [case for case in cases if _possible(case)]
-    with executor(options.workers, options.scheduler) as where:
-        work = Work(where, folder / f'{kind}.partial', options.resume)
+    with executor(workers, options.jobs.scheduler) as processes:
+        work = Work(processes, folder / f'{kind}.partial', options.resume)
         if kind == 'comparison':
             report = _compare(cases, options, folder, console, work)
+        elif kind == 'sweep':
+            report = _sweep(options, cases[0], laws, console, work)
         else:
-            vary = _sweep if options.sweep else partial(_monte_carlo, folder)
-            report = vary(options, cases[0], laws, console, work)
+            report = _monte_carlo(options, cases[0], laws, folder, console, work)
     for listing in report.listings:
         console.print(listing.terminal())
-    report.write(folder, command)
+    report.write(folder, options.command)
     files = ', '.join(f'{report.name}.{suffix}' for suffix in ('md', 'json', 'png'))
     console.print(f'wrote {files} to {folder.resolve()}')
 
 
 def _compare(
-    cases: list[Experiment],
-    options: argparse.Namespace,
-    folder: Path,
-    console: Console,
-    work: Work,
+    cases: list[Experiment], options: Options, folder: Path, console: Console, work: Work
 ) -> Report:
     run = RUNNERS[options.over]
     with progress(console, 'runs', len(cases)) as advance:
@@ -168,11 +164,7 @@ def _compare(
 
 
 def _sweep(
-    options: argparse.Namespace,
-    case: Experiment,
-    laws: Sequence[str],
-    console: Console,
-    work: Work,
+    options: Options, case: Experiment, laws: Sequence[str], console: Console, work: Work
 ) -> Report:
     values = swept_values(options.sweep, options.values)
     run = RUNNERS[options.over]
@@ -182,10 +174,10 @@ def _sweep(
 
 
 def _monte_carlo(
-    folder: Path,
-    options: argparse.Namespace,
+    options: Options,
     case: Experiment,
     laws: Sequence[str],
+    folder: Path,
     console: Console,
     work: Work,
 ) -> Report:
@@ -193,12 +185,12 @@ def _monte_carlo(
     if options.parquet:
         keep = parquet_writer(folder / 'arms', case, laws, options.resume)
     with progress(console, 'arms', options.samples * len(laws)) as advance:
-        given = options.samples, options.workers, advance, work, keep
+        given = options.samples, options.jobs.workers, advance, work, keep
         return monte_carlo_report(run_monte_carlo(case, laws, *given), case)
 
 
 def _possible(case: Experiment) -> bool:
-    """Whether the robot can do the task ('all' leaves out what it cannot)."""
+    """Whether the robot can do the task; `--tasks all` leaves out a cube that it cannot draw."""
     try:
         _ = case.load().task
     except ArmError:
@@ -208,10 +200,8 @@ def _possible(case: Experiment) -> bool:
     return True
 
 
-def _names(text: str, every: Iterable[str] = ()) -> tuple[str, ...]:
-    if text == 'all' and every:
-        return tuple(every)
-    names = tuple(name.strip() for name in text.split(',') if name.strip())
+def _names(option: str, names: Sequence[str], every: Sequence[str] = ()) -> Sequence[str]:
+    """Return the names of an option; `every` one for all."""
     if not names:
-        raise ArmError('a list of names is empty')
-    return names
+        raise ArmError(f'{option} has no name')
+    return every if every and tuple(names) == ('all',) else names

@@ -1,7 +1,7 @@
 """What `identify` finds between command and joint: torque scales, constants of motors."""
 
-import argparse
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from rich.box import SIMPLE
@@ -13,24 +13,28 @@ from arm_dynamics.identification.motor_constants import MotorConstants, motor_co
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.signals import Samples
 from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.recording.recorded_samples import read_samples, read_voltages
 from arm_sim.robot import Robot
 
 _LINKS = 'links'
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what torque scales need to a command line."""
-    add = parser.add_argument
-    add('--loaded', default='', metavar='RECORDING',
-        help='the same arm with a known payload: shows what torques are multiples of')  # fmt: skip
-    add('--loaded-mass', type=float, default=0.0, help='of that payload, at the tool [kg]')
-    add('--torque-reference', default='', metavar='JOINT',
-        help="a joint whose torque is right, or 'links' where these are as given")  # fmt: skip
+@dataclass(frozen=True)
+class TorqueScaleOptions(Parameters):
+    """What a recording is compared with to find the scale of its torques."""
+
+    loaded: Annotated[str, 'RECORDING'] = parameter(
+        '', 'recording of the same arm with a known payload, from which torque scales follow'
+    )
+    loaded_mass: float = parameter(0.0, 'mass of that payload, at the tool [kg]')
+    torque_reference: Annotated[str, 'JOINT'] = parameter(
+        '', f"joint whose torque is right, or '{_LINKS}' where the links' masses are right"
+    )
 
 
 def scales_of(
-    options: argparse.Namespace, robot: Robot, samples: Samples, known: IdentificationParameters
+    options: TorqueScaleOptions, robot: Robot, samples: Samples, known: IdentificationParameters
 ) -> TorqueScales | None:
     """Return the scales of torques; None where nothing tells them from the load.
 

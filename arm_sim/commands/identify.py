@@ -1,21 +1,17 @@
-"""`ros2 run arm_sim identify RECORDING`: find an arm's inertias, rotors and friction.
+"""`ros2 run arm_sim identify RECORDING`: inertias, rotors and friction of an arm."""
 
-RECORDING holds joint states with positions and torques: .mcap, a rosbag2 folder, .npz, .csv.
-A URDF and a parameter file are written that the launch files take.
-"""
+from dataclasses import MISSING, dataclass, field
+from typing import Annotated
 
-import argparse
-import sys
-from dataclasses import fields
-
-from rich.console import Console
+from tyro.conf import Positional
 
 from arm_dynamics.identification.estimation import IdentificationParameters, identify
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.parameters import facts
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands import identification_report as report
 from arm_sim.commands.identified_drives import (
-    add_options,
+    TorqueScaleOptions,
     drive_facts,
     motor_table,
     motors_of,
@@ -25,32 +21,39 @@ from arm_sim.commands.identified_drives import (
 )
 from arm_sim.commands.identified_files import write_arm
 from arm_sim.loop.report import write_json
+from arm_sim.options import Folder
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
+from arm_sim.progress import new_console
 from arm_sim.recording.recorded_samples import read_samples
-from arm_sim.refusals import exit_code
 from arm_sim.robot import Robot
 
 
-@exit_code
-def main(arguments: list[str] | None = None) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(RobotOptions):
+    """Identify the inertias, rotors and friction of an arm from a recording.
+
+    The recording has joint states with positions and torques. A URDF and a parameter file are
+    written that launch files take.
+    """
+
+    recording: Positional[Annotated[str, 'RECORDING']] = parameter(
+        MISSING, 'recording of joint states: .mcap, rosbag2 folder, .npz or .csv'
+    )
+    output_dir: Folder = parameter('identified', 'folder of the files that are written')
+    estimation: IdentificationParameters = field(default_factory=IdentificationParameters)
+    torque_scale: TorqueScaleOptions = field(default_factory=TorqueScaleOptions)
+
+
+@command(Options)
+def main(options: Options) -> None:
     """Run the command."""
-    options = _parser().parse_args(arguments)
-    run(options, Console(width=None if sys.stdout.isatty() else 120, highlight=False))
-
-
-def run(options: argparse.Namespace, console: Console) -> None:
-    """Identify, tell and write. Raises ArmError for what cannot be done."""
-    robot = Robot.load(options.robot, options.config)
-    known = {
-        field.name: getattr(options, field.name) for field in fields(IdentificationParameters)
-    }
-    parameters = IdentificationParameters(**known)
-    folder = writable_folder(options.output_dir)
+    robot, console = Robot.load(options.robot, options.config), new_console()
+    parameters, folder = options.estimation, writable_folder(options.output_dir)
     with console.status('reading the recording') as status:
         samples = read_samples(options.recording, robot.model.joint_names)
         status.update(f'identifying from {len(samples.times)} states')
-        scales = scales_of(options, robot, samples, parameters)
+        scales = scales_of(options.torque_scale, robot, samples, parameters)
         motors, lacking = motors_of(options.recording, robot, samples, parameters)
         true = without_scale(samples, scales)
         found = identify(JointRegressor(robot.model), true, parameters)
@@ -71,21 +74,3 @@ def run(options: argparse.Namespace, console: Console) -> None:
         f'to {folder}'
     )
     console.print(written.launch, soft_wrap=True)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser('identify', description=__doc__)
-    add = parser.add_argument
-    add('recording', help='.mcap, rosbag2 folder, .npz or .csv')
-    add('--robot', default='ur5e', help='name of a robot, or path of its file (ur5e)')
-    add('--config', default='', metavar='FILE', help="parameter file over the robot's own")
-    add('--output-dir', default='identified', help='where the files go (identified)')
-    for field in fields(IdentificationParameters):
-        told = f'{facts(field).description} ({field.default})'
-        option = f'--{field.name.replace("_", "-")}'
-        if field.default is False:
-            add(option, action='store_true', help=facts(field).description)
-        else:
-            add(option, type=float, default=field.default, help=told)
-    add_options(parser)
-    return parser

@@ -1,70 +1,68 @@
-"""`ros2 run arm_sim judge COMMAND`: a controller on tasks, engines, wrong arms, with limits."""
+"""`ros2 run arm_sim judge COMMAND`: a controller on tasks, engines and arms with model error."""
 
-import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 from rich.console import Console
+from tyro.conf import Positional
 
-from arm_dynamics.checks import in_range
+from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
+from arm_sim.command_line import CommandOptions, command
 from arm_sim.judging import report
 from arm_sim.judging.plan import Plan, read_plan
 from arm_sim.judging.trials import judge_all
 from arm_sim.judging.verdict import Judgement
+from arm_sim.options import File, Folder
 from arm_sim.output_folder import writable_folder
-from arm_sim.progress import interruptible, progress
-from arm_sim.refusals import exit_code
+from arm_sim.progress import new_console, progress
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
-    result = argparse.ArgumentParser(
-        'judge',
-        description='Run a controller, a node in any language that answers joint_states by '
-        'joint_commands, on every task, engine and wrong arm of a file, in lock-step. Exit code 0 '
-        'where all limits of the file hold. Table, picture, JSON and JUnit XML go to a folder.',
+@dataclass(frozen=True)
+class Options(CommandOptions):
+    """Run a controller on every task, engine and model error of a file, in lock-step.
+
+    The controller is a node in any language that answers joint_states by joint_commands. The exit
+    code is 0 where all limits of the file hold. Table, picture, JSON and JUnit XML are written.
+    """
+
+    rest: ClassVar[str] = 'controller'
+
+    limits: File = parameter(
+        str(share_folder() / 'config' / 'judge' / 'planar_3r.yaml'), 'tasks, arms and limits'
     )
-    add = result.add_argument
-    usual = share_folder() / 'config' / 'judge' / 'planar_3r.yaml'
-    add(
-        '--limits',
-        default=str(usual),
-        metavar='FILE',
-        help='what is tried, and limits (%(default)s)',
+    repeat: int = parameter(
+        1, 'number of judgements, which must agree to the last bit', min=1, max=1_000_000
     )
-    add('--repeat', type=int, default=1, metavar='N', help='judge N times: every bit must agree')
-    add('--output-dir', default='judgement', help='where all files go (judgement)')
-    command = (
-        'what starts the controller: my.launch.py [name:=value], my_package my.launch.py, or any '
-        'command; none: it runs already, in this ROS_DOMAIN_ID'
+    output_dir: Folder = parameter('judgement', 'folder of the files that are written')
+    controller: Positional[Annotated[tuple[str, ...], '[COMMAND ...]']] = parameter(
+        (),
+        'last, starts the controller: my.launch.py [name:=value], my_package my.launch.py, or any '
+        'command; none: the controller runs already, in this ROS_DOMAIN_ID',
     )
-    add('controller', nargs=argparse.REMAINDER, metavar='CONTROLLER', help=command)
-    return result
 
 
-@exit_code
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    options = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+@command(Options, signal.SIGTERM)
+def main(options: Options) -> int:
+    """Run the command; 0 where all limits hold."""
     try:
-        with interruptible(signal.SIGTERM):
-            return run(options)
+        return _run(options)
     except KeyboardInterrupt:
-        print('judge: stopped; all that it started has ended', file=sys.stderr)
+        print('judge: stopped; all started processes have ended', file=sys.stderr)
         raise
 
 
-def run(options: argparse.Namespace) -> int:
-    """Judge, and tell; return the exit code."""
-    in_range('--repeat', options.repeat, 1, 1_000_000)
-    words = [word for k, word in enumerate(options.controller) if k or word != '--']
+def _run(options: Options) -> int:
+    """Judge, print and write; return the exit code."""
+    words = options.controller
     plan, folder = read_plan(options.limits), writable_folder(options.output_dir)
-    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    console = new_console()
     if not words:
-        console.print('judge: no command: the controller is waited for in this ROS_DOMAIN_ID')
+        console.print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
     found = _judgements(options.repeat, plan, words, folder, console)
     others = _unlike_the_first(found)
     shown = others[0] if others else found[0]
@@ -80,9 +78,9 @@ def run(options: argparse.Namespace) -> int:
 def _judgements(
     repeat: int, plan: Plan, words: Sequence[str], folder: Path, console: Console
 ) -> list[Judgement]:
-    """Judge so often; only once where the first one does not hold.
+    """Judge `repeat` times; only once where the first judgement does not hold.
 
-    Ctrl-C ends it; what was found until then is told.
+    Ctrl-C ends the series; the judgements until then are summed up.
     """
     count, found = len(plan.trials), list[Judgement]()
     with progress(console, 'trials', count * repeat) as advance:

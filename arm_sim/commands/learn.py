@@ -1,24 +1,24 @@
-"""`ros2 run arm_sim learn`: a task again and again, each pass with what the last one taught."""
+"""`ros2 run arm_sim learn`: repetitive learning, each pass of a task corrects the next one."""
 
-import argparse
-import os
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
-from rich.console import Console
+from tyro.conf import UseAppendAction
 
-from arm_dynamics.checks import in_range, one_of
-from arm_sim.experiments.executors import executor, ordered
+from arm_dynamics.checks import one_of
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import CommandOptions, command
+from arm_sim.commands.jobs import Jobs
+from arm_sim.experiments.executors import ordered
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts, track
 from arm_sim.loop.picture import PASSES, passes_figure
 from arm_sim.loop.report import write_json
+from arm_sim.options import Folder, Name, Names
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.refusals import exit_code
+from arm_sim.progress import new_console
 from arm_sim.robot import model_error_of
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import task_names
@@ -28,7 +28,33 @@ _ERRORS = (
     '{mass_scale: [1.2]}',
     '{mass_scale: [1.2], payload: 0.5, friction: [0.5]}',
 )
-_TOLD = (1, 2, 3, 5, 10)  # passes that the table has
+_SHOWN = (1, 2, 3, 5, 10)  # passes in the table
+
+
+@dataclass(frozen=True)
+class Options(CommandOptions):
+    """Repeat a task, and correct each pass by the tracking error of the pass before.
+
+    Each law runs on each arm with model error. The table has the tracking error of the passes.
+    """
+
+    robot: Name = parameter('ur5e', 'name of a robot, or path of its URDF or MJCF file')
+    task: Name = parameter('cube', f'one of {", ".join(task_names())}')
+    laws: Names = parameter(
+        ('computed_torque', 'servo:inverse_dynamics'),
+        "laws with the gains of the robot's file; servo:LEVEL is a servo with that feedforward",
+    )
+    error: UseAppendAction[Annotated[tuple[str, ...], 'YAML']] = parameter(
+        (), "model error of the arm in YAML, as '{mass_scale: [1.05]}'; may be repeated"
+    )
+    passes: int = parameter(10, 'number of passes', min=1, max=1000)
+    cutoff: float = parameter(0.0, 'cutoff of the low-pass filter of corrections [Hz]; 0: none')
+    position_noise: float = parameter(0.0, 'standard deviation of measured positions [rad | m]')
+    velocity_noise: float = parameter(
+        0.0, 'standard deviation of measured velocities [rad/s | m/s]'
+    )
+    output_dir: Folder = parameter('learning', 'folder of the files that are written')
+    jobs: Jobs = field(default_factory=Jobs)
 
 
 @dataclass(frozen=True)
@@ -72,55 +98,29 @@ class Course:
         return [error_facts(t, error, 1e3) for t, error in found]
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
-    result = argparse.ArgumentParser('learn', description=__doc__)
-    add = result.add_argument
-    add('--robot', default='ur5e', help='name of a shipped robot, or URDF file (ur5e)')
-    add('--task', default='cube', help=f'one of {", ".join(task_names())} (cube)')
-    laws = (
-        'with the parameters of the robot\'s file, separated by commas; "servo:LEVEL" is a servo'
-    )
-    add('--laws', default='computed_torque,servo:inverse_dynamics', help=laws)
-    text = 'how the arm differs from what the law knows, in YAML; may be given more than once'
-    add('--error', action='append', metavar='YAML', help=text)
-    add('--passes', type=int, default=10, help='number of passes (10)')
-    add('--cutoff', type=float, default=0.0, help='low-pass for what is learnt [Hz] (0: none)')
-    add('--position-noise', type=float, default=0.0, help='standard deviation [rad | m] (0)')
-    add('--velocity-noise', type=float, default=0.0, help='standard deviation [rad/s | m/s] (0)')
-    add('--workers', type=int, default=os.cpu_count() or 1, help='processes (all cores)')
-    add('--output-dir', default='learning', help='where table and picture go (learning)')
-    return result
-
-
-@exit_code
-def main(arguments: Sequence[str] | None = None) -> None:
+@command(Options)
+def main(options: Options) -> None:
     """Run the command."""
-    _run(parser().parse_args(sys.argv[1:] if arguments is None else arguments))
-
-
-def _run(given: argparse.Namespace) -> None:
-    one_of('--task', given.task, task_names())
-    in_range('--passes', given.passes, 1, 1000)
-    folder = writable_folder(given.output_dir)
+    one_of('--task', options.task, task_names())
+    folder = writable_folder(options.output_dir)
     noise = SensorParameters(
-        position_noise=given.position_noise, velocity_noise=given.velocity_noise
+        position_noise=options.position_noise, velocity_noise=options.velocity_noise
     )
     courses = [
-        Course(given.robot, given.task, law, error, given.passes, given.cutoff, noise)
-        for error in given.error or _ERRORS
-        for law in given.laws.split(',')
+        Course(options.robot, options.task, law, error, options.passes, options.cutoff, noise)
+        for error in options.error or _ERRORS
+        for law in options.laws
     ]
-    console = Console(highlight=False, soft_wrap=True)
+    console = new_console()
 
     def tell(done: int) -> None:
         console.print(f'{done} of {len(courses)} courses')
 
-    with executor(given.workers) as processes:
+    with options.jobs.executor() as processes:
         found = ordered(processes, Course.errors, courses, tell)
     curves = {course.name: errors for course, errors in zip(courses, found, strict=True)}
     console.print(_table(curves), markup=False)
-    write_json(folder / 'learning.json', {'task': given.task, 'passes_mm': curves})
+    write_json(folder / 'learning.json', {'task': options.task, 'passes_mm': curves})
     save(passes_figure(curves), folder / PASSES)
     console.print(f'learning.json and {PASSES} are in {folder}')
 
@@ -128,7 +128,7 @@ def _run(given: argparse.Namespace) -> None:
 def _table(curves: dict[str, list[dict[str, Any]]]) -> str:
     """Return RMS errors by pass in Markdown."""
     count = len(next(iter(curves.values())))
-    told = [number for number in _TOLD if number < count] + [count]
+    told = [number for number in _SHOWN if number < count] + [count]
     lines = ['| law, error | ' + ' | '.join(f'pass {number}' for number in told) + ' |']
     lines.append('| --- |' + ' ---: |' * len(told))
     for name, errors in curves.items():

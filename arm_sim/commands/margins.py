@@ -1,20 +1,20 @@
-"""margins: how far a law on an arm is from instability, before anything runs."""
+"""`ros2 run arm_sim margins`: stability margins of a law on an arm along a task, without a run."""
 
-import argparse
-import sys
-from collections.abc import Sequence
-
-from rich.console import Console
+from dataclasses import dataclass
+from typing import Annotated
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
-from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_dynamics.checks import one_of
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import RobotOptions, command
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.report import write_json
+from arm_sim.options import Folder, Name
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.refusals import exit_code
+from arm_sim.progress import new_console
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.simulation.sensors import SensorParameters
@@ -24,45 +24,49 @@ from arm_sim.tuning.margins import margins_of
 from arm_sim.tuning.margins_report import facts, listing, margins_figure
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command line."""
-    result = argparse.ArgumentParser(
-        'margins',
-        description='Linearise the closed loop along a task, period by period, with its delay: '
-        'how fast errors die, how much more delay and how wrong masses it stands, what noise '
-        'makes of it. Exit code 0 where it is stable.',
+@dataclass(frozen=True)
+class Options(RobotOptions):
+    """Linearise the closed loop along a task, period by period, with its delay.
+
+    It reports how fast errors decay, how much more delay and model error the loop tolerates, and
+    the effect of sensor noise. The exit code is 0 where the loop is stable.
+    """
+
+    law: Name = parameter(
+        'computed_torque',
+        f'one of {", ".join(law_names())}; servo:LEVEL is a servo with that feedforward',
     )
-    add = result.add_argument
-    add('--robot', default='ur5e', help='name of a shipped robot or URDF file (ur5e)')
-    laws = f'one of {", ".join(law_names())}; servo:LEVEL is a servo with this feedforward'
-    add('--law', default='computed_torque', help=laws)
-    add('--task', default='sinusoid', help=f'one of {", ".join(task_names())} (sinusoid)')
-    add('--delay', type=int, default=0, help='control periods by which commands are late (0)')
-    noise = 'standard deviations of positions and velocities, as 1e-5,1e-3 (0,0)'
-    add('--noise', default='0,0', metavar='RAD,RAD/S', help=noise)
-    frequency = "that the law is designed for [rad/s]; 0: the files' gains (0)"
-    add('--natural-frequency', type=float, default=0.0, help=frequency)
-    add('--reference-motion', choices=MOTIONS, default='continuous', help='(continuous)')
-    friction = 'that answers Coulomb friction (measured)'
-    add('--friction-velocity', choices=FRICTION_VELOCITIES, default='measured', help=friction)
-    add('--engine', default='mujoco', help=f'{" or ".join(RIGID_BODY_ENGINES)} (mujoco)')
-    add('--config', default='', metavar='FILE', help="parameter file over the robot's own")
-    samples = 'also draw and run so many arms, up to --delay late, and see whether it is so (0)'
-    add('--samples', type=int, default=0, help=samples)
-    add('--seed', type=int, default=0, help='of the draws (0)')
-    add('--output-dir', default='margins', help='where numbers and picture go (margins)')
-    return result
+    task: Name = parameter('sinusoid', f'one of {", ".join(task_names())}')
+    engine: str = parameter('mujoco', 'physics engine', one_of=RIGID_BODY_ENGINES)
+    delay: int = parameter(0, 'delay of commands [control periods]', min=0, max=50)
+    noise: Annotated[tuple[float, ...], 'RAD,RAD/S'] = parameter(
+        (0.0, 0.0), 'standard deviations of measured positions and velocities', length=2
+    )
+    natural_frequency: float = parameter(
+        0.0, "design frequency of the law [rad/s]; 0: gains of the robot's files", min=0, max=1e4
+    )
+    reference_motion: str = parameter(
+        'continuous', 'motion between two samples of the reference', one_of=MOTIONS
+    )
+    friction_velocity: str = parameter(
+        'measured', 'velocity from which the law compensates friction', one_of=FRICTION_VELOCITIES
+    )
+    samples: int = parameter(
+        0,
+        'number of random arms, delayed by up to --delay, on which the prediction is tested',
+        min=0,
+        max=100_000,
+    )
+    seed: int = parameter(0, 'random seed of the drawn arms', min=0)
+    output_dir: Folder = parameter('margins', 'folder of the files that are written')
 
 
-@exit_code
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    options = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
-    one_of('--engine', options.engine, RIGID_BODY_ENGINES)
+@command(Options)
+def main(options: Options) -> int:
+    """Run the command; 0 where the loop is stable."""
     one_of('--task', options.task, task_names())
-    in_range('--samples', options.samples, 0, 100_000)
-    folder = writable_folder(options.output_dir)
-    position, velocity = _noise(options.noise)
+    folder, console = writable_folder(options.output_dir), new_console()
+    position, velocity = options.noise
     law, _, level = options.law.partition(':')
     experiment = Experiment.of_files(
         options.robot, options.task, law, engine=options.engine, config=options.config,
@@ -72,26 +76,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sensors=SensorParameters(position_noise=position, velocity_noise=velocity),
     )  # fmt: skip
     margins = margins_of(experiment)
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
     console.print(listing(margins).terminal())
     agreement = agreement_of(experiment, options.samples) if options.samples else None
     if agreement is not None:
+        unstable, predicted = (
+            int(each.sum()) for each in (agreement.unstable, agreement.margins < 0)
+        )
         console.print(
-            f'{options.samples} drawn arms, delays up to {margins.delay} periods: '
-            f'{int(agreement.unstable.sum())} unstable, '
-            f'{int((agreement.margins < 0).sum())} predicted; '
-            f'{agreement.share:.1%} are as predicted'
+            f'{options.samples} drawn arms, up to {margins.delay} periods of delay: {unstable} '
+            f'unstable, {predicted} predicted; {agreement.share:.1%} as predicted'
         )
     write_json(folder / 'margins.json', facts(margins, agreement))
     save(margins_figure(margins, agreement), folder / 'margins.png')
     console.print(f'margins.json and margins.png are in {folder}')
     return 0 if margins.margin >= 0.0 else 1
-
-
-def _noise(text: str) -> tuple[float, float]:
-    """Return what `--noise` says."""
-    try:
-        position, velocity = (float(each) for each in text.split(','))
-    except ValueError:
-        raise ArmError(f'--noise is {text!r}; it must be two numbers, as 1e-5,1e-3') from None
-    return position, velocity

@@ -50,8 +50,14 @@ def test_every_block_of_code_can_be_read():
         ('ros2 launch arm_sim cube.launch.py robots:=ur5e', "has no argument 'robots'"),
         ('ros2 launch arm_sim cube.launch.py mode:=quick', "mode cannot be 'quick'"),
         ('./ws ros2 run arm_sim tunes --law pd', "no executable 'tunes'"),
-        ('./ws ros2 run arm_sim tune --laws pd', 'unrecognized arguments: --laws pd'),
-        ('./ws ros2 run arm_sim render film.mcap --speed fast', 'invalid float value'),
+        (
+            './ws ros2 run arm_sim tune --laws pd',
+            "unknown option '--laws'; nearest known: '--law'",
+        ),
+        (
+            './ws ros2 run arm_sim render film.mcap --speed fast',
+            "--speed is 'fast'; it must be a number",
+        ),
         ('./ws ros2 run arm_sim simulator --ros-args -p motor:=ac', "has no parameter 'motor'"),
         ('./ws python benchmarks/cubes.py', "no file 'benchmarks/cubes.py'"),
         ('./ws python benchmarks/soak.py --weeks 1', 'has no option --weeks'),

@@ -1,26 +1,28 @@
 """`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
 
-import argparse
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.serialization import deserialize_message
 from rich.console import Console
+from tyro.conf import Positional
 
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import RobotArgument, find_urdf
+from arm_sim.command_line import CommandOptions, command
 from arm_sim.loop.report import law_of
-from arm_sim.progress import interruptible, progress
+from arm_sim.options import File
+from arm_sim.progress import progress
 from arm_sim.recording.ros.recorded_run import RecordedRun
-from arm_sim.refusals import exit_code
 from arm_sim.view.camera import View
 from arm_sim.view.error_scale import ErrorScale
 from arm_sim.view.film import Film
@@ -107,12 +109,37 @@ def span(
     return first, last
 
 
-@exit_code
-def main(arguments: Sequence[str] | None = None) -> int:
+@dataclass(frozen=True)
+class Options(CommandOptions):
+    """Draw a recording: the arm, the path of its tool coloured by error, the reference in grey."""
+
+    file: Positional[File] = parameter(MISSING, 'MCAP file, or folder with one')
+    output: File = parameter('film.gif', f'picture or film; ends in {", ".join(KINDS)}')
+    size: Annotated[str, 'WIDTHxHEIGHT'] = parameter('960x720', 'size [pixels]')
+    camera: Annotated[str, 'AZIMUTH,ELEVATION'] = parameter(
+        f'{View().azimuth:g},{View().elevation:g}',
+        'direction of view [deg]; 90,0: along y; 0,-90: down',
+    )
+    orbit: Annotated[float, 'DEG/S'] = parameter(
+        0.0, 'speed of the camera around the arm [deg per second of the film]'
+    )
+    speed: float | None = parameter(
+        None,
+        'recorded seconds per second of the film; none: 1, or for a GIF what its size asks for',
+        above=0,
+        max=1e6,
+    )
+    begin: Annotated[float | None, 'S'] = parameter(
+        None, 'begin of the film [s]; none: that of the task or the recording', name='from'
+    )
+    end: Annotated[float | None, 'S'] = parameter(
+        None, 'end of the film, or time of the picture [s]', name='to'
+    )
+
+
+@command(Options)
+def main(options: Options) -> None:
     """Run the command."""
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else arguments)
-    if options.speed is not None:
-        in_range('--speed', options.speed, 0.0, 1e6, True)
     size, view = _size(options.size), _view(options.camera, options.orbit)
     output = Path(options.output)
     check_file(output, 0)
@@ -134,7 +161,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.speed is None and speed > 1:
         told += f' at --speed {speed}'
     print(f'{output}: {told}, {output.stat().st_size / 1e6:.2f} MB')
-    return 0
 
 
 def _write(output: Path, film: Film, size: tuple[int, int]) -> None:
@@ -143,7 +169,7 @@ def _write(output: Path, film: Film, size: tuple[int, int]) -> None:
     if kind == '.png':
         write_png(output, film.picture(0))
         return
-    with interruptible(), progress(Console(), 'render', count) as show:
+    with progress(Console(), 'render', count) as show:
 
         def pictures() -> Iterator[Picture]:
             for k in range(count):
@@ -181,34 +207,3 @@ def _view(text: str, orbit: float) -> View:
     in_range('elevation of --camera', elevation, -90.0, 90.0)
     in_range('--orbit', orbit, -1e6, 1e6)
     return View(azimuth, elevation, orbit)
-
-
-def _parser() -> argparse.ArgumentParser:
-    usual = View()
-    parser = argparse.ArgumentParser(
-        prog='render',
-        description='Draw what was recorded: the arm, the path of its tool in colours of its '
-        'error, and in grey the path that it should draw.',
-    )
-    add = parser.add_argument
-    add('file', metavar='FILE', help='MCAP file, or folder with one')
-    kinds = ', '.join(KINDS)
-    add('--output', default='film.gif', metavar='FILE', help=f'ends in {kinds} (film.gif)')
-    add('--size', default='960x720', metavar='WIDTHxHEIGHT', help='[pixels] (960x720)')
-    camera = (
-        f'where it looks [deg]; 90,0: along y; 0,-90: down ({usual.azimuth:g},{usual.elevation:g})'
-    )
-    add(
-        '--camera',
-        default=f'{usual.azimuth:g},{usual.elevation:g}',
-        metavar='AZIMUTH,ELEVATION',
-        help=camera,
-    )
-    orbit = 'how fast the camera goes round the arm [deg/s of the film] (0)'
-    add('--orbit', type=float, default=0.0, metavar='DEG/S', help=orbit)
-    speed = 'recorded seconds per second of the film (1; of a GIF as many as its size asks for)'
-    add('--speed', type=float, help=speed)
-    part = "from and to when [s]; a picture is of the last moment (a task's own time, else all)"
-    add('--from', type=float, dest='begin', metavar='S', help=part)
-    add('--to', type=float, dest='end', metavar='S', help='see --from')
-    return parser

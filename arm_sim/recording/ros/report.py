@@ -1,19 +1,23 @@
 """`ros2 run arm_sim report FILE...`: from recordings the report that their run made."""
 
-import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from tyro.conf import Positional
 
 from arm_controllers.parameter_values import read_fields
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import CommandOptions, command
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
 from arm_sim.loop.report import plain, print_report, title_of
+from arm_sim.options import Folder, UsageError
 from arm_sim.output_folder import writable_folder
 from arm_sim.recording.ros.recorded_run import RecordedRun
-from arm_sim.refusals import exit_code
 from arm_sim.robot import Robot
 from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.task_node import TaskNodeParameters, asked
@@ -77,14 +81,25 @@ def short_names(files: Sequence[str]) -> list[str]:
     return [f'{name} ({k + 1})' for k, name in enumerate(names)]
 
 
-@exit_code
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 1 where a limit was broken, or a file cannot be reported on."""
-    parser = argparse.ArgumentParser(prog='report', description=__doc__)
-    parser.add_argument('files', nargs='+', metavar='FILE', help='MCAP file, or folder with one')
-    parser.add_argument('--output-dir', default='', help='folder for report, record and picture')
-    parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
-    options = parser.parse_args(arguments)
+@dataclass(frozen=True)
+class Options(CommandOptions):
+    """Make the reports of recorded task runs again, and compare several recordings.
+
+    The exit code is 1 where a limit was broken.
+    """
+
+    files: Positional[Annotated[tuple[str, ...], 'FILE ...']] = parameter(
+        MISSING, 'MCAP files, or folders with one'
+    )
+    output_dir: Folder = parameter('', 'folder for report, record and picture')
+    json: bool = parameter(False, 'print JSON instead of tables')
+
+
+@command(Options)
+def main(options: Options) -> int:
+    """Run the command; 1 where a limit was broken."""
+    if not options.files:
+        raise UsageError('missing: FILE')
     names, reports = short_names(options.files), []
     for name, file in zip(names, options.files, strict=True):
         task, run = recorded_task(RecordedRun.load(file))

@@ -4,12 +4,13 @@ Simulator and controller run in a loop in this process, which is equal to the ru
 the last bit. So a recording attached to a bug report reproduces the bug.
 """
 
-import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from tyro.conf import Positional
 
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
@@ -17,9 +18,11 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.messages import goal_from_action
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import CommandOptions, command
 from arm_sim.loop.record import JointStates
+from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
-from arm_sim.refusals import exit_code
 from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.simulation import Simulation
@@ -168,15 +171,23 @@ def _push(simulation: Simulation, message: Any) -> None:
     simulation.push(message.header.frame_id, wrench, stamp.sec * 1_000_000_000 + stamp.nanosec)
 
 
-@exit_code
-def main(arguments: Sequence[str] | None = None) -> int:
+@dataclass(frozen=True)
+class Options(CommandOptions):
+    """Run recorded goals again with the recorded parameters, and compare every state.
+
+    The exit code is 0 if every bit is the same.
+    """
+
+    file: Positional[File] = parameter(MISSING, 'MCAP file, or folder with one')
+    commands: bool = parameter(
+        False, 'drive the arm by the recorded commands, not by the recorded controller'
+    )
+    json: bool = parameter(False, 'print JSON instead of lines')
+
+
+@command(Options)
+def main(options: Options) -> int:
     """Run the command; return 0 if every bit is the same."""
-    parser = argparse.ArgumentParser(prog='rerun', description=__doc__.splitlines()[0])
-    parser.add_argument('file', metavar='FILE', help='MCAP file, or folder with one')
-    parser.add_argument('--json', action='store_true', help='print JSON instead of lines')
-    text = 'drive the arm by the recorded commands, not by the recorded controller'
-    parser.add_argument('--commands', action='store_true', help=text)
-    options = parser.parse_args(arguments)
     recording = RecordedRun.load(options.file)
     found = rerun(recording, options.commands)
     difference = found.difference()

@@ -1,4 +1,4 @@
-"""Searching gains that hold a pose: the published simplex, and CMA-ES (PyPI's `cma`)."""
+"""Search for gains that hold a pose: the published downhill simplex, and CMA-ES."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+import cma
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_sim.tasks.pose_hold.objective import PUBLISHED_P, PoseHoldObjective, perturbed
 
 # The published searches: guess, size of the first simplex, tolerance, most iterations.
@@ -126,6 +127,11 @@ def published_search(objective: PoseHoldObjective, terms: str, search: Search) -
             found = np.concatenate([found, downhill_simplex(cost, *stage)])
 
 
+def first_gains(terms: str) -> Array:
+    """Return the gains that the evolution strategy tries first; `terms`: 'p', 'pi' or 'pid'."""
+    return np.concatenate([PUBLISHED_P, np.full(3 * len(terms) - 3, 10.0)])
+
+
 def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search: Search) -> float:
     """Return J of `gains`, or with `robust` the worst of J with them right and off by +-10 %.
 
@@ -144,12 +150,6 @@ def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search:
 
 def _cma_es(start: Array, deviation: float, population: int, rng: np.random.Generator) -> Any:
     """Return Hansen's strategy: quiet, without files, with our random numbers."""
-    try:
-        import cma
-    except ImportError:
-        raise ArmError(
-            'the evolution strategy needs the Python package cma: pip install cma'
-        ) from None
     options = {
         'popsize': population,
         'tolx': _TOLERANCE,
@@ -182,8 +182,7 @@ def evolution_search(
         (PoseHoldObjective(objective.target, min(length, objective.duration)), deviation, count)
         for length, deviation, count in STAGES
     ]
-    first = np.concatenate([PUBLISHED_P, np.full(3 * len(terms) - 3, 10.0)])
-    # There is a best from the start, however early the end.
+    first = first_gains(terms)  # there is a best from the start, however early the end
     search.take(first, worst_cost(objective, first, robust, search))
     with ThreadPoolExecutor(objective.workers) as pool:
 

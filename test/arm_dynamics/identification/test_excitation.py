@@ -109,7 +109,7 @@ def test_a_planned_motion_is_within_all_limits_and_better_than_its_first_guess()
 def test_a_goal_of_many_hours_is_refused_before_it_is_planned(capsys):
     assert excite.main(['--robot', 'planar_3r', '--cycles', '1000', '--period', '1000']) == 1
     assert capsys.readouterr().err.strip().splitlines() == [
-        'excite: cycles times period [s] is 1e+06; it must be finite, >= 0 and <= 3600'
+        'excite: --cycles times --period [s] is 1e+06; it must be finite, >= 0 and <= 3600'
     ]
 
 
@@ -161,7 +161,9 @@ def test_a_bad_goal_file_gets_one_line(tmp_path, text, told):
 def test_excite_refuses_in_one_line(tmp_path, capsys):
     file = ['--output', str(tmp_path / 'goal.yaml')]
     assert excite.main(['--robot', 'planar_3r', '--harmonics', '1', *file]) == 1
-    assert capsys.readouterr().err == 'excite: harmonics is 1; it must be finite, >= 3 and <= 50\n'
+    assert (
+        capsys.readouterr().err == 'excite: --harmonics is 1; it must be finite, >= 3 and <= 50\n'
+    )
     tight = ['--robot', 'ur5e', '--clearance', '0.5', '--evaluations', '1']
     assert excite.main([*tight, *file]) == 1
     assert 'no exciting motion was found that keeps 500 mm off' in capsys.readouterr().err

@@ -88,16 +88,6 @@ def test_evolution_repeats_itself_by_its_seed_and_leaves_no_file(tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_the_package_cma_the_command_says_so_in_one_line(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, 'cma', None)
-    assert main(['--method', 'evolution', '--seconds', '5']) == 1
-    error = capsys.readouterr().err
-    assert (
-        error
-        == 'tune_pose_hold: the evolution strategy needs the Python package cma: pip install cma\n'
-    )
-
-
 def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
     file = tmp_path / 'gains.json'
     command = ['tune_pose_hold', '--terms', 'pid', '--method', 'evolution', '--seconds', '600']
@@ -119,7 +109,7 @@ def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
     assert 'all +10 %' in printed
     (row,) = json.loads(file.read_text())['gains'].values()
     assert row['cost'] == PoseHoldObjective().cost(row['gains'])
-    with pytest.raises(ProcessLookupError):  # nobody left of its process group
+    with pytest.raises(ProcessLookupError):  # its process group has ended
         os.killpg(process.pid, 0)
 
 
@@ -145,12 +135,11 @@ def test_the_simplex_finds_the_minimum_of_rosenbrocks_valley():
     ('arguments', 'says'),
     [
         (['--evaluate', '1,2'], '2 gains given; allowed: 3'),
-        (['--evaluate', '-6,5,1'], '--evaluate is -6,5,1; gains must be >= 0'),
+        (['--evaluate', '-6,5,1'], '--evaluate is -6; gains must be >= 0'),
         (['--evaluate', '1,2,3,4,5,6,7,8,9,10,11,12'], '12 gains given; allowed: 3'),
-        (['--evaluate', '1,two,3'], '--evaluate is .* it must be numbers with commas'),
         (['--evaluate', '1,nan,3'], 'gain 2 is nan; it must be finite'),
         (['--target', '1,2', '--evaluate', '1,2,3'], 'target is .* 5 finite angles'),
-        (['--seconds', '0'], '--seconds is 0; it must be > 0'),
+        (['--seconds', '0'], '--seconds is 0; it must be finite, > 0'),
         (['--json', '/nowhere/x.json', '--evaluate', '1,2,3'], '--json /nowhere/x.json: No such'),
     ],
 )
@@ -158,5 +147,4 @@ def test_bad_input_ends_with_one_line_and_code_1(arguments, says, capsys):
     assert main(arguments) == 1
     error = capsys.readouterr().err
     assert error.count('\n') == 1
-
     assert re.search(says, error)

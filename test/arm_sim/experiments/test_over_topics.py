@@ -149,4 +149,4 @@ def test_what_nodes_cannot_do_is_refused(capsys, tmp_path):
         with pytest.raises(ArmError, match='takes delay, noise and drives from parameter files'):
             run_over_topics(each)
     assert main(['--over', 'topics', '--samples', '3', '--output-dir', str(tmp_path)]) == 1
-    assert "a Monte Carlo runs over 'loop' only" in capsys.readouterr().err
+    assert "--samples is for runs over 'loop' only" in capsys.readouterr().err

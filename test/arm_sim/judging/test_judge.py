@@ -155,7 +155,7 @@ def test_ctrl_c_amid_many_judgements_tells_of_those_that_were_made(tmp_path, mon
     assert main([*told, '--repeat', '9', 'python3', 'x.py']) == 130
     printed = capsys.readouterr()
     assert '3 judgements: 0 unlike the first, one checksum' in printed.out
-    assert printed.err == 'judge: stopped; all that it started has ended\n'
+    assert printed.err == 'judge: stopped; all started processes have ended\n'
 
 
 def test_the_checksum_tells_judgements_apart_that_differ_in_a_bit_of_a_trial(tmp_path):

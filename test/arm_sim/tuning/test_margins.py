@@ -168,7 +168,7 @@ def test_the_command_tells_and_writes(tmp_path, capsys):
 @pytest.mark.parametrize(
     ('arguments', 'reason'),
     [
-        (['--noise', '1'], "--noise is '1'; it must be two numbers"),
+        (['--noise', '1'], '--noise is (1.0,); it must be two finite numbers'),
         (['--delay', '-1'], 'delay is -1'),
         (['--law', 'motor_computed_torque'], 'commands voltages'),
         (['--law', 'servo:psychic'], "feedforward is 'psychic'"),

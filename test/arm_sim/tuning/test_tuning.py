@@ -163,7 +163,6 @@ def test_what_keeps_an_error_from_being_less_is_said(columns, believed, words):
         ('--law pose_p --robot five_joint_arm', 'commands voltages.*tune_pose_hold'),
         ('--law nonsense', 'nonsense'),
         ('--chatter 0', 'chatter'),
-        ('--engine chrono', 'engine'),
         ('--law computed_torque --robot planar_3r --chatter 1e-9 --arms 0', 'arms'),
     ],
 )

@@ -1,0 +1,154 @@
+"""Command lines: the options of a command are a dataclass, which `tyro` fills and describes.
+
+    @dataclass(frozen=True)
+    class Options(CommandOptions):
+        '''Describe the command; `--help` begins with this text.'''
+
+        recording: Positional[str] = parameter(MISSING, 'recording of joint states')
+        laws: tuple[str, ...] = parameter(('pd', 'servo'), 'control laws, separated by commas')
+        effort: Effort = field(default_factory=Effort)  # its fields are options as well
+
+
+    @command(Options)
+    def main(options: Options) -> int:
+        ...
+
+Descriptions, limits and choices are those of `parameter`.
+"""
+
+import contextlib
+import io
+import re
+import shutil
+import signal
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import ClassVar
+
+import tyro
+
+from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.options import REGISTRY, File, Name, RefusedError, UsageError, flags_of
+from arm_sim.progress import interruptible
+
+
+@dataclass(frozen=True)
+class CommandOptions(Parameters):
+    """Base of a command's options.
+
+    Attributes:
+        command: the command line as it was typed.
+        rest: name of the field that takes every word from the first one that is no option.
+    """
+
+    command: ClassVar[str] = ''
+    rest: ClassVar[str] = ''
+
+
+@dataclass(frozen=True)
+class RobotOptions(CommandOptions):
+    """Base of the options of a command for one robot."""
+
+    robot: Name = parameter('ur5e', 'name of a robot, or path of its URDF or MJCF file')
+    config: File = parameter('', "parameter file that overrides the robot's own")
+
+
+def command[O: CommandOptions](
+    kind: type[O], *signals: signal.Signals
+) -> Callable[[Callable[[O], int | None]], Callable[..., int]]:
+    """Return a decorator that turns a function of the options into the `main` of a command.
+
+    `main(words)` reads the words of a command line, by default those of this process. The exit
+    code is that of the function; 1 after an ArmError; 2 for a command line that cannot be read;
+    130 after Ctrl-C or one of `signals`. An error is one line on stderr.
+    """
+
+    def decorator(function: Callable[[O], int | None]) -> Callable[..., int]:
+        name = function.__module__.rpartition('.')[2]
+
+        @wraps(function)
+        def main(words: Sequence[str] | None = None) -> int:
+            try:
+                with interruptible(*signals):
+                    return function(read(kind, name, words)) or 0
+            except ArmError as error:
+                print(f'{name}: {error}', file=sys.stderr)
+                return 2 if isinstance(error, UsageError) else 1
+            except KeyboardInterrupt:
+                return 130
+
+        return main
+
+    return decorator
+
+
+def read[O: CommandOptions](kind: type[O], name: str, words: Sequence[str] | None = None) -> O:
+    """Return the options that a command line has.
+
+    Args:
+        kind: of the options.
+        name: of the command.
+        words: of the command line; None: those of this process.
+
+    Raises:
+        UsageError: an unknown option, a missing value, or one of another type.
+        ArmError: a value that is not allowed.
+    """
+    given = list(sys.argv[1:] if words is None else words)
+    if '--ros-args' in given:  # a launch file appends this to the words of every executable
+        given = given[: given.index('--ros-args')]
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            options = tyro.cli(
+                kind,
+                prog=name,
+                description=_wrapped(kind.__doc__ or ''),
+                args=_separated(kind, given),
+                config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
+                registry=REGISTRY,
+            )
+    except RefusedError as refused:
+        raise refused.reason from None
+    except SystemExit as end:
+        if end.code:
+            raise UsageError(_in_one_line(said.getvalue())) from None
+        raise
+    vars(options)['command'] = ' '.join([name, *given])
+    return options
+
+
+def _separated(kind: type[CommandOptions], given: list[str]) -> list[str]:
+    """Return the words, with `--` before those for `rest`; refuse unknown options."""
+    flags = flags_of(kind) | {'--help': True, '--tyro-write-completion': True}
+    is_value = False
+    for k, word in enumerate(given):
+        option, assigned, _ = word.replace('_', '-').partition('=')
+        if option.startswith('--') and option not in ('--', *flags):
+            raise UsageError(str(unknown('option', option, flags)))
+        if kind.rest and not is_value and not word.startswith('-'):
+            return [*given[:k], '--', *given[k:]]
+        if option == '--':
+            break
+        is_value = not (flags.get(option, True) or assigned)
+    return given
+
+
+def _wrapped(text: str) -> str:
+    """Return a text wrapped for the terminal; tyro keeps lines that begin with a space."""
+    width = min(shutil.get_terminal_size().columns, 100)
+    return textwrap.fill(
+        ' '.join(text.split()), width, initial_indent='  ', subsequent_indent='  '
+    )
+
+
+def _in_one_line(box: str) -> str:
+    """Return what tyro says in a box, without its title and its hint at --help."""
+    lines = (line.strip('│╭╮╰╯─ ') for line in box.splitlines()[1:])
+    said = ' '.join(line for line in lines if line.strip('-'))
+    said = said.partition(' For full helptext')[0]
+    return re.sub(r'^Missing from \w+:', 'missing:', said).removesuffix(' Expected 1 values.')

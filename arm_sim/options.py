@@ -1,0 +1,150 @@
+"""Options from dataclasses: how `tyro` reads, checks and describes the fields of Parameters."""
+
+from dataclasses import MISSING, Field, fields
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import tyro
+from tyro.constructors import (
+    ConstructorRegistry,
+    PrimitiveConstructorSpec,
+    StructConstructorSpec,
+    StructFieldSpec,
+    StructTypeInfo,
+)
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.parameters import Parameters, facts
+
+# Texts that have a name of their own in the help.
+File = Annotated[str, 'FILE']
+Folder = Annotated[str, 'FOLDER']
+Name = Annotated[str, 'NAME']
+Names = Annotated[tuple[str, ...], 'NAME,NAME']
+
+REGISTRY = ConstructorRegistry()
+_WIDEST = 32  # longer lists of choices are part of the description
+_KINDS = {int: 'a whole number', float: 'a number', tuple[float, ...]: 'numbers and commas'}
+
+
+class UsageError(ArmError):
+    """A command line that cannot be read; the command ends with exit code 2."""
+
+
+class RefusedError(Exception):
+    """Carries an ArmError through tyro, which would catch that: an ArmError is a ValueError."""
+
+    def __init__(self, reason: ArmError):
+        self.reason = reason
+
+
+def flags_of(kind: type[Parameters]) -> dict[str, bool]:
+    """Return the options of a dataclass by name, and whether each is without a value."""
+    hints = get_type_hints(kind)
+    found: dict[str, bool] = {}
+    for each in fields(kind):
+        if _is_group(hints[each.name]):
+            found |= flags_of(hints[each.name])
+        else:
+            found[_option(each)] = hints[each.name] is bool
+    return found
+
+
+@REGISTRY.struct_rule
+def _dataclass(info: StructTypeInfo) -> StructConstructorSpec | None:
+    """Return how tyro makes a dataclass of parameters: each field is an option."""
+    kind = info.type
+    if not _is_group(kind):
+        return None
+
+    def made(**values: Any) -> Any:
+        try:
+            return kind(**values)
+        except ArmError as error:
+            raise RefusedError(error) from None
+
+    hints = get_type_hints(kind, include_extras=True)
+    return StructConstructorSpec(made, tuple(_field(x, hints[x.name]) for x in fields(kind)))
+
+
+def _field(each: Field, hint: Any) -> StructFieldSpec:
+    """Return an option: name, type, default and help.
+
+    Texts in Annotated[...] name the value in the help; other marks are those of tyro.
+    """
+    known, default = facts(each), each.default
+    if each.default_factory is not MISSING:
+        default = each.default_factory()
+    elif default is MISSING:
+        default = tyro.MISSING
+    base, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    metavar = ''.join(mark for mark in marks if isinstance(mark, str))
+    notes = known.allowed
+    if known.one_of:
+        metavar, notes = f'{{{",".join(known.one_of)}}}', ''
+        if len(metavar) > _WIDEST:
+            metavar, notes = 'NAME', f'one of {", ".join(known.one_of)}'
+    if default is tyro.MISSING:
+        notes = 'required'
+    elif default not in (None, '', ()) and default is not False:
+        notes += f'{", " * bool(notes)}default {_text(default)}'
+    shown = tyro.conf.arg(
+        name=_option(each)[2:],
+        metavar=metavar or None,
+        help_behavior_hint=f'({notes})' if notes else '',
+    )
+    # A group, a flag or several words are tyro's own; else a value is one word.
+    several = get_origin(base) is tuple and not all(isinstance(mark, str) for mark in marks)
+    if not (_is_group(hint) or base is bool or several):
+        hint = Annotated[hint, _one_word(each, base, metavar)]
+    if not _is_group(hint):
+        hint = Annotated[hint, shown]
+    return StructFieldSpec(each.name, hint, default, known.description)
+
+
+def _one_word(each: Field, kind: Any, metavar: str) -> PrimitiveConstructorSpec[Any]:
+    """Return how tyro reads an option's value from one word: converted, then checked.
+
+    `kind` is str, int or float, one of them or None, or a tuple of them: a list with commas.
+    """
+    known, option = facts(each), _option(each)
+    if get_origin(kind) is UnionType:
+        kind = get_args(kind)[0]
+    listed = get_origin(kind) is tuple
+    convert = get_args(kind)[0] if listed else kind
+
+    def read(words: list[str]) -> Any:
+        try:
+            parts = [part.strip() for part in words[0].split(',')] if listed else words
+            values = tuple(convert(part) for part in parts if part or not listed)
+        except ValueError:
+            told = f'{option} is {words[0]!r}; it must be {_KINDS[kind]}'
+            raise RefusedError(UsageError(told)) from None
+        value = values if listed else values[0]
+        try:
+            known.check(option, value)
+        except ArmError as error:
+            raise RefusedError(UsageError(str(error)) if known.one_of else error) from None
+        return value
+
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar=metavar or convert.__name__.upper(),
+        instance_from_str=read,
+        is_instance=lambda value: True,
+        str_from_instance=lambda value: [_text(value)],
+    )
+
+
+def _option(each: Field) -> str:
+    return f'--{(facts(each).name or each.name).replace("_", "-")}'
+
+
+def _is_group(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Parameters)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ','.join(map(_text, value))
+    return f'{value:g}' if isinstance(value, float) else str(value)
