@@ -235,10 +235,10 @@ def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, ca
     folder, monkeyed = tmp_path / 'out', monte_carlo._run_together
     monkeypatch.setattr(monte_carlo, '_CHUNK', 1)
 
-    def interrupted(case, names, ranges, seed, samples):
+    def interrupted(case, names, samples):
         if samples.start == 2:
             raise KeyboardInterrupt
-        return monkeyed(case, names, ranges, seed, samples)
+        return monkeyed(case, names, samples)
 
     monkeypatch.setattr(monte_carlo, '_run_together', interrupted)
     assert compare_controllers.main([*told.split(), '--output-dir', str(folder)]) == 130
@@ -276,7 +276,7 @@ def test_reports_of_many_arms_have_a_histogram_and_exact_percentiles():
 def test_each_chunk_of_a_million_arms_is_put_where_it_belongs(monkeypatch):
     """The answers are numbers of arms, so that each percentile is known."""
 
-    def numbered(case, names, ranges, seed, samples):
+    def numbered(case, names, samples):
         return np.broadcast_to(np.arange(samples.start, samples.stop), (2, 2, len(samples)))
 
     monkeypatch.setattr(monte_carlo, '_run_together', numbered)
