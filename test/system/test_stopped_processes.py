@@ -161,7 +161,7 @@ def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_pat
 
 
 def test_a_node_that_starts_is_waited_for_beyond_the_timeout_and_named(monkeypatch, capsys):
-    monkeypatch.setattr(waiting, '_TELL', 0.1)
+    monkeypatch.setattr(waiting, '_LOG', 0.1)
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(fresh_domain()))
     node, compiling = (rclpy.create_node(name, context=context) for name in ('task', 'compiler'))
