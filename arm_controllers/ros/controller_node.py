@@ -143,8 +143,7 @@ class ControllerNode(LifecycleNode):
         if self._goals is not None:
             self._goals.end()
         goals = self.cycle is not None and self.cycle.follower.goals
-        clients = goals and self.count_subscribers('~/follow_joint_trajectory/_action/feedback')
-        end = time.monotonic() + (_LAST_RESULTS if clients else 0.0)
+        end = time.monotonic() + (_LAST_RESULTS if goals else 0.0)
         self._stop('the controller ends')
         while self.executor is not None and time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)  # until the client has the results
