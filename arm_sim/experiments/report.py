@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,21 +13,10 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.figures import comparison_figure, monte_carlo_figure, sweep_figure
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import Sweep
-from arm_sim.loop.measures import Measures
+from arm_sim.loop.measures import Measures, all_measures
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
 from arm_sim.pictures import save
-
-# Heading, field of Measures, format.
-COLUMNS = (
-    ('RMS [mm]', 'tracking_rms_mm', '.4g'),
-    ('max [mm]', 'tracking_max_mm', '.4g'),
-    ('peak [N.m]', 'peak_torque_nm', '.4g'),
-    ('of limit', 'peak_torque_share', '.0%'),
-    ('energy [J]', 'energy_j', '.4g'),
-    ('chatter [N.m]', 'chatter_nm', '.3g'),
-    ('recovery [s]', 'recovery_s', '.3g'),
-)
 
 
 class Listing(NamedTuple):
@@ -83,7 +71,7 @@ def comparison_report(cases: Sequence[Experiment], measures: Sequence[Measures])
         found.setdefault(group, []).append((case, row))
     names = ('robot', 'task', 'engine', 'law', 'timestep', 'natural_frequency')
     rows = [
-        {name: getattr(case, name) for name in names} | asdict(row)
+        {name: getattr(case, name) for name in names} | dict(row)
         for case, row in zip(cases, measures, strict=True)
     ]
     listings = [_comparison(title, group) for title, group in found.items()]
@@ -95,14 +83,16 @@ def _comparison(title: str, group: Iterable[tuple[Experiment, Measures]]) -> Lis
     rms = [row.tracking_rms_mm if row.completed else math.inf for row in measures]
     rows = [[law, *_cells(row)] for law, row in zip(laws, measures, strict=True)]
     best = [i for i, value in enumerate(rms) if value == min(rms) < math.inf]
-    return Listing(title, ['law', *(heading for heading, *_ in COLUMNS)], rows, best)
+    headings = [each.heading for each in all_measures() if each.heading]
+    return Listing(title, ['law', *headings], rows, best)
 
 
 def _cells(measures: Measures) -> list[str]:
     """Return a row's numbers as text; 'unstable' where there are none."""
+    columns = [each for each in all_measures() if each.heading]
     if not measures.completed:
-        return ['unstable'] + [''] * (len(COLUMNS) - 1)
-    values = [(getattr(measures, field), style) for _, field, style in COLUMNS]
+        return ['unstable'] + [''] * (len(columns) - 1)
+    values = [(measures[each.name], each.format) for each in columns]
     return ['-' if math.isnan(value) else format(value, style) for value, style in values]
 
 

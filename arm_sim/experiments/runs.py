@@ -1,7 +1,7 @@
 """Experiments run in the loop, one or many, and measured."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import asdict
 from functools import partial
 from typing import NamedTuple
 
@@ -10,11 +10,9 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.work import Work, own_work
-from arm_sim.loop.measures import Measures, Tracking, measure, summarize, track
+from arm_sim.loop.measures import Measures, Tracking, measure, measure_names, summarize, track
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import common_rows, print_report
-
-_MEASURED = tuple(each.name for each in fields(Measures))
 
 
 def record_of(experiment: Experiment) -> Record:
@@ -88,14 +86,15 @@ def observe_all(
     identity = {'cases': [asdict(each) for each in experiments], 'over': record.__name__}
     with own_work(work, workers) as own:
         for number, answer in own.results(partial(_observed, record), experiments, identity):
-            head, course = answer[: len(_MEASURED)], answer[len(_MEASURED) :]
-            values = dict(zip(_MEASURED, head.tolist(), strict=True))
-            values['completed'] = bool(values['completed'])
-            found[number] = Measures(**values), course.reshape(2, -1)
+            names = measure_names()
+            completed, *head = answer[: 1 + len(names)].tolist()
+            measures = Measures(zip(names, head, strict=True), completed=bool(completed))
+            found[number] = measures, answer[1 + len(names) :].reshape(2, -1)
             progress(len(found))
     return [found[k] for k in range(len(experiments))]
 
 
 def _observed(record: Callable[[Experiment], Record], experiment: Experiment) -> Array:
     measures, course = observe(experiment, record)
-    return np.concatenate([astuple(measures), course.ravel()])
+    values = [measures[name] for name in measure_names()]
+    return np.concatenate([[measures.completed], values, course.ravel()])

@@ -23,14 +23,12 @@ import yaml
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
-from arm_sim.loop.measures import Measures
+from arm_sim.loop.measures import measure_names
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import COMMAND_INTERFACE, RIGID_BODY_ENGINES
 from arm_sim.tasks import Task, make_task, task_names
 
-# What may have a limit.
-MEASURES = tuple(each.name for each in fields(Measures) if each.name != 'completed')
 ALL = 'all'
 _MOST_BYTES = 300_000
 _KEYS = ('robot', 'config', 'actuator', 'engines', 'tasks', 'wrongness', 'limits', 'timeout')
@@ -150,7 +148,7 @@ def _plan(file: str, said: Any) -> Plan:
         for how, values in wrong.items()
     ]  # fmt: skip
     if not any(trial.limits for trial in trials):
-        raise ArmError(f'limits are missing; what may have one: {", ".join(MEASURES)}')
+        raise ArmError(f'limits are missing; what may have one: {", ".join(measure_names())}')
     return Plan(file, robot, config, actuator, float(timeout), tuple(trials))
 
 
@@ -179,7 +177,7 @@ def _limits(said: Any, tasks: Mapping[str, Task], wrong: Iterable[str]) -> dict[
     groups = [ALL, *tasks, *wrong, *(f'{task}/{how}' for task in tasks for how in wrong)]
     found = _mapping('limits', said or {}, groups)
     for group, values in found.items():
-        for measure, value in _mapping(f'limits of {group!r}', values, MEASURES).items():
+        for measure, value in _mapping(f'limits of {group!r}', values, measure_names()).items():
             in_range(f'limit {measure} of {group!r}', _number(measure, value), 0.0)
             of = group.partition('/')[0]
             measuring = [tasks[of]] if of in tasks else tasks.values()

@@ -13,18 +13,15 @@ from rich.table import Table
 
 from arm_sim import pictures
 from arm_sim.judging.verdict import Judgement
+from arm_sim.loop.measures import all_measures
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
 
 FILES = ('judgement.md', 'judgement.json', 'judgement.xml', 'judgement.png')
-# Heading, measure, format.
-_COLUMNS = (
-    ('RMS [mm]', 'tracking_rms_mm', '.3g'),
-    ('max [mm]', 'tracking_max_mm', '.3g'),
-    ('torque', 'peak_torque_share', '.0%'),
-    ('recovery [s]', 'recovery_s', '.3g'),
-)
-_HEADINGS = ('task', 'engine', 'wrongness', *(heading for heading, *_ in _COLUMNS), 'verdict')
+# Columns of the table; a judgement has no place for all measures.
+_SHOWN = ('tracking_rms_mm', 'tracking_max_mm', 'peak_torque_share', 'recovery_s')
+_COLUMNS = [each for each in all_measures() if each.name in _SHOWN]
+_HEADINGS = ('task', 'engine', 'wrongness', *(each.heading for each in _COLUMNS), 'verdict')
 _STYLES = ('-', '--', ':', '-.')
 _SMALLEST = 1e-6  # errors below it are not shown [mm]
 
@@ -32,7 +29,7 @@ _SMALLEST = 1e-6  # errors below it are not shown [mm]
 def _rows(judgement: Judgement) -> list[tuple[str, ...]]:
     rows = []
     for each in judgement.verdicts:
-        values = [(each.measures.get(name, math.nan), form) for _, name, form in _COLUMNS]
+        values = [(each.measures.get(one.name, math.nan), one.format) for one in _COLUMNS]
         cells = ['-' if math.isnan(value) else format(value, form) for value, form in values]
         trial = each.trial
         rows.append((trial.task, trial.engine, trial.wrongness, *cells, each.words))

@@ -15,10 +15,10 @@ import yaml
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.judging.plan import MEASURES, Plan, Trial
+from arm_sim.judging.plan import Plan, Trial
 from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
-from arm_sim.loop.measures import measure, track
+from arm_sim.loop.measures import measure, measure_names, track
 from arm_sim.loop.record import RECORD, Record
 from arm_sim.loop.report import Check
 from arm_sim.output_folder import writable_folder
@@ -106,8 +106,8 @@ def _verdict(
     trial: Trial, seconds: float, model: RobotModel, record: Record, of_task: Sequence[Check]
 ) -> Verdict:
     tracking = track(model, record)
-    measures = vars(measure(record, tracking, trial.event))
-    numbers = {name: measures[name] for name in MEASURES}
+    measures = measure(record, tracking, trial.event)
+    numbers = {name: measures[name] for name in measure_names()}
     of_plan = (Check(name, numbers[name], most, '') for name, most in trial.limits.items())
     course = np.vstack([record.t, 1e3 * tracking.error])[:, :: max(1, len(record.t) // _POINTS)]
     checks = (*of_plan, *of_task)

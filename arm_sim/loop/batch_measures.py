@@ -1,4 +1,4 @@
-"""The measures of many runs, summed up while they run: nothing grows with the time."""
+"""The measures of many arms, accumulated period by period: memory does not grow with time."""
 
 import numpy as np
 
@@ -7,67 +7,73 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.loop import Step
-from arm_sim.loop.measures import RECOVERED
+from arm_sim.loop.measures import KINDS, Samples, all_measures
 
-_ROWS, _SQUARES, _LARGEST, _LAST, _TURNS, _TURN, _JOINTS, _PEAK, _SHARE = range(9)
-_ENERGY, _CHATTER, _OUTSIDE = range(9, 12)
+_FACTS = 7  # columns that compiled code computes: the last fields of Samples, in their order
+_RMS, _MAX, _MEAN, _INTEGRAL, _SETTLED = range(len(KINDS))
 
 
 class BatchMeasures:
-    """An observer of a loop that has runs.measures.Measures' numbers of every arm.
-
-    Attributes:
-        sums: (N, 12) what has been summed up so far.
-    """
+    """An observer of a loop that has the measures of every arm."""
 
     def __init__(self, model: RobotModel, size: int, period: float, event: float | None = None):
-        """Measure `size` arms with tips and limits of `model`; see `measure` for the event [s]."""
-        self._model = BatchModel(model)
-        self._continuous = model.continuous
-        self._period, self._event = period, event
-        self._first = 0 if event is None else int(np.ceil(event / period - 1e-9))
-        self.sums = np.zeros((size, 12))
-        self.sums[:, _OUTSIDE] = -1.0
-        self._effort = np.zeros((size, model.nv))
-        self._alive = np.ones(size, dtype=bool)
+        """Measure `size` arms with tips and limits of `model`; `event`: see Samples [s]."""
+        self._model, self._continuous = BatchModel(model), model.continuous
+        self._period, self._event, self._end = period, event, 0.0
+        self._measures = all_measures()
+        self._kinds = np.array([KINDS.index(each.over) for each in self._measures])
+        count = len(self._measures)
+        self._totals, self._counts = np.zeros((size, count)), np.zeros((size, count))
+        self._facts, self._rows = np.zeros((size, _FACTS)), np.zeros((size, count))
+        self._effort = np.full((size, model.nv), np.nan)
+        self._alive, self._periods = np.ones(size, dtype=bool), np.zeros(size)
 
     def __call__(self, step: Step) -> None:
-        """Sum up a period."""
-        i, _, q, v, _, reference, _, effort, alive = step
-        self._alive = alive
-        reference_q = np.ascontiguousarray(reference.q)
+        """Accumulate a period."""
+        reference_q = np.ascontiguousarray(step.reference.q)
         same = (reference_q == reference_q[0]).all()
-        poses = self._model.poses(q)
+        poses = self._model.poses(step.q)
         reference_poses = self._model.poses(reference_q[:1] if same else reference_q)
-        _sum_up(
-            i, self._first, q, v, reference_q, poses, reference_poses, effort, alive,
-            self._model.effort_limit, self._continuous, self._effort, self.sums,
+        _facts_of(
+            step.q, step.v, reference_q, poses, reference_poses, step.effort,
+            self._model.effort_limit, self._continuous, self._effort, self._facts,
         )  # fmt: skip
+        self._effort[:] = step.effort
+        samples = Samples(
+            step.t, self._period, self._event, step.q, step.v, reference_q, step.effort,
+            *self._facts.T,
+        )  # fmt: skip
+        for column, measure in enumerate(self._measures):
+            self._rows[:, column] = measure.sample(samples)
+        self._alive, self._end = step.alive, step.t + self._period
+        self._periods += step.alive
+        rows = self._rows, self._kinds, step.alive, self._end, self._totals, self._counts
+        _accumulate(*rows)
 
     def results(self) -> dict[str, Array]:
-        """Return each field of Measures as an array (N,); nan where there are not two rows."""
-        s = self.sums.T
-        count = np.where(s[_ROWS] < 2, np.nan, s[_ROWS])
-        joints = self._effort.shape[1]
-        recovery = np.where(s[_OUTSIDE] < 0, 0.0, (s[_OUTSIDE] + 1) * self._period)
-        if self._event is None:
-            recovery[:] = np.nan
-        else:
-            recovery -= np.where(s[_OUTSIDE] < 0, 0.0, self._event)
-            recovery[s[_LAST] > RECOVERED] = np.nan
-        return {
-            'tracking_rms_mm': np.sqrt(s[_SQUARES] / count),
-            'tracking_max_mm': s[_LARGEST] + 0.0 * count,
-            'orientation_rms_rad': np.sqrt(s[_TURNS] / count),
-            'orientation_max_rad': s[_TURN] + 0.0 * count,
-            'joint_rms_rad': np.sqrt(s[_JOINTS] / (count * joints)),
-            'peak_torque_nm': s[_PEAK] + 0.0 * count,
-            'peak_torque_share': s[_SHARE] + 0.0 * count,
-            'energy_j': s[_ENERGY] * self._period + 0.0 * count,
-            'chatter_nm': np.sqrt(s[_CHATTER] / ((count - 1.0) * joints)),
-            'recovery_s': recovery + 0.0 * count,
-            'completed': self._alive & (s[_ROWS] >= 2),
+        """Return each measure as an array (N,), and `completed`; nan: less than two periods."""
+        short = self._periods < 2
+        found = {
+            measure.name: np.where(short, np.nan, self._result(column))
+            for column, measure in enumerate(self._measures)
         }
+        return found | {'completed': self._alive & ~short}
+
+    def _result(self, column: int) -> Array:
+        total, count = self._totals[:, column], np.maximum(self._counts[:, column], 1.0)
+        kind = self._kinds[column]
+        if kind == _RMS:
+            return np.sqrt(total / count)
+        if kind == _MEAN:
+            return total / count
+        if kind == _INTEGRAL:
+            return total * self._period
+        if kind == _MAX:
+            return total
+        if self._event is None:
+            return np.full(len(total), np.nan)
+        settled = np.where(total > 0.0, total - self._event, 0.0)
+        return np.where(total >= self._end, np.nan, settled)
 
 
 def _angle_between(one, other):
@@ -87,52 +93,52 @@ def _angle_between(one, other):
 _angle = inlined_njit(_angle_between)
 
 
-def _sum_up_rows(
-    i,
-    first,
-    q,
-    v,
-    reference_q,
-    poses,
-    reference_poses,
-    effort,
-    alive,
-    limit,
-    continuous,
-    last,
-    sums,
+def _facts_of_arms(
+    q, v, reference_q, poses, reference_poses, effort, limit, continuous, last, facts
 ):
     turns, tips = poses
-    shared = min(1, reference_poses[0].shape[0] - 1)
+    shared, n = min(1, reference_poses[0].shape[0] - 1), q.shape[1]
     for arm in range(q.shape[0]):
-        if not alive[arm]:
-            continue
-        row, square = sums[arm], 0.0
-        reference_turn = reference_poses[0][shared * arm]
+        row, square = facts[arm], 0.0
         reference_tip = reference_poses[1][shared * arm]
         for k in range(3):
             square += (tips[arm, k] - reference_tip[k]) ** 2
-        error = 1e3 * np.sqrt(square)
-        row[_ROWS] += 1.0
-        row[_SQUARES] += error * error
-        row[_LARGEST] = max(row[_LARGEST], error)
-        row[_LAST] = error
-        if error > RECOVERED and i >= first:
-            row[_OUTSIDE] = i
-        turn = _angle(turns[arm], reference_turn)
-        row[_TURNS] += turn * turn
-        row[_TURN] = max(row[_TURN], turn)
-        for j in range(q.shape[1]):
-            step, torque = reference_q[arm, j] - q[arm, j], effort[arm, j]
+        joints, peak, share, power, steps = 0.0, 0.0, 0.0, 0.0, 0.0
+        for j in range(n):
+            error, torque = reference_q[arm, j] - q[arm, j], effort[arm, j]
             if continuous[j]:
-                step = np.remainder(step + np.pi, 2.0 * np.pi) - np.pi
-            row[_JOINTS] += step * step
-            row[_PEAK] = max(row[_PEAK], abs(torque))
-            row[_SHARE] = max(row[_SHARE], abs(torque) / limit[j])
-            row[_ENERGY] += abs(torque * v[arm, j])
-            if i > 0:
-                row[_CHATTER] += (torque - last[arm, j]) ** 2
-            last[arm, j] = torque
+                error = np.remainder(error + np.pi, 2.0 * np.pi) - np.pi
+            joints += error * error
+            peak = max(peak, abs(torque))
+            share = max(share, abs(torque) / limit[j])
+            power += abs(torque * v[arm, j])
+            steps += (torque - last[arm, j]) ** 2
+        row[0] = 1e3 * np.sqrt(square)
+        row[1] = _angle(turns[arm], reference_poses[0][shared * arm])
+        row[2], row[3], row[4] = np.sqrt(joints / n), peak, share
+        row[5], row[6] = power, np.sqrt(steps / n)
 
 
-_sum_up = cached_njit(_sum_up_rows, nogil=True)
+_facts_of = cached_njit(_facts_of_arms, nogil=True)
+
+
+def _accumulate_rows(rows, kinds, alive, end, totals, counts):
+    for arm in range(rows.shape[0]):
+        if not alive[arm]:
+            continue
+        for column in range(rows.shape[1]):
+            x, kind = rows[arm, column], kinds[column]
+            if np.isnan(x):
+                continue
+            counts[arm, column] += 1.0
+            if kind == _MAX:
+                if counts[arm, column] == 1.0 or x > totals[arm, column]:
+                    totals[arm, column] = x
+            elif kind == _SETTLED:
+                if x != 0.0:
+                    totals[arm, column] = end
+            else:
+                totals[arm, column] += x * x if kind == _RMS else x
+
+
+_accumulate = cached_njit(_accumulate_rows, nogil=True)

@@ -1,24 +1,139 @@
-"""How well an arm followed, from the record of a run.
+"""Errors and measures of a run, of one arm or of many; every measure is declared once.
 
-The path error is how far the reference is from the ideal geometry; the tracking error is how far
-the arm is from the reference. The two are never mixed.
+The path error is the distance of the reference from the ideal geometry; the tracking error is the
+distance of the arm from the reference. The two are never mixed.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.record import Record
 
-# Fields of `Measures` that every report has as they are.
-_REPORTED = ('peak_torque_nm', 'peak_torque_share', 'energy_j', 'chatter_nm', 'recovery_s')
-
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
+
+
+class Samples(NamedTuple):
+    """What measures are computed from; axis 0 are the k samples of a run, or N arms at a time.
+
+    Attributes:
+        t: (k,) or () time [s].
+        period: of control [s].
+        event: time from which recovery is counted [s]; None: nothing to recover from.
+        q, v, q_reference, effort: (k, n) [rad | m], [rad/s | m/s], [rad | m], [N.m | N].
+        error_mm: (k,) distance of the tip from its reference [mm].
+        turn_rad: (k,) angle of the tool frame from its reference [rad].
+        joint_rms: (k,) RMS of the joint errors [rad | m].
+        torque: (k,) largest torque [N.m | N].
+        torque_share: (k,) largest share of an effort limit [1].
+        power: (k,) sum of |torque times velocity| [W].
+        torque_step: (k,) RMS change of the torques since the period before [N.m | N]; nan: none.
+    """
+
+    t: Any
+    period: float
+    event: float | None
+    q: Array
+    v: Array
+    q_reference: Array
+    effort: Array
+    error_mm: Array
+    turn_rad: Array
+    joint_rms: Array
+    torque: Array
+    torque_share: Array
+    power: Array
+    torque_step: Array
+
+
+class Measure(NamedTuple):
+    """One number of a run, in loops, batches, tables and files.
+
+    Attributes:
+        name: with its unit at the end.
+        heading: of its column in tables, with the unit; empty: in files only.
+        format: of its cells.
+        sample: returns the samples (k,) of a run; nan: none at that time.
+        over: how samples become one number: 'rms', 'max', 'mean', 'integral' over time, or
+            'settled': the time from the event until the samples stay zero; nan: never.
+    """
+
+    name: str
+    heading: str
+    format: str
+    sample: Callable[[Samples], Array]
+    over: str
+
+
+def _outside(s: Samples) -> Array:
+    """Return 1 where the tip is not back at its reference after the event."""
+    event = np.inf if s.event is None else s.event
+    outside: Array = (s.error_mm > RECOVERED) & (s.t >= event - 1e-9 * s.period)
+    return outside.astype(float)
+
+
+BUILT_IN = (
+    Measure('tracking_rms_mm', 'RMS [mm]', '.4g', lambda s: s.error_mm, 'rms'),
+    Measure('tracking_max_mm', 'max [mm]', '.4g', lambda s: s.error_mm, 'max'),
+    Measure('orientation_rms_rad', '', '.4g', lambda s: s.turn_rad, 'rms'),
+    Measure('orientation_max_rad', '', '.4g', lambda s: s.turn_rad, 'max'),
+    Measure('joint_rms_rad', '', '.4g', lambda s: s.joint_rms, 'rms'),
+    Measure('peak_torque_nm', 'peak [N.m]', '.4g', lambda s: s.torque, 'max'),
+    Measure('peak_torque_share', 'of limit', '.0%', lambda s: s.torque_share, 'max'),
+    Measure('energy_j', 'energy [J]', '.4g', lambda s: s.power, 'integral'),
+    Measure('chatter_nm', 'chatter [N.m]', '.3g', lambda s: s.torque_step, 'rms'),
+    Measure('recovery_s', 'recovery [s]', '.3g', _outside, 'settled'),
+)
+KINDS = ('rms', 'max', 'mean', 'integral', 'settled')
+# A report has these in more detail.
+_DETAILED = {*(each.name for each in BUILT_IN[:5]), 'completed'}
+
+
+@cache
+def all_measures() -> tuple[Measure, ...]:
+    """Return the built-in measures, and those of plugins in the group `arm_sim.measures`.
+
+    Raises:
+        ArmError: a plugin that is no Measure, cannot be imported, or has a name that is taken.
+    """
+    found = {each.name: each for each in BUILT_IN}
+    for entry in entry_points(group='arm_sim.measures'):
+        try:
+            measure = entry.load()
+        except Exception as error:  # a foreign module may raise anything
+            raise ArmError(f'measure {entry.name!r} cannot be imported: {error}') from error
+        if not isinstance(measure, Measure) or measure.over not in KINDS:
+            raise ArmError(
+                f'measure {entry.name!r} ({entry.value}) is no Measure with one of {KINDS}'
+            )
+        if measure.name in found:
+            raise ArmError(f'measure {measure.name!r} ({entry.value}) has the name of another one')
+        found[measure.name] = measure
+    return tuple(found.values())
+
+
+def measure_names() -> tuple[str, ...]:
+    """Return the names of all measures."""
+    return tuple(each.name for each in all_measures())
+
+
+class Measures(dict[str, Any]):
+    """The measures of a run by name, and `completed`: False where the loop was unstable.
+
+    Every measure is an attribute as well: `measures.tracking_rms_mm`.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 class Poses(NamedTuple):
@@ -45,35 +160,6 @@ class Tracking(NamedTuple):
     orientation_error: Array
     joint_error: Array
     effort_share: Array
-
-
-@dataclass(frozen=True)
-class Measures:
-    """How well one law did one task.
-
-    Attributes:
-        tracking_rms_mm, tracking_max_mm: distance of the tip from its reference.
-        orientation_rms_rad, orientation_max_rad: angle of the tool frame from its reference.
-        joint_rms_rad: over all joints [rad | m].
-        peak_torque_nm: of the joint with the largest.
-        peak_torque_share: of the joint nearest its effort limit.
-        energy_j: integral of |torque times velocity| over all joints.
-        chatter_nm: RMS change of torque from period to period, over all joints.
-        recovery_s: from the event until the tip stays within 1 mm; nan: never, or no event.
-        completed: False where the loop was unstable and left the finite numbers.
-    """
-
-    tracking_rms_mm: float
-    tracking_max_mm: float
-    orientation_rms_rad: float
-    orientation_max_rad: float
-    joint_rms_rad: float
-    peak_torque_nm: float
-    peak_torque_share: float
-    energy_j: float
-    chatter_nm: float
-    recovery_s: float
-    completed: bool
 
 
 def rotation_angle(rotation: Array) -> Array:
@@ -103,32 +189,40 @@ def track(model: RobotModel, record: Record, reference_tips: Poses | None = None
     )
 
 
+def samples_of(record: Record, tracking: Tracking, event: float | None = None) -> Samples:
+    """Return the samples of a record; see Samples."""
+    steps = np.full(len(record.t), np.nan)
+    steps[1:] = rms(np.diff(record.effort, axis=0), axis=-1)
+    return Samples(
+        record.t, float(record.t[1]), event, record.q, record.v, record.q_reference,
+        record.effort, 1e3 * tracking.error, tracking.orientation_error,
+        rms(tracking.joint_error, axis=-1), np.abs(record.effort).max(-1),
+        tracking.effort_share.max(-1), np.abs(record.effort * record.v).sum(-1), steps,
+    )  # fmt: skip
+
+
 def measure(record: Record, tracking: Tracking, event: float | None = None) -> Measures:
     """Measure a run; `event` [s] is where recovery is counted from."""
+    names = measure_names()
     if len(record.t) < 2:
-        return Measures(*(float('nan'),) * 10, completed=False)
-    error, turn = 1e3 * tracking.error, tracking.orientation_error
-    period = float(record.t[1])
-    return Measures(
-        tracking_rms_mm=float(rms(error, axis=None)),
-        tracking_max_mm=float(error.max()),
-        orientation_rms_rad=float(rms(turn, axis=None)),
-        orientation_max_rad=float(turn.max()),
-        joint_rms_rad=float(rms(tracking.joint_error, axis=None)),
-        peak_torque_nm=float(np.abs(record.effort).max()),
-        peak_torque_share=float(tracking.effort_share.max()),
-        energy_j=float(np.abs(record.effort * record.v).sum() * period),
-        chatter_nm=float(rms(np.diff(record.effort, axis=0), axis=None)),
-        recovery_s=_recovery(record.t, error, event),
-        completed=record.completed,
-    )
+        return Measures(dict.fromkeys(names, float('nan')), completed=False)
+    samples = samples_of(record, tracking, event)
+    found = {each.name: _total(each, samples) for each in all_measures()}
+    return Measures(found, completed=record.completed)
 
 
-def _recovery(t: Array, error: Array, event: float | None) -> float:
-    if event is None or error[-1] > RECOVERED:
-        return float('nan')
-    outside = np.flatnonzero((error > RECOVERED) & (t >= event))
-    return float(t[outside[-1] + 1] - event) if outside.size else 0.0
+def _total(measure: Measure, samples: Samples) -> float:
+    """Return one measure of a run."""
+    x = measure.sample(samples)
+    if measure.over == 'settled':
+        if samples.event is None or x[-1]:
+            return float('nan')
+        last = np.flatnonzero(x)
+        return float(samples.t[last[-1] + 1] - samples.event) if last.size else 0.0
+    x = x[~np.isnan(x)]
+    if measure.over == 'integral':
+        return float(x.sum() * samples.period)
+    return float({'rms': rms, 'max': np.max, 'mean': np.mean}[measure.over](x))
 
 
 def summarize(
@@ -152,7 +246,7 @@ def summarize(
         'peak_torque_joint': names[int(joint)],
         'peak_torque_at_s': float(record.t[sample]),
         'joint_peak_torque_nm': magnitude.max(axis=0).tolist(),
-        **{name: getattr(measures, name) for name in _REPORTED},
+        **{name: value for name, value in measures.items() if name not in _DETAILED},
         'saturated_samples': int((tracking.effort_share >= 1.0).any(axis=1).sum()),
         'checksum': record.checksum(),
     }

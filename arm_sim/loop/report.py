@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_sim.loop.measures import BUILT_IN, all_measures
 from arm_sim.output_folder import whole_file
 
 _MARKS = {True: '[green]held[/]  ', False: '[red]BROKEN[/]', None: '-     '}
@@ -64,6 +65,8 @@ def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
     if np.isfinite(report['recovery_s']):
         rows.append(('recovery [s]', '', f'{report["recovery_s"]:.3g}', ''))
+    own = [each for each in all_measures() if each not in BUILT_IN and each.heading]
+    rows += [(each.heading, '', format(report[each.name], each.format), '') for each in own]
     return rows
 
 

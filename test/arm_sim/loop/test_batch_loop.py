@@ -1,7 +1,7 @@
 """Many arms in one loop: each is the one-arm loop's, whatever runs beside it."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 
 import mujoco.rollout
@@ -92,7 +92,7 @@ def test_one_arm_of_a_batch_is_the_one_arm_loop(law, engine):
         assert_allclose(
             effort[:, arm] / scale, record.effort / scale, rtol=0, atol=1e3 * tolerance
         )
-        expected = asdict(measure(record, track(ROBOT.model, record)))
+        expected = measure(record, track(ROBOT.model, record))
         for name, value in expected.items():
             assert_allclose(measures[name][arm], value, rtol=1e-6, err_msg=name)
 

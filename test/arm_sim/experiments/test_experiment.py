@@ -1,0 +1,124 @@
+"""One experiment: gains, motion and drives of the robot's files, alike in every command."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from arm_controllers.discrete_motion import DiscreteMotion
+from arm_controllers.known_friction import FrictionOfReference
+from arm_dynamics.checks import ArmError
+from arm_dynamics.compiled import BatchModel
+from arm_dynamics.model_error import ModelError
+from arm_sim.commands import learn
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.ranges import Ranges
+from arm_sim.experiments.runs import record_of, run
+from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.tuning.candidates import Drawn, try_gains
+
+EXACT = Ranges(mass=0.0, friction=0.0, delay=0, position_noise=0.0, velocity_noise=0.0, effort=1.0)
+CONTROLLER = 'computed_torque_controller: {ros__parameters: {%s}}'
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Return a function that writes what a file says to the controller, and returns the file."""
+
+    def write(text):
+        file = tmp_path / 'mine.yaml'
+        file.write_text(CONTROLLER % text)
+        return str(file)
+
+    return write
+
+
+def of_files(config='', **others):
+    return Experiment.of_files(
+        'planar_3r', 'sinusoid', 'computed_torque', config=config, ranges=EXACT, **others
+    )
+
+
+def test_a_tuning_follows_the_samples_where_the_robots_file_says_so(told):
+    errors = []
+    for config in ('', told('reference_motion: discrete')):
+        experiment = of_files(config)
+        gains = experiment.load().law_parameters
+        errors.append(try_gains(experiment, (Drawn(0, 1),), [gains])[0, 0, 0])
+    assert errors[1] < 1e-3 * errors[0]
+
+
+def test_a_tuning_answers_friction_as_the_robots_file_says(told):
+    law = of_files(told('friction_velocity: reference')).load().law()
+    assert isinstance(law, FrictionOfReference)
+    batch = of_files(told('friction_velocity: reference')).load()
+    assert isinstance(batch.batch_law(BatchModel(batch.robot.model)), FrictionOfReference)
+
+
+def test_learning_by_repetition_uses_the_motion_of_the_robots_file(told, monkeypatch):
+    seen = []
+    monkeypatch.setattr(learn, 'repeated', lambda task, law, *others: seen.append(law) or ())
+    experiment = of_files(told('reference_motion: discrete'))
+    monkeypatch.setattr(learn.Experiment, 'of_files', lambda *names, **others: experiment)
+    learn.Course(
+        'planar_3r', 'sinusoid', 'computed_torque', '{}', 1, 0.0, SensorParameters()
+    ).errors()
+    assert isinstance(seen[0], DiscreteMotion)
+
+
+def test_a_word_of_the_experiment_is_stronger_than_the_file(told):
+    file = told('reference_motion: discrete')
+    law = of_files(file, reference_motion='continuous').load().law()
+    assert not isinstance(law, DiscreteMotion)
+
+
+def test_a_designed_law_knows_nothing_of_the_controllers_file(told):
+    experiment = replace(of_files(told('reference_motion: discrete')), natural_frequency=20.0)
+    assert not isinstance(experiment.load().law(), DiscreteMotion)
+
+
+def test_delays_of_the_file_and_of_the_experiment_add_up(tmp_path):
+    file = tmp_path / 'late.yaml'
+    file.write_text(
+        'simulator: {ros__parameters: {command_delay: 2, sensors.position_noise: 1e-4}}'
+    )
+    late = of_files(str(file), drives=DriveParameters(command_delay=1))
+    parameters = late.load().plant_parameters()
+    assert parameters.command_delay == 3
+    assert parameters.position_noise == 1e-4
+
+
+def test_a_servo_and_its_drives_have_one_set_of_gains():
+    own = Experiment('planar_3r', 'sinusoid', 'servo', natural_frequency=33.0).load()
+    law, plant = own.law_parameters, own.plant_parameters()
+    assert (law.servo_kp, law.servo_kd) == (plant.servo_kp, plant.servo_kd)
+
+
+def test_a_result_prints_its_table(capsys):
+    result = run(Experiment('planar_3r', 'step', 'computed_torque'))
+    result.print()
+    assert 'tracking error [mm]' in capsys.readouterr().out
+    assert result.measures.completed
+    assert result.record.checksum() == record_of(result.experiment).checksum()
+
+
+def test_an_error_of_the_arm_is_not_known_to_the_law():
+    exact = run(Experiment('planar_3r', 'sinusoid', 'computed_torque'))
+    heavy = run(replace(exact.experiment, error=ModelError(mass_scale=(1.3,))))
+    assert heavy.measures.tracking_rms_mm > 5.0 * exact.measures.tracking_rms_mm
+
+
+def test_what_a_batch_cannot_run_is_refused():
+    voltage = Experiment.of_files('five_joint_arm', 'pose_hold', 'pose_p')
+    with pytest.raises(ArmError, match="law 'pose_p' commands voltages"):
+        try_gains(voltage, (Drawn(0, 1),), [None])
+
+
+def test_a_loop_repeats_its_noise_by_its_seed():
+    noisy = SensorParameters(position_noise=1e-4, sensor_seed=3)
+    own = Experiment('planar_3r', 'step', 'pd', sensors=noisy).load()
+    plant, law = own.plants()[0], own.law()
+    runs = [own.task.run(law, plant, seed=seed).q for seed in (None, 3, 4)]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert not np.array_equal(runs[0], runs[2])
