@@ -28,6 +28,7 @@ class PluginRegistry:
         group: name of the group of entry points.
         needs: attributes that each plugin must have.
         base: class of which each plugin must be a subclass.
+        suffix: what a class of the folder has behind its module's name: 'Plant'.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class PluginRegistry:
     group: str
     needs: tuple[str, ...] = ()
     base: type | None = None
+    suffix: str = ''
 
     @cached_property
     def _modules(self) -> frozenset[str]:
@@ -74,11 +76,11 @@ class PluginRegistry:
 
     def _from_folder(self, name: str) -> tuple[Any, str]:
         module = import_module(f'{self.folder}.{name}')
-        wanted = name.replace('_', '')
+        wanted = (name + self.suffix).replace('_', '').lower()
         for attribute, value in vars(module).items():
             if attribute.replace('_', '').lower() == wanted:
                 return value, f'{self.kind} {name!r} ({module.__file__})'
-        expected = name.title().replace('_', '')
+        expected = name.title().replace('_', '') + self.suffix
         raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class {expected!r}')
 
     def _from_entry_point(self, name: str) -> tuple[Any, str]:

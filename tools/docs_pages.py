@@ -32,7 +32,7 @@ from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # n
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
 from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
 from arm_sim.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
-from arm_sim.simulation.plant import ENGINES, PlantParameters, plant_class  # noqa: E402
+from arm_sim.simulation.plant import PlantParameters, engine_names, plant_class  # noqa: E402
 from arm_sim.tasks import task_class, task_names  # noqa: E402
 from arm_sim.view.ros.view_node import ViewParameters  # noqa: E402
 from arm_sim.view.ros.viewer_node import ViewerParameters  # noqa: E402
@@ -72,12 +72,12 @@ def plant(name: str) -> str:
     """Return the page of a plant: the docstring of its module, and its own parameters."""
     title, run = PLANTS[name]
     module = f'arm_dynamics.published.{name}'
-    if name in ENGINES:
+    if name in engine_names():
         module = plant_class(name).__module__
     text = import_module(module).__doc__ or ''
     said = SECTIONS.sub(lambda found: f'## {found[1]}\n\n{found[2].upper()}', text)
     parts = [f'# {title}', said, '## Run it', f'    ./ws ros2 launch arm_sim {run}']
-    if name in ENGINES:
+    if name in engine_names():
         shared = {each.name for each in dataclasses.fields(PlantParameters)}
         own = parameter_fields(plant_class(name).Parameters)
         more = [field for field in own if field.name not in shared]
@@ -130,7 +130,7 @@ def interfaces() -> str:
 def plants() -> Iterator[ParameterField]:
     """Yield the parameters of all engines, each once."""
     seen = set()
-    for engine in ENGINES:
+    for engine in engine_names():
         for field in parameter_fields(plant_class(engine).Parameters):
             if field.name not in seen:
                 seen.add(field.name)

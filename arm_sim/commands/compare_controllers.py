@@ -35,7 +35,7 @@ from arm_sim.options import File, Folder, Names
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
 from arm_sim.progress import new_console, progress
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, rigid_body_engines
 from arm_sim.tasks import compared_tasks, task_names
 
 RUNNERS = {'loop': record_of, 'topics': run_over_topics}
@@ -102,12 +102,12 @@ def _run(options: Options, console: Console) -> None:
     of_effort = options.sweep in OF_EFFORT or friction != 'measured'
     possible = laws_with(options.reference_motion, of_effort)
     robots, laws = _names('--robots', options.robots), _names('--laws', options.laws, possible)
-    engines = _names('--engines', options.engines, RIGID_BODY_ENGINES)
+    engines = _names('--engines', options.engines, rigid_body_engines())
     tasks = _names('--tasks', options.tasks, compared_tasks())
     for task in tasks:
         one_of('--tasks', task, task_names())
     for engine in engines:
-        one_of('--engines', engine, RIGID_BODY_ENGINES)
+        one_of('--engines', engine, rigid_body_engines())
     for law in laws:
         compared_class(law)
         why = f'sweep {options.sweep}, ' if options.sweep else ''

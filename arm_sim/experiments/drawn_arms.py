@@ -16,6 +16,7 @@ from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.events import Event
 from arm_sim.loop.loop import Loop, Observer
 from arm_sim.loop.many_arms import ManyArms
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import Task
 
 
@@ -57,11 +58,12 @@ def measure_batch(
     """
     nothing = np.full((2, len(draws)), np.nan)
     task, plants = loaded.task, dict[str, Any]()  # one batch serves many laws
-    model = BatchModel(loaded.robot.model)
+    model, engine = BatchModel(loaded.robot.model), loaded.experiment.engine
     for name in laws:
         own = loaded.with_law(name)
         drives, interface = loaded.experiment.drives, own.law_class.command_interface
-        if not own.law_class.many_arms or drives.compensates or type(task).run is not Task.run:
+        alone = not own.law_class.many_arms or engine not in RIGID_BODY_ENGINES
+        if alone or drives.compensates or type(task).run is not Task.run:
             yield nothing
             continue
         if interface not in plants:

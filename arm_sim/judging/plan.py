@@ -26,7 +26,7 @@ from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
 from arm_sim.loop.measures import measure_names
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.plant import COMMAND_INTERFACE, RIGID_BODY_ENGINES
+from arm_sim.simulation.plant import COMMAND_INTERFACE, rigid_body_engines
 from arm_sim.tasks import Task, make_task, task_names
 
 ALL = 'all'
@@ -117,9 +117,9 @@ def _plan(file: str, said: Any) -> Plan:
     in_range('timeout', _number('timeout', timeout), 0.1, 1000.0)
     engines = given.get('engines', ['mujoco'])
     if not isinstance(engines, list) or not engines:
-        raise ArmError(f'engines is {engines!r}; it must be a list of {RIGID_BODY_ENGINES}')
+        raise ArmError(f'engines is {engines!r}; it must be a list of {rigid_body_engines()}')
     for engine in engines:
-        one_of('engine', engine, RIGID_BODY_ENGINES)
+        one_of('engine', engine, rigid_body_engines())
     if len(set(engines)) < len(engines):
         raise ArmError(f'engines is {engines}; each may stand there once')
     arm = Robot.load(robot, config)

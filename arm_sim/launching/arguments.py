@@ -18,7 +18,7 @@ from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError, unknown
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.simulation.plant import COMMAND_INTERFACE, ENGINES
+from arm_sim.simulation.plant import COMMAND_INTERFACE, engine_names
 
 # The values of the argument `controller`.
 CONTROLLERS = ['none', 'external', *law_names()]
@@ -115,7 +115,7 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         'engine': _Shared(
             '',
             "physics engine; empty: as in the robot's files, otherwise mujoco",
-            ['', *sorted(ENGINES)],
+            ['', *engine_names()],
         ),
         'contacts': _Shared('false', 'let the arm touch floor and table', _SWITCH),
         'table': _Shared('', 'table: center x, y, z and sizes along them [m]; empty: no table'),

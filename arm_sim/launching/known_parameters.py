@@ -23,7 +23,7 @@ from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters
 from arm_sim.ros.tip_servo_node import TipServoNodeParameters
-from arm_sim.simulation.plant import ENGINES, plant_class
+from arm_sim.simulation.plant import engine_classes, engine_names
 from arm_sim.tasks import task_class, task_classes
 from arm_sim.view.ros.view_node import ViewParameters
 from arm_sim.view.ros.viewer_node import ViewerParameters
@@ -32,7 +32,10 @@ from arm_sim.view.ros.viewer_node import ViewerParameters
 _EVERY_NODE = ('use_sim_time', 'start_type_description_service')
 
 _NODES: dict[str, tuple[type, ...]] = {
-    'simulator': (SimulatorParameters, *(plant_class(engine).Parameters for engine in ENGINES)),
+    'simulator': (
+        SimulatorParameters,
+        *(engine.Parameters for engine in engine_classes(engine_names()).values()),
+    ),
     'viewer': (ViewerParameters,),
     'view': (ViewParameters,),
     'inverse_kinematics': (InverseKinematicsParameters,),

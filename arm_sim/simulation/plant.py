@@ -1,8 +1,8 @@
 """The physics engines: what each offers the simulator, and the parameters that all share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.measurement import Measurement
-from arm_dynamics.checks import ArmError, Array, finite, one_of, per_joint
+from arm_dynamics.checks import ArmError, Array, finite, per_joint
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
+from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.drives import DriveParameters, Drives
 from arm_sim.simulation.sensors import SensorParameters, Sensors
 
@@ -231,19 +232,31 @@ def check_law(robot: str, law: str, told: Mapping[str, Any]) -> None:
         )
 
 
-# A new engine is a name here and a file: my_engine_plant.py with the class MyEnginePlant, imported
-# when asked for, since each brings libraries that the others do without.
-ENGINES = ('mujoco', 'analytical', 'motion_model')
+# An engine is a file of arm_sim/engines with a class MyEnginePlant, or an entry point. Its module
+# is imported when the engine is used: each needs libraries that the others do without.
+ENGINES = PluginRegistry(
+    'engine', 'arm_sim.engines', 'arm_sim.engines', base=Plant, suffix='Plant'
+)
+engine_names = ENGINES.names  # returns the names of all engines, sorted; imports none
+plant_class = ENGINES.load  # returns the class of an engine; ArmError: there is no such engine
 
-# The engines that have the whole dynamics: what one says, the other must say as well.
+# The engines with rigid-body dynamics of this package, which tests compare with each other.
 RIGID_BODY_ENGINES = ('mujoco', 'analytical')
 
 
-def plant_class(engine: str) -> type[Plant]:
-    """Return the plant class of an engine; a name that is not in ENGINES is refused."""
-    one_of('engine', engine, ENGINES)
-    module = import_module(f'arm_sim.engines.{engine}')
-    return getattr(module, f'{engine.title().replace("_", "")}Plant')
+def engine_classes(names: Iterable[str]) -> dict[str, type[Plant]]:
+    """Return the classes of engines by name, without those that cannot be imported."""
+    found = {}
+    for name in names:
+        with suppress(ArmError):
+            found[name] = plant_class(name)
+    return found
+
+
+def rigid_body_engines() -> tuple[str, ...]:
+    """Return the names of the engines that laws drive: all that take no goals themselves."""
+    others = engine_classes(x for x in engine_names() if x not in RIGID_BODY_ENGINES)
+    return RIGID_BODY_ENGINES + tuple(x for x, engine in others.items() if not engine.takes_goals)
 
 
 def check_inertia(model: RobotModel) -> None:
