@@ -60,7 +60,7 @@ def test_another_actuator_than_a_laws_own_is_refused():
     ('task', 'given', 'says'),
     [
         ('sinusoid', {'passes': '3'}, "passes is 3; with controller 'external' only 1 is allowed"),
-        ('sinusoid', {'model_error': '{payload: 1.0}'}, "controller 'external' is none"),
+        ('sinusoid', {'model_error': '{payload: 1.0}'}, "controller 'external' has none"),
     ],
 )
 def test_what_needs_a_known_law_is_refused(task, given, says):
