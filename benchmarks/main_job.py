@@ -10,7 +10,7 @@ Four phases, each with its wall-clock time and the CPU time of each process:
 The job runs in separate processes and with `composed:=true`. Each round also measures the bare
 loop, simulator and controller alone (`loop` and `composed` of benchmarks/lockstep.py), with which
 the rate while drawing is compared. Medians count. CPU time per cycle counts where others use the
-machine.
+machine. The CPU time of a process that ends within a phase counts in the phase `ending`.
 """
 
 import json

@@ -39,6 +39,7 @@ _OF_CONTROLLERS = {
     'results': 'control_msgs/action/FollowJointTrajectory_Result',
 }
 _DRAIN, _LOOK = 0.01, 0.5  # period of fetching messages, and of looking for new topics [s]
+_SELDOM = 0.05  # period of fetching where the owner passes the loop's messages [s]
 _LATE = 4.0  # longest wait at the end for commands that were lost [s]
 
 
@@ -104,7 +105,8 @@ class Recorder:
                 self._listen(f'{server}/{name}', kind)
         self._parameters = ParameterSnapshot(node, keep)
         self._look()
-        every = ((_DRAIN, self.drain), (_LOOK, self._look))
+        # The loop only waits for a recorder that receives the loop's messages itself.
+        every = ((_DRAIN if own_states else _SELDOM, self.drain), (_LOOK, self._look))
         self._timers = [node.create_timer(*each) for each in every]
 
     @property
