@@ -37,6 +37,7 @@ def run(folder, first=''):
     return done.stdout.strip(), done.stderr
 
 
+@pytest.mark.slow
 def test_code_is_kept_until_a_function_that_it_calls_changes_in_another_file(tmp_path):
     (tmp_path / 'twice.py').write_text(TWICE)
     (tmp_path / 'adds.py').write_text(ADDS.format(step=1))

@@ -57,6 +57,7 @@ def rms(record):
 
 
 @pytest.mark.parametrize(('engine', 'name', 'parameters'), CASES)
+@pytest.mark.slow
 def test_damped_arm_with_rotors_is_tracked_as_exactly_as_one_without(engine, name, parameters):
     plain, damped = arm(), arm(damping=5.0, armature=0.3)
     without = rms(follow(engine, name, parameters, plain, plain))
@@ -67,6 +68,7 @@ def test_damped_arm_with_rotors_is_tracked_as_exactly_as_one_without(engine, nam
 
 
 @pytest.mark.parametrize(('engine', 'name', 'parameters'), CASES)
+@pytest.mark.slow
 def test_dry_friction_that_the_law_knows_costs_little_of_what_it_costs_unknown(
     engine, name, parameters
 ):

@@ -216,6 +216,7 @@ def test_mixed_points_use_velocities_where_both_ends_of_a_segment_have_them():
 
 @pytest.mark.parametrize('horizon', [0.02, 0.05, 0.1, 0.5])
 @pytest.mark.parametrize('jitter', [0, 3])
+@pytest.mark.slow
 def test_stream_of_single_points_at_50_hz_never_drops_to_zero_velocity(horizon, jitter):
     arm = make()
     rng = np.random.default_rng(8)
@@ -448,6 +449,7 @@ def any_goals(draw):
 
 @settings(max_examples=1000, deadline=None, derandomize=True)
 @given(any_goals())
+@pytest.mark.slow
 def test_no_goal_whatever_its_numbers_crashes_the_follower_or_breaks_a_limit(wanted):
     arm = make(allow_partial_joints_goal=True)
     try:

@@ -45,6 +45,7 @@ def states(rng, arms, n):
 @pytest.mark.parametrize('arms', [(1,), (3,), (2, 2)])
 @pytest.mark.parametrize('robot', MODELS)
 @pytest.mark.parametrize(('name', 'settings'), [*((name, {}) for name in law_names()), *VARIANTS])
+@pytest.mark.slow
 def test_commands_of_many_arms_are_those_of_each(name, settings, robot, arms):
     model, cls = MODELS[robot], law_class(name)
     n, parameters = model.nv, cls.Parameters(**settings)

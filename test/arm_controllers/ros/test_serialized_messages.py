@@ -117,6 +117,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize('kind', MESSAGES)
+@pytest.mark.slow
 def test_uninitialised_memory_between_and_behind_the_fields_is_removed(kind):
     message = MESSAGES[kind]
     clean = as_rosbags_writes(serialized(message), kind)
@@ -344,6 +345,7 @@ def assert_read_as_ros_reads_it(read, typed, data):
         assert outcome(read.values, field) == expected
 
 
+@pytest.mark.slow
 def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused(hostile):
     rng = random.Random(9)
     originals = [

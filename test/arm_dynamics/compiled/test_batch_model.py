@@ -69,6 +69,7 @@ def test_leading_axes_are_kept_and_broadcast(models):
                     rtol=0, atol=5e-13)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_push_turns_joints_as_the_jacobian_says():
     model = model_of(ARM)
     rng = np.random.default_rng(5)

@@ -39,6 +39,7 @@ def test_dynamics_equal_pinocchio(arm):
         assert_allclose(compiled.mass_matrix(q), model.mass_matrix(q), atol=1e-13)
 
 
+@pytest.mark.slow
 def test_articulated_bodies_equal_the_factorised_mass_matrix(arm):
     model, compiled, rng = arm
     n = model.nv

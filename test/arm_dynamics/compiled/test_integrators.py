@@ -56,6 +56,7 @@ def run(model):
 
 
 @pytest.mark.parametrize('integrator', INTEGRATORS)
+@pytest.mark.slow
 def test_error_falls_with_the_order_of_the_integrator(run, integrator):
     exact = run('rk4', 4000)
     steps = np.array([40, 80, 160, 320]) if integrator == 'rk4' else np.array([100, 200, 400, 800])

@@ -47,6 +47,7 @@ def found_of(robot, plant, samples):
 
 
 @pytest.mark.parametrize('name', ['planar_3r', 'five_joint_arm', 'panda'])
+@pytest.mark.slow
 def test_the_torque_of_an_unseen_path_is_within_a_hundredth(name, request):
     robot = Robot.load(request.getfixturevalue('panda') if name == 'panda' else name)
     plant = STUDY.other_arm(robot.model, seed=5)
@@ -59,6 +60,7 @@ def test_the_torque_of_an_unseen_path_is_within_a_hundredth(name, request):
     assert_allclose(found.lag, 0.002, atol=0.0005)  # MuJoCo's step is semi-implicit
 
 
+@pytest.mark.slow
 def test_the_cube_is_drawn_fifty_times_better_and_as_with_the_exact_model():
     robot = Robot.load('ur5e')
     plant = STUDY.other_arm(robot.model, seed=2, coulomb=0.0)

@@ -90,6 +90,7 @@ def test_a_scale_that_nothing_tells_is_said_not_to_be_shown():
 
 
 @pytest.mark.parametrize('brushes', [0.0, 1.0])
+@pytest.mark.slow
 def test_the_constants_of_motors_thirty_percent_off_are_found(brushes, tmp_path, capsys):
     robot = Robot.load('five_joint_arm')
     names, given = robot.model.joint_names, (10.0, 10.0, 10.0, 1.0, 1.0)

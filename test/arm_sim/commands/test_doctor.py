@@ -29,6 +29,7 @@ def found(done):
     return {each['name']: each for each in json.loads(done.stdout)['checks']}
 
 
+@pytest.mark.slow
 def test_here_all_that_is_needed_is_there():
     done = examined('--json')
     told = json.loads(done.stdout)
@@ -43,6 +44,7 @@ def test_here_all_that_is_needed_is_there():
         assert '\n' not in each['told'] + each['advice'], each
 
 
+@pytest.mark.slow
 def test_a_broken_middleware_is_named_with_what_to_do():
     pytest.importorskip('rclpy')
     done = examined('--json', RMW_IMPLEMENTATION='rmw_nothing_cpp')

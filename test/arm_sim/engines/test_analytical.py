@@ -45,6 +45,7 @@ def swing(k, plant):
     return HOME + 0.3 * np.sin(0.002 * k * np.arange(1, 7))
 
 
+@pytest.mark.slow
 def test_servos_agree_with_mujoco_to_rounding(ur5e):
     position, velocity = follow(both(ur5e, **SERVO), swing, 2000)
     assert position < 1e-12

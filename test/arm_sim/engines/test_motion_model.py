@@ -155,6 +155,7 @@ def test_stiff_gains_get_substeps_and_the_motion_of_a_smaller_time_step(ur5e):
     np.testing.assert_allclose(plant.q, fine.q, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_task_space_model_brings_the_tip_to_the_references_pose(ur5e):
     plant = MotionModelPlant(ur5e, MotionModelParameters(motion_type='task_space'))
     plant.reset(Q)

@@ -80,6 +80,7 @@ def cluster(folder, workers=3):
             process.wait()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
     tmp_path, monkeypatch
 ):

@@ -3,6 +3,7 @@
 import json
 import sys
 
+import pytest
 from experiment_parts import measures_of
 from numpy.testing import assert_allclose, assert_array_equal
 from optional import optional
@@ -16,6 +17,7 @@ from arm_sim.robot import Robot
 TOLD = '--robots planar_3r --tasks step --laws pd,computed_torque --samples 5 --workers 1'
 
 
+@pytest.mark.slow
 def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
     optional('pyarrow', 'pyarrow>=17')
     from pyarrow import dataset

@@ -248,6 +248,7 @@ def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, caps
     assert failed == 'the controller ended with exit code 3; the controller said last: no gains'
 
 
+@pytest.mark.slow
 def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge):
     code = re.search(r'```python\n(.*?)```', PAGE.read_text(), re.DOTALL)[1]
     controller = tmp_path / 'my_controller.py'

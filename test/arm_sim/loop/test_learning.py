@@ -142,6 +142,7 @@ def test_the_command_tells_the_passes_of_each_law_and_error(tmp_path, capsys):
     assert learn.main(['--passes', '0', '--output-dir', str(tmp_path)]) == 1
 
 
+@pytest.mark.slow
 def test_passes_over_topics_teach_what_they_teach_in_the_loop(tmp_path):
     code, printed, report = launch(
         tmp_path,
