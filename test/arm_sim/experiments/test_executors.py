@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from number_jobs import fail, slow_on_one, square
 from numpy.testing import assert_array_equal
 from optional import optional
 from patience import PATIENCE
@@ -30,26 +31,6 @@ from arm_sim.robot_trials.tried import try_robot
 from arm_sim.tuning.search import Effort, Margins, search
 
 CASE, LAWS = Experiment('planar_3r', 'step', 'pd'), ('pd', 'computed_torque')
-
-
-def square(number):
-    return np.array([float(number) ** 2, np.inf, np.nan, 0.1 * number])
-
-
-def slow_on_one(folder, number):
-    """Square; the first worker that takes a job never ends it."""
-    try:
-        (folder / 'taken').mkdir()
-    except FileExistsError:
-        return square(number)
-    (folder / 'pid').write_text(str(os.getpid()))
-    (folder / 'pid').rename(folder / 'victim')
-    time.sleep(600.0)
-    return square(number)
-
-
-def fail(number):
-    raise ArmError(f'job {number} cannot be done')
 
 
 @contextmanager
@@ -243,7 +224,7 @@ def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, ca
 
     monkeypatch.setattr(monte_carlo, '_run_together', interrupted)
     assert compare_controllers.main([*told.split(), '--output-dir', str(folder)]) == 130
-    assert '--resume goes on' in capsys.readouterr().err
+    assert '--resume continues the run' in capsys.readouterr().err
     assert (folder / 'monte_carlo.partial').exists()
     monkeypatch.setattr(monte_carlo, '_run_together', monkeyed)
     assert compare_controllers.main([*told.split(), '--output-dir', str(folder), '--resume']) == 0
