@@ -53,9 +53,10 @@ class Wall:
 
 def make(kind, own=None, **parameters):
     simulation = Simulation(MujocoPlant(MODEL, PlantParameters('torque')), MODEL, HOME)
-    clock = kind(simulation, Audience(), False, own, Wall(), **parameters)
+    audience, wall = Audience(), Wall()
+    clock = kind(simulation, audience, False, own, wall, **parameters)
     clock.show()
-    return clock, simulation, clock._audience, clock._wall
+    return clock, simulation, audience, wall
 
 
 def lockstep(own=None):
