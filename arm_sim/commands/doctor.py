@@ -1,4 +1,4 @@
-"""`ros2 run arm_sim doctor`: whether this machine has what is needed, and what to do if not."""
+"""`ros2 run arm_sim doctor`: check this machine, and advise on what is missing."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ _COLOURS = {State.GOOD: 'green', State.NOTE: 'yellow', State.ABSENT: 'dim', Stat
 
 
 def findings(checks: Sequence[Callable[[], list[Finding]]]) -> list[Finding]:
-    """Return what all checks found; one that fails is a finding."""
+    """Return the findings of all checks; a check that raises an exception is a finding too."""
     found = []
     for check in checks:
         try:
@@ -27,7 +27,7 @@ def findings(checks: Sequence[Callable[[], list[Finding]]]) -> list[Finding]:
 
 
 def show(found: Sequence[Finding]) -> None:
-    """Print findings as a table; as lines where what draws tables is missing too."""
+    """Print findings as a table, or as lines where rich is not installed."""
     try:
         from rich.box import SIMPLE
         from rich.console import Console
@@ -45,6 +45,7 @@ def show(found: Sequence[Finding]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 1 where something needed is missing."""
+    # argparse: tyro may be what is missing.
     parser = argparse.ArgumentParser('doctor', description=__doc__)
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)

@@ -1,4 +1,4 @@
-"""What `doctor` looks at of a machine: network, shared memory, clock, cores, folders, OpenGL."""
+"""Checks of `doctor`: network, shared memory, clock, cores, folders, OpenGL."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class State(StrEnum):
-    """How a check ended; only BROKEN is something without which nothing runs."""
+    """Result of a check; nothing runs while one is BROKEN."""
 
     GOOD = 'ok'
     NOTE = 'note'
@@ -18,7 +18,7 @@ class State(StrEnum):
 
 
 class Finding(NamedTuple):
-    """What a check found, in a few words each."""
+    """Result of a check: what was found, and what to do."""
 
     name: str
     state: State
@@ -26,12 +26,12 @@ class Finding(NamedTuple):
     advice: str = ''
 
 
-_SHARED = 32  # that Fast DDS may want of shared memory [MB]
-_ROOM = 200  # for compiled code [MB]
+_SHARED = 32  # shared memory that Fast DDS may need [MB]
+_ROOM = 200  # disk space that compiled code needs [MB]
 
 
 def network() -> list[Finding]:
-    """Who may hear the nodes."""
+    """Check which machines of the network discover the nodes."""
     domain = os.environ.get('ROS_DOMAIN_ID', '0') or '0'
     reach = os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
     told = f'domain {domain}, discovery {reach}'
@@ -48,7 +48,7 @@ def network() -> list[Finding]:
 
 
 def shared_memory(folder: Path = Path('/dev/shm')) -> list[Finding]:
-    """Shared memory, over which messages go between processes of one machine."""
+    """Check shared memory, the transport between processes of one machine."""
     if not os.access(folder, os.W_OK):
         advice = 'slower without it: give the container --ipc=host or --shm-size=256m'
         return [Finding('shared memory', State.NOTE, f'{folder} cannot be written', advice)]
@@ -61,7 +61,7 @@ def shared_memory(folder: Path = Path('/dev/shm')) -> list[Finding]:
 
 
 def clock() -> list[Finding]:
-    """How late this machine wakes up who sleeps: real time at 500 Hz has 2 ms."""
+    """Check how late a sleeping process wakes up; a period at 500 Hz has 2 ms."""
     late = []
     for _ in range(50):
         begin = time.monotonic()
@@ -77,7 +77,7 @@ def clock() -> list[Finding]:
 
 
 def cores() -> list[Finding]:
-    """The cores of this process, how busy they are, and memory."""
+    """Check the number of cores of this process, and their load."""
     count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     told = f'{count} cores, load {load:.1f}'
     if count < 2:
@@ -90,7 +90,7 @@ def cores() -> list[Finding]:
 
 
 def folders() -> list[Finding]:
-    """Where compiled code and logs are kept."""
+    """Check the folders of compiled code and logs."""
     cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'arm_sim'
     home = Path(os.environ.get('ROS_HOME') or Path.home() / '.ros')
     logs = Path(os.environ.get('ROS_LOG_DIR') or home / 'log')
@@ -114,7 +114,7 @@ def folders() -> list[Finding]:
 
 
 def graphics() -> list[Finding]:
-    """OpenGL with a window, for the viewer, and without, for films."""
+    """Check OpenGL in a window (the viewer) and without one (films)."""
     from arm_sim.view.offscreen import BACKENDS, HELP, why_not
 
     display = os.environ.get('WAYLAND_DISPLAY') or os.environ.get('DISPLAY')

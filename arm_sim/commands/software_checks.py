@@ -1,6 +1,6 @@
-"""What `doctor` looks at of software: Python, packages, ROS 2, what is optional.
+"""Checks of `doctor`: Python, Python packages, ROS 2, optional packages.
 
-What may be broken itself is loaded in a process of its own, or where it is looked at.
+A package that may be broken is imported in another process, or only by its own check.
 """
 
 import os
@@ -16,8 +16,8 @@ from arm_sim.versions import versions
 
 _PYTHON = (3, 12)
 _MODULES = {'EAIK': 'eaik', 'pillow': 'PIL', 'pin': 'pinocchio', 'pyyaml': 'yaml'}
-_LONGEST = 120.0  # that a process started here may take [s]
-# Of what the extras in setup.py bring.
+_LONGEST = 120.0  # timeout of a process that a check starts [s]
+# What the extras of setup.py are for.
 _FOR = {
     'dask': '--scheduler',
     'parquet': '--parquet',
@@ -25,13 +25,13 @@ _FOR = {
     'film': 'render to MP4',
     'view': 'view:=true',
 }
-# The packages of ROS 2 without which something is not there, and what that is.
+# Optional packages of ROS 2, and what needs them.
 _ROS_OPTIONAL = {'tf2_msgs': '/tf', 'rviz2': 'rviz:=true', 'rqt_plot': 'plot:=true'}
 _ROS = ('rclpy', 'control_msgs', 'arm_interfaces')
 
 
 def python() -> list[Finding]:
-    """Python's version."""
+    """Check the version of Python."""
     there, wanted = platform.python_version(), '.'.join(map(str, _PYTHON))
     if sys.version_info[:2] >= _PYTHON:
         return [Finding('Python', State.GOOD, there)]
@@ -39,7 +39,7 @@ def python() -> list[Finding]:
 
 
 def package() -> list[Finding]:
-    """This package and its source."""
+    """Check that this package is installed; report its version and commit."""
     told = versions()
     source = f', source {told["git"][:12]}' if told['git'] else ''
     if told['arm_sim']:
@@ -48,7 +48,7 @@ def package() -> list[Finding]:
 
 
 def packages(requirements: Path | None = None) -> list[Finding]:
-    """The Python packages that requirements.txt names: their versions, and whether they load."""
+    """Check versions and imports of the Python packages in requirements.txt."""
     file = requirements or Path(__file__).resolve().parents[2] / 'requirements.txt'
     if not file.is_file():
         return [Finding('Python packages', State.NOTE, 'installed without requirements.txt')]
@@ -69,7 +69,7 @@ def packages(requirements: Path | None = None) -> list[Finding]:
 
 
 def _misfit(wanted: Any) -> str:
-    """Return how what is installed differs from a requirement; '' where it does not."""
+    """Return how the installed package differs from a requirement; '': no difference."""
     try:
         there = version(wanted.name)
     except PackageNotFoundError:
@@ -78,7 +78,7 @@ def _misfit(wanted: Any) -> str:
 
 
 def ros() -> list[Finding]:
-    """ROS 2: its distribution, message packages and middleware."""
+    """Check the distribution of ROS 2, its message packages and its middleware."""
     distro = os.environ.get('ROS_DISTRO', '')
     if not distro:
         advice = './ws COMMAND, or source /opt/ros/jazzy/setup.bash'
@@ -99,7 +99,7 @@ def ros() -> list[Finding]:
 
 
 def _middleware() -> Finding:
-    """The middleware, loaded by a process of its own: one that is broken ends it."""
+    """Check the middleware in another process, which a broken middleware may crash."""
     asked = os.environ.get('RMW_IMPLEMENTATION', '')
     code = 'import rclpy, rclpy.utilities as u; rclpy.init(); rclpy.create_node("doctor"); '
     code += 'print(u.get_rmw_implementation_identifier())'
@@ -116,7 +116,7 @@ def _middleware() -> Finding:
 
 
 def optional() -> list[Finding]:
-    """What else is installed, and what it is for."""
+    """Report which optional packages are installed, and what needs the others."""
     from packaging.requirements import Requirement
 
     from arm_sim.view.film_files import ffmpeg
@@ -148,7 +148,7 @@ def _optional(name: str, lacks: str, advice: str) -> Finding:
 
 
 def _python(code: str) -> str:
-    """Run code in a Python of its own; return its last line of complaint, '' for none."""
+    """Run code in another Python process; return the last line of its error, '': none."""
     done = _run(code)
     return _last(done) if done.returncode else ''
 
