@@ -324,7 +324,7 @@ class JointStateReader:
             within = all((np.abs(values) < LARGEST).all() for values in found.values())
             if alike and within and (rest >= 0).all() and (rest < _SECOND).all():
                 return seconds * _SECOND + rest, found
-        times, rows_of = [], {name: [] for name in self._fields}
+        times, rows_of = [], {name: list[Array]() for name in self._fields}
         for each in raw:
             self.open(each)
             times.append(self.time_ns)

@@ -222,7 +222,8 @@ def _total(measure: Measure, samples: Samples) -> float:
     x = x[~np.isnan(x)]
     if measure.over == 'integral':
         return float(x.sum() * samples.period)
-    return float({'rms': rms, 'max': np.max, 'mean': np.mean}[measure.over](x))
+    totals: dict[str, Callable[[Array], Any]] = {'rms': rms, 'max': np.max, 'mean': np.mean}
+    return float(totals[measure.over](x))
 
 
 def summarize(

@@ -198,7 +198,7 @@ class TaskNode(Node):
 
     def _print_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:
         """Return a function of the stamp [ns] that prints the progress."""
-        lines = [(0, 'the arm moves to the start')] if start_ns else []
+        lines = [(0.0, 'the arm moves to the start')] if start_ns else []
         for share in (i / _PROGRESS_LINES for i in range(_PROGRESS_LINES + 1)):
             lines.append((start_ns + share * (end_ns - start_ns), task.progress(share)))
 

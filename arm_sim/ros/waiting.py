@@ -50,7 +50,8 @@ class Waiting:
             ArmError: there is no answer within the timeout.
         """
         self.wait_until(client.service_is_ready, f'service {client.srv_name}', of)
-        what, sent, begin = f'answer from {client.srv_name}', [], time.monotonic()
+        what, begin = f'answer from {client.srv_name}', time.monotonic()
+        sent: list[Any] = []
 
         def answered() -> bool:
             return any(each.done() for each in sent)
