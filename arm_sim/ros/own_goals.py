@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
@@ -60,7 +61,7 @@ class OwnGoals:
         self._command[1] = after.q, after.v, after.a
         self._goals.after_cycle(time_ns, q, v)
         if self._report.is_due(time_ns):
-            plant = self._simulation.plant
+            plant: Any = self._simulation.plant  # of an engine that takes goals
             feedback = {'accelerations': plant.acceleration(), 'effort': plant.effort}
             output = {'positions': reference.q}
             self._report.publish(time_ns, self._follower, q, v, output, **feedback)

@@ -33,7 +33,7 @@ def answer_timed(
         raise ArmError(
             f'the path has {len(poses)} poses; allowed with a timing: {MOST_TIMED_POSES}'
         )
-    bounds = {
+    bounds: dict[str, Any] = {
         'velocity_limit': request.velocity_limits or None,
         'acceleration_limit': request.acceleration_limits or None,
         'effort_limit': request.effort_limits or None,
