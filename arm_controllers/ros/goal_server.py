@@ -14,7 +14,14 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Array, Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
 from arm_controllers.ros.log import Log, shortened
-from arm_controllers.ros.messages import goal_from_action, goal_from_bytes, set_numbers, set_stamp
+from arm_controllers.ros.messages import (
+    MOST_POINTS,
+    MOST_POINTS_AT_LEISURE,
+    goal_from_action,
+    goal_from_bytes,
+    set_numbers,
+    set_stamp,
+)
 from arm_dynamics.checks import ArmError
 
 # Goals of more points or bytes are converted and checked in slices in real time.
@@ -60,6 +67,7 @@ class GoalServer:
         self._node, self._log = node, Log(node)
         self.follower = follower
         self._period_ns, self._realtime = period_ns, realtime
+        self._most = MOST_POINTS if realtime else MOST_POINTS_AT_LEISURE
         self._feedback_every_ns, self._next_feedback_ns = round(1e9 / feedback_rate), 0
         self._feedback_sent = -math.inf
         self._inbox: deque[tuple[object, bytes]] = deque()
@@ -160,7 +168,7 @@ class GoalServer:
             if self._realtime and _is_long(goal):
                 self._check = identifier, self._accept(goal, identifier)
             else:
-                self.follower.set_goal(_made(goal, identifier), self._time_ns)
+                self.follower.set_goal(_made(goal, identifier, self._most), self._time_ns)
                 self._endpoints.tell(goal, identifier, self._time_ns)
         except ArmError as error:
             self._refuse(identifier, error)
@@ -260,11 +268,13 @@ def _fill(
         set_stamp(part.time_from_start, t_ns)
 
 
-def _made(goal: bytes | Goal, identifier: object) -> Goal:
+def _made(goal: bytes | Goal, identifier: object, most: int) -> Goal:
     """Return a goal, converted from its serialised message where necessary."""
     if not isinstance(goal, bytes):
         return goal
-    return goal_from_bytes(goal) if identifier is None else goal_from_action(goal, identifier)
+    if identifier is None:
+        return goal_from_bytes(goal, most)
+    return goal_from_action(goal, identifier, most)
 
 
 def _is_long(goal: bytes | Goal) -> bool:

@@ -17,9 +17,12 @@ from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
 from arm_controllers.ros.serialized_messages import Cursor, is_native, no_message
 from arm_dynamics.checks import ArmError, Array
 
-# Points of a trajectory. ROS's conversion of this number takes 50 ms.
+# Points of a trajectory in real time. ROS's conversion of this number takes 50 ms.
 MOST_POINTS = 5000
-_MOST_BYTES, _POINT_BYTES = 4_000_000, 24  # of a message at most, of a point at least
+# Points where nothing waits: in lock-step, and of recordings.
+MOST_POINTS_AT_LEISURE = 250_000
+_MOST_BYTES = 300 * MOST_POINTS_AT_LEISURE  # of a message
+_POINT_BYTES = 24  # of a point at least
 _POINT_FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 
 
@@ -44,23 +47,23 @@ def set_numbers(message: Any, **fields: Array) -> None:
         setattr(message, name, values.tolist())
 
 
-def goal_from_bytes(raw: bytes) -> Goal:
-    """Return a serialised JointTrajectory as a goal.
+def goal_from_bytes(raw: bytes, most: int = MOST_POINTS) -> Goal:
+    """Return a serialised JointTrajectory of at most `most` points as a goal.
 
     Raises:
         ArmError: these bytes are no JointTrajectory; else as `goal_from_message`.
     """
-    _refuse_long(raw)
-    return goal_from_message(deserialized(raw, JointTrajectory))
+    _refuse_long(raw, most)
+    return goal_from_message(deserialized(raw, JointTrajectory), most)
 
 
-def goal_from_action(raw: bytes, identifier: object) -> Goal:
-    """Return a serialised action goal, with its tolerances, as a goal.
+def goal_from_action(raw: bytes, identifier: object, most: int = MOST_POINTS) -> Goal:
+    """Return a serialised action goal of at most `most` points, with its tolerances, as a goal.
 
     Raises:
         ArmError: as `goal_from_bytes`.
     """
-    _refuse_long(raw)
+    _refuse_long(raw, most)
     request = deserialized(raw, FollowJointTrajectory.Goal)
 
     def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
@@ -69,7 +72,7 @@ def goal_from_action(raw: bytes, identifier: object) -> Goal:
         )
 
     return replace(
-        goal_from_message(request.trajectory),
+        goal_from_message(request.trajectory, most),
         identifier=identifier,
         path_tolerance=tolerances(request.path_tolerance),
         goal_tolerance=tolerances(request.goal_tolerance),
@@ -81,7 +84,7 @@ def deserialized(raw: bytes, kind: Any) -> Any:
     """Return a message by ROS's own conversion.
 
     Raises:
-        ArmError: the bytes are no such message, or more than 4 MB.
+        ArmError: the bytes are no such message, or more than 75 MB.
     """
     if len(raw) > _MOST_BYTES:
         raise ArmError(f'a {kind.__name__} has {len(raw)} bytes; allowed: {_MOST_BYTES}')
@@ -91,7 +94,7 @@ def deserialized(raw: bytes, kind: Any) -> Any:
         raise no_message(raw, kind.__name__) from None
 
 
-def _refuse_long(raw: bytes) -> None:
+def _refuse_long(raw: bytes, most: int) -> None:
     """Refuse a serialised trajectory of too many points before it is converted.
 
     The conversion takes 10 us per point, during which no other thread of the process runs.
@@ -106,13 +109,13 @@ def _refuse_long(raw: bytes) -> None:
         points = cursor.length()
     except ArmError:  # cut off: the conversion refuses it
         return
-    if MOST_POINTS < points <= len(raw) / _POINT_BYTES:
-        _refuse_points(points)
+    if most < points <= len(raw) / _POINT_BYTES:
+        _refuse_points(points, most)
 
 
-def _refuse_points(points: int) -> None:
+def _refuse_points(points: int, most: int) -> None:
     raise GoalError(
-        f'a trajectory has {points} points; allowed: {MOST_POINTS}. Send fewer points, which are '
+        f'a trajectory has {points} points; allowed: {most}. Send fewer points, which are '
         'joined by polynomials, or several goals with later start times'
     )
 
@@ -136,16 +139,15 @@ def _check_positions(
     raise GoalError(text, point=point)
 
 
-def goal_from_message(message: JointTrajectory) -> Goal:
-    """Return a JointTrajectory as a goal.
+def goal_from_message(message: JointTrajectory, most: int = MOST_POINTS) -> Goal:
+    """Return a JointTrajectory of at most `most` points as a goal.
 
     Raises:
-        ArmError: a point's field has neither no value nor one for every joint, or there are more
-            than MOST_POINTS points.
+        ArmError: a point's field has neither no value nor one for every joint, or too many points.
     """
     points = message.points
-    if len(points) > MOST_POINTS:
-        _refuse_points(len(points))
+    if len(points) > most:
+        _refuse_points(len(points), most)
     m, n = len(points), len(message.joint_names)
 
     def column(field: str) -> tuple[Array | None, NDArray[np.bool_]]:

@@ -64,7 +64,7 @@ def test_drives_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(tmp_path, 
         command_jitter=1,
         effort_rate_limit=(300.0,),
     )
-    robot, driven = case.load(), replace(case, drives=told)
+    robot, driven = case.load().robot, replace(case, drives=told)
     task = make_task('sinusoid', robot)
     goal = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
     own = LoadedExperiment(driven, robot)

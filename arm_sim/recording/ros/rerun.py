@@ -15,7 +15,7 @@ from tyro.conf import Positional
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
-from arm_controllers.ros.messages import goal_from_action
+from arm_controllers.ros.messages import MOST_POINTS_AT_LEISURE, goal_from_action
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
@@ -143,7 +143,9 @@ class _Controller:
             self._state = self._law.start(measured, reference)
         command, self._state = self._law(self._state, measured, reference, self._dt)
         while self._goals and self._goals[0][0] <= now:
-            follower.set_goal(goal_from_action(self._goals.pop(0)[1], None), now)
+            follower.set_goal(
+                goal_from_action(self._goals.pop(0)[1], None, MOST_POINTS_AT_LEISURE), now
+            )
         follower.results.clear()
         return command
 
