@@ -51,20 +51,20 @@ class Work:
             yield from completed(self.executor, function, jobs)
             return
         done = set()
-        with self._opened(json.dumps(plain(run), sort_keys=True)) as file:
-            for number, answer in _read(file):
-                if number not in done and number < len(jobs):
-                    done.add(number)
-                    yield number, answer
-            left = [number for number in range(len(jobs)) if number not in done]
-            for k, answer in completed(self.executor, function, (jobs[k] for k in left)):
-                try:
+        try:
+            with self._opened(json.dumps(plain(run), sort_keys=True)) as file:
+                for number, answer in _read(file):
+                    if number not in done and number < len(jobs):
+                        done.add(number)
+                        yield number, answer
+                left = [number for number in range(len(jobs)) if number not in done]
+                for k, answer in completed(self.executor, function, (jobs[k] for k in left)):
                     np.save(file, np.array(left[k]))
                     np.save(file, answer)
                     file.flush()
-                except OSError as error:
-                    raise self._unusable(error) from None
-                yield left[k], answer
+                    yield left[k], answer
+        except OSError as error:  # also of the close, which writes what the disk had no room for
+            raise self._unusable(error) from None
         self.file.unlink()
 
     def _opened(self, run: str) -> IO[bytes]:

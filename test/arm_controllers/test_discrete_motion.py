@@ -112,7 +112,7 @@ def test_where_the_reference_jumps_its_own_derivatives_count(jump, velocity):
 
 def test_many_arms_follow_as_each_would_alone():
     case = Experiment('planar_3r', 'sinusoid', 'computed_torque', reference_motion='discrete')
-    robot = case.load()
+    robot = case.load().robot
     cls = law_class('computed_torque')
     many, alone = (
         RunningLaw(DiscreteMotion(cls(model, cls.Parameters())))

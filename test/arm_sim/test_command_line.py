@@ -181,5 +181,5 @@ def test_a_frequency_sweep_refuses_an_error_of_one_run_and_says_who_sweeps_it(na
     pytest.importorskip('launch')
     launch = runpy.run_path(str(ROOT / 'launch' / 'sinusoid.launch.py'))
     given = {'sweep': 'loop', 'plant_error': '{}', 'model_error': '{}'}
-    with pytest.raises(ArmError, match=rf'^{name} is for one run.*model_mismatch\.launch\.py'):
+    with pytest.raises(ArmError, match=rf'^{name} holds for one run.*model_mismatch\.launch\.py'):
         launch['sinusoid'](given | {name: '{payload: 1.0}'})

@@ -21,7 +21,7 @@ from arm_sim.view.ros.viewer_node import ViewerNode
 MAKERS = {
     'simulator': SimulatorNode,
     'viewer': partial(ViewerNode, lambda scene: None),  # without a window
-    'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', close=lambda: None)),
+    'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', port=8080, close=lambda: None)),
     'inverse_kinematics': InverseKinematicsNode,
     'tip_servo': TipServoNode,
     'linear_move': LinearMoveNode,

@@ -16,8 +16,13 @@ NUMBERS = re.compile(r'float|PerJoint')
 
 
 def described():
-    """Yield place, annotation and description of each parameter in the sources."""
+    """Yield place, annotation and description of each node's parameter in the sources.
+
+    The help of an option stands beside the option's name.
+    """
     for path in sorted(ROOT.glob('arm_*/**/*.py')):
+        if re.search(r'^class \w*Options\b', path.read_text(), re.MULTILINE):
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.AnnAssign) or not isinstance(node.value, ast.Call):
                 continue

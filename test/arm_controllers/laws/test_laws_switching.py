@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from following import DT, HOME, goal, make
+from running_law import RunningLaw
 
 from arm_controllers.laws import law_class
 from arm_dynamics.model import RobotModel
@@ -24,7 +25,7 @@ ACCELERATION = 5.0
 
 def build(name):
     cls = law_class(name)
-    return cls(MODEL, cls.Parameters())
+    return RunningLaw(cls(MODEL, cls.Parameters()))
 
 
 def control(simulation, law, arm, seconds):
@@ -60,7 +61,6 @@ def test_no_step_after_a_switch_is_longer_than_the_speed_at_the_switch_allows(
         simulation.advance(None)
         rows.append(np.concatenate([PLANT.q, PLANT.v]))
     law, arm = build(new), make(q=PLANT.q.copy(), v=PLANT.v.copy(), at=simulation.time_ns)
-    law.reset(PLANT.q, PLANT.v)
     rows = np.vstack([rows, control(simulation, law, arm, 0.4)])
     steps = np.abs(np.diff(rows[:, :6], axis=0))
     assert np.abs(v).max() > 0.3
