@@ -44,7 +44,11 @@ class Started:
     def __enter__(self):
         rclpy.init(args=self.arguments, domain_id=int(fresh_domain()))
         law = self.name.removesuffix('_controller')
-        self.node = MAKERS[self.name]() if self.name in MAKERS else ControllerNode(law)
+        try:
+            self.node = MAKERS[self.name]() if self.name in MAKERS else ControllerNode(law)
+        except BaseException:
+            rclpy.try_shutdown()  # the next test can begin anew
+            raise
         return self.node
 
     def __exit__(self, *_):
