@@ -13,7 +13,8 @@ def load_script(path: str) -> ModuleType:
     folder = str((ROOT / path).parent)  # where it finds its neighbours
     if folder not in sys.path:
         sys.path.append(folder)
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    name = Path(path).stem.strip('_')  # as '__main__' the module would run
+    spec = importlib.util.spec_from_file_location(name, ROOT / path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
