@@ -175,7 +175,7 @@ class GoalServer:
 
     def _accept(self, asked: bytes | Goal, identifier: object) -> Iterator[None]:
         """Make and check a goal in slices, and give it to the follower."""
-        making = self._aside.submit(_made, asked, identifier)
+        making = self._aside.submit(_made, asked, identifier, self._most)
         while not making.done():
             yield
         goal = making.result()

@@ -64,7 +64,7 @@ def counted(system, node, key):
         ('joint_commands', [('simulator', 'refused inputs')]),
         (
             'joint_states',
-            [(CONTROLLER, 'dropped states'), ('inverse_kinematics', 'dropped states')],
+            [(CONTROLLER, 'dropped states')],  # inverse kinematics subscribes when it needs a seed
         ),
     ],
 )

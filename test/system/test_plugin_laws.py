@@ -22,7 +22,7 @@ LAWS = {
 REFUSED = {
     'broken': "cannot be imported: ModuleNotFoundError: No module named 'no_such_library'",
     'pd': 'has the name of arm_controllers.laws.pd; it needs another one',
-    'no_law': 'is no subclass of arm_controllers.laws.Law',
+    'no_law': 'is no subclass of arm_controllers.law.Law',
 }
 
 

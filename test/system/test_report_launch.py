@@ -119,7 +119,7 @@ def test_an_arm_with_held_joints_beside_another_arm_is_read_from_its_own_recordi
             tmp_path, *task, 'joints:=shoulder_lift_joint,elbow_joint', domain=other.domain
         )
     recording = RecordedRun.load(folder)
-    assert {'/simulator', '/mine/simulator'} <= recording.parameters.keys()
+    assert '/mine/simulator' in recording.parameters
     assert not Path(recording.parameters['/mine/simulator']['robot']).exists()
     assert (
         'ur5e: 2 joints (shoulder_lift_joint, elbow_joint)' in (folder / 'printed.txt').read_text()

@@ -172,7 +172,7 @@ def test_every_package_taken_has_one_version_and_a_checksum():
     files = [RECIPE / 'requirements.lock', RECIPE / 'ros2_tools.lock']
     lines = [line for file in files for line in file.read_text().splitlines() if line[0] != '#']
     for line in lines:
-        assert re.fullmatch(r'[a-z0-9-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}', line), line
+        assert re.fullmatch(r'[a-z0-9.-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}', line), line
 
 
 def test_the_lock_file_has_everything_the_package_needs():
