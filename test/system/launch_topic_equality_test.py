@@ -10,8 +10,10 @@ from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import run_over_topics
 from arm_sim.experiments.runs import record_of
 from arm_sim.loop.goals import goal_reference
+from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 
@@ -72,3 +74,44 @@ def test_drives_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(tmp_path, 
     assert np.array_equal(topics.q, loop.q)
     assert np.array_equal(topics.effort, loop.effort)
     assert not np.array_equal(record_of(case).q, topics.q)
+
+
+_SENSORS = """
+simulator:
+  ros__parameters:
+    encoder_resolution: [1.0e-5]
+    sensors.position_bias: [1.0e-4]
+    sensors.position_noise: 1.0e-5
+    sensors.velocity_noise: 1.0e-3
+    sensors.delay: 1
+    sensors.dropout: 0.1
+    sensors.seed: 5
+"""
+
+
+def test_sensors_of_a_parameter_file_report_over_topics_what_they_report_in_the_loop(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    (tmp_path / 'sensors.yaml').write_text(_SENSORS)
+    case = Experiment(
+        'planar_3r', 'sinusoid', 'computed_torque', config=str(tmp_path / 'sensors.yaml')
+    )
+    topics = run_over_topics(case)
+
+    sensors = SensorParameters(
+        encoder_resolution=(1e-5,),
+        position_bias=(1e-4,),
+        position_noise=1e-5,
+        velocity_noise=1e-3,
+        sensor_delay=1,
+        dropout=0.1,
+        sensor_seed=5,
+    )
+    own = LoadedExperiment(replace(case, sensors=sensors), case.load().robot)
+    loop = Loop(own.plants()[0], own.law(), own.task.reference)
+    steps = [loop.step(effort) for effort in topics.effort]  # torques act as they are commanded
+    np.testing.assert_array_equal(topics.effort, [step.command for step in steps])
+    np.testing.assert_array_equal(topics.q, [step.measured.q for step in steps])
+    np.testing.assert_array_equal(topics.v, [step.measured.v for step in steps])
+    assert np.abs(topics.q - [step.q for step in steps]).max() > 1e-4  # the bias and the noise
