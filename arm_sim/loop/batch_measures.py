@@ -7,7 +7,7 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.loop import Step
-from arm_sim.loop.measures import KINDS, Samples, all_measures
+from arm_sim.loop.measures import KINDS, Samples, all_measures, values_of
 
 _FACTS = 7  # columns that compiled code computes: the last fields of Samples, in their order
 _RMS, _MAX, _MEAN, _INTEGRAL, _SETTLED = range(len(KINDS))
@@ -44,7 +44,7 @@ class BatchMeasures:
             *self._facts.T,
         )  # fmt: skip
         for column, measure in enumerate(self._measures):
-            self._rows[:, column] = measure.sample(samples)
+            self._rows[:, column] = values_of(measure, samples)
         self._alive, self._end = step.alive, step.t + self._period
         self._periods += step.alive
         rows = self._rows, self._kinds, step.alive, self._end, self._totals, self._counts
@@ -60,20 +60,18 @@ class BatchMeasures:
         return found | {'completed': self._alive & ~short}
 
     def _result(self, column: int) -> Array:
-        total, count = self._totals[:, column], np.maximum(self._counts[:, column], 1.0)
-        kind = self._kinds[column]
+        total, count, kind = self._totals[:, column], self._counts[:, column], self._kinds[column]
+        if kind == _SETTLED:
+            if self._event is None:
+                return np.full(len(total), np.nan)
+            settled = np.where(total > 0.0, total - self._event, 0.0)
+            return np.where(total >= self._end, np.nan, settled)
+        found = total * self._period if kind == _INTEGRAL else total.copy()
+        if kind in (_RMS, _MEAN):
+            found /= np.maximum(count, 1.0)
         if kind == _RMS:
-            return np.sqrt(total / count)
-        if kind == _MEAN:
-            return total / count
-        if kind == _INTEGRAL:
-            return total * self._period
-        if kind == _MAX:
-            return total
-        if self._event is None:
-            return np.full(len(total), np.nan)
-        settled = np.where(total > 0.0, total - self._event, 0.0)
-        return np.where(total >= self._end, np.nan, settled)
+            np.sqrt(found, out=found)
+        return np.where(count > 0.0, found, np.nan)
 
 
 def _angle_between(one, other):

@@ -92,7 +92,10 @@ BUILT_IN = (
 )
 KINDS = ('rms', 'max', 'mean', 'integral', 'settled')
 # A report has these in more detail.
-_DETAILED = {*(each.name for each in BUILT_IN[:5]), 'completed'}
+_DETAILED = (
+    'tracking_rms_mm', 'tracking_max_mm', 'orientation_rms_rad', 'orientation_max_rad',
+    'joint_rms_rad', 'completed',
+)  # fmt: skip
 
 
 @cache
@@ -211,15 +214,35 @@ def measure(record: Record, tracking: Tracking, event: float | None = None) -> M
     return Measures(found, completed=record.completed)
 
 
+def values_of(measure: Measure, samples: Samples) -> Array:
+    """Return the samples (k,) of a measure.
+
+    Raises:
+        ArmError: the function of a plugin fails, or returns anything else.
+    """
+    try:
+        x = np.asarray(measure.sample(samples), dtype=float)
+    except Exception as error:  # a foreign function may raise anything
+        raise ArmError(f'measure {measure.name!r} fails: {error}') from error
+    if x.shape != samples.error_mm.shape:
+        raise ArmError(
+            f'measure {measure.name!r} returns an array of shape {x.shape}; '
+            f'expected: {samples.error_mm.shape}, one number per sample'
+        )
+    return x
+
+
 def _total(measure: Measure, samples: Samples) -> float:
-    """Return one measure of a run."""
-    x = measure.sample(samples)
+    """Return one measure of a run; nan where it has no sample."""
+    x = values_of(measure, samples)
     if measure.over == 'settled':
         if samples.event is None or x[-1]:
             return float('nan')
         last = np.flatnonzero(x)
         return float(samples.t[last[-1] + 1] - samples.event) if last.size else 0.0
     x = x[~np.isnan(x)]
+    if not x.size:
+        return float('nan')
     if measure.over == 'integral':
         return float(x.sum() * samples.period)
     totals: dict[str, Callable[[Array], Any]] = {'rms': rms, 'max': np.max, 'mean': np.mean}
