@@ -92,9 +92,15 @@ class Experiment(Parameters):
         return LoadedExperiment(self, Robot.load(self.robot, self.config))
 
     def drawn(self, draw: Draw) -> 'Experiment':
-        """Return the experiment on a drawn arm."""
+        """Return the experiment on a drawn arm.
+
+        Drawn numbers replace those of `error` and `sensors`, and the drawn delay is added to that
+        of `drives`; the other numbers stay.
+        """
         drives = replace(self.drives, command_delay=self.drives.command_delay + draw.delay)
-        return replace(self, error=draw.error, drives=drives, sensors=draw.sensors)
+        error = replace(self.error, **_changed(draw.error))
+        sensors = replace(self.sensors, **_changed(draw.sensors))
+        return replace(self, error=error, drives=drives, sensors=sensors)
 
 
 @dataclass(frozen=True)
@@ -242,10 +248,9 @@ class LoadedExperiment:
             make = batch_of
         task, robot, engine = self.task, self.robot, self.experiment.engine
         own = parameters or [None] * len(draws)
-        told = [
-            self.on(draw).plant_parameters(each) for draw, each in zip(draws, own, strict=True)
-        ]
-        arms = [with_error(robot.model, draw.error) for draw in draws]
+        drawn = [self.on(draw) for draw in draws]
+        told = [one.plant_parameters(each) for one, each in zip(drawn, own, strict=True)]
+        arms = [with_error(robot.model, one.experiment.error) for one in drawn]
         loaded = [with_error(arm, ModelError(payload=task.payload)) for arm in arms]
         events = task.push.events() if task.push else []
         if task.drop_at is not None:

@@ -29,8 +29,8 @@ def run_monte_carlo(
     """Run `samples` random arms under every law; each law meets the same arms.
 
     Args:
-        experiment: its law, error, delay and sensors are replaced; its ranges and seed are drawn
-            from.
+        experiment: its law is replaced; the arms are drawn from its ranges and seed, see
+            `Experiment.drawn`.
         laws: by name.
         samples: number of arms; each takes 8 bytes per law here.
         workers: number of processes, which does not change the results.

@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_of
-from arm_dynamics.model_error import ModelError
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.work import Work
 from arm_sim.loop.record import Record
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.sensors import SensorParameters
 
 # What can be swept: its values where none are given, and its axis in the plot.
 SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
@@ -97,18 +94,18 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     if parameter == 'frequency':
         return replace(case, task='sinusoid', frequency=value)
     if parameter == 'compensation_scale':
-        drives = DriveParameters(effort_convention='gravity_compensated', compensation_scale=value)
-        return replace(case, drives=drives)
+        changes = {'effort_convention': 'gravity_compensated', 'compensation_scale': value}
+        return replace(case, drives=replace(case.drives, **changes))
     if parameter == 'command_delay':
         if value != round(value):
             raise ArmError(f'command_delay is {value:g}; it must be a whole number of periods')
-        return replace(case, drives=DriveParameters(command_delay=round(value)))
+        return replace(case, drives=replace(case.drives, command_delay=round(value)))
     if parameter == 'encoder_resolution':
         step = (value,) if value else ()
-        return replace(case, sensors=SensorParameters(encoder_resolution=step))
+        return replace(case, sensors=replace(case.sensors, encoder_resolution=step))
     told = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
     error: dict[str, Any] = {parameter: told.get(parameter, (value,))}
-    return replace(case, error=ModelError(**error))
+    return replace(case, error=replace(case.error, **error))
 
 
 def run_sweep(

@@ -49,12 +49,14 @@ def agreement_of(experiment: Experiment, samples: int) -> Agreement:
     drives to the torque limits in every other period is no longer the loop that was predicted.
     """
     delay = experiment.drives.command_delay
-    loaded = replace(experiment, drives=replace(experiment.drives, command_delay=0)).load()
+    drives = replace(experiment.drives, command_delay=0)
+    sensors = replace(experiment.sensors, position_noise=0.0, velocity_noise=0.0)
+    loaded = replace(experiment, drives=drives, sensors=sensors).load()
     robot, task = loaded.robot, loaded.task
     ranges = replace(experiment.ranges, delay=delay)
     draws = [ranges.draw(robot.model, experiment.seed, i) for i in range(samples)]
     quiet = [draw._replace(sensors=SensorParameters()) for draw in draws]
-    arms = [with_error(robot.model, draw.error) for draw in draws]
+    arms = [with_error(robot.model, experiment.drawn(draw).error) for draw in draws]
     predicted = course_of(experiment, arms).margins([draw.delay for draw in draws])
 
     plant, _ = loaded.batch(draws + quiet * 2, make=BatchPlant)

@@ -43,7 +43,7 @@ def try_gains(experiment: Experiment, arms: Sequence[Drawn], candidates: Sequenc
     """
     loaded, draws, reference = _arms(experiment, tuple(arms))
     own = loaded.robot.model
-    models = [with_error(own, draw.error) for draw in draws]
+    models = [with_error(own, experiment.drawn(draw).error) for draw in draws]
     count, size = len(draws), len(draws) * len(candidates)
 
     def run(rows: Sequence[int], make: Callable[..., ManyArms]) -> BatchRun:

@@ -161,7 +161,8 @@ def margins_of(experiment: Experiment) -> Margins:
     own = experiment.load()
     robot, plant = own.robot, own.plant_parameters()
     own_delay = plant.command_delay
-    arms = [with_error(robot.model, ModelError(mass_scale=(x,))) for x in FACTORS.tolist()]
+    arm = with_error(robot.model, experiment.error)
+    arms = [with_error(arm, ModelError(mass_scale=(x,))) for x in FACTORS.tolist()]
     course, middle = course_of(experiment, arms), len(arms) // 2
     along, over = [], []
     for delay in range(own_delay + _MORE + 1):

@@ -12,11 +12,14 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
 from arm_sim.commands import learn
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.ranges import Ranges
+from arm_sim.experiments.monte_carlo import run_monte_carlo
+from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.experiments.runs import record_of, run
+from arm_sim.experiments.sweeps import case_at
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.candidates import Drawn, try_gains
+from arm_sim.tuning.margins import margins_of
 
 EXACT = Ranges(mass=0.0, friction=0.0, delay=0, position_noise=0.0, velocity_noise=0.0, effort=1.0)
 CONTROLLER = 'computed_torque_controller: {ros__parameters: {%s}}'
@@ -122,3 +125,58 @@ def test_a_loop_repeats_its_noise_by_its_seed():
     runs = [own.task.run(law, plant, seed=seed).q for seed in (None, 3, 4)]
     np.testing.assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0], runs[2])
+
+
+UNUSUAL = {
+    'error': ModelError(payload=0.5, com_shift=(0.0, 0.01, 0.0)),
+    'sensors': SensorParameters(position_bias=(1e-3,), sensor_delay=2, dropout=0.1),
+}
+
+
+def test_a_drawn_arm_keeps_everything_of_the_experiment_that_is_not_drawn():
+    own = Experiment('planar_3r', 'sinusoid', 'pd', drives=DriveParameters(command_jitter=1))
+    own = replace(own, **UNUSUAL)
+    draw = own.ranges.draw(own.load().robot.model, 0, 3)
+    drawn = own.drawn(draw)
+    noise = {name: getattr(draw.sensors, name) for name in ('position_noise', 'velocity_noise')}
+    seed = draw.sensors.sensor_seed
+    assert drawn.sensors == replace(own.sensors, **noise, sensor_seed=seed)
+    parts = {x: getattr(draw.error, x) for x in ('mass_scale', 'friction', 'effort_scale')}
+    assert drawn.error == replace(own.error, **parts)
+    assert drawn.drives == DriveParameters(command_delay=draw.delay, command_jitter=1)
+    nothing = Draw(ModelError(), 0, SensorParameters())
+    assert own.drawn(nothing) == own
+
+
+@pytest.mark.parametrize('name', UNUSUAL)
+def test_a_monte_carlo_runs_arms_with_the_error_and_the_sensors_of_the_experiment(name):
+    plain = Experiment('planar_3r', 'sinusoid', 'computed_torque', ranges=EXACT)
+    unusual = replace(plain, **{name: UNUSUAL[name]})
+    expected = run(unusual).measures.tracking_rms_mm
+    assert expected > 10.0 * run(plain).measures.tracking_rms_mm
+    if name == 'sensors':  # the draw has a seed of its own for the dropouts
+        unusual = replace(unusual, sensors=replace(unusual.sensors, dropout=0.0))
+        expected = run(unusual).measures.tracking_rms_mm
+    [spread] = run_monte_carlo(unusual, ['computed_torque'], 2)
+    np.testing.assert_allclose(spread.rms_mm, expected, rtol=1e-6)
+
+
+def test_margins_are_those_of_the_arm_with_the_error_of_the_experiment():
+    light = Experiment('planar_3r', 'sinusoid', 'computed_torque')
+    heavy = replace(light, error=ModelError(mass_scale=(2.0,)))
+    np.testing.assert_allclose(
+        margins_of(heavy).over[:9, 0], margins_of(light).over[4:13, 0], rtol=1e-6
+    )
+
+
+def test_a_sweep_varies_one_number_and_keeps_the_others():
+    own = Experiment('planar_3r', 'step', 'pd', drives=DriveParameters(command_jitter=1))
+    own = replace(own, **UNUSUAL)
+    heavy = case_at('mass_scale', 1.2, own)
+    assert heavy == replace(own, error=replace(own.error, mass_scale=(1.2,)))
+    late = case_at('command_delay', 3.0, own)
+    assert late.drives == DriveParameters(command_delay=3, command_jitter=1)
+    coarse = case_at('encoder_resolution', 1e-4, own)
+    assert coarse.sensors == replace(own.sensors, encoder_resolution=(1e-4,))
+    compensated = case_at('compensation_scale', 0.9, own).drives
+    assert (compensated.command_jitter, compensated.compensation_scale) == (1, 0.9)
