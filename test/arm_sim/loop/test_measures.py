@@ -6,12 +6,25 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from plugins import write_plugins
 from scipy.spatial.transform import Rotation
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
+from arm_dynamics.compiled import BatchModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.loop.measures import Tracking, rms, rotation_angle, summarize, track
+from arm_sim.experiments.drawn_arms import run_batch
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.loop.batch_plant import BatchPlant
+from arm_sim.loop.measures import (
+    Tracking,
+    all_measures,
+    measure,
+    rms,
+    rotation_angle,
+    summarize,
+    track,
+)
 from arm_sim.loop.record import JointStates, Record
 from arm_sim.loop.report import Check, all_held, print_report, write_json
 from arm_sim.pictures import save
@@ -224,3 +237,85 @@ def test_checks_name_what_is_wrong():
         one_of('mode', 'x', ('p', 'q'))
     with pytest.raises(ArmError, match='rate is 3; it must be finite, >= 0 and <= 2'):
         in_range('rate', 3.0, 0.0, 2.0)
+
+
+PLUGIN = """
+import numpy as np
+from arm_sim.loop.measures import Measure
+
+def two(samples):
+    return np.zeros(samples.error_mm.shape + (2,))
+
+def late(samples):  # back within 1 mm from 0.05 s on
+    return (samples.t < 0.05 - 1e-9) * np.ones(samples.error_mm.shape)
+
+def made(sample, over):
+    return Measure(f'own_{over}', '', '.3g', sample, over)
+
+def nothing(samples):
+    return np.full(samples.error_mm.shape, np.nan)
+
+NOTHING_RMS, NOTHING_INTEGRAL = made(nothing, 'rms'), made(nothing, 'integral')
+NOTHING_MAX, NOTHING_MEAN = made(nothing, 'max'), made(nothing, 'mean')
+BELOW_MAX = made(lambda s: -1.0 - s.t * np.ones(s.error_mm.shape), 'max')
+BELOW_MEAN = made(lambda s: np.where(s.t > 0.01, -2.0, np.nan) * np.ones(s.error_mm.shape), 'mean')
+LATE = made(late, 'settled')
+FAILS = made(lambda s: 1 / 0, 'max')
+SHAPE = made(two, 'max')
+NONE = made(lambda s: None, 'max')
+"""
+
+
+@pytest.fixture
+def of_plugins(tmp_path, monkeypatch):
+    """Return a function that gives measures of a user's package in the loop and in a batch."""
+
+    def measured(*names, event=0.02):
+        entries = {'arm_sim.measures': {name.lower(): f'mine:{name}' for name in names}}
+        folder = write_plugins(tmp_path / 'site', {'mine': PLUGIN}, entries)
+        monkeypatch.syspath_prepend(str(folder))
+        all_measures.cache_clear()
+        own = Experiment('planar_3r', 'sinusoid', 'pd').load()
+        own.task.duration, own.task.event = 0.1, event
+        plant, law = own.plants()[0], own.law()
+        record = own.task.run(law, plant)
+        alone = measure(record, track(own.robot.model, record), event)
+        model, parameters = own.robot.model, own.plant_parameters()
+        batch = BatchPlant([model, model], parameters, 'mujoco')
+        together = run_batch(own.task, own.law(BatchModel(model)), batch)
+        return alone, together.measures
+
+    yield measured
+    all_measures.cache_clear()
+
+
+@pytest.mark.filterwarnings('error')
+def test_a_measure_of_a_plugin_is_the_same_in_the_loop_and_in_a_batch(of_plugins):
+    nothing = 'NOTHING_RMS', 'NOTHING_INTEGRAL'
+    alone, together = of_plugins(*nothing, 'BELOW_MAX', 'BELOW_MEAN', 'LATE')
+    expected = {'rms': np.nan, 'integral': np.nan, 'max': -1.0, 'mean': -2.0, 'settled': 0.03}
+    for kind, value in expected.items():
+        np.testing.assert_allclose(alone[f'own_{kind}'], value, rtol=1e-12, err_msg=kind)
+        np.testing.assert_allclose(together[f'own_{kind}'], [value] * 2, rtol=1e-12, err_msg=kind)
+
+
+@pytest.mark.filterwarnings('error')
+def test_where_no_sample_counts_there_is_no_number(of_plugins):
+    alone, together = of_plugins('NOTHING_MAX', 'NOTHING_MEAN')
+    for kind in ('max', 'mean'):
+        np.testing.assert_equal(alone[f'own_{kind}'], np.nan)
+        np.testing.assert_array_equal(together[f'own_{kind}'], [np.nan] * 2)
+
+
+@pytest.mark.parametrize(
+    ('name', 'reason'),
+    [
+        ('FAILS', "measure 'own_max' fails: division by zero"),
+        ('SHAPE', r"measure 'own_max' returns an array of shape \(100, 2\); expected: \(100,\)"),
+        ('NONE', r"measure 'own_max' returns an array of shape \(\); expected: \(100,\)"),
+    ],
+)
+def test_a_measure_that_fails_is_named_in_one_line(of_plugins, name, reason):
+    with pytest.raises(ArmError, match=f'^{reason}') as refused:
+        of_plugins(name)
+    assert '\n' not in str(refused.value)
