@@ -9,7 +9,7 @@ from pathlib import Path
 from arm_dynamics.checks import ArmError
 
 # Free for DDS on Linux, as 0 to 101 are; tests and users use those.
-_DOMAINS = range(216, 232)
+DOMAINS = range(216, 232)
 
 
 def own_domain() -> str:
@@ -18,7 +18,7 @@ def own_domain() -> str:
     Raises:
         ArmError: other processes use all of these domains.
     """
-    for number in _DOMAINS:
+    for number in DOMAINS:
         path = Path(tempfile.gettempdir(), f'arm_sim_benchmark_domain_{number}.lock')
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o644))
@@ -33,5 +33,5 @@ def own_domain() -> str:
             continue
         return str(number)
     raise ArmError(
-        f'{len(_DOMAINS)} judgements or benchmarks run already on this machine: wait for one'
+        f'{len(DOMAINS)} judgements or benchmarks run already on this machine: wait for one'
     )

@@ -30,21 +30,21 @@ CASE, LAWS = Experiment('ur5e', 'sinusoid', 'computed_torque'), ('computed_torqu
 
 def chunk_seconds() -> float:
     """Return the CPU time of a chunk, its caches warm [s]."""
-    monte_carlo._run_together(CASE, LAWS, range(20))
+    monte_carlo.run_together(CASE, LAWS, range(20))
     start = time.process_time()
-    monte_carlo._run_together(CASE, LAWS, range(ARMS))
+    monte_carlo.run_together(CASE, LAWS, range(ARMS))
     return time.process_time() - start
 
 
 def client_seconds(folder: Path) -> tuple[float, float]:
     """Return the CPU time of taking in a chunk's answer, journal and all [s], and its size [B]."""
-    answer = monte_carlo._run_together(CASE, LAWS, range(ARMS))
-    whole, monte_carlo._run_together = monte_carlo._run_together, lambda *_: answer
+    answer = monte_carlo.run_together(CASE, LAWS, range(ARMS))
+    whole, monte_carlo.run_together = monte_carlo.run_together, lambda *_: answer
     chunks, start = 200, time.process_time()
     with executor(1) as here:
         work = Work(here, folder / 'scale.partial')
         run_monte_carlo(CASE, LAWS, ARMS * chunks, work=work)
-    monte_carlo._run_together = whole
+    monte_carlo.run_together = whole
     return (time.process_time() - start) / chunks, float(answer.nbytes)
 
 

@@ -26,7 +26,7 @@ class Finding(NamedTuple):
     advice: str = ''
 
 
-_SHARED = 32  # shared memory that Fast DDS may need [MB]
+SHARED_MB = 32  # shared memory that Fast DDS may need [MB]
 _ROOM = 200  # disk space that compiled code needs [MB]
 
 
@@ -54,7 +54,7 @@ def shared_memory(folder: Path = Path('/dev/shm')) -> list[Finding]:
         return [Finding('shared memory', State.NOTE, f'{folder} cannot be written', advice)]
     free = shutil.disk_usage(folder).free / 1e6
     told = f'{free:.0f} MB free in {folder}'
-    if free < _SHARED:
+    if free < SHARED_MB:
         advice = 'give the container --shm-size=256m, or run "fastdds shm clean"'
         return [Finding('shared memory', State.NOTE, told, advice)]
     return [Finding('shared memory', State.GOOD, told)]

@@ -60,7 +60,7 @@ def measure_batch(
     task, plants = loaded.task, dict[str, Any]()  # one batch serves many laws
     model, engine = BatchModel(loaded.robot.model), loaded.experiment.engine
     for name in laws:
-        own = loaded.with_law(name)
+        own = loaded.changed(law=name)
         drives, interface = loaded.experiment.drives, own.law_class.command_interface
         alone = not own.law_class.many_arms or engine not in RIGID_BODY_ENGINES
         if alone or drives.compensates or type(task).run is not Task.run:

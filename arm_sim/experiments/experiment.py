@@ -117,9 +117,9 @@ class LoadedExperiment:
     robot: Robot
     given: Mapping[str, Any] = MappingProxyType({})
 
-    def with_law(self, law: str) -> 'LoadedExperiment':
-        """Return the same experiment under another law."""
-        return self._sharing('task', law=law)
+    def changed(self, **changes: Any) -> 'LoadedExperiment':
+        """Return the experiment with changes; it shares the task, which they do not concern."""
+        return self._sharing('task', **changes)
 
     def on(self, draw: Draw) -> 'LoadedExperiment':
         """Return the same experiment on a drawn arm."""

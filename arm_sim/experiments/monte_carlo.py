@@ -14,7 +14,7 @@ from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.work import Work, own_work
 from arm_sim.loop.measures import measure, track
 
-_CHUNK = 500  # samples per job at most, each under every law
+CHUNK = 500  # samples per job at most, each under every law
 
 
 def run_monte_carlo(
@@ -39,9 +39,9 @@ def run_monte_carlo(
         keep: called with the arms of each chunk and their answers (laws, 2, arms).
     """
     in_range('samples', samples, 1, 100_000_000)
-    size = min(_CHUNK, -(-samples // workers))
+    size = min(CHUNK, -(-samples // workers))
     chunks = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
-    run = partial(_run_together, experiment, tuple(laws))
+    run = partial(run_together, experiment, tuple(laws))
     identity = {
         'monte_carlo': asdict(replace(experiment, law='')), 'laws': list(laws),
         'samples': samples, 'chunk': size,
@@ -58,7 +58,7 @@ def run_monte_carlo(
     return [Spread(law, row) for law, row in zip(laws, rms_mm, strict=True)]
 
 
-def _run_together(experiment: Experiment, names: tuple[str, ...], samples: Sequence[int]) -> Array:
+def run_together(experiment: Experiment, names: tuple[str, ...], samples: Sequence[int]) -> Array:
     """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k).
 
     All samples run as a batch; those that a batch cannot do run alone.
@@ -69,7 +69,7 @@ def _run_together(experiment: Experiment, names: tuple[str, ...], samples: Seque
     for i, found in enumerate(measure_batch(loaded, names, draws)):
         answers[i] = found
         for k in np.flatnonzero(np.isnan(found[0])):
-            answers[i, :, k] = _run_alone(loaded.with_law(names[i]), draws[k])
+            answers[i, :, k] = _run_alone(loaded.changed(law=names[i]), draws[k])
     return np.nan_to_num(answers, nan=np.inf, posinf=np.inf)
 
 

@@ -23,11 +23,13 @@ import yaml
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
+from arm_dynamics.model_error import ModelError
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import measure_names
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import COMMAND_INTERFACE, rigid_body_engines
-from arm_sim.tasks import Task, make_task, task_names
+from arm_sim.tasks import Task, task_names
 
 ALL = 'all'
 _MOST_BYTES = 300_000
@@ -39,32 +41,31 @@ _NAME = r'[A-Za-z0-9_.+%=-]([A-Za-z0-9_.+%= -]{0,58}[A-Za-z0-9_.+%=-])?'
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: a task, an engine, and how the arm differs from what the controller is told.
+    """One run of the controller.
 
     Attributes:
-        task, engine, wrongness: by name.
-        parameters: of the task.
-        plant_error: how the arm differs, as YAML text.
-        drives: parameters of the drives.
-        limits: the most that each measure may be.
-        event: from when recovery is counted [s]; none: there is nothing to recover from.
-        start: of the arm, as the launch argument has it: at rest, so that it does not matter when
-            the goal arrives; where there is none, at the task's reference.
+        loaded: the experiment; its law is external.
+        wrongness: name of its model error and drives.
+        limits: largest value of each measure.
     """
 
-    task: str
-    engine: str
+    loaded: LoadedExperiment
     wrongness: str
-    parameters: Mapping[str, Any]
-    plant_error: str
-    drives: Mapping[str, Any]
     limits: Mapping[str, float]
-    event: float | None
-    start: str
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+        return self.loaded.experiment.task
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine."""
+        return self.loaded.experiment.engine
 
     @property
     def name(self) -> str:
-        """What it is called in tables and refusals."""
+        """Name in tables and refusals."""
         return f'{self.task}, {self.engine}, {self.wrongness}'
 
 
@@ -73,17 +74,15 @@ class Plan:
     """All trials of a judgement.
 
     Attributes:
-        file: that says so.
+        file: that describes the trials.
         robot: as `robot:=` takes it.
-        config: parameter file over the robot's own, or ''.
-        actuator: what `joint_commands` hold.
-        timeout: how long an answer of the controller is waited for [s].
+        actuator: drive of the arm; it decides what `joint_commands` hold.
+        timeout: longest time until an answer of the controller [s].
         trials: in the order in which they are run.
     """
 
     file: str
     robot: str
-    config: str
     actuator: str
     timeout: float
     trials: tuple[Trial, ...]
@@ -124,10 +123,11 @@ def _plan(file: str, said: Any) -> Plan:
         raise ArmError(f'engines is {engines}; each may stand there once')
     arm = Robot.load(robot, config)
     tasks = {
-        name: (values, _task(name, arm, values)) for name, values in _named(given, 'tasks').items()
+        name: _loaded(arm, robot, name, config, values)
+        for name, values in _named(given, 'tasks').items()
     }
-    wrong = _named(given, 'wrongness') or {'exact': {}}
-    for name, values in wrong.items():
+    wrong = {}
+    for name, values in (_named(given, 'wrongness') or {'exact': {}}).items():
         if name in (ALL, *tasks):
             raise ArmError(f'wrongness has the name {name!r}, which limits use otherwise')
         if not re.fullmatch(_NAME, name):
@@ -135,41 +135,53 @@ def _plan(file: str, said: Any) -> Plan:
                 f'wrongness has the name {name[:100]!r}; it must be of letters, digits, spaces '
                 'and _.+-=%, at most 60'
             )
-        _check_wrong(name, values, arm, actuator)
-    limits = _limits(given.get('limits'), {name: task for name, (_, task) in tasks.items()}, wrong)
+        wrong[name] = _wrong(name, values, arm, actuator)
+    limits = _limits(given.get('limits'), {name: x.task for name, x in tasks.items()}, wrong)
     trials = [
         Trial(
-            task, engine, how, parameters, _flow(values.get('plant_error') or {}),
-            values.get('drives') or {}, _limits_of(limits, task, how, made.event), made.event,
-            'moving' if made.goal() is None else 'rest',
+            loaded.changed(engine=engine, error=error, drives=drives),
+            how,
+            _limits_of(limits, name, how, loaded.task.event),
         )
-        for task, (parameters, made) in tasks.items()
+        for name, loaded in tasks.items()
         for engine in engines
-        for how, values in wrong.items()
-    ]  # fmt: skip
+        for how, (error, drives) in wrong.items()
+    ]
     if not any(trial.limits for trial in trials):
         raise ArmError(f'limits are missing; what may have one: {", ".join(measure_names())}')
-    return Plan(file, robot, config, actuator, float(timeout), tuple(trials))
+    return Plan(file, robot, actuator, float(timeout), tuple(trials))
 
 
-def _task(name: str, arm: Robot, values: Mapping[str, Any]) -> Task:
-    if name not in task_names():
-        raise unknown('task', name, task_names())
-    return make_task(name, arm, values)
+def _loaded(
+    arm: Robot, robot: str, task: str, config: str, values: Mapping[str, Any]
+) -> LoadedExperiment:
+    """Return the experiment of a task without model error, its task made."""
+    if task not in task_names():
+        raise unknown('task', task, task_names())
+    loaded = LoadedExperiment(
+        Experiment.of_files(robot, task, 'external', config=config), arm, values
+    )
+    _ = loaded.task
+    return loaded
 
 
-def _check_wrong(name: str, values: Any, arm: Robot, actuator: str) -> None:
-    """Refuse what an arm cannot be wrong in."""
+def _wrong(
+    name: str, values: Any, arm: Robot, actuator: str
+) -> tuple[ModelError, DriveParameters]:
+    """Return the model error and the drives of a name; refuse what an arm cannot have."""
     where = f'wrongness {name!r}'
     given = _mapping(where, values, _WRONG)
     error = _mapping(f'{where}: plant_error', given.get('plant_error') or {})
-    model_error_of(_flow(error), f'{where}: plant_error', arm.model)
+    text = yaml.safe_dump(error, default_flow_style=True, width=10_000).strip()
+    wrong = model_error_of(text, f'{where}: plant_error', arm.model)
     known = [each.name for each in fields(DriveParameters)]
-    drives = _mapping(f'{where}: drives', given.get('drives') or {}, known)
+    told = _mapping(f'{where}: drives', given.get('drives') or {}, known)
     try:
-        read_fields(DriveParameters, drives).check_drives(COMMAND_INTERFACE[actuator], False)
+        drives = read_fields(DriveParameters, told)
+        drives.check_drives(COMMAND_INTERFACE[actuator], False)
     except ArmError as error:
         raise ArmError(f'{where}: drives: {error}') from None
+    return wrong, drives
 
 
 def _limits(said: Any, tasks: Mapping[str, Task], wrong: Iterable[str]) -> dict[str, Any]:
@@ -237,8 +249,3 @@ def _number(name: str, value: Any) -> float:
         return float(value)
     except OverflowError:
         raise ArmError(f'{name} is a number beyond 1e308; it must be less') from None
-
-
-def _flow(values: Mapping[str, Any]) -> str:
-    """Return values as YAML in one line."""
-    return yaml.safe_dump(dict(values), default_flow_style=True, width=10_000).strip()

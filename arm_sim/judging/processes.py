@@ -13,8 +13,8 @@ from types import TracebackType
 from arm_dynamics.checks import ArmError
 from arm_sim.parent_process import end_with_parent
 
-# How a group is asked to end, and how long it is then waited for [s].
-_ASKED = ((signal.SIGINT, 10.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
+# Signals that end a group, one after the other, and the time that each has [s].
+END_SIGNALS = ((signal.SIGINT, 10.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 _LOOK = 0.02
 _LONGEST = 300  # characters of what a process said
 _LAST = 200_000  # bytes of it that are looked at
@@ -68,7 +68,7 @@ class Group:
 
     def end(self) -> None:
         """End the whole group: as by Ctrl-C first, and by force in the end."""
-        for number, patience in _ASKED:
+        for number, patience in END_SIGNALS:
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
             end = time.monotonic() + patience

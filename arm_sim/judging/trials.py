@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model import RobotModel
+from arm_sim.experiments.over_topics import launch_arguments
 from arm_sim.judging.plan import Plan, Trial
 from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
@@ -24,10 +24,9 @@ from arm_sim.loop.report import Check
 from arm_sim.output_folder import writable_folder
 from arm_sim.own_domain import own_domain
 from arm_sim.parameter_files import merged
-from arm_sim.robot import Robot
 
 _LAUNCH_FILES = ('.launch.py', '.launch.xml', '.launch.yaml', '.launch.yml')
-_LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']
+LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']
 _LOOK = 0.05  # how often it is looked at who has ended [s]
 _POINTS = 500  # of a course
 
@@ -83,7 +82,6 @@ def judge_all(
         ArmError: the words are no command.
     """
     command = controller_command(words) if words else []
-    model = Robot.load(plan.robot, plan.config).model
     found: list[Verdict] = []
     for trial in plan.trials:
         begin = time.monotonic()
@@ -96,17 +94,15 @@ def judge_all(
                 break
         else:
             seconds = time.monotonic() - begin
-            found.append(_verdict(trial, seconds, model, record, limits))
+            found.append(_verdict(trial, seconds, record, limits))
         advance(len(found))
     told = shlex.join(words) if len(words) > 1 else ''.join(words)
     return Judgement(plan, told, tuple(found))
 
 
-def _verdict(
-    trial: Trial, seconds: float, model: RobotModel, record: Record, of_task: Sequence[Check]
-) -> Verdict:
-    tracking = track(model, record)
-    measures = measure(record, tracking, trial.event)
+def _verdict(trial: Trial, seconds: float, record: Record, of_task: Sequence[Check]) -> Verdict:
+    tracking = track(trial.loaded.robot.model, record)
+    measures = measure(record, tracking, trial.loaded.task.event)
     numbers = {name: measures[name] for name in measure_names()}
     of_plan = (Check(name, numbers[name], most, '') for name, most in trial.limits.items())
     course = np.vstack([record.t, 1e3 * tracking.error])[:, :: max(1, len(record.t) // _POINTS)]
@@ -129,7 +125,7 @@ def _run(
         if command:
             own = ends.enter_context(Group(command, folder / 'controller.log', environment))
         told = [f'{k}:={v}' for k, v in _arguments(plan, trial, folder).items()]
-        arm = ends.enter_context(Group([*_LAUNCH, *told], folder / 'launch.log', environment))
+        arm = ends.enter_context(Group([*LAUNCH, *told], folder / 'launch.log', environment))
         while arm.code is None and (own is None or own.code is None):
             time.sleep(_LOOK)
         if arm.code is None and own is not None:
@@ -159,9 +155,13 @@ def _finite(value: Any) -> float:
 
 def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
     """Return the arguments of `task.launch.py`; writes the parameter file that they name."""
-    sections = merged([Path(plan.config)] if plan.config else [])
-    # Who is late is waited for: an arm that brakes on a busy machine would be another run.
-    simulator = {'lockstep_timeout': 2.0 * plan.timeout, **trial.drives}
+    loaded, experiment = trial.loaded, trial.loaded.experiment
+    sections = merged([Path(experiment.config)] if experiment.config else [])
+    drives = {
+        k: list(x) if isinstance(x, tuple) else x for k, x in experiment.drives.drives().items()
+    }
+    # The simulator waits for a slow controller: an arm that brakes would be another run.
+    simulator = {'lockstep_timeout': 2.0 * plan.timeout, **drives}
     for node, values in (
         ('simulator', simulator),
         (f'{trial.task}_task', {'timeout': plan.timeout}),
@@ -170,16 +170,14 @@ def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
     told = {node: {'ros__parameters': said} for node, said in sections.items() if said}
     file = folder / 'parameters.yaml'
     file.write_text(yaml.safe_dump(told))
-    parameters = yaml.safe_dump(dict(trial.parameters), default_flow_style=True, width=10_000)
-    return {
+    parameters = yaml.safe_dump(dict(loaded.given), default_flow_style=True, width=10_000)
+    shared = launch_arguments(experiment)
+    return {name: shared[name] for name in ('robot', 'task', 'engine', 'plant_error')} | {
         'controller': 'external',
-        'robot': plan.robot,
         'actuator': plan.actuator,
-        'task': trial.task,
-        'engine': trial.engine,
-        'plant_error': trial.plant_error,
         'parameters': parameters.strip(),
-        'start': trial.start,
+        # At rest it does not matter when the goal arrives; without a goal, on the reference.
+        'start': 'moving' if loaded.task.goal() is None else 'rest',
         'record': 'false',
         'config': str(file),
         'output_dir': str(folder),

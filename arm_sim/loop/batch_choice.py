@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from arm_dynamics.checks import one_of
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.loop.many_arms import ManyArms, Told, of_each
+from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 
 
-def batch_of(models: Sequence[RobotModel], parameters: Told, engine: str) -> ManyArms:
+def batch_of(models: Sequence[RobotModel], parameters: OneOrEach, engine: str) -> ManyArms:
     """Return N arms of an engine: in compiled code, or in MuJoCo what only MuJoCo has.
 
     Args:

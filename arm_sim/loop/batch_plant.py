@@ -16,7 +16,7 @@ from arm_dynamics.compiled import (
 )
 from arm_dynamics.model import RobotModel
 from arm_sim.engines.analytical import AnalyticalParameters
-from arm_sim.loop.many_arms import ManyArms, Told, of_each
+from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
 
 
@@ -28,7 +28,9 @@ class BatchPlant(ManyArms):
     position limits; `beyond` says of which arms one did. As `analytical` it is that engine.
     """
 
-    def __init__(self, models: Iterable[RobotModel], parameters: Told, engine: str = 'analytical'):
+    def __init__(
+        self, models: Iterable[RobotModel], parameters: OneOrEach, engine: str = 'analytical'
+    ):
         """Take the arms, all with the same actuators and steps in time.
 
         Args:

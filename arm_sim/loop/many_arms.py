@@ -12,7 +12,7 @@ from arm_sim.simulation.plant import Plant, PlantParameters
 # Parameters that are the same for all arms of a batch.
 _ALIKE = ('timestep', 'control_decimation', 'actuator', 'integrator', 'contacts')
 
-Told = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each
+OneOrEach = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each
 
 
 class ManyArms(Plant):
@@ -27,14 +27,14 @@ class ManyArms(Plant):
 
     beyond: NDArray[np.bool_]
 
-    def __init__(self, model: RobotModel, size: int, told: Told):
+    def __init__(self, model: RobotModel, size: int, parameters: OneOrEach):
         """Take one of the arms, their number, and the parameters of all or of each.
 
         Raises:
             ArmError: another number of parameters, or drives that a batch does not have.
         """
-        each = of_each(told)
-        if isinstance(told, Sequence) and size != len(each):
+        each = of_each(parameters)
+        if isinstance(parameters, Sequence) and size != len(each):
             raise ArmError(f'{size} arms of a batch have {len(each)} parameters')
         if any(own.compensates for own in each):
             raise ArmError(
@@ -50,13 +50,13 @@ class ManyArms(Plant):
         super().reset(q, v)
 
 
-def of_each(told: Told) -> list[PlantParameters]:
+def of_each(parameters: OneOrEach) -> list[PlantParameters]:
     """Return the parameters of all arms, or of each, as a list.
 
     Raises:
         ArmError: there are none, or arms that do not take their steps together.
     """
-    each = list(told) if isinstance(told, Sequence) else [told]
+    each = list(parameters) if isinstance(parameters, Sequence) else [parameters]
     if not each:
         raise ArmError('a batch has no parameters')
     for index, other in enumerate(each):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_sim.engines.mujoco import mujoco_model
-from arm_sim.loop.many_arms import ManyArms, Told, of_each
+from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 
 _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
 _POSITION = mujoco.mjtStage.mjSTAGE_POS.value
@@ -24,7 +24,7 @@ class MujocoBatch(ManyArms):
     MujocoPlant's to the last bit, whatever the number of arms and threads.
     """
 
-    def __init__(self, models: Sequence[RobotModel], parameters: Told, threads: int = 1):
+    def __init__(self, models: Sequence[RobotModel], parameters: OneOrEach, threads: int = 1):
         """Take the arms, which have the same joints.
 
         Args:

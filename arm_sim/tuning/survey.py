@@ -13,7 +13,7 @@ from arm_sim.output_folder import whole_file
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Outcome, validate
 
-_BELIEVED = 500  # arms that are as the law believes
+BELIEVED = 500  # arms that are as the law believes
 _NEAR = 0.95  # of a margin, or of the error, from which it is what binds
 
 
@@ -68,7 +68,7 @@ def believed(tuned: Tuned, executor: Executor) -> float:
     """Return the 95 % RMS [mm] of the tuned gains on arms as the law believes them."""
     exact = replace(tuned.experiment.ranges, mass=0.0, friction=0.0, effort=1.0)
     experiment = replace(tuned.experiment, ranges=exact)
-    rows = validate(experiment, tuned.found.parameters, _BELIEVED, executor, lambda done: None)
+    rows = validate(experiment, tuned.found.parameters, BELIEVED, executor, lambda done: None)
     return Outcome.of(rows).rms_mm
 
 

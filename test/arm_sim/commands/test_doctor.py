@@ -110,7 +110,7 @@ def test_folders_and_shared_memory_that_cannot_be_written_are_named(monkeypatch,
     assert code.advice == 'set XDG_CACHE_HOME to a folder that can be'
     (gone,) = machine_checks.shared_memory(tmp_path / 'none')
     assert '--ipc=host' in gone.advice
-    monkeypatch.setattr(machine_checks, '_SHARED', 1e12)
+    monkeypatch.setattr(machine_checks, 'SHARED_MB', 1e12)
     (small,) = machine_checks.shared_memory(tmp_path)
     assert 'fastdds shm clean' in small.advice
 

@@ -214,19 +214,19 @@ def test_a_file_of_another_run_or_that_cannot_be_written_is_refused(tmp_path):
 
 def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, capsys):
     told = '--robots planar_3r --tasks step --laws pd --samples 4 --workers 1'
-    folder, monkeyed = tmp_path / 'out', monte_carlo._run_together
-    monkeypatch.setattr(monte_carlo, '_CHUNK', 1)
+    folder, monkeyed = tmp_path / 'out', monte_carlo.run_together
+    monkeypatch.setattr(monte_carlo, 'CHUNK', 1)
 
     def interrupted(case, names, samples):
         if samples.start == 2:
             raise KeyboardInterrupt
         return monkeyed(case, names, samples)
 
-    monkeypatch.setattr(monte_carlo, '_run_together', interrupted)
+    monkeypatch.setattr(monte_carlo, 'run_together', interrupted)
     assert compare_controllers.main([*told.split(), '--output-dir', str(folder)]) == 130
     assert '--resume continues the run' in capsys.readouterr().err
     assert (folder / 'monte_carlo.partial').exists()
-    monkeypatch.setattr(monte_carlo, '_run_together', monkeyed)
+    monkeypatch.setattr(monte_carlo, 'run_together', monkeyed)
     assert compare_controllers.main([*told.split(), '--output-dir', str(folder), '--resume']) == 0
     resumed = json.loads((folder / 'monte_carlo.json').read_text())['rows']
     other = tmp_path / 'other'
@@ -261,6 +261,6 @@ def test_each_chunk_of_a_million_arms_is_put_where_it_belongs(monkeypatch):
     def numbered(case, names, samples):
         return np.broadcast_to(np.arange(samples.start, samples.stop), (2, 2, len(samples)))
 
-    monkeypatch.setattr(monte_carlo, '_run_together', numbered)
+    monkeypatch.setattr(monte_carlo, 'run_together', numbered)
     for spread in run_monte_carlo(CASE, LAWS, 1_000_001):
         assert (spread.median, spread.percentile_95, spread.worst) == (5e5, 9.5e5, 1e6)

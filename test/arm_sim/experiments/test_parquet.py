@@ -22,7 +22,7 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
     optional('pyarrow', 'pyarrow>=17')
     from pyarrow import dataset
 
-    monkeypatch.setattr(monte_carlo, '_CHUNK', 2)
+    monkeypatch.setattr(monte_carlo, 'CHUNK', 2)
     told = [*TOLD.split(), '--seed', '9', '--parquet', '--output-dir', str(tmp_path)]
     (tmp_path / 'arms').mkdir()
     (tmp_path / 'arms' / 'arms-000000777.parquet').write_text('of an earlier run')

@@ -10,16 +10,20 @@ from xml.etree import ElementTree
 import numpy as np
 import psutil
 import pytest
+import yaml
 from repository import ROOT
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import ModelError
 from arm_sim import own_domain
 from arm_sim.commands.judge import main
-from arm_sim.judging import report, trials
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.judging import processes, report, trials
 from arm_sim.judging.plan import read_plan
 from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
 from arm_sim.loop.report import Check
+from arm_sim.simulation.drives import DriveParameters
 
 SHIPPED = ROOT / 'config' / 'judge' / 'planar_3r.yaml'
 PAGE = ROOT / 'docs' / 'your_controller.md'
@@ -47,9 +51,12 @@ def test_every_task_is_tried_on_every_engine_with_every_wrongness(tmp_path):
     plan = plan_of(tmp_path)
     assert len(plan.trials) == len({trial.name for trial in plan.trials}) == 8
     first, last = plan.trials[0], plan.trials[-1]
-    assert (first.name, dict(first.parameters)) == ('sinusoid, mujoco, exact', {'frequency': 1.0})
-    assert (first.plant_error, last.plant_error) == ('{}', '{payload: 0.5}')
-    assert (dict(last.drives), last.start) == ({'command_delay': 1}, 'rest')
+    assert (first.name, first.loaded.given) == ('sinusoid, mujoco, exact', {'frequency': 1.0})
+    assert first.loaded.experiment == Experiment.of_files('planar_3r', 'sinusoid', 'external')
+    heavy, late = ModelError(payload=0.5), DriveParameters(command_delay=1)
+    assert last.loaded.experiment == Experiment.of_files(
+        'planar_3r', 'push', 'external', engine='analytical', error=heavy, drives=late
+    )
 
 
 def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_path):
@@ -191,20 +198,82 @@ def test_a_command_that_is_none_is_refused_before_anything_starts(text, says, tm
 def test_what_a_command_has_started_ends_with_it_also_where_it_ignores_ctrl_c(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(
-        'arm_sim.judging.processes._ASKED', ((signal.SIGINT, 0.1), (signal.SIGKILL, 30.0))
-    )
+    monkeypatch.setattr(processes, 'END_SIGNALS', ((signal.SIGINT, 0.1), (signal.SIGKILL, 30.0)))
     child = 'import signal, time; signal.signal(2, signal.SIG_IGN); print("up"); time.sleep(999)'
     code = f'import subprocess, sys; subprocess.run([sys.executable, "-uc", {child!r}])'
     with Group([sys.executable, '-c', code], tmp_path / 'log', {}) as group:
         while group.lines() != ['up']:
             assert group.code is None
             time.sleep(0.01)
-        (inner,) = psutil.Process(group._process.pid).children()
+        (inner,) = psutil.Process(group.pid).children()
     assert group.code is not None
     assert not inner.is_running() or inner.status() == psutil.STATUS_ZOMBIE
     with pytest.raises(ArmError, match="'no_such_program' cannot be run: No such file"):
         Group(['no_such_program'], tmp_path / 'log', {})
+
+
+def test_a_command_gets_ctrl_c_first_and_time_to_end(tmp_path):
+    code = (
+        'import time\ntry: print("up", flush=True); time.sleep(999)\n'
+        'except KeyboardInterrupt: time.sleep(0.3); print("ended by Ctrl-C")'
+    )
+    with Group([sys.executable, '-c', code], tmp_path / 'log', {}) as group:
+        while group.lines() != ['up']:
+            assert group.code is None
+            time.sleep(0.01)
+    assert group.lines() == ['up', 'ended by Ctrl-C']
+    assert group.code == 0
+
+
+# In place of a launch: leaves the record of two states and a report with limits of the task.
+STAND_IN = """
+import json, pathlib, sys
+import numpy as np
+from arm_sim.loop.record import RECORD, Record
+told = dict(word.split(':=', 1) for word in sys.argv[1:])
+folder, rows = pathlib.Path(told['output_dir']), np.zeros((3, 3))
+Record(np.arange(3) * 1e-3, rows, rows, rows, rows, rows, rows[0]).save(folder / RECORD)
+limits = [
+    {'name': 'own', 'value': None, 'limit': 1.0, 'unit': 'mm'},
+    {'name': 'own', 'value': 0.5, 'limit': 1.0, 'unit': 'mm'},
+    {'name': 'free', 'value': 9.0, 'limit': None, 'unit': 'mm'},
+]
+heavy = 'payload' in told['plant_error']
+(folder / 'report.json').write_text(json.dumps({'limits': limits[0 if heavy else 1 :]}))
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Run a stand-in for the launches of trials, which the arm tracks without error."""
+    monkeypatch.setattr(trials, 'LAUNCH', [sys.executable, '-c', STAND_IN])
+    return plan_of(tmp_path, PLAN.replace('recovery_s: 2.0', 'energy_j: 1.0'))
+
+
+def test_a_limit_of_the_task_decides_as_one_of_the_plan_does(stand_in, tmp_path):
+    found = trials.judge_all(stand_in, [], tmp_path)
+    assert [each.held for each in found.verdicts] == [True, False] * 4
+    fine, broken, *_ = found.verdicts
+    assert [each.name for each in fine.checks] == ['tracking_max_mm', 'energy_j', 'own']
+    assert (fine.words, broken.words) == ('held', 'own is never, limit 1')
+    file = yaml.safe_load((tmp_path / 'sinusoid_mujoco_heavy' / 'parameters.yaml').read_text())
+    drives = file['simulator']['ros__parameters']
+    assert drives == {'command_delay': 1, 'lockstep_timeout': 120.0}
+
+
+def test_a_judgement_is_made_once_unless_more_are_asked_for(stand_in, tmp_path, monkeypatch):
+    runs = []
+
+    def judge_all(plan, *_):
+        runs.append(plan)
+        return Judgement(plan, '', tuple(Verdict(x, 1.0) for x in plan.trials))
+
+    monkeypatch.setattr('arm_sim.commands.judge.judge_all', judge_all)
+    given = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]
+    assert main(given) == 0
+    assert len(runs) == 1
+    assert main([*given, '--repeat', '3']) == 0
+    assert len(runs) == 4
 
 
 def test_what_is_told_of_a_process_is_its_end_as_any_page_and_xml_shows_it(tmp_path):
@@ -220,7 +289,7 @@ def test_what_is_told_of_a_process_is_its_end_as_any_page_and_xml_shows_it(tmp_p
 
 def test_a_domain_whose_lock_another_user_has_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(own_domain.tempfile, 'tempdir', str(tmp_path))
-    monkeypatch.setattr(own_domain, '_DOMAINS', range(216, 219))
+    monkeypatch.setattr(own_domain, 'DOMAINS', range(216, 219))
     opened = os.open
 
     def of_others(path, flags, *mode):
@@ -237,7 +306,7 @@ def test_a_domain_whose_lock_another_user_has_is_left_out(tmp_path, monkeypatch)
 
 
 def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(trials, '_LAUNCH', [sys.executable, '-c', 'import time; time.sleep(999)'])
+    monkeypatch.setattr(trials, 'LAUNCH', [sys.executable, '-c', 'import time; time.sleep(999)'])
     (tmp_path / 'limits.yaml').write_text(PLAN)
     given = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path), '--']
     assert main([*given, sys.executable, '-c', 'print("no gains"); raise SystemExit(3)']) == 1

@@ -129,7 +129,7 @@ def test_two_processes_find_the_gains_of_one():
 def test_every_law_is_tuned_into_one_table(tmp_path, capsys, monkeypatch):
     assert set(TUNED) - {'motor_computed_torque'} <= set(tunable_laws())
     monkeypatch.setattr(tune, 'tunable_laws', lambda: ['computed_torque', 'pose_p'])
-    monkeypatch.setattr(survey, '_BELIEVED', 2)
+    monkeypatch.setattr(survey, 'BELIEVED', 2)
     told = '--robot planar_3r --task step --law all --arms 2 --generations 0 --fresh 3 --workers 1'
     assert tune.main([*told.split(), '--output-dir', str(tmp_path)]) == 1  # pose_p: voltages
     told = capsys.readouterr()
