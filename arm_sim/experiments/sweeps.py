@@ -94,7 +94,9 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     if parameter == 'frequency':
         return replace(case, task='sinusoid', frequency=value)
     if parameter == 'compensation_scale':
-        changes = {'effort_convention': 'gravity_compensated', 'compensation_scale': value}
+        changes: dict[str, Any] = {
+            'effort_convention': 'gravity_compensated', 'compensation_scale': value,
+        }  # fmt: skip
         return replace(case, drives=replace(case.drives, **changes))
     if parameter == 'command_delay':
         if value != round(value):
