@@ -50,9 +50,9 @@ class Cell:
 
     def run(self) -> str:
         """Return error and chatter."""
-        robot, (level, calm), (told, true) = Robot.load('ur5e'), self.level, self.delay
+        robot, (level, pole), (told, true) = Robot.load('ur5e'), self.level, self.delay
         given = read_fields(ServoParameters, robot.parameters('servo_controller'))
-        observed = {'calm': calm, 'delay': told} if level == 'observed' else {}
+        observed = {'observer_pole': pole, 'delay': told} if level == 'observed' else {}
         law = Servo(robot.model, replace(given, feedforward=level, **observed))
         drives = read_fields(PlantParameters, robot.parameters('simulator'))
         drives = replace(drives, command_delay=true, **vars(NOISE[self.noise]))
@@ -78,8 +78,8 @@ def main() -> None:
         found = iter(ordered(processes, Cell.run, cells))
     print('| level | delay configured, true | noise | ' + ' | '.join(ERRORS) + ' |')
     print('| --- | --- | --- |' + ' ---: |' * len(ERRORS))
-    for (level, calm), (told, true), noise in rows:
-        name = level + (f', calm {calm:g}' if level == 'observed' else '')
+    for (level, pole), (told, true), noise in rows:
+        name = level + (f', pole {pole:g}' if level == 'observed' else '')
         of = f'{told if level == "observed" else "-"}, {true}'
         print(f'| {name} | {of} | {noise} | ' + ' | '.join(next(found) for _ in ERRORS) + ' |')
 

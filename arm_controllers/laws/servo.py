@@ -24,11 +24,12 @@ class ServoParameters(Stepping):
     )
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', above=0)
     servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
-    calm: float = parameter(
+    observer_pole: float = parameter(
         0.54,
         "observer pole of 'observed' [1]: 0 trusts the sensors, 0.8 suits noise and model errors",
         min=0,
         max=0.95,
+        old_name='calm',
     )
     delay: int = parameter(
         0,
@@ -44,7 +45,7 @@ class ServoParameters(Stepping):
             raise ArmError(
                 f'feedforward {level!r} needs control_decimation 1, not {self.control_decimation}'
             )
-        for name in ('calm', 'delay'):
+        for name in ('observer_pole', 'delay'):
             value = getattr(self, name)
             if value != getattr(ServoParameters, name) and level != 'observed':
                 raise ArmError(
@@ -91,11 +92,11 @@ class Servo(Law):
 
     The observed level expects q+ and v+ and corrects them by what is measured then. What the
     velocity missed is a torque that the model lacks, d = (M + h D)(v_measured - v+)/h, and the
-    next step has it. With p = calm the estimator's poles are at p: q+ takes 1 - p of what it
-    missed, v+ takes 1 - p^2, and d (1 - p)^2 (Luenberger, IEEE Trans. Automatic Control 16, 1971).
-    A model that is heavier than the arm shakes it beyond a margin: 14 % for p = 0, 84 % for 0.54,
-    a factor of 3 for 0.8. Below some 0.5 Coulomb friction that it does not know throws joints that
-    stick to and fro.
+    next step has it. With p = `observer_pole` the observer's poles are at p: q+ takes 1 - p of
+    what it missed, v+ takes 1 - p^2, and d (1 - p)^2 (Luenberger, IEEE Trans. Automatic Control
+    16, 1971). A model that is heavier than the arm shakes the arm beyond a margin: 14 % for p = 0,
+    84 % for 0.54, a factor of 3 for 0.8. Below p = 0.5 unknown Coulomb friction makes joints that
+    stick jump to and fro.
 
     With a delay the observed level predicts the state at which its command takes effect, and
     aims at the reference there. That is a prediction, so what is left of an error is not taken
@@ -210,7 +211,7 @@ class Servo(Law):
 
     def _aim(self, q: Array, v: Array, reference: Reference, passed: tuple[Array, ...]) -> Array:
         """Return the velocity (..., n) one period after the state at which the command acts."""
-        difference, rate, pole = self.model.difference, self._rate, self.parameters.calm
+        difference, rate, pole = self.model.difference, self._rate, self.parameters.observer_pole
         if not passed:
             return difference(q, reference.q) * rate
         one, two = passed
@@ -224,7 +225,7 @@ class Servo(Law):
         A drive at its limit (`free` 0) teaches nothing: what is measured counts.
         """
         q_expected, v_expected, inertia, free = state.expected
-        pole, missed = self.parameters.calm * free, v - v_expected
+        pole, missed = self.parameters.observer_pole * free, v - v_expected
         impulse = (inertia @ missed[..., np.newaxis])[..., 0]
         disturbance = state.disturbance + impulse * (self._rate * free * (1.0 - pole) ** 2)
         q = q_expected + (1.0 - pole) * self.model.difference(q_expected, q)

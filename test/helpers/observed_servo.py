@@ -20,16 +20,18 @@ GIVEN = read_fields(ServoParameters, ROBOT.parameters('servo_controller'))
 STEP = DRIVES.timestep
 
 
-def servo(level, calm=ServoParameters.calm):
-    return Servo(ROBOT.model, replace(GIVEN, feedforward=level, calm=calm))
+def servo(level, observer_pole=ServoParameters.observer_pole):
+    return Servo(ROBOT.model, replace(GIVEN, feedforward=level, observer_pole=observer_pole))
 
 
 def plant(error, **others):
     return MujocoPlant(with_error(ROBOT.model, error), imperfect(DRIVES, **others))
 
 
-def error_mm(level, wrong, calm=ServoParameters.calm, imperfections=None, **cube):
+def error_mm(
+    level, wrong, observer_pole=ServoParameters.observer_pole, imperfections=None, **cube
+):
     """Return the RMS of the tip's tracking error [mm] on the cube, after the first 0.2 s."""
     task = make_task('cube', ROBOT, cube)
-    record = task.run(servo(level, calm), plant(wrong, **(imperfections or {})))
+    record = task.run(servo(level, observer_pole), plant(wrong, **(imperfections or {})))
     return np.sqrt((track(ROBOT.model, record).error[100:] ** 2).mean()) * 1e3

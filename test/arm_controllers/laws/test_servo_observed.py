@@ -37,23 +37,23 @@ def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had(
     assert np.abs(lacking).max() > 1.0
 
 
-def test_calm_halves_what_noise_costs_though_every_mass_is_wrong():
+def test_pole_of_0_8_halves_the_effect_of_noise_though_every_mass_has_an_error():
     noise = {'position_noise': 1e-5, 'velocity_noise': 1e-3}
     exact = error_mm('discrete', ModelError(), imperfections=noise, edge_time=1.0)
-    calm = error_mm('observed', ModelError(mass_scale=(1.2,)), 0.8, noise, edge_time=1.0)
-    assert calm <= 0.004 <= 0.5 * exact
+    slow = error_mm('observed', ModelError(mass_scale=(1.2,)), 0.8, noise, edge_time=1.0)
+    assert slow <= 0.004 <= 0.5 * exact
 
 
 def test_friction_a_payload_and_masses_that_it_does_not_know_cost_less_than_a_micrometre():
-    rubbing = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
-    assert error_mm('observed', rubbing) <= 5e-4
+    unknown = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
+    assert error_mm('observed', unknown) <= 5e-4
 
 
 def test_a_joint_that_sticks_is_not_thrown_to_and_fro():
-    rubbing = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
+    unknown = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
     task, speeds = make_task('cube', ROBOT, {'edge_time': 1.0}), []
-    for calm in (0.4, ServoParameters.calm):
-        record = task.run(servo('observed', calm), plant(rubbing))
+    for pole in (0.4, ServoParameters.observer_pole):
+        record = task.run(servo('observed', pole), plant(unknown))
         speeds.append(np.abs(record.v[250:, 4]).mean())  # wrist_2 keeps the tool pointing down
     assert speeds[1] < 0.1 * speeds[0]
 
@@ -61,8 +61,8 @@ def test_a_joint_that_sticks_is_not_thrown_to_and_fro():
 def test_a_drive_at_its_limit_teaches_nothing():
     ends = []
     for level in ('discrete', 'observed'):
-        calm = 0.0 if level == 'observed' else ServoParameters.calm
-        arm, law, reference = plant(ModelError()), RunningLaw(servo(level, calm)), Reference(6)
+        pole = 0.0 if level == 'observed' else ServoParameters.observer_pole
+        arm, law, reference = plant(ModelError()), RunningLaw(servo(level, pole)), Reference(6)
         arm.reset(ROBOT.start)
         reference.q[:] = ROBOT.start + 0.01  # at once: far beyond the drives
         for _ in range(30):
@@ -97,12 +97,12 @@ class OneJoint:
         return self.mass * a
 
 
-@pytest.mark.parametrize(('calm', 'margin'), [(0.0, 0.14), (0.4, 0.52), (0.8, 2.69)])
-def test_a_model_that_is_too_heavy_shakes_the_arm_from_the_stated_margin_on(calm, margin):
+@pytest.mark.parametrize(('pole', 'margin'), [(0.0, 0.14), (0.4, 0.52), (0.8, 2.69)])
+def test_a_model_that_is_too_heavy_shakes_the_arm_from_the_stated_margin_on(pole, margin):
     ends = []
     for mass in (1.0 + 0.95 * margin, 1.0 + 1.05 * margin):
         gains = ServoParameters(
-            feedforward='observed', calm=calm, servo_kp=(1.0,), servo_kd=(0.0,)
+            feedforward='observed', observer_pole=pole, servo_kp=(1.0,), servo_kd=(0.0,)
         )
         law, reference = RunningLaw(Servo(OneJoint(mass), gains)), Reference(1)
         q, v = np.ones(1), np.zeros(1)
@@ -113,6 +113,8 @@ def test_a_model_that_is_too_heavy_shakes_the_arm_from_the_stated_margin_on(calm
     assert ends[0] < 1e-6 < 1e3 < ends[1]
 
 
-def test_calm_without_an_estimate_is_refused():
-    with pytest.raises(ArmError, match=r"calm is 0.5; only feedforward 'observed' has it"):
-        replace(GIVEN, feedforward='discrete', calm=0.5)
+def test_observer_pole_without_an_observer_is_refused():
+    with pytest.raises(
+        ArmError, match=r"observer_pole is 0.5; only feedforward 'observed' has it"
+    ):
+        replace(GIVEN, feedforward='discrete', observer_pole=0.5)

@@ -210,3 +210,18 @@ def test_bad_value_at_the_start_ends_the_node_with_its_name(bad, expected):
             make(bad)
     finally:
         rclpy.try_shutdown()
+
+
+def test_parameter_under_its_old_name_is_used_with_one_warning(capfd):
+    node = make('feedforward:=observed', 'calm:=0.8', law='servo')
+    try:
+        assert node.get_parameter('observer_pole').value == 0.8
+        assert node.cycle.law.parameters.observer_pole == 0.8
+        assert not node.has_parameter('calm')
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    warning = (
+        "parameter 'calm' is now named 'observer_pole'; the next release refuses the old name"
+    )
+    assert capfd.readouterr().err.count(warning) == 1

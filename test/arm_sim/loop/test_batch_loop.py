@@ -250,7 +250,12 @@ GAINS = {  # of three arms, each its own; of every law that has any
         for k in (5.0, 10.0, 20.0)
     ],
     'servo': [
-        {'feedforward': 'observed', 'calm': c, 'servo_kp': (100 * c,), 'servo_kd': (20.0,)}
+        {
+            'feedforward': 'observed',
+            'observer_pole': c,
+            'servo_kp': (100 * c,),
+            'servo_kd': (20.0,),
+        }
         for c in (0.4, 0.6, 0.8)
     ],
 }
