@@ -75,7 +75,7 @@ class GoalServer:
         self._time_ns: int | None = None
         self._check: tuple[object, Iterator[None]] | None = None
         self._aside = ThreadPoolExecutor(1)
-        self._at_work, self._idle = False, True
+        self._at_work, self._idle, self._node_ends = False, True, False
         self._feedback = FollowJointTrajectory.Feedback()
         self.refused, self.trouble, self.trouble_since = 0, '', 0.0
         self.refusal = NOT_ACTIVE
@@ -98,7 +98,8 @@ class GoalServer:
         self._send_results()
 
     def end(self) -> None:
-        """Send the results of goals at once from now on: the node ends."""
+        """Send results at once, and log them without a warning, from now on: the node ends."""
+        self._node_ends = True
         self._endpoints.send_at_once()
 
     def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
@@ -223,16 +224,18 @@ class GoalServer:
 
     def _refuse(self, identifier: object, error: ArmError) -> None:
         self.refused += 1
-        self._say(f'goal refused: {error}')
+        self._report(f'goal refused: {error}')
         code = getattr(error, 'code', ResultCode.INVALID_GOAL)
         self._endpoints.resolve(GoalResult(identifier, code, str(error)))
 
     def _end(self, end: GoalResult) -> None:
-        if end.code != ResultCode.SUCCESSFUL:
-            self._say(f'goal ended: {end.message}')
+        if self._node_ends:
+            self._log.info(f'goal ended: {end.message}')
+        elif end.code != ResultCode.SUCCESSFUL:
+            self._report(f'goal ended: {end.message}')
         self._endpoints.resolve(end)
 
-    def _say(self, trouble: str) -> None:
+    def _report(self, trouble: str) -> None:
         self.trouble, self.trouble_since = shortened(trouble), time.monotonic()
         self._log.warning(trouble)
 

@@ -146,6 +146,19 @@ class Broken:
         return state - state, state  # inf - inf
 
 
+def test_goal_that_is_open_when_the_node_ends_is_logged_without_a_warning(capfd):
+    ending = Controller()
+    ending.node.trigger_configure()
+    ending.node.trigger_activate()
+    ending.show()
+    ending.ask(goal([5.0], [HOME + 0.1]))
+    ending.close()
+    logged = [line for line in capfd.readouterr().err.splitlines() if 'goal ended' in line]
+    assert len(logged) == 1
+    assert '[INFO]' in logged[0]
+    assert logged[0].endswith('goal ended: the controller ends')
+
+
 @pytest.fixture
 def commands(controller):
     """Numbers of every command that the controller publishes; a release has none."""
