@@ -15,9 +15,9 @@ from arm_controllers.ros.messages import prefix_of
 from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for this time [s].
-_MEMORY = 10.0
+MEMORY = 10.0
 # The words mention states that are delayed by more than this time [s].
-_SILENCE = 1.0
+SILENCE = 1.0
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -75,14 +75,14 @@ class ControllerDiagnostics:
             return _OK, 'inactive: activate it to command the arm'
         if cycle.state is CycleState.REJECTED:
             return _WARN, f'silent: {cycle.goals.refusal}'
-        if time.monotonic() - self._last_drop < _SILENCE:
+        if time.monotonic() - self._last_drop < SILENCE:
             return _ERROR, f'states cannot be used, the arm gets no command: {self._why_dropped}'
         if cycle.state is not CycleState.COMMANDING:
             return _WARN, 'waiting for a state: is the simulator running, in this ROS_DOMAIN_ID?'
-        if cycle.silence > _SILENCE:
+        if cycle.silence > SILENCE:
             return _WARN, f'no state for {cycle.silence:.0f} s: the simulator is paused or gone'
         goals, doing = cycle.goals, _doing(cycle)
-        if goals.trouble and time.monotonic() - goals.trouble_since < _MEMORY:
+        if goals.trouble and time.monotonic() - goals.trouble_since < MEMORY:
             return _WARN, f'{doing}; {goals.trouble}'
         return _OK, doing
 

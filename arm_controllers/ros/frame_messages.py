@@ -1,15 +1,8 @@
 """The messages of /tf and /tf_static for an arm, in their serialised form."""
 
-import numpy as np
 from geometry_msgs.msg import TransformStamped
 
-from arm_controllers.ros.serialized_messages import (
-    BODY,
-    Cursor,
-    aligned_copy,
-    put_time,
-    serialized,
-)
+from arm_controllers.ros.serialized_messages import Template
 from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.link_tree import LinkTree
 from arm_dynamics.model import RobotModel
@@ -38,7 +31,7 @@ class FrameMessages:
         return self._moving.at(self._tree.moving_poses(q), time_ns)
 
 
-class _Transforms:
+class _Transforms(Template):
     """A TFMessage that is serialised once; stamps and poses are then written in place."""
 
     def __init__(self, links: list[tuple[str, str]], prefix: str):
@@ -48,18 +41,10 @@ class _Transforms:
             each = TransformStamped(child_frame_id=prefix + link)
             each.header.frame_id = prefix + carrier
             message.transforms.append(each)
-        raw = serialized(message)
-        memory, cursor = aligned_copy(raw), Cursor(raw, BODY)
-        self._memory, self._times, self._poses = memory.data, [], []
-        for _ in range(cursor.length()):
-            self._times.append(cursor.time())
-            cursor.text()  # frame_id
-            cursor.text()  # child_frame_id
-            self._poses.append(memory[cursor.part(7 * 8, 8)].view(np.float64))
+        super().__init__(message)
 
     def at(self, poses: Array, time_ns: int) -> bytes:
         """Return the message of a stamp [ns] and poses (n, 7): x, y, z [m], quaternion xyzw."""
-        for time_at, numbers, pose in zip(self._times, self._poses, poses, strict=True):
-            put_time(self._memory, time_ns, time_at)
+        for numbers, pose in zip(self.numbers, poses, strict=True):
             numbers[:] = pose
-        return self._memory.tobytes()
+        return self.serialized(*[time_ns] * len(poses))

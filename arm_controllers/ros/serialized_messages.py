@@ -12,9 +12,10 @@ import struct
 from array import array
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from builtin_interfaces.msg import Duration, Time
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message, serialize_message
 from rosidl_parser.definition import AbstractString, BasicType, NamespacedType
@@ -28,8 +29,8 @@ LARGEST = 1e9
 FIELDS = ('position', 'velocity', 'effort')
 _SECOND = 1_000_000_000
 _STAMP, _LENGTH = struct.Struct('=iI'), struct.Struct('=I')
-BODY = 4  # where the fields begin, behind the encoding [bytes]
-_STAMP_AT, _FRAME_AT = BODY, 12
+_BODY = 4  # where the fields begin, behind the encoding [bytes]
+_STAMP_AT, _FRAME_AT = _BODY, 12
 _ENCODING = slice(0, 2)  # the third and fourth byte mean nothing
 _NATIVE = bytes(serialize_message(JointState()))[_ENCODING]
 # Bytes of a basic type of `SLOT_TYPES`.
@@ -56,9 +57,7 @@ def exact(raw: bytes, message_class: Any) -> bytes:
     Raises:
         ArmError: the message is cut off.
     """
-    cursor = Cursor(raw, BODY)
-    cursor.skip_fields(message_class)
-    return cursor.visited()
+    return Fields(raw, message_class).visited()
 
 
 def is_native(raw: bytes) -> bool:
@@ -79,11 +78,6 @@ def stamp_ns(raw: bytes) -> int:
     if nanoseconds >= _SECOND:
         raise ArmError(f'a stamp has {nanoseconds} nanoseconds; allowed: less than {_SECOND}')
     return seconds * _SECOND + nanoseconds
-
-
-def put_time(memory: memoryview, time_ns: int, at: int = _STAMP_AT) -> None:
-    """Write a time [ns] into a native message, where its header has the stamp or elsewhere."""
-    _STAMP.pack_into(memory, at, *divmod(time_ns, _SECOND))
 
 
 def with_stamp(raw: bytes, time_ns: int) -> bytes:
@@ -125,9 +119,9 @@ class JointReader:
             return None
         for name in self._names:
             if (times := names.count(name)) != 1:
-                told = f'joint {name!r} stands {times} times in a message that names '
-                told += f'{", ".join(names) or "no joint"}; it must stand there once'
-                raise ArmError(told)
+                there = ', '.join(names) or 'no joint'
+                text = f'joint {name!r} is named {times} times, not once, in a message of {there}'
+                raise ArmError(text)
         return np.array([names.index(name) for name in self._names])
 
 
@@ -147,12 +141,20 @@ class Cursor:
 
     def part(self, size: int, alignment: int = 1) -> slice:
         """Return where the next `size` bytes are."""
-        start = self._end + (_STAMP_AT - self._end) % alignment
+        start = self._end + (_BODY - self._end) % alignment
         self._end, there = start + size, len(self._raw)
         if self._end > there:
             raise ArmError(f'a message of {there} bytes is cut off: {self._end} are not there')
         self._parts.append(slice(start, self._end))
         return self._parts[-1]
+
+    def length(self) -> int:
+        """Return the next number of elements or characters."""
+        return _LENGTH.unpack(self._raw[self.part(4, 4)])[0]
+
+    def text(self) -> str:
+        """Return the next text."""
+        return self._raw[self.part(self.length())].split(b'\0')[0].decode(errors='replace')
 
     def visited(self) -> bytes:
         """Return the message up to here, with zeros where no field is."""
@@ -161,85 +163,86 @@ class Cursor:
             clean[part] = self._raw[part]
         return bytes(clean)
 
-    def skip_fields(self, message_class: Any) -> None:
-        """Go past the fields of a message."""
-        for kind in message_class.SLOT_TYPES:
-            self._skip(kind)
 
-    def _skip(self, kind: Any) -> None:
-        """Go past a value of one of a message's `SLOT_TYPES`."""
-        if isinstance(kind, BasicType):
-            self._skip_numbers(kind, 1)
-        elif isinstance(kind, AbstractString):
-            self.part(self.length())
-        elif isinstance(kind, NamespacedType):
-            self.skip_fields(getattr(import_module('.'.join(kind.namespaces)), kind.name))
-        else:
-            count = kind.size if isinstance(kind, FixedArray) else self.length()
-            if isinstance(kind.value_type, BasicType):
-                self._skip_numbers(kind.value_type, count)
-            else:
-                for _ in range(count):
-                    self._skip(kind.value_type)
-
-    def _skip_numbers(self, kind: BasicType, count: int) -> None:
-        size = _SIZES[kind.typename]
-        if count:  # an empty array is not aligned
-            self.part(count * size, size)
-
-    def length(self) -> int:
-        """Return the next number of elements or characters."""
-        return _LENGTH.unpack(self._raw[self.part(4, 4)])[0]
-
-    def numbers(self) -> tuple[slice, slice]:
-        """Return the place of the length of the next array, and of its numbers."""
-        count = self.length()
-        return slice(self._end - 4, self._end), self.part(8 * count, 8 if count else 1)
-
-    def time(self) -> int:
-        """Return the place of the next time or duration."""
-        return self.part(_STAMP.size, 4).start
-
-    def text(self) -> str:
-        """Return the next text."""
-        return self._raw[self.part(self.length())].split(b'\0')[0].decode(errors='replace')
-
-
-class Layout(NamedTuple):
-    """The layout of a serialised JointState of the native byte order.
+class Fields(Cursor):
+    """The places of the fields of a native message, in the order of its definition.
 
     Attributes:
-        frame_id, names: as in the message.
-        lengths: place of the length of each field [bytes].
-        numbers: place of the numbers of each field [bytes].
+        texts: all strings.
+        times: where each time or duration begins [bytes].
+        numbers: where each array of float64 is, and each run of single float64 [bytes].
+        lengths: where the length of each array of float64 is [bytes].
     """
 
-    frame_id: str
-    names: list[str]
-    lengths: dict[str, slice]
-    numbers: dict[str, slice]
+    def __init__(self, raw: bytes, message_class: Any):
+        """Find the fields; raise ArmError where the message is cut off."""
+        super().__init__(raw, _BODY)
+        self.texts: list[str] = []
+        self.times: list[int] = []
+        self.numbers: list[slice] = []
+        self.lengths: list[slice] = []
+        self._run = -1  # end of the last single float64
+        self._find(message_class)
 
-    @classmethod
-    def of(cls, raw: bytes) -> 'Layout':
-        """Return the layout of a message; raise ArmError where that is cut off."""
-        cursor = Cursor(raw)
-        frame_id = cursor.text()
-        names = [cursor.text() for _ in range(cursor.length())]
-        places = {field: cursor.numbers() for field in FIELDS}
-        lengths, numbers = ({field: both[k] for field, both in places.items()} for k in (0, 1))
-        return cls(frame_id, names, lengths, numbers)
+    def _find(self, message_class: Any) -> None:
+        if message_class in (Time, Duration):
+            self.times.append(self.part(_STAMP.size, 4).start)
+            return
+        for kind in message_class.SLOT_TYPES:
+            self._find_value(kind)
 
-    def memory(self, raw: bytes) -> tuple[memoryview, dict[str, Array]]:
-        """Return a copy of the message, and its fields' numbers as arrays in there."""
-        memory, places = aligned_copy(raw), self.numbers.items()
-        return memory.data, {field: memory[place].view(np.float64) for field, place in places}
+    def _find_value(self, kind: Any) -> None:
+        """Go past a value of one of a message's `SLOT_TYPES`."""
+        if isinstance(kind, BasicType):
+            place = self.part(_SIZES[kind.typename], _SIZES[kind.typename])
+            if kind.typename == 'double':
+                first = self.numbers.pop().start if self._run == place.start else place.start
+                self.numbers.append(slice(first, place.stop))
+                self._run = place.stop
+        elif isinstance(kind, AbstractString):
+            self.texts.append(self.text())
+        elif isinstance(kind, NamespacedType):
+            self._find(getattr(import_module('.'.join(kind.namespaces)), kind.name))
+        else:
+            fixed, value = isinstance(kind, FixedArray), kind.value_type
+            count = kind.size if fixed else self.length()
+            if not isinstance(value, BasicType):
+                for _ in range(count):
+                    self._find_value(value)
+                return
+            if value.typename == 'double':
+                self.lengths.append(slice(self._end - 4, self._end))
+            size = _SIZES[value.typename]
+            place = self.part(count * size, size if count else 1)  # an empty array is not aligned
+            if value.typename == 'double':
+                self.numbers.append(place)
 
 
-class JointStateWriter:
+class Template:
+    """A message that is serialised once; its times and numbers are then written in place.
+
+    Attributes:
+        numbers: the arrays of float64 of the message, and its runs of single float64.
+    """
+
+    def __init__(self, message: Any):
+        raw = serialized(message)
+        fields, memory = Fields(raw, type(message)), aligned_copy(raw)
+        self._memory, self._times = memory.data, fields.times
+        self.numbers = [memory[place].view(np.float64) for place in fields.numbers]
+
+    def serialized(self, *times_ns: int) -> bytes:
+        """Return the message with these first times [ns], as `Publisher.publish` takes it."""
+        for place, time_ns in zip(self._times, times_ns, strict=False):
+            _STAMP.pack_into(self._memory, place, *divmod(time_ns, _SECOND))
+        return self._memory.tobytes()
+
+
+class JointStateWriter(Template):
     """A JointState that is filled and serialised again and again.
 
     Attributes:
-        position, velocity, effort: (n,) arrays to write into, (0,) where not asked for.
+        position, velocity, effort: (n,) arrays to write into, (0,) where not requested.
     """
 
     def __init__(self, joint_names: Sequence[str], fields: Sequence[str], frame_id: str = ''):
@@ -248,14 +251,31 @@ class JointStateWriter:
         message.header.frame_id = frame_id
         for field in fields:
             setattr(message, field, [0.0] * len(joint_names))
-        template = serialized(message)
-        self._memory, views = Layout.of(template).memory(template)
-        self.position, self.velocity, self.effort = (views[field] for field in FIELDS)
+        super().__init__(message)
+        self.position, self.velocity, self.effort = self.numbers
 
-    def serialized(self, time_ns: int) -> bytes:
-        """Return the message with this stamp, as `Publisher.publish` takes it."""
-        put_time(self._memory, time_ns)
-        return self._memory.tobytes()
+
+class _Shape(Fields):
+    """A native JointState, and the messages that differ from it in stamp and numbers only.
+
+    Attributes:
+        sender, names: frame_id and joint names.
+        values: by field, views of the numbers of the message that was read last.
+    """
+
+    def __init__(self, raw: bytes):
+        super().__init__(raw, JointState)
+        self.sender, *self.names = self.texts
+        memory = aligned_copy(raw)
+        self.memory, views = memory.data, (memory[each].view(np.float64) for each in self.numbers)
+        self.values: dict[str, Array] = dict(zip(FIELDS, views, strict=True))
+        # Of the message itself: what pads the names is anything, and the sender's own.
+        self.fixed = [_ENCODING, slice(_FRAME_AT, self.lengths[0].stop), *self.lengths[1:]]
+        self._fixed = [raw[place] for place in self.fixed]
+
+    def fits(self, raw: bytes) -> bool:
+        """Whether a message differs from this one in stamp and numbers only."""
+        return len(raw) == len(self.memory) and [raw[each] for each in self.fixed] == self._fixed
 
 
 class JointStateReader:
@@ -270,19 +290,27 @@ class JointStateReader:
         """`fields`: which ones will be read."""
         self._names, self._fields = list(joint_names), tuple(fields)
         self._ordered = JointReader(joint_names)
-        self._expected: Layout | None = None
-        self._opened: Layout | None = None
-        self._numbers: dict[str, Array] = {}
+        self._expected: _Shape | None = None
+        self._opened = _Shape(serialized(JointState()))
         self.time_ns, self.sender, self.empty = 0, '', True
 
     def open(self, raw: bytes) -> None:
-        """Take the next message: its stamp and sender at once, its numbers when asked for.
+        """Take the next message: its stamp and sender at once, its numbers when requested.
 
         Raises:
             ArmError: that is no JointState, or its stamp is none; the one before stays open.
         """
-        if not self.opens(raw):
-            self._open_other(raw)
+        if self.opens(raw):
+            return
+        native = raw if is_native(raw) else _converted(raw)
+        time_ns, shape = stamp_ns(native), _Shape(native)
+        self._opened, self.time_ns, self.sender = shape, time_ns, shape.sender
+        self.empty = not shape.names
+        n = len(self._names)
+        whole = all(len(shape.values[field]) == n for field in self._fields)
+        whole &= all(len(given) in (0, n) for given in shape.values.values())
+        if native is raw and whole and shape.names == self._names:
+            self._expected = shape
 
     @property
     def joint_names(self) -> list[str]:
@@ -291,12 +319,12 @@ class JointStateReader:
 
     def opens(self, raw: bytes) -> bool:
         """Take the next message if it differs from the last one in stamp and numbers only."""
-        if not self._fits(raw):
+        shape = self._expected
+        if shape is None or not shape.fits(raw):
             return False
         time_ns = stamp_ns(raw)
-        self._memory[:] = raw
-        self._opened, self._numbers = self._expected, self._views
-        self.time_ns, self.sender, self.empty = time_ns, self._expected.frame_id, False
+        shape.memory[:] = raw
+        self._opened, self.time_ns, self.sender, self.empty = shape, time_ns, shape.sender, False
         return True
 
     def values(self, field: str) -> Array:
@@ -304,10 +332,11 @@ class JointStateReader:
 
         Raises ArmError as `JointReader.read` does.
         """
-        values = self._numbers[field]
-        if self._opened is self._expected and values.dot(values) < LARGEST**2:
+        shape = self._opened
+        values = shape.values[field]
+        if shape is self._expected and values.dot(values) < LARGEST**2:
             return values
-        return self._ordered.read(self._opened.names, values, field)
+        return self._ordered.read(shape.names, values, field)
 
     def read_all(self, raw: Sequence[bytes]) -> tuple[NDArray[np.int64], dict[str, Array]]:
         """Return stamps (m,) [ns] and, by field, values (m, n) of messages, in one pass if alike.
@@ -315,12 +344,13 @@ class JointStateReader:
         Raises ArmError as `open` and `values` do.
         """
         self.open(raw[-1])
-        if self._opened is self._expected and set(map(len, raw)) == {len(raw[-1])}:
+        shape = self._opened
+        if shape is self._expected and set(map(len, raw)) == {len(raw[-1])}:
             rows = np.frombuffer(b''.join(raw), np.uint8).reshape(len(raw), -1)
-            alike = all((rows[:, place] == rows[-1, place]).all() for place in self._places)
+            alike = all((rows[:, place] == rows[-1, place]).all() for place in shape.fixed)
             seconds, rest = rows[:, _STAMP_AT:_FRAME_AT].copy().view(np.int32).astype(np.int64).T
-            numbers = self._expected.numbers
-            found = {name: rows[:, numbers[name]].copy().view(float) for name in self._fields}
+            places = dict(zip(FIELDS, shape.numbers, strict=True))
+            found = {name: rows[:, places[name]].copy().view(float) for name in self._fields}
             within = all((np.abs(values) < LARGEST).all() for values in found.values())
             if alike and within and (rest >= 0).all() and (rest < _SECOND).all():
                 return seconds * _SECOND + rest, found
@@ -334,31 +364,8 @@ class JointStateReader:
 
     def is_nan(self, field: str) -> bool:
         """Whether the opened message has values of a field, and none is a number."""
-        values = self._numbers[field]
+        values = self._opened.values[field]
         return len(values) > 0 and bool(np.isnan(values).all())
-
-    def _fits(self, raw: bytes) -> bool:
-        """Whether the bytes differ from the last whole message in stamp and numbers only."""
-        if self._expected is None or len(raw) != len(self._memory):
-            return False
-        return [raw[place] for place in self._places] == self._fixed
-
-    def _open_other(self, raw: bytes) -> None:
-        """Read a message of another shape; if it is as one expects, expect more of them."""
-        native = raw if is_native(raw) else _converted(raw)
-        time_ns, layout = stamp_ns(native), Layout.of(native)
-        memory, numbers = layout.memory(native)
-        self._opened, self._numbers = layout, numbers
-        self.time_ns, self.sender, self.empty = time_ns, layout.frame_id, not layout.names
-        n = len(self._names)
-        whole = all(len(numbers[field]) == n for field in self._fields)
-        whole &= all(len(given) in (0, n) for given in numbers.values())
-        if native is raw and whole and layout.names == self._names:
-            self._expected, self._memory, self._views = layout, memory, numbers
-            lengths = [layout.lengths[field] for field in FIELDS]
-            self._places = [_ENCODING, slice(_FRAME_AT, lengths[0].stop), *lengths[1:]]
-            # Of the message itself: what pads the names is anything, and the sender's own.
-            self._fixed = [raw[place] for place in self._places]
 
 
 def _converted(raw: bytes) -> bytes:

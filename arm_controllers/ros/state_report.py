@@ -4,7 +4,6 @@ As in the control loop's own messages (`serialized_messages`), only stamps and n
 are written into a message that was serialised once.
 """
 
-import struct
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,12 +11,11 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.publisher import Publisher
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.ros.serialized_messages import Cursor, aligned_copy, put_time, serialized
+from arm_controllers.ros.serialized_messages import Template
 from arm_dynamics.checks import Array
 
 _POINTS = ('reference', 'feedback', 'error', 'output')
 _FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
-_NUMBER = struct.Struct('=d')
 _NONE = np.empty(0)
 _Sizes = tuple[int, ...]  # of each field of each point
 
@@ -77,7 +75,7 @@ class StateReport:
         self._publisher.publish(form.filled(time_ns, t_ns, follower.scaling.wanted, values))
 
 
-class _Form:
+class _Form(Template):
     """A serialised message with a fixed number of values in each field."""
 
     def __init__(self, joint_names: list[str], sizes: _Sizes):
@@ -85,25 +83,11 @@ class _Form:
         for point in _POINTS:
             for field in _FIELDS:
                 setattr(getattr(message, point), field, [0.0] * next(given))
-        raw = serialized(message)
-        cursor, fields, self._times = Cursor(raw), [], []
-        cursor.text()  # frame_id
-        for _ in range(cursor.length()):
-            cursor.text()  # a joint's name
-        for _ in _POINTS:
-            fields += [cursor.numbers()[1] for _ in _FIELDS]
-            self._times.append(cursor.time())
-        memory = aligned_copy(raw)
-        # The last field; no joint with several degrees of freedom is before it.
-        self._memory, self._scaling_at = memory.data, len(raw) - _NUMBER.size
-        self._numbers = [memory[place].view(np.float64) for place in fields]
+        super().__init__(message)
 
     def filled(self, time_ns: int, t_ns: int, scaling: float, values: Sequence[Array]) -> bytes:
         """Return the message of this stamp and time in the goal [ns], as `publish` takes it."""
-        put_time(self._memory, time_ns)
-        for place in self._times:
-            put_time(self._memory, t_ns, place)
-        for numbers, given in zip(self._numbers, values, strict=True):
+        for numbers, given in zip(self.numbers, values, strict=False):
             numbers[:] = given
-        _NUMBER.pack_into(self._memory, self._scaling_at, scaling)
-        return self._memory.tobytes()
+        self.numbers[-1][:] = scaling
+        return self.serialized(time_ns, *[t_ns] * len(_POINTS))

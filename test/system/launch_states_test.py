@@ -97,9 +97,9 @@ def test_joints_of_a_state_are_read_by_name_in_any_order_and_beside_others(plant
     [
         (lambda m: m.position.__setitem__(1, np.nan), f"'{NAMES[1]}': position nan"),
         (lambda m: m.velocity.__setitem__(2, np.inf), f"'{NAMES[2]}': velocity inf"),
-        (lambda m: (m.name.pop(), m.position.pop(), m.velocity.pop()), f"'{NAMES[5]}' stands 0"),
-        (lambda m: m.name.__setitem__(3, 'wrist'), f"'{NAMES[3]}' stands 0"),
-        (lambda m: m.name.__setitem__(3, NAMES[0]), f"'{NAMES[0]}' stands 2"),
+        (lambda m: (m.name.pop(), m.position.pop(), m.velocity.pop()), f"'{NAMES[5]}' is named 0"),
+        (lambda m: m.name.__setitem__(3, 'wrist'), f"'{NAMES[3]}' is named 0"),
+        (lambda m: m.name.__setitem__(3, NAMES[0]), f"'{NAMES[0]}' is named 2"),
         (lambda m: m.position.pop(), '5 position values for 6'),
         (lambda m: m.velocity.pop(), '5 velocity values for 6'),
     ],

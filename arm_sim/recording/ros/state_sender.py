@@ -2,7 +2,9 @@
 
 import re
 
-from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter, Layout, is_native
+from sensor_msgs.msg import JointState
+
+from arm_controllers.ros.serialized_messages import FIELDS, Fields, JointStateWriter, is_native
 
 _SENDER_AT = 12  # behind encoding and stamp [bytes]
 # frame_id of a simulator: 'simulator 96a29182, process 27836 of launch 27829 on host'.
@@ -34,10 +36,11 @@ class StateSender:
 
     def _heads(self, raw: bytes) -> tuple[bytes, bytes]:
         """Return the bytes from the sender to the first position: as they are, and shortened."""
-        layout = Layout.of(raw)
-        positions, name = layout.numbers['position'], _SENDER.match(layout.frame_id)
+        fields = Fields(raw, JointState)
+        sender, *names = fields.texts
+        positions, name = fields.numbers[0], _SENDER.match(sender)
         head = raw[_SENDER_AT : positions.start]
         if not name or positions.start == positions.stop:
             return head, head
-        short = JointStateWriter(layout.names, FIELDS, name[1]).serialized(0)
-        return head, short[_SENDER_AT : Layout.of(short).numbers['position'].start]
+        short = JointStateWriter(names, FIELDS, name[1]).serialized(0)
+        return head, short[_SENDER_AT : Fields(short, JointState).numbers[0].start]

@@ -26,7 +26,7 @@ from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 @pytest.fixture
 def start(monkeypatch):
     """Return what makes a controller with further command-line arguments."""
-    monkeypatch.setattr('arm_controllers.ros.diagnostics._SILENCE', float('inf'))
+    monkeypatch.setattr('arm_controllers.ros.diagnostics.SILENCE', float('inf'))
     made = []
 
     def make(*further):

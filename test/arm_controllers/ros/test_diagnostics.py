@@ -55,7 +55,7 @@ class Controller:
 
 @pytest.fixture
 def controller(monkeypatch):
-    for name in ('_SILENCE', '_MEMORY'):  # this process may stand still between two lines
+    for name in ('SILENCE', 'MEMORY'):  # this process may stand still between two lines
         monkeypatch.setattr(f'arm_controllers.ros.diagnostics.{name}', math.inf)
     made = Controller()
     yield made
@@ -76,7 +76,8 @@ def test_every_state_of_a_controller_has_its_own_words(controller):
         controller.show(0.25, controller.node.cycle.follower.reference.q.copy())
     assert controller.words.startswith('following a goal, 0.5')
     assert controller.words.endswith('of 1.00 s, 1 more waiting for their start')
-    controller.node.cycle.follower.set_parameters(controller.node._live.follower)
+    follower = controller.node.cycle.follower
+    follower.set_parameters(follower.parameters)
     for _ in range(3):
         controller.show(0.25)
     assert controller.words == 'holding, 1 more waiting for their start'

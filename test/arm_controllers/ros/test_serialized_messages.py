@@ -223,7 +223,7 @@ def test_number_that_is_not_finite_is_refused_and_named(bad):
 
 
 def test_missing_joint_and_wrong_length_are_refused():
-    with pytest.raises(ArmError, match="joint 'elbow' stands 0 times"):
+    with pytest.raises(ArmError, match="joint 'elbow' is named 0 times"):
         reader(state(), state(names=['pan', 'lift', 'wrist'])).values('position')
     with pytest.raises(ArmError, match='4 velocity values for 3 joint names'):
         reader(state(), state(position=[1.0] * 2, velocity=[1.0] * 4)).values('velocity')
@@ -368,7 +368,7 @@ def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused
 @pytest.mark.parametrize(('names', 'count'), [(NAMES[1:], 0), ([*NAMES, NAMES[0]], 2), ([], 0)])
 def test_a_joint_that_does_not_stand_there_once_is_named_with_what_the_message_names(names, count):
     there = ', '.join(names) or 'no joint'
-    text = f"'pan' stands {count} times in a message that names {there}; it must stand there once"
+    text = f"'pan' is named {count} times, not once, in a message of {there}"
     with pytest.raises(ArmError, match=text):
         JointReader(NAMES).read(names, np.zeros(len(names)), 'position')
 

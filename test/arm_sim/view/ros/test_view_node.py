@@ -130,7 +130,7 @@ def test_a_page_that_a_browser_has_broken_is_built_again(monkeypatch):
 @pytest.mark.parametrize(
     ('names', 'position', 'says'),
     [
-        (['elbow_joint'], [0.5], "joint 'shoulder_pan_joint' stands 0 times"),
+        (['elbow_joint'], [0.5], "joint 'shoulder_pan_joint' is named 0 times"),
         (UR5E.joint_names, [0.5], '1 position values for 6 joint names'),
         (UR5E.joint_names, [float('nan')] * 6, 'is not finite'),
     ],
