@@ -119,6 +119,7 @@ class ControllerNode(LifecycleNode):
             self._log.error(self._why_not(holder))
             return TransitionCallbackReturn.FAILURE
         self._activated_at = time.monotonic()
+        assert self.cycle is not None  # configured
         self.cycle.handle(Event.ACTIVATE)
         return super().on_activate(state)
 
@@ -129,6 +130,7 @@ class ControllerNode(LifecycleNode):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Close the endpoints but those of goals, which go on being refused."""
+        assert self.cycle is not None  # configured
         self.cycle.close()
         self.cycle = None
         return TransitionCallbackReturn.SUCCESS
@@ -169,6 +171,7 @@ class ControllerNode(LifecycleNode):
         if self._claims is None:
             return not sender or waited > _OUTDATED_AT_MOST
         if own in self._claims.rejected:
+            assert self.cycle is not None  # the cycle asks
             self.cycle.handle(Event.REJECT, self._claims.rejected[own])
             return False
         holder = self._holder()
@@ -213,7 +216,7 @@ class ControllerNode(LifecycleNode):
         if self.cycle is not None:
             self.cycle.follower.scaling.wanted = message.factor
 
-    def _model_of(self, **of_joints: tuple[float, ...]) -> RobotModel:
+    def _model_of(self, **of_joints: Any) -> RobotModel:
         """Return what the controller believes the arm is."""
         return with_error(replace(self.parameters, **of_joints).model(), self._model_error)
 

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
-from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
+from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import stamp_ns, with_stamp
@@ -119,9 +119,9 @@ class GoalEndpoints:
         """Return the action's handle of a goal that has not ended."""
         return self._handles.get(identifier)
 
-    def tell(self, raw: bytes | Goal, identifier: object, start_ns: int) -> None:
+    def publish_goal(self, raw: bytes, identifier: object, start_ns: int) -> None:
         """Publish an accepted goal for recorders, with the stamp [ns] of its start."""
-        if not (isinstance(raw, bytes) and self._goals.get_subscription_count()):
+        if not self._goals.get_subscription_count():
             return
         if identifier is None:
             trajectory = deserialize_message(raw, JointTrajectory)

@@ -24,8 +24,8 @@ from arm_controllers.ros.messages import (
 )
 from arm_dynamics.checks import ArmError
 
-# Goals of more points or bytes are converted and checked in slices in real time.
-_AT_ONCE, _BYTES_AT_ONCE = 50, 5000
+# Longer messages, of about 50 points, are converted and checked in slices in real time [bytes].
+_BYTES_AT_ONCE = 5000
 # Number of goals that may wait for their check.
 _ROOM = 10
 
@@ -150,39 +150,40 @@ class GoalServer:
         for _ in range(len(self._cancels)):
             self._cancel(self._cancels.popleft())
         if self._check is not None:
-            self._check_on()
+            self._continue(*self._check)
         elif self._inbox:
-            identifier, goal = self._inbox.popleft()
-            self.take(goal, identifier)
+            identifier, raw = self._inbox.popleft()
+            self.take(raw, identifier)
         self._send_results()
         self._idle = not self._inbox
         self._soon()
 
-    def take(self, goal: bytes | Goal, identifier: object = None) -> None:
+    def take(self, raw: bytes, identifier: object = None) -> None:
         """Give a goal to the follower, at once or in slices, or refuse it.
 
-        As bytes it is a serialised JointTrajectory, or with an identifier an action goal.
+        `raw` is a serialised JointTrajectory, or with an identifier an action goal.
         """
         try:
             if self._time_ns is None:
                 raise GoalError(self.refusal)
-            if self._realtime and _is_long(goal):
-                self._check = identifier, self._accept(goal, identifier)
+            if self._realtime and len(raw) > _BYTES_AT_ONCE:
+                self._check = identifier, self._accept(raw, identifier)
             else:
-                self.follower.set_goal(_made(goal, identifier, self._most), self._time_ns)
-                self._endpoints.tell(goal, identifier, self._time_ns)
+                self.follower.set_goal(_goal(raw, identifier, self._most), self._time_ns)
+                self._endpoints.publish_goal(raw, identifier, self._time_ns)
         except ArmError as error:
             self._refuse(identifier, error)
 
-    def _accept(self, asked: bytes | Goal, identifier: object) -> Iterator[None]:
-        """Make and check a goal in slices, and give it to the follower."""
-        making = self._aside.submit(_made, asked, identifier, self._most)
-        while not making.done():
+    def _accept(self, raw: bytes, identifier: object) -> Iterator[None]:
+        """Convert and check a goal in slices, and give it to the follower."""
+        converting = self._aside.submit(_goal, raw, identifier, self._most)
+        while not converting.done():
             yield
-        goal = making.result()
+        goal = converting.result()
+        assert self._time_ns is not None  # deactivation drops the check
         now_ns, notice_ns = self._time_ns, (8 + len(goal.times) // 25) * self._period_ns
         yield from self.follower.accept(goal, now_ns, notice_ns, self._aside)
-        self._endpoints.tell(asked, identifier, now_ns + notice_ns)
+        self._endpoints.publish_goal(raw, identifier, now_ns + notice_ns)
 
     def _cancel(self, identifier: object) -> None:
         handle = self._endpoints.handle(identifier)
@@ -203,9 +204,8 @@ class GoalServer:
         elif self._time_ns is not None:
             self.follower.cancel(self._time_ns, identifier)
 
-    def _check_on(self) -> None:
+    def _continue(self, identifier: object, check: Iterator[None]) -> None:
         """Do the next slice of the present check."""
-        identifier, check = self._check
         try:
             next(check)
         except StopIteration:
@@ -271,14 +271,8 @@ def _fill(
         set_stamp(part.time_from_start, t_ns)
 
 
-def _made(goal: bytes | Goal, identifier: object, most: int) -> Goal:
-    """Return a goal, converted from its serialised message where necessary."""
-    if not isinstance(goal, bytes):
-        return goal
+def _goal(raw: bytes, identifier: object, most: int) -> Goal:
+    """Return the goal of a serialised message."""
     if identifier is None:
-        return goal_from_bytes(goal, most)
-    return goal_from_action(goal, identifier, most)
-
-
-def _is_long(goal: bytes | Goal) -> bool:
-    return len(goal) > _BYTES_AT_ONCE if isinstance(goal, bytes) else len(goal.times) > _AT_ONCE
+        return goal_from_bytes(raw, most)
+    return goal_from_action(raw, identifier, most)

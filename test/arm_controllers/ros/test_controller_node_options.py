@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
-from arm_controllers.ros.messages import goal_from_bytes  # noqa: E402
+from arm_controllers.ros.messages import goal_from_bytes, trajectory_message  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.launching.known_parameters import check_parameter_file  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
@@ -102,7 +102,8 @@ def test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal(start):
     spin_until(executor, lambda: scaling.wanted == 0.5)
     time_ns = 10_000_000_000
     show(node, time_ns)
-    node.cycle.goals.take(goal([1.0], [HOME + 0.2], [REST], [REST]))
+    wanted = goal([1.0], [HOME + 0.2], [REST], [REST])
+    node.cycle.goals.take(bytes(serialize_message(trajectory_message(wanted))))
     for _ in range(500):
         time_ns += 2_000_000
         reference = node.cycle.follower.reference

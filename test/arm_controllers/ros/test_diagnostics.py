@@ -15,6 +15,7 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.messages import trajectory_message  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
 HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -50,7 +51,7 @@ class Controller:
         self.node.cycle.on_state(serialize_message(state))
 
     def ask(self, wanted):
-        self.node.cycle.goals.take(wanted)
+        self.node.cycle.goals.take(bytes(serialize_message(trajectory_message(wanted))))
 
 
 @pytest.fixture
