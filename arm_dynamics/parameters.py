@@ -135,6 +135,11 @@ class Stepping(Parameters):
         """The control period [ns]."""
         return round(self.timestep * 1e9) * self.control_decimation
 
+    @property
+    def period(self) -> float:
+        """The control period [s], to the last bit the same in nodes and in the loop."""
+        return self.period_ns * 1e-9
+
 
 def with_arrays(parameters: Any, joint_names: Sequence[str]) -> Any:
     """Return a copy with numbers per joint, checked, and vectors as arrays."""

@@ -68,7 +68,7 @@ class ControlCycle:
         self._may_begin, self._transport = may_begin, transport
         self.state, self._unanswered = CycleState.INACTIVE, b''
         self._node, self.received, self.overtaken, self._published = node, 0, 0, 0
-        self._period_ns, self._dt = p.period_ns, p.timestep * p.control_decimation
+        self._period_ns, self._dt = p.period_ns, p.period
         self._last_state = time.monotonic()
         self._steps = StateSequence(p.period_ns, p.mode == 'lockstep', model)
         self._set(model, law)

@@ -70,7 +70,7 @@ class Learner:
         if law.lookahead > 1:
             raise ArmError(f'passes > 1 needs a law with delay 0, not {law.lookahead - 1}')
         self.law, self._model, self._cutoff = law, law.model, cutoff
-        self._step = plant.timestep * plant.control_decimation
+        self._step = plant.period
         if cutoff >= 0.5 / self._step:
             most = 0.5 / self._step
             raise ArmError(f'learning_cutoff is {cutoff:g} Hz; it must be below {most:g} Hz')

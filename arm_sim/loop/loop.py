@@ -90,7 +90,7 @@ class Loop:
             )
         self._first_plant, self.law = plant, law
         self._period_ns = plant.parameters.period_ns
-        self.period = self._period_ns * 1e-9
+        self.period = plant.parameters.period
         self._events = events_by_period(events, self.period)
         n = len(plant.joint_names)
         self._reference = SampledReference(

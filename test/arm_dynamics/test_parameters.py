@@ -74,6 +74,12 @@ def test_a_step_is_a_whole_number_of_nanoseconds():
         Stepping(timestep=1e-3 / 3)
 
 
+def test_the_period_in_seconds_is_that_of_the_integer_clock_to_the_last_bit():
+    stepping = Stepping(timestep=0.0025, control_decimation=3)
+    assert stepping.period == 7_500_000 * 1e-9
+    assert stepping.period != 0.0025 * 3
+
+
 def test_a_plain_dataclass_of_parameters_will_do():
     class Mine(Law):
         Parameters = Plain

@@ -1,33 +1,38 @@
 """`ros2 run arm_sim rerun FILE`: the recorded goals again, with the recorded parameters.
 
-Simulator and controller run in a loop in this process, which is equal to the run over topics to
-the last bit. So a recording attached to a bug report reproduces the bug.
+The loop of task runs and comparisons, `Loop`, advances time in this process. The result equals
+the run over topics to the last bit: a recording attached to a bug report reproduces the bug.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from numpy.typing import ArrayLike
 from tyro.conf import Positional
 
+from arm_controllers.laws import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_controllers.ros.controller_parameters import ControllerParameters
-from arm_controllers.ros.messages import MOST_POINTS_AT_LEISURE, goal_from_action
+from arm_controllers.ros.messages import MOST_POINTS_AT_LEISURE, goal_from_action, to_ns
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
+from arm_sim.loop.events import Event
+from arm_sim.loop.loop import Loop
 from arm_sim.loop.record import JointStates
 from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.simulator_setup import SimulatorParameters
+from arm_sim.simulation.plant import Plant
 from arm_sim.simulation.simulation import Simulation
 
-Answer = Callable[[int, Measurement], Array | None]  # stamp [ns], state -> command
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
 
 
@@ -58,11 +63,13 @@ class Rerun(NamedTuple):
         row, part, joint = (int(each) for each in np.argwhere(~same)[0])
         name = list(_FIELDS)[part]
         largest = np.abs(before - self.again).max(axis=(0, 2))
-        told = ', '.join(f'{x:.3g} ({each})' for each, x in zip(_FIELDS, largest, strict=True))
+        each_field = ', '.join(
+            f'{x:.3g} ({each})' for each, x in zip(_FIELDS, largest, strict=True)
+        )
         return (
             f't = {self.recorded.time_ns[row] * 1e-9:.4f} s, joint {self.joints[joint]!r}: '
             f'{name} was {before[row, part, joint]:.17g}, is {self.again[row, part, joint]:.17g}; '
-            f'at most {told}'
+            f'at most {each_field}'
         )
 
 
@@ -75,7 +82,7 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
 
     Raises:
         ArmError: the recording is of real time, does not begin at t = 0, has a gap, or has no
-            commands or parameters.
+            commands or parameters; a command is not finite.
     """
     if not recording.commands:
         raise recording.lacks('joint_commands')
@@ -89,65 +96,131 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
     joints = simulation.plant.joint_names
     recorded = recording.joint_states(joints)
     _check(recording, nodes, recorded, simulation)
-    if commands:
-        answer = _recorded_commands(recording, simulation)
-    else:
-        answer = _Controller(recording, nodes, controller, simulation.period_ns).answer
-    wrenches = list(recording.wrenches)
+    connect = _with_recorded_commands if commands else _with_controller
+    loop = connect(recording, nodes, simulation)
     again = np.empty((len(recorded.time_ns), 3, len(joints)))
     for k, row in enumerate(again):
-        plant, now = simulation.plant, simulation.time_ns
-        row[:] = plant.measured.q, plant.measured.v, plant.effort
-        command = answer(now, Measurement(row[0], row[1]))
-        while wrenches and wrenches[0][0] <= now:
-            _push(simulation, wrenches.pop(0)[1])
-        if k + 1 < len(again):
-            simulation.advance(command)
+        if k:
+            loop.step()
+        if not loop.alive:
+            raise ArmError(f'the command at t = {(k - 1) * loop.period:.4f} s is not finite')
+        row[:] = loop.plant.measured.q, loop.plant.measured.v, loop.plant.effort
     return Rerun(controller, joints, recorded, again, len(recording.goals))
 
 
-def _recorded_commands(recording: RecordedRun, simulation: Simulation) -> Answer:
-    """Return a function that answers each state with the recorded command of its stamp."""
-    plant = simulation.plant
+class _BrakedPlant(Plant):
+    """The recorded simulator as the plant of a loop: an arm with brake, speed limit and payload.
+
+    It begins only at the recorded start. Without a command for a period the brake acts.
+    """
+
+    def __init__(self, simulation: Simulation, unanswered: Container[int] = ()):
+        """Read the start; `unanswered` are the stamps [ns] of the states without a command."""
+        self.simulation, self._unanswered = simulation, unanswered
+        self.parameters = simulation.plant.parameters
+        self.joint_names = simulation.plant.joint_names
+        self.command_interface = simulation.plant.command_interface
+        self._read()
+
+    def reset(self, q: ArrayLike = (), v: ArrayLike | None = None) -> None:
+        """Return to the recorded start, whatever q and v are."""
+        self.simulation.reset()
+        self._read()
+
+    def step(self, command: Array) -> None:
+        """Advance by one control period."""
+        braked = self.simulation.time_ns in self._unanswered
+        self.simulation.advance(None if braked else command)
+        self._read()
+
+    def _read(self) -> None:
+        plant = self.simulation.plant  # another one when a payload has fallen off
+        self.q, self.v, self.effort, self.measured = plant.q, plant.v, plant.effort, plant.measured
+
+
+class _RecordedCommands(Law):
+    """A law without feedback: the command (n,) of each control period; its state is the number."""
+
+    def __init__(self, commands: Sequence[Array], command_interface: str):
+        self._commands, self.command_interface = commands, command_interface
+
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the number of the first period."""
+        return (0,)
+
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the recorded command."""
+        return self._commands[state[0]], (state[0] + 1,)
+
+
+def _with_recorded_commands(
+    recording: RecordedRun, nodes: KnownNodes, simulation: Simulation
+) -> Loop:
+    """Return the loop in which the recorded commands drive the arm."""
+    plant, period_ns = simulation.plant, simulation.period_ns
     field = 'position' if plant.command_interface == 'position' else 'effort'
     reader = JointStateReader(plant.joint_names, (field,))
-    by_stamp: dict[int, Array | None] = {}
+    by_stamp: dict[int, Array] = {}
     for raw in recording.commands:
         reader.open(raw)
-        by_stamp[reader.time_ns] = None if reader.empty else reader.values(field).copy()
-    return lambda now, measured: by_stamp.get(now)
+        by_stamp.pop(reader.time_ns, None)
+        if not reader.empty:
+            by_stamp[reader.time_ns] = reader.values(field).copy()
+    stamps = range(0, len(recording.states) * period_ns, period_ns)
+    rest = np.zeros(len(plant.joint_names))
+    law = _RecordedCommands([by_stamp.get(k, rest) for k in stamps], plant.command_interface)
+    braked = _BrakedPlant(simulation, set(stamps).difference(by_stamp))
+    return Loop(braked, law, lambda t, reference: None, _pushes(recording, simulation))
 
 
-class _Controller:
-    """The recorded controller: its law and follower, and the goals that it accepted."""
+def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simulation) -> Loop:
+    """Return the loop of the recorded controller: its law, and what follows the accepted goals."""
+    law, follower = nodes.controller()
+    plant, period_ns = _BrakedPlant(simulation), simulation.period_ns
+    follower.activate(0, plant.measured.q, plant.measured.v)
 
-    def __init__(self, recording: RecordedRun, nodes: KnownNodes, name: str, period_ns: int):
-        self._law, self._follower = nodes.controller()
-        own = nodes.read(name, ControllerParameters)
-        self._dt = own.timestep * own.control_decimation
-        self._goals = [(min(at, stamp_ns(raw)), raw) for at, raw in recording.goals]
-        self._state: Any = None
+    def reference_function(t: float, reference: Reference) -> None:
+        now, measured = round(t * 1e9), plant.measured
+        if now == simulation.time_ns:
+            reference.row[:] = follower.update(now, measured.q, measured.v).row
+            follower.results.clear()
+        else:  # for a law with a horizon
+            reference.row[:] = follower.peek(now).row
 
-        def future(periods: int) -> Reference:
-            return self._follower.peek(self._now + periods * period_ns)
+    def set_goal(raw: bytes, plant: Plant) -> Plant:
+        goal = goal_from_action(raw, None, MOST_POINTS_AT_LEISURE)
+        follower.set_goal(goal, follower.time_ns)
+        return plant
 
-        self._follower.reference.future = future
+    goals = [(min(at, stamp_ns(raw)), partial(set_goal, raw)) for at, raw in recording.goals]
+    # The controller answers a state before it takes a goal.
+    events = [*_events(goals, period_ns, 1), *_pushes(recording, simulation)]
+    return Loop(plant, law, reference_function, events)
 
-    def answer(self, now: int, measured: Measurement) -> Array:
-        """Return the command to a state of a stamp [ns]."""
-        self._now, follower = now, self._follower
-        if self._state is None:
-            follower.activate(now, measured.q, measured.v)
-        reference = follower.update(now, measured.q, measured.v)
-        if self._state is None:
-            self._state = self._law.start(measured, reference)
-        command, self._state = self._law(self._state, measured, reference, self._dt)
-        while self._goals and self._goals[0][0] <= now:
-            follower.set_goal(
-                goal_from_action(self._goals.pop(0)[1], None, MOST_POINTS_AT_LEISURE), now
-            )
-        follower.results.clear()
-        return command
+
+def _pushes(recording: RecordedRun, simulation: Simulation) -> Iterator[Event]:
+    """Yield the recorded wrenches as events."""
+
+    def push(message: WrenchStamped, plant: Plant) -> Plant:
+        parts = message.wrench.force, message.wrench.torque
+        wrench = [getattr(part, axis) for part in parts for axis in 'xyz']
+        simulation.push(message.header.frame_id, wrench, to_ns(message.header.stamp))
+        return plant
+
+    stamped = [(at, partial(push, message)) for at, message in recording.wrenches]
+    return _events(stamped, simulation.period_ns)
+
+
+def _events(
+    stamped: Iterable[tuple[int, Callable[[Plant], Plant]]], period_ns: int, later: int = 0
+) -> Iterator[Event]:
+    """Yield events at the first state from their stamp [ns] on, a number of periods later."""
+    period = 0
+    for stamp, action in stamped:
+        period = max(period, -(-stamp // period_ns))  # in the recorded order
+        yield (period + later) * period_ns * 1e-9, action
 
 
 def _check(
@@ -164,13 +237,6 @@ def _check(
             f'(t = {expected[wrong[0]] * 1e-9:.4f} s), but one of t = {t:.4f} s; '
             'rerun needs all from t = 0 on: reset the simulator while the recorder runs'
         )
-
-
-def _push(simulation: Simulation, message: Any) -> None:
-    parts = message.wrench.force, message.wrench.torque
-    stamp = message.header.stamp
-    wrench = [getattr(part, axis) for part in parts for axis in 'xyz']
-    simulation.push(message.header.frame_id, wrench, stamp.sec * 1_000_000_000 + stamp.nanosec)
 
 
 @dataclass(frozen=True)
@@ -193,7 +259,7 @@ def main(options: Options) -> int:
     recording = RecordedRun.load(options.file)
     found = rerun(recording, options.commands)
     difference = found.difference()
-    told = {
+    summary = {
         'controller': found.controller,
         'states': len(found.recorded.time_ns),
         'goals': found.goals,
@@ -202,10 +268,10 @@ def main(options: Options) -> int:
         'recorded_with': recording.facts.get('arm_sim', {}),
     }
     if options.json:
-        print(json.dumps(told, indent=2))
+        print(json.dumps(summary, indent=2))
     else:
         goals = f'{found.goals} goal{"s" * (found.goals != 1)}'
-        print(f'rerun: {told["states"]} states, {goals} under {found.controller}')
+        print(f'rerun: {summary["states"]} states, {goals} under {found.controller}')
         first = f'they differ first at {difference}'
         print(f'rerun: {first if difference else "every bit is the same"}')
     return 1 if difference else 0
