@@ -1,6 +1,10 @@
 """The messages of /tf and /tf_static for an arm, in their serialised form."""
 
+from collections.abc import Sequence
+
+import numpy as np
 from geometry_msgs.msg import TransformStamped
+from numpy.typing import ArrayLike
 
 from arm_controllers.ros.serialized_messages import Template
 from arm_dynamics.checks import Array
@@ -14,21 +18,29 @@ except ImportError:
 
 
 class FrameMessages:
-    """The transforms of an arm's links, each from its parent link.
+    """The transforms of an arm's links, each from its parent link, and of objects around it.
 
     Attributes:
         standing: the message of /tf_static: the links on fixed joints.
     """
 
-    def __init__(self, model: RobotModel, prefix: str):
-        """Build the messages; `prefix` goes before each frame name, such as 'left/'."""
+    def __init__(self, model: RobotModel, prefix: str, objects: Sequence[str] = ()):
+        """Build the messages.
+
+        Args:
+            model: of the arm.
+            prefix: goes before each frame name, such as 'left/'.
+            objects: names of the objects, which have poses in the arm's base frame.
+        """
         self._tree = LinkTree(model)
-        self._moving = _Transforms(self._tree.moving, prefix)
+        around = [(model.base_frame, name) for name in objects]
+        self._moving = _Transforms([*self._tree.moving, *around], prefix)
         self.standing = _Transforms(self._tree.fixed, prefix).at(self._tree.fixed_poses(), 0)
 
-    def at(self, q: Array, time_ns: int) -> bytes:
-        """Return the message of /tf at q (n,) and a stamp [ns]."""
-        return self._moving.at(self._tree.moving_poses(q), time_ns)
+    def at(self, q: Array, time_ns: int, objects: ArrayLike = ()) -> bytes:
+        """Return the message of /tf at q (n,), a stamp [ns] and the poses (k, 7) of objects."""
+        poses = [*self._tree.moving_poses(q), *np.reshape(objects, (-1, 7))]
+        return self._moving.at(poses, time_ns)
 
 
 class _Transforms(Template):
@@ -43,7 +55,7 @@ class _Transforms(Template):
             message.transforms.append(each)
         super().__init__(message)
 
-    def at(self, poses: Array, time_ns: int) -> bytes:
+    def at(self, poses: Sequence[Array] | Array, time_ns: int) -> bytes:
         """Return the message of a stamp [ns] and poses (n, 7): x, y, z [m], quaternion xyzw."""
         for numbers, pose in zip(self.numbers, poses, strict=True):
             numbers[:] = pose

@@ -26,6 +26,8 @@ integrators of a known order, or steps by the million: engine analytical. A free
 an arm has a fixed base here, and links touch floor and table, not each other.
 """
 
+from typing import NamedTuple
+
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,14 +35,34 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes
+from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_scene import scene_of
 from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
+from arm_sim.simulation.scene import read_scene
 
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
 
 # Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
 mujoco.set_mju_user_warning(lambda message: None)
+
+
+class ContactPoint(NamedTuple):
+    """Two shapes that touch.
+
+    Attributes:
+        shapes: names of the two shapes.
+        position: (3,) of the contact in the base frame [m].
+        normal: (3,) from the first shape to the second one.
+        force: (3,) on the second shape in the base frame [N].
+        penetration: of the shapes [m].
+    """
+
+    shapes: tuple[str, ...]
+    position: Array
+    normal: Array
+    force: Array
+    penetration: float
 
 
 class MujocoPlant(Plant):
@@ -62,12 +84,18 @@ class MujocoPlant(Plant):
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
                 f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
             )
-        if parameters.contacts:
+        if parameters.touches:
             note = with_shapes(model.urdf)[1]
             self.notes += (f'contacts: {note}',) * bool(note)
         self.mj_data = mujoco.MjData(self.mj_model)
-        data = self.mj_data
-        self.q, self.v, self.effort = data.qpos, data.qvel, data.qfrc_actuator
+        data, n = self.mj_data, model.nv
+        self.objects = tuple(each.name for each in read_scene(parameters.scene) if each.mass)
+        self.q, self.v, self.effort = data.qpos[:n], data.qvel[:n], data.qfrc_actuator[:n]
+        self._steps = steps_of(self.mj_model, parameters)
+        if self._steps > parameters.control_decimation:
+            step = self.mj_model.opt.timestep
+            self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
+        self._objects = data.qpos[n:].reshape(-1, 7), data.qvel[n:].reshape(-1, 6)
         self._ctrl = data.ctrl
         self.reset(model.neutral())
 
@@ -84,9 +112,9 @@ class MujocoPlant(Plant):
         """Hold `command` (n,) over one control period."""
         self._ctrl[:] = command
         if not self.wrenches:
-            mujoco.mj_step(self.mj_model, self.mj_data, self.parameters.control_decimation)
+            mujoco.mj_step(self.mj_model, self.mj_data, self._steps)
             return
-        for _ in range(self.parameters.control_decimation):
+        for _ in range(self._steps):
             mujoco.mj_kinematics(self.mj_model, self.mj_data)
             for frame, wrench in self.wrenches.items():
                 body = self.mj_model.body(frame).id
@@ -108,16 +136,40 @@ class MujocoPlant(Plant):
         mujoco.mj_forward(self.mj_model, self.mj_data)
         full = np.zeros((self.mj_model.nv, self.mj_model.nv))
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
-        return full
+        n = len(self.joint_names)
+        return full[:n, :n]
 
     def joint_friction(self) -> tuple[Array, Array]:
         """Return damping and Coulomb friction (n,) of MuJoCo's joints."""
-        return self.mj_model.dof_damping, self.mj_model.dof_frictionloss
+        n = len(self.joint_names)
+        return self.mj_model.dof_damping[:n], self.mj_model.dof_frictionloss[:n]
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,), MuJoCo's."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
-        return self.mj_data.qfrc_bias.copy()
+        return self.mj_data.qfrc_bias[: len(self.joint_names)].copy()
+
+    def object_poses(self) -> Array:
+        """Return the poses of the free objects (k, 7): position [m], quaternion x, y, z, w."""
+        return self._objects[0][:, [0, 1, 2, 4, 5, 6, 3]]
+
+    def contact_points(self) -> list[ContactPoint]:
+        """Return the contacts with the forces of the last integration step."""
+        points, local = [], np.zeros(6)
+        for i, contact in enumerate(self.mj_data.contact):
+            mujoco.mj_contactForce(self.mj_model, self.mj_data, i, local)
+            names = tuple(self.mj_model.geom(geom).name for geom in contact.geom)
+            force = contact.frame.reshape(3, 3).T @ local[:3]
+            normal = contact.frame[:3].copy()
+            points.append(ContactPoint(names, contact.pos.copy(), normal, force, -contact.dist))
+        return points
+
+    def go_on_from(self, before: Plant) -> None:
+        """Take over state, objects, wrenches, drives and sensors of another plant of the arm."""
+        super().go_on_from(before)
+        if isinstance(before, MujocoPlant):
+            for own, other in zip(self._objects, before._objects, strict=True):
+                own[:] = other
 
 
 def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
@@ -133,7 +185,7 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
         try:
             return _build(model, parameters)
         except ValueError:
-            if parameters.contacts:
+            if parameters.touches:
                 raise
             return _build(model, parameters, shapes=False)  # maybe one is broken
     except ArmError:
@@ -144,6 +196,11 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
             f'MuJoCo does not build {model.file or model.name!r}: {told}; mend the URDF, or '
             'take engine:=analytical'
         ) from None
+
+
+def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
+    """Return the number of integration steps per control period, which contacts may raise."""
+    return round(parameters.period_ns * 1e-9 / mj_model.opt.timestep)
 
 
 def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:
@@ -161,7 +218,12 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     spec.option.gravity = model.gravity
     # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    if not parameters.contacts:
+    if len(spec.pairs):
+        spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, IMPRATIO
+        # MuJoCo's usual tolerances leave 1e-4 of a contact force.
+        spec.option.tolerance, spec.option.ls_tolerance = 0.0, 1e-9
+        spec.option.iterations = 20
+    if not parameters.touches:
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
@@ -190,4 +252,6 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
         body.inertia = moments
         mujoco.mju_mat2Quat(body.iquat, axes.ravel())
     mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
+    if mj_model.npair:
+        set_springs(mj_model, parameters)
     return mj_model

@@ -118,6 +118,9 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             ['', *engine_names()],
         ),
         'contacts': _Shared('false', 'let the arm touch floor and table', _SWITCH),
+        'scene': _Shared(
+            '', 'objects around the arm: blocks, table, wall, or a YAML file; empty: none'
+        ),
         'table': _Shared('', 'table: center x, y, z and sizes along them [m]; empty: no table'),
         'plant_error': _Shared(
             '{}',
@@ -158,7 +161,7 @@ _SHARED = {
 }
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'engine', 'mode', 'feedforward',
-    'config', 'viewer', 'plot', 'rviz', 'contacts', 'table', 'composed', 'actuator',
+    'config', 'viewer', 'plot', 'rviz', 'contacts', 'scene', 'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
 )  # fmt: skip
 VIEW = ('view', 'view_port', 'view_host')  # of every launch file

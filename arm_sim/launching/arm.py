@@ -58,7 +58,9 @@ def arm_nodes(
     actuator = _actuator(law, given['actuator'], in_files)
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
-    contacts = {'contacts': True} if given['contacts'] == 'true' else {}
+    contacts: dict[str, Any] = {'contacts': True} if given['contacts'] == 'true' else {}
+    if given['scene']:
+        contacts['scene'] = given['scene']
     clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
     nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):

@@ -10,7 +10,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 # Parameters that are the same for all arms of a batch.
-_ALIKE = ('timestep', 'control_decimation', 'actuator', 'integrator', 'contacts')
+_ALIKE = ('timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene')
 
 OneOrEach = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
-from arm_sim.engines.mujoco import mujoco_model
+from arm_sim.engines.mujoco import mujoco_model, steps_of
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 
 _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
@@ -55,10 +55,12 @@ class MujocoBatch(ManyArms):
         self._batch = Batch(mj_models[0], self.size, threads)
         self._batch.set_models(mj_models)
         bound = self._batch.bind
-        self.q, self.v, self._ctrl = bound('qpos'), bound('qvel'), bound('ctrl')
-        self._torque, self._applied = bound('qfrc_actuator'), bound('xfrc_applied')
+        n = models[0].nv  # objects follow
+        self.q, self.v, self._ctrl = bound('qpos')[:, :n], bound('qvel')[:, :n], bound('ctrl')
+        self._torque, self._applied = bound('qfrc_actuator')[:, :n], bound('xfrc_applied')
         self._origin, self._centre = bound('xpos'), bound('xipos')
         self.effort = np.zeros(self.q.shape)
+        self._steps = steps_of(mj_models[0], each[0])
         self.reset(models[0].neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
@@ -74,7 +76,7 @@ class MujocoBatch(ManyArms):
     def act(self, command: Array) -> None:
         """Hold commands (N, n) on the joints over one control period."""
         self._ctrl[:] = command
-        count = self.parameters.control_decimation
+        count = self._steps
         if not self.wrenches:
             self._batch.step(nstep=count)
         for _ in range(count if self.wrenches else 0):
@@ -100,6 +102,6 @@ class MujocoBatch(ManyArms):
         return body
 
 
-def _layout(model: mujoco.MjModel) -> tuple[int, ...]:
-    """Return what decides on the layout of a state's data."""
-    return model.nbody, model.nv, model.nu, model.ngeom
+def _layout(model: mujoco.MjModel) -> tuple[float, ...]:
+    """Return what decides on the layout of a state's data, and the integration step."""
+    return model.opt.timestep, model.nbody, model.nv, model.nu, model.ngeom

@@ -1,4 +1,4 @@
-"""The simulator's /tf and /tf_static: the pose of every link of the arm."""
+"""The simulator's /tf and /tf_static: the poses of the arm's links and of free objects."""
 
 from typing import Any
 
@@ -48,7 +48,9 @@ class FramesOutput:
 
     def _begin(self) -> None:
         node = self._node
-        self._frames = FrameMessages(self._simulation.model, prefix_of(node))
+        simulation = self._simulation
+        objects = simulation.plant.objects
+        self._frames = FrameMessages(simulation.model, prefix_of(node), objects)
         self._publisher = node.create_publisher(TFMessage, '/tf', _QOS)
         # Kept, because a latched message lasts only as long as its publisher.
         self._static = node.create_publisher(TFMessage, '/tf_static', LATCHED_QOS)
@@ -61,8 +63,8 @@ class FramesOutput:
             self._publish()
 
     def _publish(self) -> None:
-        simulation = self._simulation
-        self._publisher.publish(self._frames.at(simulation.plant.q, simulation.time_ns))
+        plant, time_ns = self._simulation.plant, self._simulation.time_ns
+        self._publisher.publish(self._frames.at(plant.q, time_ns, plant.object_poses()))
 
     def _look(self) -> None:
         """Count subscribers; publish at once for a new one, because time may be paused."""

@@ -11,7 +11,9 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_dynamics.urdf import bare
 from arm_sim.simulation.mujoco_inertias import make_readable
+from arm_sim.simulation.mujoco_objects import add_objects
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.scene import read_scene
 
 _BODY = pin.FrameType.BODY
 
@@ -25,7 +27,7 @@ def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     Raises:
         ValueError: MuJoCo does not read it.
     """
-    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, parameters.contacts))
+    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, parameters.touches))
     spec.compiler.fusestatic = False
     spec.worldbody.add_light(  # as the sun, alike on an arm of any size
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=(1.5, -1.5, 3.0), dir=(-0.5, 0.35, -1.0),
@@ -51,28 +53,42 @@ def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True
 
 
 def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParameters) -> None:
-    """Add floor and table, and say what touches them: links that move, the floor if they tilt."""
-    level = level_joints(model) if parameters.contacts else set()
+    """Add floor, table and the objects of the scene, and say what touches what.
+
+    Links touch floor, table and objects, if a motion can bring them there: the floor only links
+    that tilt or change their height. Free objects touch all others.
+    """
+    level = level_joints(model) if parameters.touches else set()
     frames = model.pin_model.frames
     upright = {frame.name for frame in frames if frame.parentJoint in level}
-    for geom in spec.geoms:
-        if geom.contype:
-            touches = _TABLE if geom.parent.name in upright else _FLOOR | _TABLE
-            geom.contype, geom.conaffinity = touches, 0
-            geom.group, geom.mass = 3, 0.0
+    springs = parameters.contact_stiffness > 0.0
+    links = [geom for geom in spec.geoms if geom.contype]
+    for number, geom in enumerate(links):
+        touches = _TABLE if geom.parent.name in upright else _FLOOR | _TABLE
+        geom.contype, geom.conaffinity = (0 if springs else touches), 0
+        geom.group, geom.mass = 3, 0.0
+        geom.name = geom.name or f'{geom.parent.name} shape {number}'
     stiff = {'solref': (max(0.004, 2.0 * parameters.timestep), 1.0), 'contype': 0}
     kind = mujoco.mjtGeom
     if parameters.floor:
         spec.worldbody.add_geom(
             name='floor', type=kind.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles',
-            conaffinity=_FLOOR, **stiff,
+            conaffinity=0 if springs else _FLOOR, **stiff,
         )  # fmt: skip
     if parameters.table:
         middle, sizes = np.split(np.array(parameters.table), 2)
         spec.worldbody.add_geom(
-            name='table', type=kind.mjGEOM_BOX, pos=middle, size=sizes / 2, conaffinity=_TABLE,
-            rgba=(0.72, 0.6, 0.45, 1.0), **stiff,
+            name='table', type=kind.mjGEOM_BOX, pos=middle, size=sizes / 2,
+            conaffinity=0 if springs else _TABLE, rgba=(0.72, 0.6, 0.45, 1.0), **stiff,
         )  # fmt: skip
+    if springs:
+        for link in links:
+            if parameters.floor and link.parent.name not in upright:
+                spec.add_pair(geomname1='floor', geomname2=link.name, condim=3)
+            if parameters.table:
+                spec.add_pair(geomname1='table', geomname2=link.name, condim=3)
+    others = ['floor'] * parameters.floor + ['table'] * bool(parameters.table)
+    add_objects(spec, read_scene(parameters.scene), [link.name for link in links], others)
 
 
 def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:

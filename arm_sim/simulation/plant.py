@@ -42,6 +42,27 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters)
     contacts: bool = parameter(
         False, 'if true, links touch the floor and the table (engine mujoco)'
     )
+    scene: str = parameter(
+        '', 'objects that the links touch: name of a shipped scene or YAML file; empty: none'
+        ' (engine mujoco)',
+    )  # fmt: skip
+    contact_stiffness: float = parameter(
+        0.0, 'stiffness of a contact point of links, floor and table [N/m]; 0: as stiff as the'
+        ' engine allows, without a stated number', name='contact.stiffness', min=0, max=1e9,
+    )  # fmt: skip
+    contact_damping: float = parameter(
+        0.0, 'damping of a contact point of links, floor and table [N.s/m]',
+        name='contact.damping', min=0, max=1e7,
+    )  # fmt: skip
+    contact_friction: float = parameter(
+        1.0, 'Coulomb friction coefficient of links, floor and table [1]',
+        name='contact.friction', min=0, max=10,
+    )  # fmt: skip
+
+    @property
+    def touches(self) -> bool:
+        """Whether links can touch something."""
+        return self.contacts or bool(self.scene)
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
         """Return kp, kd (n,), as arrays; a servo's kp must be above zero."""
@@ -73,6 +94,7 @@ class Plant:
         effort: torque applied in the last integration step [N.m | N]; a view as well.
         measured: the state as the sensors report it.
         beyond: whether the state has left what the engine models.
+        objects: names of the free objects around the arm.
         seed: of drives and sensors from the next reset on; None: the seeds of the parameters.
         notes: facts that a user should know, a line each.
     """
@@ -82,6 +104,7 @@ class Plant:
     has_contacts = False
     arms: tuple[int, ...] = ()
     beyond: Any = False
+    objects: tuple[str, ...] = ()
     seed: int | None = None
     q: Array
     v: Array
@@ -91,8 +114,12 @@ class Plant:
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
             parameters = self.Parameters(**vars(parameters))
-        if parameters.contacts and not self.has_contacts:
-            raise ArmError('contacts is true; only engine mujoco has contacts')
+        for name, given in (
+            ('contacts is true', parameters.contacts),
+            (f'scene is {parameters.scene!r}', parameters.scene),
+        ):
+            if given and not self.has_contacts:
+                raise ArmError(f'{name}; only engine mujoco has contacts')
         self._set_up(model, [parameters])
 
     def _set_up(self, model: RobotModel, each: Sequence[PlantParameters]) -> None:
@@ -173,6 +200,10 @@ class Plant:
         """Keep a reading (N, n) with the leading axes of this plant."""
         q, v, *_ = rows
         self.measured = Measurement(q.reshape(self.q.shape), v.reshape(self.v.shape))
+
+    def object_poses(self) -> Array:
+        """Return the poses of the free objects (k, 7): position [m], quaternion x, y, z, w."""
+        return np.empty((0, 7))
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Apply a wrench to a frame until the next call for this frame.

@@ -1,0 +1,131 @@
+"""Contacts whose numbers have units: springs [N/m], dampers [N.s/m] and Coulomb friction.
+
+Equation of a point where two bodies penetrate by r > 0:
+
+    f_n = max(0, k r + c dr/dt),   |f_t| <= mu f_n
+
+MuJoCo solves (A + R) f = a_ref - a_0 for the force f, with R = A_0 (1 - d) / d. A is the inverse
+inertia at the contact, A_0 is MuJoCo's estimate of A at the zero configuration. With the usual
+impedance d of 0.9 to 0.99 the force depends on A: the same numbers are another stiffness for
+another body or posture. With d = 1e-4 the force is k r + c dr/dt to one part in 1e4, whatever A:
+
+    stiffness = k (1 - d) A_0,   damping = c A_0      (the two negative numbers of `solref`)
+
+The direction of friction has no spring. A point that should stick creeps with
+
+    |v| = R f_t / (impratio b),   b = 0.3 / h
+
+which for h = 1 ms and the weight of a body is 2e-5 m/s.
+
+Source: "Computation, Constraint model" in MuJoCo's documentation.
+"""
+
+from collections.abc import Mapping
+from math import ceil, inf, sqrt
+
+import mujoco
+
+from arm_dynamics.checks import ArmError
+from arm_sim.simulation.material import Material, damping_of, softer
+from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.scene import read_scene
+
+IMPEDANCE = 1e-4  # the smallest that MuJoCo has
+IMPRATIO = 1e7  # of tangential to normal impedance
+_FRICTION_RATE = 0.3  # share of a slip that a time step takes away
+_POINTS = 4.0  # contact points of two flat faces that share a load
+_MOST_DIVISION = 20  # parts of a time step
+
+
+def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
+    """Make every contact pair of a model a spring and a damper; the softer body decides.
+
+    A link, the floor and the table are rigid without a stiffness of their own. The time step of
+    the model is divided until each contact is stable.
+
+    Raises:
+        ArmError: a stiffness or a damping that needs a much shorter time step; says which.
+    """
+    p = parameters
+    others = Material(
+        stiffness=p.contact_stiffness or 1e9,
+        damping=p.contact_damping,
+        friction=p.contact_friction,
+    )
+    known = {each.name: each for each in read_scene(p.scene)}
+    pairs = [_Pair(mj_model, pair, known, others) for pair in range(mj_model.npair)]
+    worst = min(pairs, key=lambda each: each.longest_step)
+    division = max(1, ceil(p.timestep / worst.longest_step))
+    if division > _MOST_DIVISION:
+        k, c = worst.material.stiffness, worst.damping(p.timestep / _MOST_DIVISION)
+        raise ArmError(
+            f'contact of {worst.names}: {k:g} N/m with {c:g} N.s/m need an integration step of at '
+            f'most {worst.longest_step:.2g} s; timestep is {p.timestep:g} s. Reduce timestep, '
+            'stiffness or damping'
+        )
+    h = mj_model.opt.timestep = p.timestep / division
+    for number, pair in enumerate(pairs):
+        inverse, k, mu = pair.inverse, pair.material.stiffness, pair.material.friction
+        damping = max(pair.damping(h) * inverse, 1e-12)
+        mj_model.pair_solref[number] = -k * (1.0 - IMPEDANCE) * inverse, -damping
+        mj_model.pair_solreffriction[number] = -1e-12, -_FRICTION_RATE / h * IMPEDANCE
+        mj_model.pair_solimp[number] = IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2.0
+        mj_model.pair_friction[number] = mu, mu, 0.0, 0.0, 0.0
+
+
+class _Pair:
+    """Two shapes that may touch.
+
+    Attributes:
+        material: of the contact.
+        names: of the two bodies, for messages.
+        inverse: MuJoCo's estimate of the inverse inertia at the contact [1/kg].
+        longest_step: integration step [s] that keeps the contact stable.
+    """
+
+    def __init__(
+        self,
+        mj_model: mujoco.MjModel,
+        number: int,
+        known: Mapping[str, Material],
+        others: Material,
+    ):
+        geoms = [int(geom[number]) for geom in (mj_model.pair_geom1, mj_model.pair_geom2)]
+        bodies = [int(mj_model.geom_bodyid[geom]) for geom in geoms]
+        self.material = softer(*(known.get(mj_model.geom(geom).name, others) for geom in geoms))
+        self.names = ' and '.join(repr(mj_model.body(body).name) for body in bodies)
+        self.inverse = float(mj_model.body_invweight0[bodies, 0].sum())
+        ball = mujoco.mjtGeom.mjGEOM_SPHERE in mj_model.geom_type[geoms]
+        mobility = sum(_mobility(mj_model, body, ball) for body in bodies)
+        c = self.damping(mj_model.opt.timestep / _MOST_DIVISION)
+        points = 1.0 if ball else _POINTS
+        self.longest_step = _longest_step(self.material.stiffness, c, points * mobility)
+
+    def damping(self, step: float) -> float:
+        """Return the damping [N.s/m]; for a restitution that of an integration step [s]."""
+        own = self.material
+        if own.restitution < 0.0:
+            return own.damping
+        return damping_of(own.restitution, own.stiffness, 1.0 / self.inverse, step)
+
+
+def _mobility(mj_model: mujoco.MjModel, body: int, central: bool) -> float:
+    """Return the inverse inertia of a body at the farthest point of its shapes [1/kg].
+
+    `central`: forces go through the middle of the shape.
+    """
+    translation, rotation = mj_model.body_invweight0[body]
+    if central or mj_model.body_dofnum[body] != 6:  # of a link, `translation` has rotations
+        return translation
+    first, count = mj_model.body_geomadr[body], mj_model.body_geomnum[body]
+    radius = mj_model.geom_rbound[first : first + count].max()
+    return translation + rotation * radius**2
+
+
+def _longest_step(stiffness: float, damping: float, inverse: float) -> float:
+    """Return the longest stable time step [s]: half of what semi-implicit Euler's method allows.
+
+    The limit of a = -w^2 x - g v is h^2 w^2 + 2 h g = 4.
+    """
+    w2, g = stiffness * inverse, damping * inverse
+    return (sqrt(g * g + 2.0 * w2) - g) / w2 if w2 else inf

@@ -1,0 +1,126 @@
+"""Contacts of MuJoCo compared with closed forms; the experiments are the benchmark's."""
+
+import re
+
+import numpy as np
+import pytest
+import yaml
+from scripts import load_script
+
+from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters
+
+BENCHMARK = load_script('benchmarks/contact.py')
+ROBOT = Robot.load('ur5e')
+PLANAR = RobotModel.from_urdf(find_urdf('planar_3r'))
+
+
+@pytest.mark.parametrize(
+    'name', ['weight', 'slopes', 'impacts', 'energy', 'friction_cone', 'balance']
+)
+def test_contact_agrees_with_the_closed_form(name):
+    for check in getattr(BENCHMARK, name)():
+        assert check.error <= check.limit, check
+
+
+@pytest.mark.slow
+def test_joint_torques_of_a_press_are_stiffness_times_depth():
+    for check in BENCHMARK.press():
+        assert check.error <= 1e-5, check
+
+
+def falling(plant, order=(0,)):
+    """Return the motion of a UR5e that falls on a block, pushed aside a little."""
+    rows = []
+    plant.reset(ROBOT.start)
+    for i in range(600):
+        push = 0.5 * np.array(order)[:, np.newaxis] * (i < 100)
+        plant.step(np.broadcast_to(push, (len(order), 6)).reshape(plant.q.shape))
+        rows.append(plant.q.copy())
+    return np.array(rows)
+
+
+def test_an_arm_on_a_block_in_a_batch_is_the_arm_alone(tmp_path):
+    x, y, z = ROBOT.model.forward_kinematics(ROBOT.start).translation.tolist()
+    under = BENCHMARK.block(size=[0.3, 0.3, z - 0.05], position=[x, y, z / 2 - 0.025], mass=2.0)
+    file = tmp_path / 'scene.yaml'
+    file.write_text(yaml.safe_dump([under]))
+    parameters = PlantParameters(actuator='torque', timestep=5e-4, scene=str(file))
+    batch = falling(MujocoBatch([ROBOT.model] * 3, parameters, threads=2), (0, 1, 2))
+    assert np.ptp(batch[-1], axis=0).max() > 1e-3
+    for arm in (0, 2):
+        plant = MujocoPlant(ROBOT.model, parameters)
+        np.testing.assert_array_equal(batch[:, arm], falling(plant, (arm,)))
+    moved = np.linalg.norm(plant.object_poses()[0, :3] - under['position'])
+    assert moved > 0.002
+
+
+def test_reset_puts_objects_back_and_another_plant_takes_them_over():
+    parameters = PlantParameters(actuator='torque', timestep=5e-4, scene='blocks')
+    one, other = (MujocoPlant(PLANAR, parameters) for _ in range(2))
+    start = one.object_poses()
+    for _ in range(400):
+        one.step(np.zeros(3))
+    now = one.object_poses()
+    assert np.abs(now - start).max() > 1e-5
+    other.go_on_from(one)
+    np.testing.assert_array_equal(other.object_poses(), now)
+    one.reset(np.zeros(3))
+    np.testing.assert_array_equal(one.object_poses(), start)
+
+
+def test_the_arms_own_dynamics_are_those_without_a_scene():
+    plain, among = (
+        MujocoPlant(PLANAR, PlantParameters(actuator='torque', timestep=5e-4, scene=scene))
+        for scene in ('', 'blocks')
+    )
+    q, v = np.array([0.3, -0.2, 0.4]), np.array([0.5, 0.1, -0.3])
+    for plant in (plain, among):
+        plant.reset(q, v)
+    np.testing.assert_array_equal(among.mass_matrix(), plain.mass_matrix())
+    np.testing.assert_array_equal(among.bias_torque(), plain.bias_torque())
+
+
+def test_stated_stiffness_of_floor_and_links_is_kept(tmp_path):
+    post = {'name': 'post', 'shape': 'box', 'size': [0.1, 0.1, 0.1], 'position': [0, 0, 0.05],
+            'mass': 2.0, 'stiffness': 1e6, 'damping': 20.0}  # fmt: skip
+    file = tmp_path / 'scene.yaml'
+    file.write_text(yaml.safe_dump([post | {'position': [0.5, 0.0, 0.05]}]))
+    parameters = PlantParameters(
+        actuator='torque', timestep=5e-4, scene=str(file), contact_stiffness=2e4,
+        contact_damping=20.0,
+    )  # fmt: skip
+    plant = MujocoPlant(PLANAR, parameters)
+    for _ in range(2000):
+        plant.step(np.zeros(3))
+    depth = 0.05 - plant.object_poses()[0, 2]
+    assert depth == pytest.approx(2.0 * 9.81 / (4 * 2e4), rel=1e-4)  # the floor is the softer
+
+
+def test_a_long_step_is_divided_where_a_contact_needs_it():
+    coarse, fine = (BENCHMARK.scene([BENCHMARK.block()], timestep=step) for step in (4e-3, 5e-4))
+    for plant, periods in ((coarse, 50), (fine, 400)):
+        for _ in range(periods):
+            BENCHMARK.hold(plant)
+    assert any('integration step is' in note for note in coarse.notes)
+    assert not any('integration step is' in note for note in fine.notes)
+    np.testing.assert_allclose(coarse.object_poses(), fine.object_poses(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'says'),
+    [
+        ({'stiffness': 8e8}, r"and 'block': 8e\+08 N/m with 30 N.s/m need an integration"),
+        ({'damping': 5e4}, 'step of at most .* Reduce timestep, stiffness or damping'),
+        ({'name': 'floor'}, "the name 'floor' is taken by another body"),
+        ({'name': PLANAR.tip_frame}, 'is taken by another body'),
+    ],
+)
+def test_what_a_time_step_or_the_arm_does_not_allow_is_one_line(changes, says):
+    with pytest.raises(ArmError, match=says) as error:
+        BENCHMARK.scene([BENCHMARK.block(**changes)], PLANAR)
+    assert not re.search('\n', str(error.value))

@@ -1,0 +1,59 @@
+"""Scenes from YAML files."""
+
+import pytest
+
+from arm_dynamics import ArmError
+from arm_sim.simulation.scene import read_scene, scene_names
+
+
+@pytest.mark.parametrize('name', scene_names())
+def test_shipped_scenes_are_read(name):
+    assert read_scene(name)
+
+
+def test_no_scene_has_no_objects():
+    assert read_scene('') == ()
+
+
+def test_fixed_objects_come_first_and_meshes_have_a_whole_path(tmp_path):
+    file = tmp_path / 'scene.yaml'
+    file.write_text(
+        '- {name: a, shape: sphere, size: [0.1], mass: 1}\n- {name: b, shape: mesh, file: b.stl}\n'
+    )
+    one, other = read_scene(str(file))
+    assert (one.name, other.name) == ('b', 'a')
+    assert one.file == str(tmp_path / 'b.stl')
+    assert other.mass == 1.0
+
+
+@pytest.mark.parametrize(
+    ('text', 'says'),
+    [
+        ('a: 1', 'a list of objects is expected'),
+        ('- [', 'not YAML'),
+        ('- 3', 'object 1: 3 is not a list of names and values'),
+        ('- {shape: box, size: [1, 1, 1]}', 'object 1: an object has no name'),
+        ('- {name: a, shape: boxx, size: [1, 1, 1]}', r"object 1 \(a\): shape is 'boxx'; allowed"),
+        ('- {name: a, size: [1, 1]}', r'object 1 \(a\): size has 2 numbers; a box needs 3'),
+        ('- {name: a, size: [1, 1, 0]}', 'size is 0'),
+        ('- {name: a, size: [1, 1, .nan]}', 'size is nan'),
+        ('- {name: a, size: [1, 1, 1], mas: 2}', "'mas'.*'mass'"),
+        ('- {name: a, size: [1, 1, 1], mass: x}', "'mass' is 'x'; it must be a number"),
+        ('- {name: a, shape: mesh}', 'a mesh needs one'),
+        ('- {name: a, size: [1, 1, 1], file: b.stl}', 'other shapes have none'),
+        ('- {name: a, size: [1, 1, 1]}\n- {name: a, size: [1, 1, 1]}', "two .* the name 'a'"),
+    ],
+)
+def test_bad_scenes_are_refused_in_one_line(tmp_path, text, says):
+    file = tmp_path / 'scene.yaml'
+    file.write_text(text)
+    with pytest.raises(ArmError, match=says) as error:
+        read_scene(str(file))
+    assert '\n' not in str(error.value)
+
+
+def test_an_unknown_scene_is_named_with_the_nearest():
+    with pytest.raises(ArmError, match="'blocs'.*'blocks'"):
+        read_scene('blocs')
+    with pytest.raises(ArmError, match='cannot be read'):
+        read_scene('/nowhere/scene.yaml')
