@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.law import Law, State
+from arm_controllers.law import Law, LawAdapter, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -28,7 +28,7 @@ class MotionState(NamedTuple):
     law: State
 
 
-class DiscreteMotion(Law):
+class DiscreteMotion(LawAdapter):
     """A law whose reference is the motion of samples: q_r with its differences for v and a.
 
     Simulated arms step by v+ = v + h a, q+ = q + h v+ (semi-implicit Euler). Such an arm is at
@@ -42,22 +42,20 @@ class DiscreteMotion(Law):
     effort. Where the reference jumps, its own derivatives count.
     """
 
-    lookahead = 1
-
     def __init__(self, law: Law):
         """Take a law that commands torques and follows the reference of the same instant.
 
         Raises:
             ArmError: it commands something else, or looks ahead.
         """
-        if law.command_interface != 'effort' or law.lookahead:
-            what = law.command_interface
-            what = f'{law.lookahead} periods ahead' if what == 'effort' else what
+        option = "reference_motion is 'discrete'"
+        super().__init__(law, option)
+        if law.lookahead:
             raise ArmError(
-                "reference_motion is 'discrete'; that is for laws that command effort for the "
-                f"present reference, not {what} (servo has feedforward 'discrete')"
+                f'{option}; that is for laws that follow the present reference, not '
+                f'{law.lookahead} periods ahead'
             )
-        self.law, self.model, self.many_arms = law, law.model, law.many_arms
+        self.lookahead = 1
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the memory of a motion that starts at the present reference."""

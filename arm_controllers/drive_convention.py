@@ -1,11 +1,11 @@
-"""What a drive makes of an effort command: many add gravity and friction, from their model."""
+"""Torque that drives add to an effort command: gravity and friction, by their own model."""
 
 from dataclasses import dataclass
 
-from arm_controllers.law import Law, State
+from arm_controllers.law import Law, LawAdapter, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 
@@ -14,7 +14,7 @@ CONVENTIONS = ('full', 'gravity_compensated')
 
 @dataclass(frozen=True, kw_only=True)
 class DriveConvention(Parameters):
-    """What an effort command means; plant and controller are told the same."""
+    """Meaning of an effort command; plant and controller have the same values."""
 
     effort_convention: str = parameter(
         'full',
@@ -35,7 +35,7 @@ class DriveConvention(Parameters):
         return torque if self.effort_convention == 'full' else torque + model.gravity_torque(q)
 
 
-class OverDrives(Law):
+class OverDrives(LawAdapter):
     """A torque law for drives that add part of the torque: it commands the rest.
 
     command = tau - g(q) - friction(v), by the law's own model. With drives whose model is the same
@@ -44,13 +44,7 @@ class OverDrives(Law):
 
     def __init__(self, law: Law, convention: DriveConvention):
         """Raise ArmError for a law that does not command effort."""
-        if law.command_interface != 'effort':
-            raise ArmError(
-                'effort_convention and friction_compensation are of drives that take effort;'
-                f' this law commands {law.command_interface}'
-            )
-        self.law, self.model, self.lookahead = law, law.model, law.lookahead
-        self.start, self.many_arms = law.start, law.many_arms  # type: ignore[method-assign]
+        super().__init__(law, 'effort_convention or friction_compensation is set')
         self._convention = convention
 
     def __call__(

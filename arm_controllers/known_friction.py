@@ -1,11 +1,11 @@
-"""Coulomb friction answered by the velocity that is wanted, not by the measured one."""
+"""Compensation of Coulomb friction at the velocity of the reference."""
 
 import numpy as np
 
-from arm_controllers.law import Law, State
+from arm_controllers.law import Law, LawAdapter, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 
 FRICTION_VELOCITIES = ('measured', 'reference')
@@ -15,13 +15,13 @@ FRICTION_VELOCITIES = ('measured', 'reference')
 REVERSAL = 1e-3
 
 
-class FrictionOfReference(Law):
+class FrictionOfReference(LawAdapter):
     """A law for a model without Coulomb friction, and effort F clip(v_r / REVERSAL, -1, 1) for it.
 
-    Answered at the measured velocity, friction is fed back: it must fade below STANDSTILL, fifty
-    times the speed of REVERSAL, or the arm chatters at rest, and below that speed most of it is
-    left to the gains. A reference has no noise and no delay. Laws take it as the effort that
-    answers what their model lacks (as an observer must be told).
+    At the measured velocity the compensation is a feedback: it must fade below STANDSTILL, fifty
+    times the speed of REVERSAL, or the arm chatters at rest; below STANDSTILL the gains overcome
+    most of the friction. A reference has no noise and no delay. Laws receive the compensation as
+    the reference's effort, which an observer subtracts.
     """
 
     def __init__(self, law: Law, model: RobotModel):
@@ -30,17 +30,12 @@ class FrictionOfReference(Law):
         Raises:
             ArmError: it commands something else than effort.
         """
-        if law.command_interface != 'effort':
-            raise ArmError(
-                "friction_velocity is 'reference'; that is for laws that command effort, not "
-                f'{law.command_interface}'
-            )
-        self.law, self.model, self.lookahead = law, model, law.lookahead
-        self.many_arms = law.many_arms
+        super().__init__(law, "friction_velocity is 'reference'")
+        self.model = model
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""
-        return self.law.start(measured, self._with_friction(reference))
+        return super().start(measured, self._with_friction(reference))
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float

@@ -8,7 +8,7 @@ import numpy as np
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.second_order_gains import frequency_and_ratio
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import of_many, with_arrays
 
@@ -94,3 +94,24 @@ class Law:
         """
         inertia = getattr(cls.designed(model, q, 1.0, 1.0), cls.gains[0])
         return frequency_and_ratio(first, second, np.array(inertia))
+
+
+class LawAdapter(Law):
+    """A law around another law, which commands effort; by default it starts as that law does."""
+
+    def __init__(self, law: Law, option: str):
+        """Take the law and the parameter that needs it, such as "motion is 'discrete'".
+
+        Raises:
+            ArmError: the law does not command effort.
+        """
+        if law.command_interface != 'effort':
+            raise ArmError(
+                f'{option}; that is for laws that command effort, not {law.command_interface}'
+            )
+        self.law, self.model = law, law.model
+        self.lookahead, self.many_arms = law.lookahead, law.many_arms
+
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the state with which the law takes over the arm."""
+        return self.law.start(measured, reference)
