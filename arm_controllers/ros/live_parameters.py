@@ -5,7 +5,6 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -18,7 +17,7 @@ from arm_controllers.parameter_values import (
     parameter_fields,
     read_fields,
 )
-from arm_controllers.ros.parameters import declare_parameter
+from arm_controllers.ros.parameters import declare_parameter, on_change
 from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint
@@ -77,8 +76,7 @@ class LiveParameters:
             self._agree()
         _, self.law, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
-        node.add_on_set_parameters_callback(self._check)
-        node.add_post_set_parameters_callback(self._after)
+        on_change(node, self._check, self._use)
 
     def _agree(self) -> None:
         """Set the gains by frequency and ratio where the user gave these, else these by the gains.
@@ -149,16 +147,10 @@ class LiveParameters:
             return parameters + self._other_pair({one.name: one.value for one in parameters})
         return parameters
 
-    def _check(self, parameters: list[Parameter]) -> SetParametersResult:
-        proposed = {parameter.name: parameter.value for parameter in parameters}
-        try:
-            self._other_pair(proposed)
-            self._checked(proposed)
-        except ArmError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)
+    def _check(self, changed: Mapping[str, Any]) -> Any:
+        self._other_pair(changed)
+        return self._checked(changed)
 
-    def _after(self, parameters: list[Parameter]) -> None:
-        changed = {parameter.name: parameter.value for parameter in parameters}
-        self.model, self.law, self.follower, law = self._checked(changed)
+    def _use(self, checked: Any) -> None:
+        self.model, self.law, self.follower, law = checked
         self._apply(self.model, law, self.follower)

@@ -98,33 +98,39 @@ def declare_unused(node: Node, unused: Callable[[str], bool]) -> list[str]:
 
 
 def on_change(
-    node: Node,
-    kinds: Sequence[type],
-    check: Callable[..., Any],
-    apply: Callable[[Any], None],
+    node: Node, check: Callable[[dict[str, Any]], Any], apply: Callable[[Any], None]
 ) -> None:
-    """Let the live parameters of dataclasses take effect when they are set.
+    """Let parameters take effect when they are set.
 
     Args:
         node: has them declared.
-        kinds: the dataclasses.
-        check: takes them as they would be; raises ArmError, or returns what `apply` needs.
-        apply: is called where all is well, and the parameters are set.
+        check: receives the new values by name; raises ArmError, or returns what `apply` needs.
+        apply: is called after the parameters are set.
     """
     ready: list[Any] = []
 
     def refuse(parameters: list[Parameter]) -> SetParametersResult:
-        names = (field.name for kind in kinds for field in parameter_fields(kind))
-        values = {name: node.get_parameter(name).value for name in names}
-        values |= {parameter.name: parameter.value for parameter in parameters}
         try:
-            ready[:] = [check(*(read_fields(kind, values) for kind in kinds))]
+            ready[:] = [check({each.name: each.value for each in parameters})]
         except ArmError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(refuse)
     node.add_post_set_parameters_callback(lambda parameters: apply(ready.pop()))
+
+
+def on_change_of(
+    node: Node, kinds: Sequence[type], check: Callable[..., Any], apply: Callable[[Any], None]
+) -> None:
+    """Let the live parameters of dataclasses take effect; `check` receives the dataclasses."""
+    names = [field.name for kind in kinds for field in parameter_fields(kind)]
+
+    def read(changed: dict[str, Any]) -> Any:
+        values = {name: node.get_parameter(name).value for name in names} | changed
+        return check(*(read_fields(kind, values) for kind in kinds))
+
+    on_change(node, read, apply)
 
 
 def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -> None:

@@ -65,12 +65,5 @@ def _poses(messages: Sequence[Pose], what: str, first: int = 0) -> Array:
             f'{what.format(first + index)} is ({values}); it must be finite and its quaternion '
             f'of norm 1, not {norms[index]:g}'
         )
-    x, y, z, w = (rows[:, 3:] / norms[:, None]).T
-    poses = np.zeros((len(rows), 4, 4))
-    poses[:, :3, 3], poses[:, 3, 3] = rows[:, :3], 1.0
-    poses[:, 0, 0], poses[:, 0, 1] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w)
-    poses[:, 0, 2], poses[:, 1, 0] = 2 * (x * z + y * w), 2 * (x * y + z * w)
-    poses[:, 1, 1], poses[:, 1, 2] = 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
-    poses[:, 2, 0], poses[:, 2, 1] = 2 * (x * z - y * w), 2 * (y * z + x * w)
-    poses[:, 2, 2] = 1 - 2 * (x * x + y * y)
-    return poses
+    rows[:, 3:] /= norms[:, None]
+    return np.array([pin.XYZQUATToSE3(row).homogeneous for row in rows])

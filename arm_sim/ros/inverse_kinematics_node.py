@@ -18,7 +18,11 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
-from arm_controllers.ros.parameters import declare_parameters, on_change, refuse_unknown_parameters
+from arm_controllers.ros.parameters import (
+    declare_parameters,
+    on_change_of,
+    refuse_unknown_parameters,
+)
 from arm_controllers.ros.pose_messages import (
     pose_from_message,
     pose_to_message,
@@ -114,7 +118,7 @@ class InverseKinematicsNode(Node):
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
         self._use(self._checked(p))
-        on_change(self, [kind], self._checked, self._use)
+        on_change_of(self, [kind], self._checked, self._use)
         self._publish = status_publisher(self)
         self.create_service(ComputeIK, 'compute_ik', self.compute_ik, qos_profile=SERVICE_QOS)
         self.create_service(ComputeFK, 'compute_fk', self.compute_fk, qos_profile=SERVICE_QOS)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from arm_controllers.ros.parameters import on_change
+from arm_controllers.ros.parameters import on_change_of
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -140,7 +140,7 @@ class LiveSimulator:
         self._now = (parameters, plant_parameters)
         self._clock, self._shown = clock, shown
         kinds = [type(each) for each in self._now]
-        on_change(node, kinds, self._check, self._apply)
+        on_change_of(node, kinds, self._check, self._apply)
 
     def _check(self, *wanted: Any) -> tuple[tuple[Any, ...], Plant | None]:
         """Return the parameters and, where they are another plant's, that; refuse the rest."""

@@ -11,7 +11,7 @@ from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.parameters import declare_parameters, on_change
+from arm_controllers.ros.parameters import declare_parameters, on_change_of
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.running import end_node, run_node
 from arm_dynamics.checks import ArmError
@@ -63,7 +63,7 @@ class ReplayNode(Node):
             else:
                 self._due.append((time_ns, publishers[topic], data))
         self._continue_from(p)
-        on_change(self, (ReplayParameters,), lambda wanted: wanted, self._change)
+        on_change_of(self, (ReplayParameters,), lambda wanted: wanted, self._change)
         self.create_timer(_TICK, self._tick)
         end = messages[-1].time_ns * 1e-9
         Log(self).info(f'{p.file}: {len(messages)} messages, {end:.3f} s, speed {p.speed:g}')

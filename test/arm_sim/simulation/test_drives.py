@@ -189,7 +189,9 @@ def test_sweeps_of_drives_order_what_they_cost():
 
 
 def test_what_has_no_effect_is_refused():
-    with pytest.raises(ArmError, match='is set; that is for laws that command effort, not position'):
+    with pytest.raises(
+        ArmError, match='is set; that is for laws that command effort, not position'
+    ):
         adapted_law(Servo, MODEL, ServoParameters(), drives=COMPENSATED)
     plain = adapted_law(Servo, MODEL, ServoParameters(), drives=DriveParameters())
     assert isinstance(plain, Servo)
