@@ -24,7 +24,7 @@ class PluginRegistry:
 
     Attributes:
         kind: what a plugin is, for messages: 'law'.
-        folder: dotted name of the package whose modules are plugins.
+        folder: dotted name of the package whose modules are plugins; empty: there is none.
         group: name of the group of entry points.
         needs: attributes that each plugin must have.
         base: class of which each plugin must be a subclass.
@@ -40,6 +40,8 @@ class PluginRegistry:
 
     @cached_property
     def _modules(self) -> frozenset[str]:
+        if not self.folder:
+            return frozenset()
         modules = iter_modules(import_module(self.folder).__path__)
         return frozenset(module.name for module in modules if not module.name.startswith('_'))
 

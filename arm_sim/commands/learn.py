@@ -1,7 +1,8 @@
 """`ros2 run arm_sim learn`: repetitive learning, each pass of a task corrects the next one."""
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated
 
 from tyro.conf import UseAppendAction
 
@@ -11,6 +12,7 @@ from arm_sim.command_line import CommandOptions, command
 from arm_sim.commands.jobs import Jobs
 from arm_sim.experiments.executors import ordered
 from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.report import Listing
 from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts, track
 from arm_sim.loop.picture import PASSES, passes_figure
@@ -18,8 +20,8 @@ from arm_sim.loop.report import write_json
 from arm_sim.options import Folder, Name, Names
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.progress import new_console
-from arm_sim.robot import model_error_of
+from arm_sim.progress import new_console, progress
+from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import task_names
 
@@ -57,81 +59,50 @@ class Options(CommandOptions):
     jobs: Jobs = field(default_factory=Jobs)
 
 
-@dataclass(frozen=True)
-class Course:
-    """Passes of one law on one arm.
-
-    Attributes:
-        robot, task: by name.
-        law: by name, a servo's with its feedforward: servo:inverse_dynamics.
-        error: how the arm differs from what the law knows, in YAML.
-        passes: their number.
-        cutoff: of what is learnt [Hz].
-        sensors: of the arm.
-    """
-
-    robot: str
-    task: str
-    law: str
-    error: str
-    passes: int
-    cutoff: float
-    sensors: SensorParameters
-
-    @property
-    def name(self) -> str:
-        """What distinguishes it."""
-        return f'{self.law}, {self.error.strip("{}")}'
-
-    def errors(self) -> list[dict[str, float]]:
-        """Return RMS and maximum of the tip's error [mm] of each pass."""
-        name, _, level = self.law.partition(':')
-        exact = Experiment.of_files(
-            self.robot, self.task, name, feedforward=level, sensors=self.sensors
-        )
-        model = exact.load().robot.model
-        error = model_error_of(self.error, '--error', model)
-        own = replace(exact, error=error).load()
-        plant, _ = own.plants()
-        records = repeated(own.task, own.law(), plant, self.passes, 0, self.cutoff)
-        found = ((record.t, track(model, record).error) for record in records)
-        return [error_facts(t, error, 1e3) for t, error in found]
+def errors_of(experiment: Experiment, passes: int, cutoff: float) -> list[dict[str, float]]:
+    """Return RMS and maximum of the tip's error [mm] of each pass; `cutoff`: see Learner [Hz]."""
+    loaded = experiment.load()
+    plant, _ = loaded.plants()
+    records = repeated(loaded.task, loaded.law(), plant, passes, 0, cutoff)
+    found = ((record.t, track(loaded.robot.model, record).error) for record in records)
+    return [error_facts(t, error, 1e3) for t, error in found]
 
 
 @command(Options)
 def main(options: Options) -> None:
     """Run the command."""
     one_of('--task', options.task, task_names())
-    folder = writable_folder(options.output_dir)
+    folder, console = writable_folder(options.output_dir), new_console()
     noise = SensorParameters(
         position_noise=options.position_noise, velocity_noise=options.velocity_noise
     )
-    courses = [
-        Course(options.robot, options.task, law, error, options.passes, options.cutoff, noise)
-        for error in options.error or _ERRORS
-        for law in options.laws
-    ]
-    console = new_console()
-
-    def tell(done: int) -> None:
-        console.print(f'{done} of {len(courses)} courses')
-
-    with options.jobs.executor() as processes:
-        found = ordered(processes, Course.errors, courses, tell)
-    curves = {course.name: errors for course, errors in zip(courses, found, strict=True)}
-    console.print(_table(curves), markup=False)
+    model, experiments = Robot.load(options.robot).model, dict[str, Experiment]()
+    for text in options.error or _ERRORS:
+        error = model_error_of(text, '--error', model)
+        for law in options.laws:
+            name, _, level = law.partition(':')
+            experiments[f'{law}, {text.strip("{}")}'] = Experiment.of_files(
+                options.robot, options.task, name, feedforward=level, error=error, sensors=noise
+            )
+    job = partial(errors_of, passes=options.passes, cutoff=options.cutoff)
+    with (
+        options.jobs.executor() as processes,
+        progress(console, 'courses', len(experiments)) as advance,
+    ):
+        found = ordered(processes, job, list(experiments.values()), advance)
+    curves = dict(zip(experiments, found, strict=True))
+    console.print(_listing(curves, options.passes).markdown(), markup=False, soft_wrap=True)
     write_json(folder / 'learning.json', {'task': options.task, 'passes_mm': curves})
     save(passes_figure(curves), folder / PASSES)
     console.print(f'learning.json and {PASSES} are in {folder}')
 
 
-def _table(curves: dict[str, list[dict[str, Any]]]) -> str:
-    """Return RMS errors by pass in Markdown."""
-    count = len(next(iter(curves.values())))
-    told = [number for number in _SHOWN if number < count] + [count]
-    lines = ['| law, error | ' + ' | '.join(f'pass {number}' for number in told) + ' |']
-    lines.append('| --- |' + ' ---: |' * len(told))
-    for name, errors in curves.items():
-        cells = [f'{errors[number - 1]["rms"]:.2g}' for number in told]
-        lines.append(f'| {name} | ' + ' | '.join(cells) + ' |')
-    return 'tracking error of the tip [mm RMS]\n\n' + '\n'.join(lines)
+def _listing(curves: dict[str, list[dict[str, float]]], count: int) -> Listing:
+    """Return the table of RMS errors by pass."""
+    shown = [number for number in _SHOWN if number < count] + [count]
+    rows = [
+        [name, *(f'{errors[number - 1]["rms"]:.2g}' for number in shown)]
+        for name, errors in curves.items()
+    ]
+    headings = ['law, error', *(f'pass {number}' for number in shown)]
+    return Listing('tracking error of the tip [mm RMS]', headings, rows)

@@ -20,6 +20,7 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.events import Event, replacement
+from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
@@ -225,6 +226,10 @@ class LoadedExperiment:
         plant = engine(loaded, parameters)
         plant.drives_know(arm)
         return plant, later
+
+    def run(self) -> Record:
+        """Return the record of a run in the loop."""
+        return self.task.run(self.law(), *self.plants())
 
     def batch(
         self,

@@ -75,8 +75,7 @@ def run_together(experiment: Experiment, names: tuple[str, ...], samples: Sequen
 
 def _run_alone(loaded: LoadedExperiment, draw: Draw) -> tuple[float, float]:
     """Return tracking RMS [mm] and joint RMS of one arm; inf: the loop was unstable."""
-    arm = loaded.on(draw)
-    record = arm.task.run(arm.law(), *arm.plants())
-    found = measure(record, track(arm.robot.model, record))
+    record = loaded.on(draw).run()
+    found = measure(record, track(loaded.robot.model, record))
     failed = np.inf if not found.completed else 0.0
     return found.tracking_rms_mm + failed, found.joint_rms_rad + failed

@@ -17,8 +17,7 @@ from arm_sim.loop.report import common_rows, print_report
 
 def record_of(experiment: Experiment) -> Record:
     """Return the record of an experiment, run in the loop."""
-    loaded = experiment.load()
-    return loaded.task.run(loaded.law(), *loaded.plants())
+    return experiment.load().run()
 
 
 class Result(NamedTuple):
@@ -48,7 +47,7 @@ class Result(NamedTuple):
 def run(experiment: Experiment) -> Result:
     """Run an experiment in the loop and measure it."""
     loaded = experiment.load()
-    record = loaded.task.run(loaded.law(), *loaded.plants())
+    record = loaded.run()
     tracking = track(loaded.robot.model, record)
     return Result(experiment, record, tracking, measure(record, tracking, loaded.task.event))
 

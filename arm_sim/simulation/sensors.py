@@ -6,11 +6,17 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from arm_controllers.measurement import Measurement
-from arm_dynamics.checks import Array, per_joint
+from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.plugins import PluginRegistry
 
 _CHUNK = 64  # readings whose random numbers are drawn together
 _DROPOUTS = 1  # stream of random numbers beside that of the noise
+
+# Sensor models are entry points of the group: `model(seeds, period)` with the random seeds of N
+# arms and the control period [s], called at every reset, returns a function `read(t, q, v)` that
+# gives what the sensors report of states q, v (N, n) at the time t [s], as two such arrays.
+SENSOR_MODELS = PluginRegistry('sensors.model', '', 'arm_sim.sensors')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +28,10 @@ class SensorParameters(Parameters):
         'step of measured positions [rad | m], which give the velocities; empty: exact',
         above=0,
     )
+    sensor_model: str = parameter(
+        '', 'entry point of the group arm_sim.sensors that changes all readings; empty: none',
+        name='sensors.model',
+    )  # fmt: skip
     position_bias: PerJoint = parameter(
         (), 'offset of measured positions [rad | m]; empty: none', name='sensors.position_bias'
     )
@@ -59,8 +69,9 @@ class SensorParameters(Parameters):
 class Sensors:
     """The joint sensors of N arms; every arm has its own numbers and random streams.
 
-    A reading is the state rounded to `encoder_resolution`, plus bias and noise, `sensor_delay`
-    periods late. A rounded position gives the velocity by its difference over a period.
+    A reading is the state as the sensor model reports it, rounded to `encoder_resolution`, plus
+    bias and noise, `sensor_delay` periods late. A rounded position gives the velocity by its
+    difference over a period.
     """
 
     def __init__(
@@ -69,8 +80,13 @@ class Sensors:
         """Take the parameters of each arm; `period` [s] is the control period.
 
         Raises:
-            ArmError: a wrong count of numbers, or numbers that are not allowed.
+            ArmError: a wrong count of numbers, numbers that are not allowed, no such sensor
+                model, or arms with several.
         """
+        self._name = parameters[0].sensor_model
+        if any(p.sensor_model != self._name for p in parameters):
+            raise ArmError('sensors.model: all arms of a batch have the same one')
+        self._model = SENSOR_MODELS.load(self._name) if self._name else None
         self._parameters, self._period = parameters, period
         size, n = len(parameters), len(joint_names)
 
@@ -100,18 +116,42 @@ class Sensors:
         """
         own = [p.sensor_seed for p in self._parameters]
         seeds = own if seed is None else range(seed, seed + len(own))
+        if self._model is not None:
+            try:
+                self._read = self._model(list(seeds), self._period)
+            except Exception as error:  # a foreign function may raise anything
+                raise ArmError(f'sensor model {self._name!r} fails: {error}') from error
         self._noise = [np.random.default_rng(each) for each in seeds]
         self._drops = [np.random.default_rng([each, _DROPOUTS]) for each in seeds]
-        self._count, self._position = 0, self._rounded(q)
+        self._count = 0
+        q, v = self._modelled(q, v)
+        self._position = self._rounded(q)
         self._last = np.stack([q, v], axis=1)
         return self._reported(self._position, v)
 
     def read(self, q: Array, v: Array) -> Measurement:
         """Return the reading of states q, v (N, n), one control period after the last one."""
+        q, v = self._modelled(q, v)
         before, self._position = self._position, self._rounded(q)
         if self._coarse.any():
             v = np.where(self._coarse, (self._position - before) / self._period, v)
         return self._reported(self._position, v)
+
+    def _modelled(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return what the sensor model reports of states q, v (N, n)."""
+        if self._model is None:
+            return q, v
+        t, model = self._count * self._period, f'sensor model {self._name!r}'
+        try:
+            reported = np.array(self._read(t, q.copy(), v.copy()), dtype=float)
+        except Exception as error:  # a foreign function may raise anything
+            raise ArmError(f'{model} fails: {error}') from error
+        if reported.shape != (2, *q.shape):
+            raise ArmError(
+                f'{model} returns arrays of shape {reported.shape}; expected: {(2, *q.shape)}, '
+                'positions and velocities'
+            )
+        return reported[0], reported[1]
 
     def _rounded(self, q: Array) -> Array:
         if not self._coarse.any():

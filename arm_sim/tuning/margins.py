@@ -68,7 +68,7 @@ def linear_plant(loaded: LoadedExperiment) -> PlantParameters:
         if name != 'command_delay':
             raise ArmError(f'{name}: margins are of arms without such drives; --delay is a delay')
     exact: dict[str, Any] = vars(SensorParameters()) | {'command_delay': 0}
-    for name in ('encoder_resolution', 'sensor_delay', 'dropout'):
+    for name in ('sensor_model', 'encoder_resolution', 'sensor_delay', 'dropout'):
         if getattr(plant, name) != exact[name]:
             raise ArmError(f'{name}: margins are of arms without such sensors')
     return replace(plant, **exact)

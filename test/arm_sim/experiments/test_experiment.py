@@ -62,11 +62,7 @@ def test_a_tuning_answers_friction_as_the_robots_file_says(told):
 def test_learning_by_repetition_uses_the_motion_of_the_robots_file(told, monkeypatch):
     seen = []
     monkeypatch.setattr(learn, 'repeated', lambda task, law, *others: seen.append(law) or ())
-    experiment = of_files(told('reference_motion: discrete'))
-    monkeypatch.setattr(learn.Experiment, 'of_files', lambda *names, **others: experiment)
-    learn.Course(
-        'planar_3r', 'sinusoid', 'computed_torque', '{}', 1, 0.0, SensorParameters()
-    ).errors()
+    learn.errors_of(of_files(told('reference_motion: discrete')), passes=1, cutoff=0.0)
     assert isinstance(seen[0], DiscreteMotion)
 
 

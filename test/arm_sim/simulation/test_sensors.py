@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from plugins import write_plugins
 
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.sensors import SensorParameters, Sensors
+from arm_sim.simulation.sensors import SENSOR_MODELS, SensorParameters, Sensors
 
 JOINTS, PERIOD = ('a', 'b'), 0.01
 COUNT = 4000
@@ -101,3 +102,94 @@ def test_the_seed_of_a_reset_counts_up_from_arm_to_arm():
 def test_numbers_that_are_not_allowed_are_refused_by_the_parameters_name(told, why):
     with pytest.raises(ArmError, match=why):
         SensorParameters(**told)
+
+
+MODELS = """
+import numpy as np
+
+def drift(seeds, period):
+    return lambda t, q, v: (q + 0.1 * t, v)
+
+def lag(seeds, period):  # reports the state before
+    kept = []
+    def read(t, q, v):
+        kept.append((q, v))
+        q += 1.0  # its own copy
+        return kept[max(0, len(kept) - 2)]
+    return read
+
+def noise(seeds, period):
+    streams = [np.random.default_rng(seed) for seed in seeds]
+    return lambda t, q, v: (q + np.array([each.normal(size=q.shape[1]) for each in streams]), v)
+
+def flat(seeds, period):
+    return lambda t, q, v: q
+
+def fails(seeds, period):
+    return lambda t, q, v: (q / {}, v)
+
+def unmade(seeds):
+    pass
+"""
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """A package of a user that brings sensor models."""
+    names = 'drift', 'lag', 'noise', 'flat', 'fails', 'unmade'
+    entries = {'arm_sim.sensors': {name: f'models:{name}' for name in names}}
+    monkeypatch.syspath_prepend(write_plugins(tmp_path / 'site', {'models': MODELS}, entries))
+    SENSOR_MODELS.refresh()
+    yield
+    monkeypatch.undo()
+    SENSOR_MODELS.refresh()
+
+
+def test_a_model_of_a_package_changes_the_state_before_the_other_errors(models):
+    q, v, q_seen, v_seen = readings(50, sensor_model='drift', position_bias=(1.0,))
+    t = PERIOD * np.arange(50)[:, np.newaxis]
+    np.testing.assert_allclose(q_seen, q + 0.1 * t + 1.0, rtol=1e-14)
+    np.testing.assert_array_equal(v_seen, v)
+    _, _, coarse, v_seen = readings(50, sensor_model='drift', encoder_resolution=(1e-2,))
+    np.testing.assert_allclose(coarse, np.rint((q + 0.1 * t) / 1e-2) * 1e-2, atol=1e-15)
+    np.testing.assert_allclose(v_seen[1:], np.diff(coarse, axis=0) / PERIOD, atol=1e-12)
+    assert not SensorParameters(sensor_model='drift').exact
+
+
+def test_a_model_has_a_memory_of_its_own_that_a_reset_empties(models):
+    sensors, v = Sensors([SensorParameters(sensor_model='lag')], JOINTS, PERIOD), np.zeros((1, 2))
+    for start in (0.0, 10.0):
+        states = [np.full((1, 2), start + k) for k in range(3)]
+        seen = [sensors.reset(states[0], v), *(sensors.read(q, v) for q in states[1:])]
+        np.testing.assert_array_equal([x.q[0, 0] for x in seen], start + np.array([1, 1, 2]))
+        np.testing.assert_array_equal([q[0, 0] for q in states], start + np.arange(3))
+
+
+def test_a_model_gets_the_seed_of_each_arm(models):
+    each, zeros = [SensorParameters(sensor_model='noise', sensor_seed=k) for k in (4, 9)], (2, 2)
+    sensors = Sensors(each, JOINTS, PERIOD)
+    for seed, seeds in ((None, (4, 9)), (7, (7, 8))):
+        seen = sensors.reset(np.zeros(zeros), np.zeros(zeros), seed).q
+        expected = [np.random.default_rng(each).normal(size=2) for each in seeds]
+        np.testing.assert_array_equal(seen, expected)
+
+
+@pytest.mark.parametrize(
+    ('name', 'why'),
+    [
+        ('drfit', "sensors.model is 'drfit'; allowed: drift, fails, flat, lag, noise, unmade"),
+        ('flat', r"sensor model 'flat' returns arrays of shape \(1, 2\); expected: \(2, 1, 2\)"),
+        ('fails', "sensor model 'fails' fails: unsupported operand"),
+        ('unmade', r"sensor model 'unmade' fails: unmade\(\) takes 1 positional argument but 2"),
+    ],
+)
+def test_a_model_that_does_not_work_is_named_in_one_line(models, name, why):
+    with pytest.raises(ArmError, match=f'^{why}') as refused:
+        readings(2, sensor_model=name)
+    assert '\n' not in str(refused.value)
+
+
+def test_arms_of_a_batch_have_one_model(models):
+    each = [SensorParameters(), SensorParameters(sensor_model='drift')]
+    with pytest.raises(ArmError, match=r'^sensors.model: all arms of a batch have the same one'):
+        Sensors(each, JOINTS, PERIOD)
