@@ -239,6 +239,34 @@ def test_checks_name_what_is_wrong():
         in_range('rate', 3.0, 0.0, 2.0)
 
 
+def recovery(outside, event):
+    """Return the recovery [s] of a record of 10 periods of 2 ms whose tip is off in some."""
+    record = make_record(11)
+    q = record.q_reference.copy()
+    q[outside, 0] += 0.1
+    record = replace(record, q=q)
+    return measure(record, track(MODEL, record), event).recovery_s
+
+
+def test_recovery_counts_from_the_period_of_the_event_to_the_last_one_off_the_reference():
+    assert recovery([3], 0.006) == pytest.approx(0.002)  # 3 * 0.002 is not 0.006 in binary
+    assert recovery([3, 5], 0.006) == pytest.approx(0.006)
+    assert recovery([0, 2], 0.006) == 0.0  # before the event
+    assert recovery([], 0.006) == 0.0
+    assert np.isnan(recovery([9], 0.006))  # not back at the end
+    assert np.isnan(recovery([3], None))
+
+
+def test_a_run_of_one_period_has_no_measures():
+    for count, completed in ((1, False), (2, True)):
+        record = make_record(count + 1)
+        found = measure(record, track(MODEL, record))
+        assert found.completed is completed
+        assert np.isfinite(found.tracking_rms_mm) == completed
+    with pytest.raises(AttributeError, match='no_such_measure'):
+        _ = found.no_such_measure
+
+
 PLUGIN = """
 import numpy as np
 from arm_sim.loop.measures import Measure
@@ -263,6 +291,9 @@ LATE = made(late, 'settled')
 FAILS = made(lambda s: 1 / 0, 'max')
 SHAPE = made(two, 'max')
 NONE = made(lambda s: None, 'max')
+WRONG = 3
+KIND = made(late, 'median')
+TAKEN = Measure('energy_j', '', '.3g', late, 'max')
 """
 
 
@@ -313,6 +344,10 @@ def test_where_no_sample_counts_there_is_no_number(of_plugins):
         ('FAILS', "measure 'own_max' fails: division by zero"),
         ('SHAPE', r"measure 'own_max' returns an array of shape \(100, 2\); expected: \(100,\)"),
         ('NONE', r"measure 'own_max' returns an array of shape \(\); expected: \(100,\)"),
+        ('ABSENT', "measure 'absent' cannot be imported: .* 'ABSENT'"),
+        ('WRONG', r"measure 'wrong' \(.*:WRONG\) is no Measure with one of \('rms', 'max'"),
+        ('KIND', r"measure 'kind' \(.*:KIND\) is no Measure with one of \('rms', 'max'"),
+        ('TAKEN', r"measure 'energy_j' \(.*:TAKEN\) has the name of another one"),
     ],
 )
 def test_a_measure_that_fails_is_named_in_one_line(of_plugins, name, reason):
