@@ -8,7 +8,7 @@ import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, text_of
 from arm_dynamics.urdf_checks import INERTIAL, JOINT, check_urdf
-from arm_dynamics.urdf_elements import link_of
+from arm_dynamics.urdf_elements import link_of, number_text
 
 
 def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
@@ -48,7 +48,7 @@ def bare(tree: Element) -> Element:
     robot = Element('robot', name=tree.get('name') or 'robot')
     for owner in tree:
         if owner.tag in ('link', 'joint'):
-            to = SubElement(robot, owner.tag, _known(owner, ('name', 'type')))
+            to = SubElement(robot, owner.tag, _known(owner, 'name', 'type'))
             for inertial in owner.iterfind('inertial'):
                 _copy(inertial, SubElement(to, 'inertial'), INERTIAL)
             _copy(owner, to, JOINT)
@@ -57,12 +57,19 @@ def bare(tree: Element) -> Element:
 
 def _copy(owner: Element, to: Element, known: dict[str, tuple[str, ...]]) -> None:
     for element in owner:
-        attributes = _known(element, (*known.get(element.tag, ()), 'link'))
+        numbers = _known(element, *known.get(element.tag, ()))
+        attributes = {name: _canonical(text) for name, text in numbers.items()}
+        attributes |= _known(element, 'link')
         if element.tag in known and attributes:
             SubElement(to, element.tag, attributes)
 
 
-def _known(element: Element, names: tuple[str, ...]) -> dict[str, str]:
+def _canonical(numbers: str) -> str:
+    """Return numbers as urdfdom reads them: a line break in them makes it drop the inertia."""
+    return number_text(map(float, numbers.split()))
+
+
+def _known(element: Element, *names: str) -> dict[str, str]:
     return {name: element.attrib[name] for name in names if name in element.attrib}
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
-from arm_controllers.laws.servo import Servo
+from arm_controllers.laws import Law
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.model import RobotModel
 from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters, check_model
@@ -85,9 +86,8 @@ def drives_of(robot: Robot) -> PlantParameters:
     return drives
 
 
-def _law(robot: Robot) -> Servo:
-    gains = read_fields(Servo.Parameters, robot.parameters('servo_controller'))
-    return Servo(robot.model, gains)
+def _law(robot: Robot) -> Law:
+    return LoadedExperiment(Experiment.of_files(robot.name, 'step', 'servo'), robot).law()
 
 
 def _held(robot: Robot, plant: MujocoPlant) -> float:

@@ -195,3 +195,16 @@ def test_mujocos_way_of_friction_is_told():
     assert MujocoPlant(RobotModel(ARM), parameters).notes == ()
     (note,) = MujocoPlant(RobotModel(ARM, friction=0.1), parameters).notes
     assert note.startswith('Coulomb friction: in MuJoCo')
+
+
+@pytest.mark.parametrize('odd', ['0.02\n', '&#10;0.02', ' 0.02\t', '\n  2e-2 '])
+def test_numbers_with_a_line_break_are_read_without_a_word_from_urdfdom(odd, capfd):
+    plain, broken = RobotModel(ARM), RobotModel(ARM.replace('"0.02"', f'"{odd}"'))
+    q = [0.3, -0.4]
+    np.testing.assert_array_equal(broken.mass_matrix(q), plain.mass_matrix(q))
+    assert capfd.readouterr() == ('', '')
+
+
+def test_a_number_that_urdfdom_does_not_read_is_refused_by_link_and_attribute():
+    with pytest.raises(ArmError, match=r"link 'a_link': <inertia ixx=\"0_02\"> must be finite"):
+        RobotModel(ARM.replace('ixx="0.02"', 'ixx="0_02"', 1))

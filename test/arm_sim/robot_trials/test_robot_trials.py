@@ -103,6 +103,13 @@ def test_a_servo_that_sags_is_a_fault(written, tmp_path, capsys):
     assert '1 arm: 0 as they should be, 1 with a fault' in capsys.readouterr().out
 
 
+def test_the_law_is_that_of_the_arms_parameter_file(written):
+    file = written(ARM)
+    motion = 'servo_controller: {ros__parameters: {reference_motion: discrete}}'
+    written(motion, 'arm.arm_sim.yaml')
+    assert 'reference_motion' in try_robot(str(file), 1, 0).own.reason
+
+
 def test_poses_that_are_not_found_are_a_fault(monkeypatch, written):
     answers = iter([True, False, True, True] * 2)
     monkeypatch.setattr(trial, 'solve_ik', lambda *_: SimpleNamespace(success=next(answers)))
