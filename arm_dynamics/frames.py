@@ -8,7 +8,6 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, JointLimitError, finite
-from arm_dynamics.urdf import last_link
 
 _ENDLESS = 1e9  # a bound beyond this means no limit [rad | m]
 _BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -41,8 +40,8 @@ class Frames:
         pin_model, pin_data: Pinocchio's model and data, for code that calls Pinocchio itself.
     """
 
-    def __init__(self, tree: ElementTree.Element, model: pin.Model, tip_frame: str | None):
-        """Read a URDF's tree and Pinocchio's model; the default `tip_frame` is the last link."""
+    def __init__(self, tree: ElementTree.Element, model: pin.Model, tip_frame: str):
+        """Read a URDF's tree and Pinocchio's model; `tip_frame` is the tool link."""
         self.name = tree.get('name', 'robot')
         self.pin_model, self.pin_data = model, model.createData()
         self.joint_names = names = tuple(model.names[1:])
@@ -63,7 +62,7 @@ class Frames:
         self._frame_ids = {f.name: i for i, f in bodies if f.type == pin.FrameType.BODY}
         self.frame_names = tuple(self._frame_ids)
         self.base_frame = self.frame_names[0]
-        self.tip_frame = last_link(tree) if tip_frame is None else tip_frame
+        self.tip_frame = tip_frame
         self._tip_id = self.frame_id(self.tip_frame)
 
     def branch_ends(self) -> list[str]:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array, finite, per_joint
 from arm_dynamics.frames import Frames
-from arm_dynamics.urdf import read_urdf
+from arm_dynamics.tool_link import srdf_tips, tool_link
+from arm_dynamics.urdf import read_urdf, with_dynamics
 from arm_dynamics.urdf_checks import impossible_inertias, model_notes, rotor_inertias
 
 # Parameters of a model that override what its URDF says.
@@ -45,6 +46,7 @@ class RobotModel(Frames):
         gravity: (3,) gravity [m/s^2] in the base frame.
         urdf: the URDF's text.
         file: path of the URDF file; empty where the text was given.
+        added: of armature, damping and friction those that differ from the URDF's.
         impossible_inertias: inertias that no body has, by link; see `urdf_checks`.
         notes: what a user should know about the URDF, one line each.
     """
@@ -62,7 +64,7 @@ class RobotModel(Frames):
 
         Args:
             path_or_xml: path of a URDF file, or the URDF's text.
-            tip_frame: link that is the tool frame; by default the last link of the longest chain.
+            tip_frame: link that is the tool frame; by default that of `tool_link`.
             gravity: [m/s^2] in the base frame.
             armature, damping, friction: one number for all joints or one per joint, in place of
                 the URDF's <dynamics>, of which `armature` is an extension; its default is 0.
@@ -74,14 +76,20 @@ class RobotModel(Frames):
         self.urdf, tree, model = read_urdf(path_or_xml)
         self.gravity = finite('gravity', gravity, (3,))
         model.gravity.linear = self.gravity
-        super().__init__(tree, model, tip_frame)
         self.file = '' if self.urdf == str(path_or_xml) else str(path_or_xml)
+        tips = srdf_tips(Path(self.file)) if self.file else ()
+        super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
         self.impossible_inertias = impossible = impossible_inertias(tree)
         self.notes = model_notes(impossible, self.branch_ends(), self.tip_frame, tip_frame)
 
+        self.added: dict[str, Array] = {}
+
         def given(name: str, values: ArrayLike, urdf: Array) -> Array:
             values = values if np.size(values) else urdf
-            return per_joint(name, values, self.joint_names, minimum=0.0)
+            numbers = per_joint(name, values, self.joint_names, minimum=0.0)
+            if (numbers != urdf).any():
+                self.added[name] = numbers
+            return numbers
 
         self.armature = given('armature', armature, rotor_inertias(tree, self.joint_names))
         self.damping = given('damping', damping, model.damping)
@@ -102,6 +110,15 @@ class RobotModel(Frames):
     def from_urdf(cls, path_or_xml: str | Path, *args: Any, **others: Any) -> Self:
         """Return RobotModel(path_or_xml, ...)."""
         return cls(path_or_xml, *args, **others)
+
+    @property
+    def description(self) -> str:
+        """The URDF with armature, damping and friction of this model as <dynamics>.
+
+        It is the unmodified text where the URDF has these values.
+        """
+        values = {name: getattr(self, name) for name in ('damping', 'friction', 'armature')}
+        return with_dynamics(self.urdf, self.joint_names, values) if self.added else self.urdf
 
     def arm_parameters(self) -> dict[str, Any]:
         """Return the parameters that, with the URDF, define this model; see `ArmParameters`."""

@@ -124,7 +124,9 @@ class ArmParameters(Parameters):
     """Parameters of the arm, which plant and controllers share."""
 
     robot: str = parameter('ur5e', 'robot name, or path of a URDF, xacro or MJCF')
-    tool_frame: str = parameter('', 'tool link; empty: end of the longest chain')
+    tool_frame: str = parameter(
+        '', 'tool link; empty: named in the SRDF, tool0 or alike, else the flange'
+    )
     gravity: tuple[float, ...] = parameter((0.0, 0.0, -9.81), 'gravity in the base frame [m/s^2]')
     armature: PerJoint = parameter(
         (), "rotor inertia seen at the joint [kg m^2 | kg]; empty: the URDF's", min=0

@@ -1,14 +1,15 @@
 """Reads a URDF: its text, its tree, and Pinocchio's model of its links and joints."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.checks import ArmError, Array, text_of
 from arm_dynamics.urdf_checks import INERTIAL, JOINT, check_urdf
-from arm_dynamics.urdf_elements import link_of, number_text
+from arm_dynamics.urdf_elements import number_text
 
 
 def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
@@ -73,16 +74,20 @@ def _known(element: Element, *names: str) -> dict[str, str]:
     return {name: element.attrib[name] for name in names if name in element.attrib}
 
 
-def last_link(tree: Element) -> str:
-    """Return the last link of the chain with the most joints (the last one listed, if equal)."""
-    joints = tree.iterfind('joint')
-    parent = {link_of(joint, 'child'): link_of(joint, 'parent') for joint in joints}
+def with_dynamics(urdf: str, joint_names: Sequence[str], values: Mapping[str, Array]) -> str:
+    """Return a URDF in which the <dynamics> of joints have these attributes.
 
-    def depth(link: str) -> int:
-        count = 0
-        while link in parent:
-            link, count = parent[link], count + 1
-        return count
-
-    names = [link.get('name', '') for link in tree.iterfind('link')]
-    return max(reversed(names), key=depth)
+    Args:
+        urdf: the text.
+        joint_names: n joints.
+        values: (n,) by the attribute's name.
+    """
+    tree = ElementTree.fromstring(urdf)
+    for joint in tree.iterfind('joint'):
+        if joint.get('name') in joint_names:
+            k = joint_names.index(joint.get('name', ''))
+            dynamics = joint.find('dynamics')
+            dynamics = SubElement(joint, 'dynamics') if dynamics is None else dynamics
+            for name, each in values.items():
+                dynamics.set(name, number_text([each[k]]))
+    return ElementTree.tostring(tree, encoding='unicode')

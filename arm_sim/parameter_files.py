@@ -1,8 +1,8 @@
 """The parameter files of a robot, laid over each other, parameter by parameter.
 
-    config/default.yaml <- config/<robot>.yaml <- the user's own file
+    config/<robot>.yaml <- the user's own file
 
-For a URDF `arm.urdf` that is not shipped, `arm.arm_sim.yaml` in its folder replaces the second.
+For a URDF `arm.urdf` that is not shipped, `arm.arm_sim.yaml` in its folder replaces the first.
 
 Each is a ROS parameter file, as `ros2 param dump` writes it. A later file overrides earlier ones,
 even with its `/**` the section of a node. Within a file the section of a node overrides `/**`.
@@ -33,14 +33,14 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
         robot: name of a shipped robot, or another one, which may have a file next to its URDF.
         config: the user's own file; '': none.
     """
-    names, words = ['default'], RobotArgument.of(robot)
+    words, files = RobotArgument.of(robot), []
     if words.is_shipped:
         parts = words.name.split('_')
-        names += ['_'.join(parts[: k + 1]) for k in range(len(parts))]
-    files = [share_folder() / 'config' / f'{name}.yaml' for name in names]
-    if not words.is_shipped:
+        names = ['_'.join(parts[: k + 1]) for k in range(len(parts))]
+        files = [share_folder() / 'config' / f'{name}.yaml' for name in names]
+    else:
         with suppress(ArmError):  # reading its model refuses it
-            files.append(parameter_file(find_urdf(robot)))
+            files = [parameter_file(find_urdf(robot))]
     files = [file for file in files if file.is_file()]
     if config:
         if not Path(config).is_file():

@@ -19,6 +19,7 @@ from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
 from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import candidates
 from arm_dynamics.temporary_folder import temporary_folder
+from arm_dynamics.tool_link import srdf_of
 
 _XACRO = 'wiki/xacro}'
 
@@ -97,6 +98,9 @@ def _written(
     file: Path, tree: Element, parameters: dict[str, Any], folder: Path, held: list[str]
 ) -> Path:
     path = folder / f'{file.name.partition(".")[0]}.urdf'
+    srdf = srdf_of(file)
+    if srdf is not None:
+        path.with_suffix('.srdf').write_bytes(srdf.read_bytes())
     ElementTree.indent(tree)
     path.write_text(ElementTree.tostring(tree, encoding='unicode'))
     if parameters:

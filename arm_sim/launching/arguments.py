@@ -70,7 +70,9 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             '',
             "joints that move: a,b,c, or chain: base to tip_frame; empty: as in the robot's files",
         ),
-        'tip_frame': _Shared('', 'tool link; empty: the last link of the longest chain'),
+        'tip_frame': _Shared(
+            '', 'tool link; empty: named in the SRDF, tool0 or alike, else the flange'
+        ),
         'xacro_args': _Shared('', 'arguments of the xacro file: "name:=value other:=value"'),
         'actuator': _Shared(
             '',

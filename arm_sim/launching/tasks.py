@@ -11,6 +11,7 @@ from arm_controllers.parameter_values import as_ros_value, parameter_fields, rea
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, facts
+from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import RECORD, argument, namespace_of
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
@@ -60,7 +61,9 @@ def run_task(
     error = model_error_of(given['plant_error'], 'plant_error', robot.model)
     scene = made.scene(error, moving, period_ns) | _values(given, simulator)
     if given['controller'] == 'external' and error != ModelError():
-        scene['described'] = robot_parameter(given['robot'])  # the controller must not know it
+        described = temporary_folder() / f'{robot.name}.urdf'  # the controller must not know it
+        described.write_text(robot.model.description)
+        scene['described'] = str(described)
     return _nodes(given, task, made, scene, _model_error(given, robot))
 
 

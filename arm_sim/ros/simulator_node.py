@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
@@ -15,6 +16,7 @@ from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_pa
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
 from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
@@ -98,8 +100,9 @@ class SimulatorNode(Node):
             )
         joints = f'{model.nv} joints ({", ".join(model.joint_names)})'
         self._log.info(
-            f'{RobotArgument.of(p.robot).label}: {joints}, engine {p.engine}, {p.mode}, '
-            f'{1e9 / period_ns:g} Hz; model and plant agree to {agreement:.1e}'
+            f'{RobotArgument.of(p.robot).label}: {joints}, tool frame {model.tip_frame!r}, '
+            f'engine {p.engine}, {p.mode}, {1e9 / period_ns:g} Hz; '
+            f'{_added(model)}model and plant agree to {agreement:.1e}'
         )
 
     def _payload(self) -> float:
@@ -177,6 +180,23 @@ class SimulatorNode(Node):
             self._simulation.push(frame, wrench, to_ns(header.stamp))
         except ArmError as error:
             self._diagnostics.refuse(error)
+
+
+_ADDED = {
+    'armature': 'rotor inertia {} kg m^2 | kg',
+    'damping': 'damping {} N.m.s/rad | N.s/m',
+    'friction': 'Coulomb friction {} N.m | N',
+}
+
+
+def _added(model: RobotModel) -> str:
+    """Return what the parameters change in the joints of the URDF, for the first log line."""
+    numbers = {
+        name: ', '.join(f'{each:g}' for each in (values[:1] if np.ptp(values) == 0.0 else values))
+        for name, values in model.added.items()
+    }
+    told = [_ADDED[name].format(text) for name, text in numbers.items()]
+    return f"parameters in place of the URDF's: {', '.join(told)}; " if told else ''
 
 
 def main() -> int:

@@ -64,10 +64,10 @@ class SimulatorParameters(ArmParameters, Limits):
 
 
 def description_of(parameters: SimulatorParameters, model: RobotModel) -> str:
-    """Return the URDF that is shown; raise ArmError where it is one of other joints."""
+    """Return the published URDF; raise ArmError if it is one of other joints."""
     name = parameters.described
     if not name:
-        return model.urdf
+        return model.description
     shown = RobotModel.from_urdf(find_urdf(name))
     if shown.joint_names != model.joint_names:
         raise ArmError(

@@ -86,7 +86,7 @@ def test_mjcf_is_the_arm_that_mujoco_compiles(written):
 
 def test_what_a_urdf_cannot_say_of_an_mjcf_stands_in_the_file_beside_it(written):
     robot = Robot.load(written(MJCF))
-    assert robot.model.armature.tolist() == [0.02] * 3  # stronger than config/default.yaml
+    assert robot.model.armature.tolist() == [0.02] * 3
     assert robot.model.gravity.tolist() == [0, 1, -9.5]
     assert robot.start.tolist() == [0.5, -2.1, 0.2]
     assert robot.parameters('simulator')['servo_kp'] == [300.0, 200.0, 900.0]
@@ -224,7 +224,7 @@ def test_joints_that_are_not_chosen_stand_where_they_were(written):
         part.forward_kinematics(q).homogeneous, pose.homogeneous, atol=1e-12
     )
     m = whole.mass_matrix([q[0], 0.0, q[1]])[np.ix_([0, 2], [0, 2])]
-    np.testing.assert_allclose(part.mass_matrix(q) - 0.1 * np.eye(2), m, atol=1e-12)
+    np.testing.assert_allclose(part.mass_matrix(q), m, atol=1e-12)  # no rotors are added
 
 
 def test_a_chain_is_what_lies_between_base_and_tip(written):
@@ -379,3 +379,77 @@ def test_words_of_a_robot_are_read_once():
 )
 def test_a_robot_is_called_by_its_name_without_folder_and_ending(robot, label):
     assert RobotArgument.of(robot).label == label
+
+
+def test_only_shipped_arms_have_rotors_that_their_urdf_does_not_name(written):
+    assert Robot.load('ur5e').model.armature.tolist() == [0.1] * 6
+    assert Robot.load('ur5e_menagerie').model.armature.tolist() == [0.1] * 6
+    assert Robot.load(written(ARM, 'arm.urdf')).model.armature.tolist() == [0.0] * 3
+
+
+def test_the_description_is_a_urdf_of_the_same_arm_with_its_rotors_and_friction():
+    given = RobotModel(ARM, armature=0.3, damping=(1.0, 2.0, 3.0), friction=0.5)
+    assert [*given.added] == ['armature', 'damping', 'friction']
+    described = RobotModel(given.description)
+    for name in given.added:
+        np.testing.assert_array_equal(getattr(described, name), getattr(given, name))
+    assert described.added == {}
+    assert described.description == given.description
+    assert RobotModel(ARM).description == ARM  # nothing is added
+
+
+HAND = """<link name="{0}_mount"/><link name="{0}_camera"/><link name="{0}_optical"/>
+  <link name="{0}_palm"/>
+  <joint name="{0}_1" type="fixed"><parent link="c_link"/><child link="{0}_mount"/></joint>
+  <joint name="{0}_2" type="fixed"><parent link="{0}_mount"/><child link="{0}_camera"/></joint>
+  <joint name="{0}_3" type="fixed"><parent link="{0}_camera"/><child link="{0}_optical"/></joint>
+  <joint name="{0}_4" type="fixed"><parent link="{0}_mount"/><child link="{0}_palm"/></joint>"""
+
+
+def with_hand(mount='hand', finger='', tool=''):
+    """Return an arm whose tool is a camera and a palm with two fingers."""
+    text = ARM[: ARM.index('<joint name="tool_mount"')] + HAND.format(mount)
+    for name in ('left', 'right'):
+        joint = revolute(name, 'xyz="0 0 0.1"', '0 1 0').format(parent=f'{mount}_palm')
+        text += joint.replace('<limit', f'{finger}<limit') if name == 'right' else joint
+    if tool:
+        text += f'<link name="{tool}"/><joint name="{tool}_at" type="fixed">'
+        text += f'<parent link="{mount}_palm"/><child link="{tool}"/></joint>'
+    return text + '</robot>'
+
+
+@pytest.mark.parametrize('finger', ['', '<mimic joint="left"/>'])
+@pytest.mark.parametrize(
+    ('tool', 'expected'),
+    [
+        ('', 'hand_mount'),
+        ('label', 'hand_mount'),
+        ('tool0', 'tool0'),
+        ('gripper_TCP', 'gripper_TCP'),
+        ('arm_ee_link', 'arm_ee_link'),
+        ('link_eef', 'link_eef'),
+        ('flange', 'flange'),
+        ('knee', 'hand_mount'),
+    ],
+)
+def test_the_tool_is_a_link_of_that_name_else_the_flange_and_no_finger_or_camera(
+    written, finger, tool, expected
+):
+    file = written(with_hand(finger=finger, tool=tool), 'arm.urdf')
+    assert RobotModel(find_urdf(file)).tip_frame == expected
+
+
+@pytest.mark.parametrize('finger', ['', '<mimic joint="left"/>'])
+@pytest.mark.parametrize(
+    'says',
+    [
+        '<end_effector name="e" parent_link="hand_palm" group="hand"/>',
+        '<group name="arm"><chain base_link="base" tip_link="hand_palm"/></group>',
+    ],
+)
+def test_an_srdf_next_to_the_urdf_names_the_tool(written, finger, says):
+    file = written(with_hand(finger=finger, tool='tcp'), 'arm.urdf')
+    written(f'<robot name="arm">{says}</robot>', 'arm.srdf')
+    assert RobotModel(find_urdf(file)).tip_frame == 'hand_palm'
+    written('<robot', 'arm.srdf')
+    assert RobotModel(file if not finger else find_urdf(f'{file} joints:=a,b')).tip_frame == 'tcp'

@@ -32,10 +32,10 @@ def joints_of(robot: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize('file', FILES, ids=lambda file: file.stem)
 def test_a_shipped_file_holds_only_names_that_exist_with_values_of_their_type(file):
-    check_parameter_file(file, joints_of('ur5e' if file.stem == 'default' else file.stem))
+    check_parameter_file(file, joints_of(file.stem))
 
 
-@pytest.mark.parametrize('robot', [file.stem for file in FILES if file.stem != 'default'])
+@pytest.mark.parametrize('robot', [file.stem for file in FILES])
 def test_a_robots_file_holds_only_values_that_differ_from_what_is_beneath(robot):
     joints = joints_of(robot)
     *files, own = files_of(robot)
@@ -57,18 +57,16 @@ def test_a_robots_file_holds_only_values_that_differ_from_what_is_beneath(robot)
             assert any(differs) or not differs, f'{section}: {name}'
 
 
-def test_the_listed_values_are_the_nodes_own_but_for_the_armature_in_the_default_file(tmp_path):
+def test_the_listed_values_are_the_nodes_own(tmp_path):
     listed = (ROOT / 'docs' / 'parameters.md').read_text().split('```')[1]
     (tmp_path / 'listed.yaml').write_text(listed.removeprefix('yaml'))
     default = merged([tmp_path / 'listed.yaml'])
-    assert default[SHARED].items() >= merged(files_of('no shipped robot'))[SHARED].items()
     for node in known_nodes():
         fields = known_parameters(node, ())
         for name, value in parameters_of(default, node).items():
             if name in fields:
                 kind, own = fields[name].kind, fields[name].default
-                same = value_of(name, value, kind) == value_of(name, own, kind)
-                assert same == (name != 'armature'), f'{node}: {name}'
+                assert value_of(name, value, kind) == value_of(name, own, kind), f'{node}: {name}'
 
 
 # Merging
@@ -113,7 +111,6 @@ def test_a_node_is_named_as_ros_and_param_dump_name_it(name, tmp_path):
 
 def test_a_variant_has_its_robots_values_beneath_its_own():
     assert [file.stem for file in files_of('ur5e_menagerie')] == [
-        'default',
         'ur5e',
         'ur5e_menagerie',
     ]

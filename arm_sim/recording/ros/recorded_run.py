@@ -1,7 +1,6 @@
 """A recording as a run of one arm: states, commands, goals, wrenches, parameters of the nodes."""
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +12,10 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
+from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
-from arm_dynamics.robots import RobotArgument, find_urdf
+from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.loop.record import JointStates
 from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
@@ -114,16 +114,14 @@ class RecordedRun:
         values = self.parameters[node]
         if not self.urdf or 'robot' not in values or values.get('described'):
             return values
-        return values | {'robot': self._robot(values['robot'])}
-
-    def _robot(self, robot: str) -> str:
-        """Return a recorded robot, or a file of the recorded URDF if the robot's is different."""
-        with suppress(ArmError, OSError):
-            if find_urdf(robot).read_text() == self.urdf:
-                return robot
+        robot = values['robot']
+        if robot in robot_names():  # no other name is followed: a recording may be anyone's
+            model = read_fields(ArmParameters, values).model()
+            if self.urdf in (model.urdf, model.description):
+                return values
         file = self._folder / f'{RobotArgument.of(robot).label}.urdf'
         file.write_text(self.urdf)
-        return str(file)
+        return values | {'robot': str(file)}
 
     @cached_property
     def _folder(self) -> Path:

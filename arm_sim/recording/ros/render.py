@@ -1,7 +1,7 @@
 """`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
 
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_dynamics.robots import RobotArgument, find_urdf
+from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
 from arm_sim.command_line import CommandOptions, command
 from arm_sim.loop.report import law_of
 from arm_sim.options import File
@@ -49,8 +49,8 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
     known = recording.parameters.get(f'{recording.namespace}/simulator', {})
     tool = known.get('tool_frame') or RobotArgument.of(known.get('robot', '')).tip_frame
     model = RobotModel.from_urdf(recording.urdf, tool or None)
-    with suppress(ArmError):  # its file, where it is here too, is where meshes are looked for
-        model.file = str(find_urdf(known.get('robot', '')))
+    robot = known.get('robot', '')  # its folder, if it exists here too, has the meshes
+    model.file = str(find_urdf(robot)) if robot in robot_names() else robot
     around = {name: known[name] for name in ('floor', 'table') if name in known}
     return model, read_fields(Surroundings, around)
 
