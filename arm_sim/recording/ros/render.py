@@ -50,7 +50,10 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
     tool = known.get('tool_frame') or RobotArgument.of(known.get('robot', '')).tip_frame
     model = RobotModel.from_urdf(recording.urdf, tool or None)
     robot = known.get('robot', '')  # its folder, if it exists here too, has the meshes
-    model.file = str(find_urdf(robot)) if robot in robot_names() else robot
+    if robot in robot_names():
+        model.file = str(find_urdf(robot))
+    elif Path(robot).is_file():
+        model.file = robot
     around = {name: known[name] for name in ('floor', 'table') if name in known}
     return model, read_fields(Surroundings, around)
 
