@@ -36,8 +36,8 @@ class Law:
             every joint's error these second-order dynamics, with the inertia at q (n,). The
             numbers serve all joints; where there are `gains` they may as well be (n,). None: there
             is no such design, and the law is not compared with others.
-        gains: the two parameters that stand for frequency and ratio, and may be set by them while
-            the controller runs; empty: there are none.
+        gains: the two parameters that frequency and ratio set while the controller runs; empty:
+            there are none.
         tuned: the parameters that a robust tuning varies; empty: `gains`.
         knows: how much of the arm, from 0; laws are compared in this order.
         compared_as: what differs from the design, by name in comparisons; empty: nothing, by the

@@ -95,7 +95,7 @@ def is_family(kind: Any) -> bool:
 def ros_values(parameters: Any) -> dict[str, Any]:
     """Return a dataclass's values by the names that a node has for them; empty lists are left out.
 
-    Fields that stand for several parameters are left out as well.
+    Fields for several parameters are left out as well.
     """
     values = {
         facts(each).name or each.name: as_ros_value(getattr(parameters, each.name))

@@ -30,7 +30,7 @@ class ComputedTorquePid(Law):
     Park, Modern Robotics, section 11.4.1.2). A constant torque that the model lacks leaves no
     error at rest.
 
-    Anti-windup: |ki E| is at most `integral_limit`, and E stands still at a joint whose torque is
+    Anti-windup: |ki E| is at most `integral_limit`, and E is constant at a joint whose torque is
     beyond the model's effort limit, unless the error would bring it back.
     """
 

@@ -13,7 +13,7 @@ from arm_dynamics.small_matrices import inverse_axes, times, transposed
 
 @dataclass(frozen=True)
 class JointImpedanceParameters(Parameters):
-    """Stiffness and damping that somebody who pushes the arm feels."""
+    """Stiffness and damping of the arm against an external force."""
 
     stiffness: PerJoint = parameter((300.0,), 'joint stiffness K [N.m/rad | N/m]', above=0)
     damping_ratio: float = parameter(

@@ -82,8 +82,8 @@ class ControllerDiagnostics:
         if cycle.silence > SILENCE:
             return _WARN, f'no state for {cycle.silence:.0f} s: the simulator is paused or gone'
         goals, doing = cycle.goals, _doing(cycle)
-        if goals.trouble and time.monotonic() - goals.trouble_since < MEMORY:
-            return _WARN, f'{doing}; {goals.trouble}'
+        if goals.problem and time.monotonic() - goals.problem_since < MEMORY:
+            return _WARN, f'{doing}; {goals.problem}'
         return _OK, doing
 
 

@@ -16,7 +16,7 @@ from arm_controllers.ros.goal_endpoints import GoalEndpoints
 from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import (
     MOST_POINTS,
-    MOST_POINTS_AT_LEISURE,
+    MOST_POINTS_LOCKSTEP,
     goal_from_action,
     goal_from_bytes,
     set_numbers,
@@ -27,7 +27,7 @@ from arm_dynamics.checks import ArmError
 # Longer messages, of about 50 points, are converted and checked in slices in real time [bytes].
 _BYTES_AT_ONCE = 5000
 # Number of goals that may wait for their check.
-_ROOM = 10
+_MOST_WAITING = 10
 
 NOT_ACTIVE = 'the controller is not active, or has not seen a state yet'
 
@@ -47,8 +47,8 @@ class GoalServer:
         follower: follows the goals; it may be replaced while no goal is taken.
         refusal: why goals are refused while none is taken.
         refused: number of goals refused.
-        trouble: why the last unsuccessful goal was refused or ended.
-        trouble_since: the time of that (time.monotonic()).
+        problem: why the last unsuccessful goal was refused or ended.
+        problem_since: the time of that (time.monotonic()).
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class GoalServer:
         self._node, self._log = node, Log(node)
         self.follower = follower
         self._period_ns, self._realtime = period_ns, realtime
-        self._most = MOST_POINTS if realtime else MOST_POINTS_AT_LEISURE
+        self._most = MOST_POINTS if realtime else MOST_POINTS_LOCKSTEP
         self._feedback_every_ns, self._next_feedback_ns = round(1e9 / feedback_rate), 0
         self._feedback_sent = -math.inf
         self._inbox: deque[tuple[object, bytes]] = deque()
         self._cancels: deque[object] = deque()
         self._time_ns: int | None = None
         self._check: tuple[object, Iterator[None]] | None = None
-        self._aside = ThreadPoolExecutor(1)
-        self._at_work, self._idle, self._node_ends = False, True, False
+        self._converter = ThreadPoolExecutor(1)
+        self._scheduled, self._idle, self._node_ends = False, True, False
         self._feedback = FollowJointTrajectory.Feedback()
-        self.refused, self.trouble, self.trouble_since = 0, '', 0.0
+        self.refused, self.problem, self.problem_since = 0, '', 0.0
         self.refusal = NOT_ACTIVE
         self._endpoints = GoalEndpoints(node, realtime, self._on_goal, self._on_cancel)
 
@@ -123,30 +123,32 @@ class GoalServer:
         if self._time_ns is None:
             self._refuse_waiting(self.refusal)
         else:
-            self._refuse_waiting(f'{_ROOM} newer goals came before its check', _ROOM)
+            self._refuse_waiting(
+                f'{_MOST_WAITING} newer goals came before its check', _MOST_WAITING
+            )
         if self._idle and not self._realtime:  # at the state for which it was sent
             self._work()
             self._idle = False
-        self._soon()
+        self._schedule_work()
 
     def _on_cancel(self, identifier: object) -> bool:
         if self._time_ns is None:
             return False
         self._cancels.append(identifier)
-        self._soon()
+        self._schedule_work()
         return True
 
-    def _soon(self) -> None:
+    def _schedule_work(self) -> None:
         """In lock-step, work after the waiting callbacks; in real time the next cycle does."""
-        if not (self._realtime or self._at_work) and (self._inbox or self._cancels):
-            self._at_work = True
+        if not (self._realtime or self._scheduled) and (self._inbox or self._cancels):
+            self._scheduled = True
             self._node.executor.create_task(self._work)
 
     # Goals
 
     def _work(self) -> None:
         """Do the next piece of work: cancels, then a slice of the checks of one goal."""
-        self._at_work = False
+        self._scheduled = False
         for _ in range(len(self._cancels)):
             self._cancel(self._cancels.popleft())
         if self._check is not None:
@@ -156,7 +158,7 @@ class GoalServer:
             self.take(raw, identifier)
         self._send_results()
         self._idle = not self._inbox
-        self._soon()
+        self._schedule_work()
 
     def take(self, raw: bytes, identifier: object = None) -> None:
         """Give a goal to the follower, at once or in slices, or refuse it.
@@ -176,13 +178,13 @@ class GoalServer:
 
     def _accept(self, raw: bytes, identifier: object) -> Iterator[None]:
         """Convert and check a goal in slices, and give it to the follower."""
-        converting = self._aside.submit(_goal, raw, identifier, self._most)
+        converting = self._converter.submit(_goal, raw, identifier, self._most)
         while not converting.done():
             yield
         goal = converting.result()
         assert self._time_ns is not None  # deactivation drops the check
         now_ns, notice_ns = self._time_ns, (8 + len(goal.times) // 25) * self._period_ns
-        yield from self.follower.accept(goal, now_ns, notice_ns, self._aside)
+        yield from self.follower.accept(goal, now_ns, notice_ns, self._converter)
         self._endpoints.publish_goal(raw, identifier, now_ns + notice_ns)
 
     def _cancel(self, identifier: object) -> None:
@@ -191,7 +193,7 @@ class GoalServer:
             return
         if not handle.is_cancel_requested:  # its state changes only after our answer
             self._cancels.append(identifier)
-            self._soon()
+            self._schedule_work()
             return
         canceled = GoalResult(identifier, ResultCode.SUCCESSFUL, 'canceled', canceled=True)
         waiting = [entry for entry in list(self._inbox) if entry[0] == identifier]
@@ -214,10 +216,10 @@ class GoalServer:
             self._check = None
             self._refuse(identifier, error)
 
-    def _refuse_waiting(self, reason: str, room: int = 0) -> None:
-        """Refuse the oldest goals in the inbox until `room` are left."""
+    def _refuse_waiting(self, reason: str, most: int = 0) -> None:
+        """Refuse the oldest goals in the inbox until `most` are left."""
         with suppress(IndexError):  # the other thread takes out as well
-            while len(self._inbox) > room:
+            while len(self._inbox) > most:
                 self._refuse(self._inbox.popleft()[0], GoalError(reason))
 
     # Results and feedback
@@ -235,9 +237,9 @@ class GoalServer:
             self._report(f'goal ended: {end.message}')
         self._endpoints.resolve(end)
 
-    def _report(self, trouble: str) -> None:
-        self.trouble, self.trouble_since = shortened(trouble), time.monotonic()
-        self._log.warning(trouble)
+    def _report(self, problem: str) -> None:
+        self.problem, self.problem_since = shortened(problem), time.monotonic()
+        self._log.warning(problem)
 
     def _send_results(self) -> None:
         while self.follower.results:

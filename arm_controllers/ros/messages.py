@@ -19,9 +19,9 @@ from arm_dynamics.checks import ArmError, Array
 
 # Points of a trajectory in real time. ROS's conversion of this number takes 50 ms.
 MOST_POINTS = 5000
-# Points where nothing waits: in lock-step, and of recordings.
-MOST_POINTS_AT_LEISURE = 250_000
-_MOST_BYTES = 300 * MOST_POINTS_AT_LEISURE  # of a message
+# Points of a trajectory in lock-step, and of recordings.
+MOST_POINTS_LOCKSTEP = 250_000
+_MOST_BYTES = 300 * MOST_POINTS_LOCKSTEP  # of a message
 _POINT_BYTES = 24  # of a point at least
 _POINT_FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 

@@ -74,7 +74,7 @@ def reference_at(state):
     return reference
 
 
-class Told(law_class('computed_torque')):
+class Observed(law_class('computed_torque')):
     """Keeps the reference that it is given."""
 
     def __call__(self, state, measured, reference, dt):
@@ -84,21 +84,21 @@ class Told(law_class('computed_torque')):
 
 
 def test_the_law_sees_the_differences_of_the_samples():
-    told = Told(ROBOT.model, Told.Parameters())
-    law, q = RunningLaw(DiscreteMotion(told)), [quintic(k * H)[0] for k in range(200)]
+    observed = Observed(ROBOT.model, Observed.Parameters())
+    law, q = RunningLaw(DiscreteMotion(observed)), [quintic(k * H)[0] for k in range(200)]
     law.reset(np.zeros(6), np.zeros(6))
     for k in range(198):
         law(np.zeros(6), np.zeros(6), reference_at(quintic((k + 1) * H)), H)
         v = (q[k] - q[max(k - 1, 0)]) / H
-        np.testing.assert_allclose(told.seen.q, q[k], atol=1e-15)
-        np.testing.assert_allclose(told.seen.v, v, atol=1e-12)
-        np.testing.assert_allclose(told.seen.a, ((q[k + 1] - q[k]) / H - v) / H, atol=1e-9)
+        np.testing.assert_allclose(observed.seen.q, q[k], atol=1e-15)
+        np.testing.assert_allclose(observed.seen.v, v, atol=1e-12)
+        np.testing.assert_allclose(observed.seen.a, ((q[k + 1] - q[k]) / H - v) / H, atol=1e-9)
 
 
 @pytest.mark.parametrize(('jump', 'velocity'), [(0.3, 0.0), (0.0, 0.8)], ids=['step', 'corner'])
 def test_where_the_reference_jumps_its_own_derivatives_count(jump, velocity):
-    told = Told(ROBOT.model, Told.Parameters())
-    law = RunningLaw(DiscreteMotion(told))
+    observed = Observed(ROBOT.model, Observed.Parameters())
+    law = RunningLaw(DiscreteMotion(observed))
     law.reset(np.zeros(6), np.zeros(6))
     for k in range(1, 5):
         after = max(k - 2, 0) * H
@@ -106,8 +106,8 @@ def test_where_the_reference_jumps_its_own_derivatives_count(jump, velocity):
             np.zeros(6), np.zeros(6),
             reference_at((jump * (k > 2) + velocity * after, velocity * (k > 2), 0.0)), H,
         )  # fmt: skip
-        assert np.abs(told.seen.a).max() < 1e-9
-        assert np.abs(told.seen.v).max() < velocity + 1e-12
+        assert np.abs(observed.seen.a).max() < 1e-9
+        assert np.abs(observed.seen.v).max() < velocity + 1e-12
 
 
 def test_many_arms_follow_as_each_would_alone():

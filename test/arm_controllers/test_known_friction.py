@@ -28,21 +28,21 @@ from arm_sim.tasks import make_task
 
 STUDY, UR5E = load_script('benchmarks/identification.py'), Robot.load('ur5e')
 ROBOT = Robot.load('planar_3r')
-RUBBING = replace(
+WITH_FRICTION = replace(
     ROBOT, model=with_error(ROBOT.model, ModelError(friction=(2.0, 1.5, 0.5), damping=(0.3,)))
 )
-TOLD = PlantParameters(actuator='torque', timestep=1e-3)
+PLANT = PlantParameters(actuator='torque', timestep=1e-3)
 
 
 def run(friction, name):
-    law = law_for(name, RUBBING, friction_velocity=friction)
-    task = make_task('sinusoid', RUBBING)
-    record = task.run(law, MujocoPlant(RUBBING.model, TOLD))
-    return measure(record, track(RUBBING.model, record))
+    law = law_for(name, WITH_FRICTION, friction_velocity=friction)
+    task = make_task('sinusoid', WITH_FRICTION)
+    record = task.run(law, MujocoPlant(WITH_FRICTION.model, PLANT))
+    return measure(record, track(WITH_FRICTION.model, record))
 
 
-def test_full_friction_is_added_where_the_reference_moves_and_none_where_it_stands():
-    model, cls = RUBBING.model, law_class('computed_torque')
+def test_full_friction_is_added_where_the_reference_moves_and_none_where_it_is_at_rest():
+    model, cls = WITH_FRICTION.model, law_class('computed_torque')
     law = RunningLaw(adapted_law(cls, model, cls.Parameters(), 'reference'))
     smooth = RunningLaw(cls(with_error(model, ModelError(friction=(0.0,))), cls.Parameters()))
     rng = np.random.default_rng(0)
@@ -70,18 +70,18 @@ def test_an_observer_does_not_answer_it_twice():
 
 
 def test_a_batch_answers_friction_as_one_arm_does(tmp_path):
-    file = tmp_path / 'rubbing.yaml'
+    file = tmp_path / 'friction.yaml'
     file.write_text('/**: {ros__parameters: {friction: [2.0, 1.5, 0.5]}}')
     case = Experiment('planar_3r', 'sinusoid', 'computed_torque', config=str(file))
-    told = [replace(case, friction_velocity=each) for each in FRICTION_VELOCITIES]
+    cases = [replace(case, friction_velocity=each) for each in FRICTION_VELOCITIES]
     exact = Draw(ModelError(), 0, SensorParameters())
-    batches = [measure_batch(each.load(), [each.law], [exact]) for each in told]
+    batches = [measure_batch(each.load(), [each.law], [exact]) for each in cases]
     (measured, wanted) = (next(each)[0, 0] for each in batches)
-    np.testing.assert_allclose(wanted, measures_of(told[1]).tracking_rms_mm, rtol=1e-9)
+    np.testing.assert_allclose(wanted, measures_of(cases[1]).tracking_rms_mm, rtol=1e-9)
     assert wanted < 0.9 * measured
 
 
-def test_a_comparison_over_topics_tells_it_to_the_nodes():
+def test_a_comparison_over_topics_passes_it_to_the_nodes():
     case = Experiment('planar_3r', 'sinusoid', 'pd', friction_velocity='reference')
     assert experiment_of(launch_arguments(case), ROBOT, {}).experiment == case
 
@@ -89,8 +89,8 @@ def test_a_comparison_over_topics_tells_it_to_the_nodes():
 def test_a_comparison_takes_laws_that_command_effort(tmp_path, capsys):
     asked = ['--robots', 'planar_3r', '--friction-velocity', 'reference', '--laws', 'servo']
     assert compare([*asked, '--output-dir', str(tmp_path)]) == 1
-    told = "law (friction_velocity reference, reference_motion continuous) is 'servo'; allowed:"
-    assert told in capsys.readouterr().err
+    refusal = "law (friction_velocity reference, reference_motion continuous) is 'servo'; allowed:"
+    assert refusal in capsys.readouterr().err
 
 
 def test_laws_that_command_no_effort_are_refused():

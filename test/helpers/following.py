@@ -71,7 +71,7 @@ def ends(arm):
     return found
 
 
-def assert_tells(error):
+def assert_names_the_fault(error):
     """A refusal's one line holds what the error carries: joint, value, limit, point, time."""
     text = str(error)
     assert '\n' not in text

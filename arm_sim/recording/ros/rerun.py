@@ -18,7 +18,7 @@ from tyro.conf import Positional
 from arm_controllers.laws import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_controllers.ros.messages import MOST_POINTS_AT_LEISURE, goal_from_action, to_ns
+from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, goal_from_action, to_ns
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
@@ -190,7 +190,7 @@ def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simu
             reference.row[:] = follower.peek(now).row
 
     def set_goal(raw: bytes, plant: Plant) -> Plant:
-        goal = goal_from_action(raw, None, MOST_POINTS_AT_LEISURE)
+        goal = goal_from_action(raw, None, MOST_POINTS_LOCKSTEP)
         follower.set_goal(goal, follower.time_ns)
         return plant
 

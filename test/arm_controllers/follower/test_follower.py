@@ -9,8 +9,8 @@ from following import (
     NAMES,
     REST,
     SECOND,
+    assert_names_the_fault,
     assert_no_jump,
-    assert_tells,
     ends,
     goal,
     make,
@@ -165,7 +165,7 @@ def test_joints_left_out_of_a_partial_goal_brake_from_the_motion_they_are_in():
     np.testing.assert_allclose(q1[-1][2], HOME[2], atol=1e-12)
 
 
-def test_lone_point_at_time_zero_is_reached_as_soon_as_limits_allow():
+def test_single_point_at_time_zero_is_reached_as_soon_as_limits_allow():
     arm = make(max_deceleration_on_cancel=(2.0,))
     arm.set_goal(goal([0.0], [HOME + 0.05], identifier='now'), 0)
     q, v, a = run(arm, 0, 2 * SECOND)
@@ -455,7 +455,7 @@ def test_no_goal_whatever_its_numbers_crashes_the_follower_or_breaks_a_limit(wan
     try:
         arm.set_goal(wanted, SECOND)
     except GoalError as error:
-        assert_tells(error)
+        assert_names_the_fault(error)
         np.testing.assert_array_equal(arm.update(2 * DT, HOME, REST).q, HOME)
         return
     for time_ns in np.linspace(SECOND, 60 * SECOND, 40):

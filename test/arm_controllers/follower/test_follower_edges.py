@@ -59,23 +59,23 @@ def test_path_tolerance_counts_before_the_last_point_and_goal_tolerance_from_it(
 
 
 def test_a_goal_waits_for_its_tolerance_as_long_as_allowed_and_not_a_nanosecond_more():
-    for asked, given, patience, name in (
+    for requested, given, settle_time, name in (
         ({'goal_time': 0.25}, 0.0, 0.25, 'goal time tolerance'),
         ({'goal_time': 0.25}, 0.5, 0.5, 'goal time tolerance'),
         ({'goal_time_limit': 0.5}, 0.0, 0.5, 'goal_time_limit'),
         ({'goal_time_limit': 0.5, 'goal_time': 0.25}, -1.0, 0.5, 'goal_time_limit'),
         ({'goal_time_limit': 0.5}, 4.0, 0.5, 'goal_time_limit'),
     ):
-        arm = make(q=ZERO, goal_tolerance=(0.25,), time_jump_limit=2.0, **asked)
+        arm = make(q=ZERO, goal_tolerance=(0.25,), time_jump_limit=2.0, **requested)
         arm.set_goal(goal([1.0], [ZERO], [ZERO], goal_time_tolerance=given), 0)
-        last = SECOND + round(patience * SECOND)
+        last = SECOND + round(settle_time * SECOND)
         for time_ns in (0, SECOND, last):
             arm.update(time_ns, off(0.5), ZERO)
             assert not arm.results
         arm.update(last + 1, off(0.5), ZERO)
         (end,) = arm.results
         assert end.code is ResultCode.GOAL_TOLERANCE_VIOLATED
-        assert end.message.endswith(f', {patience:.6g} s ({name}) after its end')
+        assert end.message.endswith(f', {settle_time:.6g} s ({name}) after its end')
 
 
 def test_a_step_of_time_of_the_limit_itself_is_none_and_the_next_nanosecond_is():
@@ -134,7 +134,9 @@ def test_a_last_velocity_below_rest_is_none_and_any_other_is_refused_or_not_wait
         (1e-9, 5.0, 0.02),
     ],
 )
-def test_a_lone_point_at_time_zero_is_reached_as_fast_as_limits_allow(way, deceleration, duration):
+def test_a_single_point_at_time_zero_is_reached_as_fast_as_limits_allow(
+    way, deceleration, duration
+):
     light = RobotModel(MODEL.urdf)
     light.effort_limit = np.full(6, np.inf)
     arm = make(light, ZERO, max_deceleration_on_cancel=(deceleration,))
@@ -165,14 +167,14 @@ def test_after_a_last_point_in_motion_the_arm_brakes_from_there_and_its_feedforw
         np.testing.assert_allclose([at.q[2], at.v[2], at.effort[2]], [q, v, effort], atol=1e-9)
 
 
-@pytest.mark.parametrize(('room', 'speed'), [(1e-9, 0.5), (-1e-9, 0.0)])
+@pytest.mark.parametrize(('margin', 'speed'), [(1e-9, 0.5), (-1e-9, 0.0)])
 @pytest.mark.parametrize('side', [1.0, -1.0])
-def test_a_streams_last_point_is_passed_where_there_is_room_to_swing_back(side, room, speed):
+def test_a_streams_last_point_is_passed_where_limits_allow_the_return(side, margin, speed):
     """The way past it is 4/27 v T with T = 4 v/deceleration: 16/27 v^2/deceleration."""
     light = RobotModel(MODEL.urdf)
     light.effort_limit = np.full(6, np.inf)
     farthest = 0.05 + 16.0 / 27.0 * 0.5**2 / 5.0
-    light.position_lower[2], light.position_upper[2] = sorted([side * (farthest + room), -side])
+    light.position_lower[2], light.position_upper[2] = sorted([side * (farthest + margin), -side])
     arm = make(light, ZERO)
     arm.set_goal(goal([0.1], [off(0.05 * side)]), 0)
     np.testing.assert_allclose(arm.peek(SECOND // 10).v[2], speed * side, atol=1e-9)

@@ -1,4 +1,4 @@
-"""How goals end: tolerances, patience, cancel, velocity at the end."""
+"""How goals end: tolerances, settle time, cancel, velocity at the end."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_goal_ends_only_within_its_goal_tolerance_and_at_rest():
 
 
 @pytest.mark.parametrize(
-    ('parameters', 'asked', 'patience'),
+    ('parameters', 'requested', 'settle_time'),
     [
         ({'goal_time': 0.3}, 0.0, 0.3),
         ({'goal_time': 0.3}, 0.1, 0.1),
@@ -98,20 +98,20 @@ def test_goal_ends_only_within_its_goal_tolerance_and_at_rest():
     ],
 )
 def test_goal_that_is_not_met_in_time_ends_with_joint_error_limit_and_time(
-    parameters, asked, patience
+    parameters, requested, settle_time
 ):
     arm = make(goal_tolerance=(0.01,), **parameters)
-    arm.set_goal(goal([0.5], [HOME + 0.1], goal_time_tolerance=asked), 0)
+    arm.set_goal(goal([0.5], [HOME + 0.1], goal_time_tolerance=requested), 0)
     for time_ns in range(0, 3 * SECOND, DT):
         reference = arm.update(time_ns, HOME, REST)
         if arm.results:
             break
-    np.testing.assert_allclose(time_ns * 1e-9, 0.5 + patience, atol=2 * DT * 1e-9)
+    np.testing.assert_allclose(time_ns * 1e-9, 0.5 + settle_time, atol=2 * DT * 1e-9)
     end = arm.results[0]
     assert end.code == ResultCode.GOAL_TOLERANCE_VIOLATED
     assert f"joint '{NAMES[0]}': position error 0.1 rad" in end.message
     assert 'goal tolerance 0.01 rad' in end.message
-    assert f'{patience:g} s' in end.message
+    assert f'{settle_time:g} s' in end.message
     np.testing.assert_array_equal(reference.q, HOME)
 
 

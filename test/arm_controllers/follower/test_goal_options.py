@@ -82,7 +82,7 @@ def test_a_slider_at_full_speed_moves_the_arm_within_its_velocity_limit(joint, j
 
 
 @pytest.mark.parametrize(('time', 'identifier'), [(0.5, 'of the action'), (0.3, None)])
-def test_a_lone_position_that_is_too_fast_is_refused_of_the_action_and_of_any_slider(
+def test_a_single_position_that_is_too_fast_is_refused_of_the_action_and_of_any_slider(
     time, identifier
 ):
     target = HOME + np.array([1.5, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -150,7 +150,7 @@ def test_without_interpolation_the_arm_is_asked_to_be_at_a_point_until_the_next(
         arm.set_goal(goal([1.0, 1.05], [FAR, HOME]), 3 * SECOND)
 
 
-def test_a_goal_is_refused_beside_another_where_replacement_is_not_allowed():
+def test_a_second_goal_is_refused_where_replacement_is_not_allowed():
     arm = make(allow_trajectory_replacement=False)
     arm.set_goal(goal([2.0], [FAR], identifier='a'), 0)
     run(arm, 0, SECOND)
@@ -228,7 +228,7 @@ def test_speed_changes_within_deceleration_limits_and_the_reference_stays_consis
         start = (1 + 2 * k) * SECOND
         parts.append(run(arm, start, start + 2 * SECOND))
         if share == 0.0:
-            assert not arm.reference.v.any()  # it stands, and the goal goes on
+            assert not arm.reference.v.any()  # the arm is at rest, and the goal continues
             assert len(arm.goals) == 1
     q, v, a = (np.vstack(columns) for columns in zip(*parts, strict=True))
     assert_no_jump(q, v)
@@ -262,11 +262,11 @@ def test_a_goal_that_replaces_another_at_a_low_speed_joins_it_without_a_jump():
     assert abs(arm.peek(8 * SECOND).q - HOME).max() < 1e-12
 
 
-def test_peeking_ahead_at_a_low_speed_tells_what_will_be():
+def test_peek_at_a_low_speed_returns_the_future_reference():
     arm = make(speed_scaling=0.5)
     arm.set_goal(quintic(), 0)
     run(arm, 0, SECOND)
     ahead = arm.peek(SECOND + 100 * DT).copy()
     run(arm, SECOND, SECOND + 101 * DT)
-    # The step at hand is not yet taken when the future is asked for: half a step at most.
+    # The present step is not yet taken at the call of peek: half a step at most.
     np.testing.assert_allclose(arm.reference.q, ahead.q, atol=DT * 1e-9 * np.abs(ahead.v).max())

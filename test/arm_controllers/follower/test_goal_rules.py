@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from following import HOME, MODEL, NAMES, assert_tells, goal, make, states_at
+from following import HOME, MODEL, NAMES, assert_names_the_fault, goal, make, states_at
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_dynamics.model import RobotModel
@@ -19,7 +19,7 @@ def refusal(bad_goal, **parameters):
     np.testing.assert_array_equal(after, before)
     assert not arm.results
     assert arm.active_goal.identifier == 'running'
-    assert_tells(error.value)
+    assert_names_the_fault(error.value)
     return error.value
 
 
@@ -128,7 +128,7 @@ def test_goal_exactly_at_its_limit_is_accepted():
     np.testing.assert_array_equal(arm.peek(5_000_000_000).q, target)
 
 
-def test_arm_that_stands_beyond_a_limit_may_return_but_go_no_farther():
+def test_arm_beyond_a_limit_may_return_but_go_no_farther():
     outside = HOME.copy()
     outside[2] = MODEL.position_upper[2] + 0.01
     arm = make(q=outside)
@@ -150,7 +150,7 @@ def test_torque_beyond_its_limit_is_refused_with_joint_value_and_limit():
     assert f"joint '{NAMES[1]}': torque" in str(error.value)
     assert '150 N.m' in str(error.value)
     assert abs(error.value.value) > error.value.upper == 150.0
-    assert_tells(error.value)
+    assert_names_the_fault(error.value)
     arm.set_goal(goal([1.0], [target], z, z), 0)
 
 
@@ -185,7 +185,7 @@ def test_goal_that_ended_in_the_past_is_refused_as_old():
     with pytest.raises(GoalError, match='in the past') as error:
         arm.set_goal(goal([1.0], [HOME], start_ns=1), 400_000_000_000)
     assert error.value.code == ResultCode.OLD_HEADER_TIMESTAMP
-    assert_tells(error.value)
+    assert_names_the_fault(error.value)
 
 
 def test_goal_that_would_never_end_is_refused():

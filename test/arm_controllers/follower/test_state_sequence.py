@@ -35,7 +35,7 @@ def test_in_real_time_a_longer_step_means_nothing():
     assert steps([0, 1, 4, 5, 500], lockstep=False) == [NEXT] * 4
 
 
-def test_a_plant_of_a_longer_period_than_was_told_is_missed_once_at_most():
+def test_a_plant_of_a_longer_period_than_configured_is_missed_once_at_most():
     assert steps([0, 2, 4, 6, 8]) == [MISSED, NEXT, NEXT, NEXT]
     assert steps([0, 0.5, 1, 1.5]) == [NEXT] * 3
 
@@ -55,7 +55,7 @@ def test_a_state_that_is_a_few_milliseconds_old_was_overtaken_on_its_way():
 
 
 @pytest.mark.parametrize('newest', [1, 2, 3, 5, 1000])
-def test_a_reset_is_told_from_a_state_that_was_overtaken_however_early_it_comes(newest):
+def test_a_reset_is_distinguished_from_an_overtaken_state_however_early_it_comes(newest):
     made = StateSequence(PERIOD, True, MODEL)
     made.take(newest * PERIOD, HOME, REST)
     assert not made.overtaken(0, 0.001)  # the simulator's
@@ -101,7 +101,7 @@ def test_an_arm_that_moves_as_fast_as_it_says_has_not_jumped():
     assert after_rest(v * PERIOD * 1e-9)[0] is JUMPED
 
 
-def test_states_of_two_simulators_do_not_follow_each_other_wherever_the_arm_stands():
+def test_states_of_two_simulators_do_not_follow_each_other_at_any_position():
     step, jump = after_rest(np.zeros(6), sender='there')
     assert step is JUMPED
     assert jump == "states come from 'there', no longer from 'here'"

@@ -191,7 +191,7 @@ def test_integral_leaves_no_error_under_a_constant_unknown_torque(ur5e):
     assert ends[1] < 1e-6
 
 
-def test_integral_stands_still_beyond_the_effort_limit_and_at_its_own_bound(ur5e):
+def test_integral_is_constant_beyond_the_effort_limit_and_at_its_own_bound(ur5e):
     law = running(
         ComputedTorquePid, ur5e, ComputedTorquePidParameters((400.0,), (2000.0,), (40.0,), 50.0)
     )

@@ -61,7 +61,7 @@ def test_a_known_delay_costs_nothing_with_an_exact_model(delay):
     assert delayed_mm(delay, delay, ModelError(), 0.4) < 1e-9
 
 
-def test_one_period_that_nobody_expects_makes_the_exact_step_useless():
+def test_one_unexpected_period_of_delay_makes_the_exact_step_useless():
     late = {'delay': 1}
     assert error_mm('discrete', ModelError(), imperfections=late, edge_time=0.5) > 10.0
 

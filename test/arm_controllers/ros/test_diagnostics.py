@@ -56,7 +56,7 @@ class Controller:
 
 @pytest.fixture
 def controller(monkeypatch):
-    for name in ('SILENCE', 'MEMORY'):  # this process may stand still between two lines
+    for name in ('SILENCE', 'MEMORY'):  # this process may be suspended between two lines
         monkeypatch.setattr(f'arm_controllers.ros.diagnostics.{name}', math.inf)
     made = Controller()
     yield made
@@ -97,7 +97,7 @@ def test_goal_that_waits_for_the_arm_is_said_to_settle(controller):
     assert controller.words == 'settling, 0.25 s after the end of the goal'
 
 
-def test_refused_goal_and_a_goal_that_failed_are_told_with_their_reason(controller):
+def test_refused_goal_and_a_goal_that_failed_are_reported_with_their_reason(controller):
     controller.node.trigger_configure()
     controller.node.trigger_activate()
     controller.show()
@@ -174,7 +174,7 @@ def commands(controller):
     return seen
 
 
-def test_command_that_is_not_finite_is_never_published_the_arm_is_released_once_and_told_why(
+def test_command_that_is_not_finite_is_never_published_and_the_arm_is_released_once_with_a_reason(
     controller, commands
 ):
     cycle = controller.node.cycle

@@ -165,7 +165,7 @@ def test_what_ros_wrote_is_read_at_first_sight_and_later(before):
     ],
     ids=lambda raw: f'{len(raw)} bytes',
 )
-def test_messages_of_different_shapes_in_turn_are_told_apart(other):
+def test_messages_of_different_shapes_in_turn_are_distinguished(other):
     read = reader(state(), state(), other, state(), other, state(nanosec=6))
     assert read.time_ns == 7_000_000_006
     np.testing.assert_array_equal(read.values('position'), Q)
@@ -198,7 +198,7 @@ def test_joints_in_another_order_are_sorted():
         np.testing.assert_array_equal(read.values('position'), [1.0, 2.0, 3.0])
 
 
-def test_sender_is_told_also_when_it_changes_back():
+def test_sender_is_reported_also_when_it_changes_back():
     read = reader()
     senders = ['first', 'second', 'first', 'first', 'other', 'first']
     for sender in senders:
@@ -366,7 +366,7 @@ def test_hundred_thousand_mutated_messages_are_read_as_ros_reads_them_or_refused
 
 
 @pytest.mark.parametrize(('names', 'count'), [(NAMES[1:], 0), ([*NAMES, NAMES[0]], 2), ([], 0)])
-def test_a_joint_that_does_not_stand_there_once_is_named_with_what_the_message_names(names, count):
+def test_a_joint_that_is_not_named_once_is_reported_with_all_names_of_the_message(names, count):
     there = ', '.join(names) or 'no joint'
     text = f"'pan' is named {count} times, not once, in a message of {there}"
     with pytest.raises(ArmError, match=text):

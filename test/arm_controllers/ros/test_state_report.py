@@ -49,12 +49,12 @@ def test_each_number_is_where_ros_looks_for_it_whatever_fields_there_are(output)
         follower, q, v, command = follower_at(draw, effort), draw(3), draw(3), draw(3)
         feedback = {field: draw(count) for field, count in more.items()}
         report.publish(5_000_000_007, follower, q, v, {output: command}, **feedback)
-        told, r = topic.message, follower.reference
-        stamp = told.header.stamp
-        assert (told.header.frame_id, stamp.sec, stamp.nanosec) == ('', 5, 7)
-        assert told.joint_names == NAMES
-        assert told.speed_scaling_factor == 0.375
-        assert told.multi_dof_joint_names == []
+        message, r = topic.message, follower.reference
+        stamp = message.header.stamp
+        assert (message.header.frame_id, stamp.sec, stamp.nanosec) == ('', 5, 7)
+        assert message.joint_names == NAMES
+        assert message.speed_scaling_factor == 0.375
+        assert message.multi_dof_joint_names == []
         expected = {
             'reference': {
                 'positions': r.q,
@@ -67,7 +67,7 @@ def test_each_number_is_where_ros_looks_for_it_whatever_fields_there_are(output)
             'output': {output: command},
         }
         for name, fields in expected.items():
-            point = getattr(told, name)
+            point = getattr(message, name)
             assert (point.time_from_start.sec, point.time_from_start.nanosec) == (1, 250_000_000)
             for field in ('positions', 'velocities', 'accelerations', 'effort'):
                 assert list(getattr(point, field)) == list(fields.get(field, ())), (name, field)
