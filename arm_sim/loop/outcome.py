@@ -1,11 +1,15 @@
 """What comes of a task's run: table, report, pictures; by the run, or from its recording."""
 
+import signal
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from arm_sim.loop.record import RECORD
 from arm_sim.loop.report import Check, all_held, print_report, title_of, write_json
+from arm_sim.parent_process import end_with_parent
 from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
 
 
@@ -35,6 +39,24 @@ def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check])
     print_report(title, task.columns, task.rows(report), notes, checks)
 
 
+def picture_process() -> ProcessPoolExecutor:
+    """Return a process for `load_pictures` and `draw_pictures`, forked before this call returns.
+
+    In the process of a task, the import of matplotlib would hold up the control loop. The caller
+    has no threads yet, and no connection to other nodes.
+    """
+    process = ProcessPoolExecutor(1, get_context('fork'), _start_of_process)
+    process.submit(int)
+    return process
+
+
+def _start_of_process() -> None:
+    """End with the task; leave Ctrl-C to the task."""
+    end_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def load_pictures() -> None:
     """Import what draws pictures, which takes as long as a second: better during a run."""
     from arm_sim import pictures
@@ -44,15 +66,22 @@ def load_pictures() -> None:
     pictures.warm_up()
 
 
-def write_outcome(folder: Path, task: Any, run: Any, report: Mapping[str, Any]) -> list[str]:
-    """Write report, record and pictures; return the names of the files."""
+def draw_pictures(
+    folder: Path, kind: Any, robot: Any, parameters: Any, run: Any, report: Mapping[str, Any]
+) -> None:
+    """Write the pictures of a run into a folder: of the task `kind` with its robot, parameters."""
     # Plots bring libraries that would hold up the start of an arm.
     from arm_sim.loop.picture import PASSES, passes_figure
     from arm_sim.pictures import save
 
-    write_json(folder / 'report.json', report)
-    run.record.save(folder / RECORD)
+    task = kind(robot, parameters)
     save(task.draw(run, report), folder / task.picture_name)
     if len(report['passes_mm']) > 1:
         save(passes_figure({title_of(report): report['passes_mm']}), folder / PASSES)
+
+
+def write_outcome(folder: Path, task: Any, run: Any, report: Mapping[str, Any]) -> list[str]:
+    """Write report and record; return the names of all files, the picture's among them."""
+    write_json(folder / 'report.json', report)
+    run.record.save(folder / RECORD)
     return ['report.json', task.picture_name, RECORD]

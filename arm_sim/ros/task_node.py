@@ -1,10 +1,11 @@
 """Any task over ROS 2 topics: prepare the arm, send the goal, record, measure, report."""
 
 import json
+import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from threading import Thread
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -23,7 +24,14 @@ from arm_sim.loop.events import Push
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.learning import GoalLearner
 from arm_sim.loop.measures import Tracking, error_facts, track
-from arm_sim.loop.outcome import load_pictures, outcome, print_outcome, write_outcome
+from arm_sim.loop.outcome import (
+    draw_pictures,
+    load_pictures,
+    outcome,
+    picture_process,
+    print_outcome,
+    write_outcome,
+)
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
@@ -91,9 +99,15 @@ def asked(task: Task, parameters: TaskNodeParameters, q: Array) -> tuple[Goal | 
 class TaskNode(Node):
     """Runs a task once, from the reset of the simulator to the report."""
 
-    def __init__(self, name: str):
-        """Declare and check parameters; with `name` '', the parameter `task` names the task."""
+    def __init__(self, name: str, pictures: ProcessPoolExecutor):
+        """Declare and check parameters.
+
+        Args:
+            name: of the task; '': the parameter `task` names it.
+            pictures: process that draws.
+        """
         super().__init__(f'{name or "comparison"}_task')
+        self._pictures = pictures
         self.name = name or declare_parameters(self, AnyTaskParameters).task
         self._task_class = task_class(self.name)
         self.parameters = p = declare_parameters(self, TaskNodeParameters)
@@ -146,7 +160,7 @@ class TaskNode(Node):
         end_ns = start_ns + round(task.duration * 1e9 / self.period_ns) * self.period_ns
         follow, ends = goal_reference(goal, model, q, v), (start_ns, end_ns)
         if p.mode == 'lockstep':  # in real time nothing may hold up the states
-            Thread(target=load_pictures, daemon=True).start()
+            self._pictures.submit(load_pictures)
         states = self._pass(arm, task, goal, ends)
         record = states.record(follow, *ends, self.period_ns)
         tracking = track(model, record)
@@ -164,9 +178,19 @@ class TaskNode(Node):
                 tracking = track(model, record)
                 passes.append(self._error(tracking, record))
         facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
+        run = Run(record, tracking, facts, expected)
+        report, checks = outcome(task, run)
+        parts = (self._task_class, robot, self._of_task, run, report)
+        drawn = self._pictures.submit(draw_pictures, self.output_dir, *parts)
         if recorder:
             recorder.close({'task': self._metadata(facts, ends)})
-        return self._report(task, Run(record, tracking, facts, expected))
+        print_outcome(task, report, checks)
+        names = write_outcome(self.output_dir, task, run, report)
+        if recorder and recorder.name:
+            names.append(recorder.name)
+        drawn.result()
+        self._say(f'{", ".join(names)} are in {self.output_dir}')
+        return 1 if report['limits_held'] is False else 0
 
     def _pass(self, arm: GoalRun, task: Task, goal: Goal | None, ends: tuple[int, int]):
         """Return the states of one motion since the reset; `ends` [ns]: of the measured part."""
@@ -231,16 +255,12 @@ class TaskNode(Node):
         values |= {'start_ns': ends[0], 'end_ns': ends[1]}
         return {name: json.dumps(plain(value)) for name, value in values.items()}
 
-    def _report(self, task: Task, run: Run) -> int:
-        report, checks = outcome(task, run)
-        print_outcome(task, report, checks)
-        names = write_outcome(self.output_dir, task, run, report)
-        if self._recorder and self._recorder.name:
-            names.append(self._recorder.name)
-        self._say(f'{", ".join(names)} are in {self.output_dir}')
-        return 1 if report['limits_held'] is False else 0
-
 
 def main(name: str = '') -> int:
     """Run the node of a task; without a name, of the task that the parameter `task` names."""
-    return run_node(f'{name or "comparison"}_task', lambda: TaskNode(name))
+    try:
+        pictures = picture_process()
+    except OSError as error:
+        print(f'{name}_task: no process for pictures: {error.strerror}', file=sys.stderr)
+        return 1
+    return run_node(f'{name or "comparison"}_task', lambda: TaskNode(name, pictures))

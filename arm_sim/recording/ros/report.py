@@ -13,7 +13,7 @@ from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.measures import track
-from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
+from arm_sim.loop.outcome import draw_pictures, outcome, print_outcome, write_outcome
 from arm_sim.loop.report import plain, print_report, title_of
 from arm_sim.options import Folder, UsageError
 from arm_sim.output_folder import writable_folder
@@ -111,6 +111,7 @@ def main(options: Options) -> int:
             many = name.replace('/', '_').removesuffix('.mcap') if len(names) > 1 else ''
             folder = writable_folder(str(Path(options.output_dir, many)))
             written = write_outcome(folder, task, run, report)
+            draw_pictures(folder, type(task), task.robot, task.parameters, run, report)
             if not options.json:
                 print(f'report: {", ".join(written)} are in {folder}')
     if options.json:
