@@ -16,6 +16,8 @@ from arm_sim.launching.processes import exit_options, node_process
 from arm_sim.view.ros.tools import missing, plot, rviz
 from arm_sim.view.server import HELP, has_viser
 
+_REST_PERIOD = 0.1  # time between recorded states of an arm at rest [s]
+
 
 def extra_processes(
     given: Mapping[str, str],
@@ -39,6 +41,8 @@ def extra_processes(
     found += view(given, [config, surroundings])
     if recorder and given['record'] != 'false':
         parameters = {'record': RECORD[given['record']]}
+        if given['mode'] == 'realtime':  # a rerun of a lock-step needs every state
+            parameters['rest_period'] = _REST_PERIOD
         found.append(node_process('recorder', [parameters], space, may_end=True))
     server = 'simulator' if law == 'none' else f'{law}_controller'
     for name in ('tip_servo', 'linear_move'):

@@ -13,6 +13,9 @@ from arm_sim.loop.recorded_messages import messages_of, reading
 
 _TYPE = 'sensor_msgs/msg/JointState'
 _COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
+# Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
+REST_PERIOD = 'rest_period_s'
+_REST = 1e-9  # largest motion between two states at rest [rad | m]
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 
 
@@ -101,7 +104,8 @@ def _of_messages(file: Path, joint_names: Sequence[str], commands: bool = False)
     kind = 'joint commands' if commands else 'joint states'
     decoded, seen, wanted = _decoder(), set[str](), set(joint_names)
     times, q, effort = [], [], []
-    for message in messages_of(file):
+    facts: dict[str, dict[str, str]] = {}
+    for message in messages_of(file, facts):
         if message.kind != _TYPE or message.topic.endswith(_COMMANDS) != commands:
             continue
         state = decoded(message.data)
@@ -118,7 +122,22 @@ def _of_messages(file: Path, joint_names: Sequence[str], commands: bool = False)
     if not times:
         names = ', '.join(sorted(seen)) or 'none'
         raise ArmError(f'no {kind} of {", ".join(joint_names)}; it has {names}')
-    return Samples(np.array(times), np.array(q), np.array(effort))
+    samples = Samples(np.array(times), np.array(q), np.array(effort))
+    if commands or REST_PERIOD not in facts.get('arm_sim', {}) or len(times) < 2:
+        return samples
+    return _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
+
+
+def _with_rest(samples: Samples, longest: float) -> Samples:
+    """Return samples with the states at rest, which the recorder left out for `longest` [s]."""
+    steps = np.diff(samples.times)
+    period = steps[steps > 0.0].min(initial=longest)
+    same = (np.abs(np.diff(samples.q, axis=0)) < _REST).all(axis=1)
+    gap = same & (steps > 1.5 * period) & (steps < longest + 1.5 * period)
+    counts = np.append(np.where(gap, np.rint(steps / period), 1).astype(int), 1)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return Samples(samples.times[rows] + number * period, samples.q[rows], samples.effort[rows])
 
 
 def _decoder() -> Callable[[bytes], Any]:

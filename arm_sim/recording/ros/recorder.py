@@ -18,9 +18,11 @@ from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
 from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.checks import ArmError
+from arm_sim.recording.recorded_samples import REST_PERIOD
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
 from arm_sim.recording.ros.recorded_frames import RecordedFrames, recorded_frames
 from arm_sim.recording.ros.recordings import Recordings, file_time_ns
+from arm_sim.recording.ros.rest import RestFilter
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.recording.ros.state_sender import StateSender
 from arm_sim.ros import loop_messages
@@ -61,6 +63,7 @@ class Recorder:
         bag: bool = False,
         own_states: bool = True,
         server: str = '',
+        rest_period: float = 0.0,
     ):
         """Subscribe.
 
@@ -72,9 +75,12 @@ class Recorder:
             own_states: whether the recorder receives states and commands itself; otherwise its
                 owner passes them to `take`.
             server: the node whose goals are recorded from the beginning, where it is known.
+            rest_period: time between recorded states of an arm at rest [s]; 0: every state.
         """
         self._node, self._log = node, Log(node)
-        self._files = Recordings(path, bag, _facts(), self._stop)
+        self._rest = RestFilter(round(rest_period * 1e9)) if rest_period else None
+        facts = _facts() | ({REST_PERIOD: f'{rest_period:g}'} if rest_period else {})
+        self._files = Recordings(path, bag, facts, self._stop)
         self._last_state = self._last_command = b''
         self._sender = StateSender()
         self._frames: RecordedFrames | None = None
@@ -138,6 +144,7 @@ class Recorder:
                 break
             time.sleep(_DRAIN)
         if not self.failed:
+            self._write_rest()
             self._files.end(facts)
         if not self.failed:
             self._stop()
@@ -226,18 +233,39 @@ class Recorder:
         self._last_state, time_ns = data, file_time_ns(data)
         files = self._files
         if time_ns < files.now_ns or not files.begun:
+            self._write_rest()
             files.begin(time_ns)
             self._last_command = b''  # the answer to the first state may be that before the reset
         self._before_ns, files.now_ns = files.now_ns, time_ns
-        files.write(self._states, _JOINTS, self._sender.shortened(data))
-        if not files.failed and self._frames is not None:
-            self._frames.follow(data, time_ns)
+        self._write(loop_messages.STATE, data)
 
     def take_command(self, data: bytes) -> None:
         """Write a serialised command, unless it repeats the last one; raises ArmError likewise."""
         if data != self._last_command:
-            self._write_at_its_stamp(self._commands, _JOINTS, data)
+            self._write(loop_messages.COMMAND, data)
             self._last_command = data
+
+    def _write(self, what: int, data: bytes) -> None:
+        """Write a state or a command, unless the arm is at rest."""
+        if self._rest is None:
+            self._write_now(what, data)
+            return
+        for each in self._rest.take(what, data):
+            self._write_now(*each)
+
+    def _write_rest(self) -> None:
+        """Write the last state at rest, before the recording ends."""
+        for each in self._rest.end() if self._rest is not None else ():
+            self._write_now(*each)
+
+    def _write_now(self, what: int, data: bytes) -> None:
+        time_ns, files = file_time_ns(data), self._files
+        if what == loop_messages.COMMAND:
+            files.write(self._commands, _JOINTS, data, time_ns)
+            return
+        files.write(self._states, _JOINTS, self._sender.shortened(data), time_ns)
+        if not files.failed and self._frames is not None:
+            self._frames.follow(data, time_ns)
 
     def _on_batch(self, data: bytes) -> None:
         """Write a batch of the simulator; once batches are enough, receive nothing else."""

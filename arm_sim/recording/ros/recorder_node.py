@@ -19,6 +19,9 @@ class RecorderParameters(Parameters):
 
     record: str = parameter('mcap', 'format of the recording', one_of=('mcap', 'bag'))
     output_dir: str = parameter('recordings', 'folder that receives the recordings')
+    rest_period: float = parameter(
+        0.0, 'time between recorded states of an arm at rest [s]; 0: every state', min=0, max=10
+    )
 
 
 class RecorderNode(Node):
@@ -30,7 +33,8 @@ class RecorderNode(Node):
         self.parameters = p = declare_parameters(self, RecorderParameters)
         self._folder = Path(p.output_dir).expanduser().absolute()
         self._start = f'{datetime.now():%Y-%m-%d_%H-%M-%S}'
-        self._recorder = Recorder(self, self._path, p.record == 'bag')
+        bag = p.record == 'bag'
+        self._recorder = Recorder(self, self._path, bag, rest_period=p.rest_period)
 
     def _path(self, number: int) -> Path:
         ending = '.mcap' if self.parameters.record == 'mcap' else ''
