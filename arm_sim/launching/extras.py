@@ -40,7 +40,7 @@ def extra_processes(
         found.append(node_process('viewer', [config, surroundings], space, may_end=True))
     found += view(given, [config, surroundings])
     if recorder and given['record'] != 'false':
-        parameters = {'record': RECORD[given['record']]}
+        parameters: dict[str, Any] = {'record': RECORD[given['record']]}
         if given['mode'] == 'realtime':  # a rerun of a lock-step needs every state
             parameters['rest_period'] = _REST_PERIOD
         found.append(node_process('recorder', [parameters], space, may_end=True))
