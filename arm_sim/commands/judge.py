@@ -66,7 +66,7 @@ def _run(options: Options) -> int:
     found = _judgements(options.repeat, plan, words, folder, console)
     others = _unlike_the_first(found)
     shown = others[0] if others else found[0]
-    console.print(report.terminal(shown))
+    console.print(report.listing(shown).terminal())
     report.write(shown, folder)
     console.print(shown.summary)
     if options.repeat > 1:

@@ -23,7 +23,7 @@ from arm_sim.tasks import task_names
 from arm_sim.tuning.gains import FREQUENCIES, GainSpace
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Effort, Margins, search, validate
-from arm_sim.tuning.survey import Surveyed, believed, survey_listing, tunable_laws, write_survey
+from arm_sim.tuning.survey import Surveyed, believed, survey_listing, tunable_laws
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,6 @@ def _tune_all(options: Options, work: Executor, folder: Path, console: Console) 
         rows, f'every law on {options.robot}, {options.task}, {options.engine}, 95 % RMS'
     )
     console.print(listing.terminal())
-    name = write_survey(listing, folder, options.command)
-    console.print(f'wrote {name}, and gains, numbers and picture of each law, to {folder}')
+    listing.write(folder / 'tune_all.md', options.command)
+    console.print(f'wrote tune_all.md, and gains, numbers and picture of each law, to {folder}')
     return 0 if all(row.tuned and row.tuned.holds for row in rows) else 1

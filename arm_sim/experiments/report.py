@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 from rich.markup import escape
@@ -20,29 +20,41 @@ from arm_sim.pictures import save
 
 
 class Listing(NamedTuple):
-    """A table of text, the first column to the left, numbers to the right."""
+    """A table of text: numbers to the right, the first column and `texts` to the left."""
 
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     best: Sequence[int] = ()  # rows in bold
+    texts: Sequence[str] = ()  # headings of columns with text
+    bad: Sequence[int] = ()  # rows in red
+
+    def _is_text(self) -> list[bool]:
+        return [not i or heading in self.texts for i, heading in enumerate(self.headings)]
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        lines = [
-            '| ' + ' | '.join(self.headings) + ' |',
-            '| --- |' + ' ---: |' * (len(self.headings) - 1),
-            *('| ' + ' | '.join(row) + ' |' for row in self.rows),
-        ]
-        return f'### {self.title}\n\n' + '\n'.join(lines) + '\n'
+        sides = ['---' if text else '---:' for text in self._is_text()]
+        rows = ([cell.replace('|', '\\|') for cell in row] for row in self.rows)
+        lines = ['| ' + ' | '.join(row) + ' |\n' for row in (self.headings, sides, *rows)]
+        return f'### {self.title}\n\n' + ''.join(lines)
+
+    def write(self, path: Path, command: str, *others: 'Listing') -> None:
+        """Write the table, and others below, as Markdown; `command` is what makes them."""
+        text = '\n'.join(each.markdown() for each in (self, *others))
+        with whole_file(path) as file:
+            file.write(f'Made by `{command}`.\n\n{text}'.encode())
 
     def terminal(self) -> Table:
         """Return the table for the terminal."""
         table = Table(title=escape(self.title), title_justify='left')
-        for i, heading in enumerate(self.headings):
-            table.add_column(escape(heading), justify='right' if i else 'left', no_wrap=True)
+        for heading, text in zip(self.headings, self._is_text(), strict=True):
+            wraps = heading in self.texts
+            side: Any = 'left' if text else 'right'
+            table.add_column(escape(heading), justify=side, no_wrap=not wraps)
         for i, row in enumerate(self.rows):
-            table.add_row(*row, style='bold' if i in self.best else None)
+            style = 'red' if i in self.bad else 'bold' if i in self.best else None
+            table.add_row(*map(escape, row), style=style)
         return table
 
 
@@ -56,9 +68,8 @@ class Report(NamedTuple):
 
     def write(self, folder: Path, command: str) -> None:
         """Write the files; `command` is what makes them."""
-        tables = '\n'.join(listing.markdown() for listing in self.listings)
-        with whole_file(folder / f'{self.name}.md') as file:
-            file.write(f'Made by `{command}`.\n\n{tables}'.encode())
+        first, *others = self.listings
+        first.write(folder / f'{self.name}.md', command, *others)
         write_json(folder / f'{self.name}.json', {'command': command, 'rows': self.rows})
         save(self.figure, folder / f'{self.name}.png')
 

@@ -8,10 +8,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.markup import escape
-from rich.table import Table
 
 from arm_sim import pictures
+from arm_sim.experiments.report import Listing
 from arm_sim.judging.verdict import Judgement
 from arm_sim.loop.measures import all_measures
 from arm_sim.loop.report import write_json
@@ -26,32 +25,18 @@ _STYLES = ('-', '--', ':', '-.')
 _SMALLEST = 1e-6  # errors below it are not shown [mm]
 
 
-def _rows(judgement: Judgement) -> list[tuple[str, ...]]:
+def listing(judgement: Judgement) -> Listing:
+    """Return the table."""
     rows = []
     for each in judgement.verdicts:
         values = [(each.measures.get(one.name, math.nan), one.format) for one in _COLUMNS]
         cells = ['-' if math.isnan(value) else format(value, form) for value, form in values]
         trial = each.trial
         rows.append((trial.task, trial.engine, trial.wrongness, *cells, each.words))
-    return rows
-
-
-def terminal(judgement: Judgement) -> Table:
-    """Return the table for the terminal."""
     title = f'{judgement.command or "the controller that runs"} on {judgement.plan.robot}'
-    table = Table(title=escape(title), title_justify='left')
-    for heading in _HEADINGS:
-        table.add_column(escape(heading), justify='right' if heading[-1] == ']' else 'left')
-    for row, each in zip(_rows(judgement), judgement.verdicts, strict=True):
-        table.add_row(*map(escape, row), style=None if each.held else 'red')
-    return table
-
-
-def markdown(judgement: Judgement) -> str:
-    """Return the table as Markdown."""
-    rows = [_HEADINGS, ('---',) * len(_HEADINGS), *_rows(judgement)]
-    lines = (' | '.join(cell.replace('|', '\\|') for cell in row) for row in rows)
-    return ''.join(f'| {line} |\n' for line in lines)
+    bad = [i for i, each in enumerate(judgement.verdicts) if not each.held]
+    texts = [heading for heading in _HEADINGS if heading[-1] != ']']
+    return Listing(title, _HEADINGS, rows, texts=texts, bad=bad)
 
 
 def as_json(judgement: Judgement) -> dict[str, Any]:
@@ -151,7 +136,7 @@ def figure(judgement: Judgement) -> Figure:
 
 def write(judgement: Judgement, folder: Path) -> None:
     """Write all files."""
-    text = f'{judgement.summary}\n\n{markdown(judgement)}'
+    text = f'{judgement.summary}\n\n{listing(judgement).markdown()}'
     with whole_file(folder / FILES[0]) as file:
         file.write(text.encode())
     write_json(folder / FILES[1], as_json(judgement))

@@ -101,7 +101,20 @@ def search(
     robot = loaded.robot
     space = GainSpace(experiment.law, robot.model, loaded.law_parameters)
     arms = (Drawn(0, effort.arms), Drawn(0, min(effort.edge, effort.arms), margins.delay))
-    judge = _Judge(experiment, arms, margins, executor, progress)
+    tried, done = partial(try_gains, experiment, arms), 0
+
+    def judge(candidates: Sequence[Any]) -> list[float]:
+        """Return the score of each candidate."""
+        nonlocal done
+        jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]
+        scores = [0.0] * len(candidates)
+        for number, answer in completed(executor, tried, jobs):
+            for k, rows in enumerate(answer):
+                scores[number * _PER_JOB + k] = score(rows, effort.arms, margins)
+                done += len(rows)
+            progress(done)
+        return scores
+
     starts = list(space.starts(robot.start))
     scores = judge(starts)
     best = int(np.argmin(scores))
@@ -125,7 +138,7 @@ def search(
         raise ArmError(
             f'{experiment.law} on {experiment.robot}: no gains were stable on all drawn arms'
         )
-    return Found(chosen, Outcome.of(judge.rows(chosen)[: effort.arms]), course)
+    return Found(chosen, Outcome.of(tried([chosen])[0][: effort.arms]), course)
 
 
 def validate(
@@ -157,33 +170,3 @@ def _made(space: GainSpace, x: Array) -> Any:
         return space.parameters(x)
     except ArmError:  # outside what the law takes
         return None
-
-
-class _Judge:
-    """Scores candidates, in batches on an executor."""
-
-    def __init__(
-        self,
-        experiment: Experiment,
-        arms: Sequence[Drawn],
-        margins: Margins,
-        executor: Executor,
-        progress: Callable[[int], None],
-    ):
-        self._try = partial(try_gains, experiment, tuple(arms))
-        self._drawn, self._margins, self._executor = arms[0].number, margins, executor
-        self._size, self._progress, self._done = sum(each.number for each in arms), progress, 0
-
-    def __call__(self, candidates: Sequence[Any]) -> list[float]:
-        jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]
-        scores = [0.0] * len(candidates)
-        for number, answer in completed(self._executor, self._try, jobs):
-            for k, rows in enumerate(answer):
-                scores[number * _PER_JOB + k] = score(rows, self._drawn, self._margins)
-            self._done += len(answer) * self._size
-            self._progress(self._done)
-        return scores
-
-    def rows(self, candidate: Any) -> Array:
-        """Return COLUMNS of the arms under one candidate."""
-        return self._try([candidate])[0]

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
 from arm_sim.experiments.report import Listing
-from arm_sim.output_folder import whole_file
 from arm_sim.tuning.report import Tuned
 from arm_sim.tuning.search import Outcome, validate
 
@@ -91,10 +89,3 @@ def survey_listing(rows: Sequence[Surveyed], title: str) -> Listing:
         'what binds', 'time [s]',
     ]  # fmt: skip
     return Listing(title, headings, cells)
-
-
-def write_survey(listing: Listing, folder: Path, command: str) -> str:
-    """Write the table as Markdown; return the file's name."""
-    with whole_file(folder / 'tune_all.md') as file:
-        file.write(f'Made by `{command}`.\n\n{listing.markdown()}'.encode())
-    return 'tune_all.md'
