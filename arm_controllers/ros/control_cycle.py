@@ -29,6 +29,7 @@ from arm_controllers.ros.serialized_messages import (
     JointStateWriter,
     serialized,
 )
+from arm_controllers.ros.services import serve
 from arm_controllers.ros.state_report import StateReport
 from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
@@ -91,7 +92,7 @@ class ControlCycle:
         self._topics = [node.resolve_topic_name(topic) for topic in (STATES, COMMANDS)]
         transport.subscribe_states(self._topics[0], self.on_state)
         goals.follower = follower
-        self._query = node.create_service(QueryTrajectoryState, '~/query_state', self._on_query)
+        self._query = serve(node, QueryTrajectoryState, '~/query_state', self._on_query)
 
     def close(self) -> None:
         """Close the endpoints."""
@@ -253,8 +254,8 @@ class ControlCycle:
 
     def _on_query(
         self, request: QueryTrajectoryState.Request, response: QueryTrajectoryState.Response
-    ) -> QueryTrajectoryState.Response:
-        """Return the reference at a future time, by the present goals."""
+    ) -> None:
+        """Give the reference at a future time, by the present goals."""
         follower, time_ns = self.follower, to_ns(request.time)
         past = (follower.time_ns - time_ns) * 1e-9
         if self.state is not CycleState.COMMANDING:
@@ -267,4 +268,3 @@ class ControlCycle:
             set_numbers(
                 response, position=reference.q, velocity=reference.v, acceleration=reference.a
             )
-        return response

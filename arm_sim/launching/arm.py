@@ -71,7 +71,8 @@ def arm_nodes(
     found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)
     if law == 'external':
         found.append(LogInfo(msg=_instructions(model, actuator)))
-    return found + extra_processes(given, model.base_frame, config, table, recorder)
+    simulated = in_files | nodes['simulator']
+    return found + extra_processes(given, model.base_frame, config, simulated, recorder)
 
 
 def _core(space: str) -> dict[str, int]:

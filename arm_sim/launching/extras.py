@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.launching.arguments import RECORD, namespace_of, number_of
 from arm_sim.launching.config import config_file, robot_parameter
 from arm_sim.launching.processes import exit_options, node_process
+from arm_sim.standards.hardware import HardwareParameters
 from arm_sim.view.ros.tools import missing, plot, rviz
 from arm_sim.view.server import HELP, has_viser
 
@@ -23,7 +25,7 @@ def extra_processes(
     given: Mapping[str, str],
     base_frame: str,
     config: str,
-    surroundings: Mapping[str, Any],
+    simulator: Mapping[str, Any],
     recorder: bool,
 ) -> list[Any]:
     """Return the processes that arguments request besides the arm's own nodes.
@@ -32,10 +34,11 @@ def extra_processes(
         given: values of the arguments.
         base_frame: of the arm.
         config: parameter file of the arm.
-        surroundings: parameters such as `table`.
+        simulator: parameters of the simulator.
         recorder: whether the argument `record` starts a recorder; a task records itself.
     """
     law, space, found = given['controller'], namespace_of(given), []
+    surroundings = {'table': simulator['table']} if given['table'] else {}
     if given['viewer'] == 'true':
         found.append(node_process('viewer', [config, surroundings], space, may_end=True))
     found += view(given, [config, surroundings])
@@ -48,20 +51,22 @@ def extra_processes(
     for name in ('tip_servo', 'linear_move'):
         if given[name] == 'true':
             parameters = {'robot': robot_parameter(given['robot']), 'controller': server}
-            found.append(node_process(name, [config, parameters], space))
+            found.append(node_process(name, [config, parameters], space, may_end=True))
     if given['controller_manager'] == 'true':
-        found.append(_controller_manager(given['config'], space))
+        found.append(_controller_manager(given['config'], simulator, space))
     if given['rviz'] == 'true':
         found.append(rviz(base_frame, space))
     return [*found, *(plot(law, space) if given['plot'] == 'true' else ())]
 
 
-def _controller_manager(config: str, space: str) -> Any:
+def _controller_manager(config: str, simulator: Mapping[str, Any], space: str) -> Any:
     """Return controller_manager, or a log line where the package of its services is missing."""
     if find_spec('controller_manager_msgs') is None:
         return missing('controller_manager', 'controller_manager_msgs', 'or wait for ./ws')
-    parameters = {'config': ParameterValue(config, value_type=str)}
-    return node_process('controller_manager', [parameters], space)
+    own = {each.name for each in fields(HardwareParameters)}
+    parameters = {name: value for name, value in simulator.items() if name in own}
+    parameters['config'] = ParameterValue(config, value_type=str)
+    return node_process('controller_manager', [parameters], space, may_end=True)
 
 
 def view(given: Mapping[str, str], parameters: Sequence[Any] = ()) -> list[Any]:

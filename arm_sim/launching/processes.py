@@ -41,15 +41,18 @@ def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, 
     Args:
         name: of the process.
         succeeds: whether exit code 0 ends the launch well; any other end fails the launch.
-        may_end: whether exit code 0 or a signal ends the process alone, such as a viewer; another
-            exit code fails the launch.
+        may_end: whether the process ends alone, with a log line: a viewer, a recorder, a node
+            that serves other nodes. No such process ends the simulator.
     """
 
     def end(event: ProcessExited, context: LaunchContext) -> Shutdown | LogInfo | None:
         if context.is_shutdown or (may_end and event.returncode == 0):
             return None
-        if may_end and event.returncode < 0:
-            return LogInfo(msg=f'{name} was ended by signal {-event.returncode}; the arm goes on')
+        if may_end:
+            how = f'exit code {event.returncode}'
+            if event.returncode < 0:
+                how = f'signal {-event.returncode}'
+            return LogInfo(msg=f'{name} ended with {how}; the arm goes on')
         if succeeds and event.returncode == 0:
             return Shutdown(reason=f'{name} is done')
         # An exception is the only way to make `ros2 launch` itself end with exit code 1.

@@ -28,9 +28,10 @@ from arm_controllers.ros.pose_messages import (
     pose_to_message,
     poses_from_message,
 )
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, SERVICE_QOS
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
+from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.inverse_kinematics import (
     inverse_kinematics,
@@ -120,11 +121,9 @@ class InverseKinematicsNode(Node):
         self._use(self._checked(p))
         on_change_of(self, [kind], self._checked, self._use)
         self._publish = status_publisher(self)
-        self.create_service(ComputeIK, 'compute_ik', self.compute_ik, qos_profile=SERVICE_QOS)
-        self.create_service(ComputeFK, 'compute_fk', self.compute_fk, qos_profile=SERVICE_QOS)
-        self.create_service(
-            ComputeIKPath, 'compute_ik_path', self.compute_ik_path, qos_profile=SERVICE_QOS
-        )
+        serve(self, ComputeIK, 'compute_ik', self.compute_ik)
+        serve(self, ComputeFK, 'compute_fk', self.compute_fk)
+        serve(self, ComputeIKPath, 'compute_ik_path', self.compute_ik_path)
         self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
         analytic = ik.analytic
         self._log.info(

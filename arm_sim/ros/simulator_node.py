@@ -15,6 +15,7 @@ from arm_controllers.ros.messages import prefix_of, to_ns
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.plugins import extensions
@@ -139,14 +140,13 @@ class SimulatorNode(Node):
     def _serve(self, name: str, kind: Any, do: Callable[[Any], str]) -> None:
         """Open the service ~/name; `do` takes the request and returns what was done."""
 
-        def answer(request: Any, response: Any) -> Any:
+        def answer(request: Any, response: Any) -> None:
             try:
                 response.success, response.message = True, do(request)
             except ArmError as error:
                 response.success, response.message = False, str(error)
-            return response
 
-        self.create_service(kind, f'~/{name}', answer)
+        serve(self, kind, f'~/{name}', answer)
 
     def _confirm(self, request: Trigger.Request) -> str:
         """Refuse: a spoofing publisher can call this service too."""

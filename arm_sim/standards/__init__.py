@@ -1,1 +1,1 @@
-"""What tools of others ask for by standards: controller_manager's, simulation_interfaces'."""
+"""Standard interfaces of other tools: controller_manager, ros2_control, simulation_interfaces."""

@@ -6,14 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rclpy
 from action_msgs.msg import GoalStatus
 from arm_system import ACTIVE, HOME, INACTIVE, NAMES, goal, lockstep_arm
 from builtin_interfaces.msg import Duration
 from lifecycle_msgs.msg import State
 from patience import AGAIN, ask
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import GetParameters
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from repository import ROOT
+from std_msgs.msg import String
 
+from arm_controllers.ros.qos import LATCHED_QOS
 from arm_sim.standards.ros import controller_manager_node
 
 srv = controller_manager_node.srv
@@ -132,7 +138,7 @@ class Managed:
 def arm():
     with lockstep_arm('pd') as system:
         system.controller('independent_joint', autostart=False)
-        system.start('controller_manager')
+        system.start('controller_manager', 'actuator:=torque')
         stubborn = Stubborn(STUBBORN, context=system.context)
         system.executor.add_node(stubborn)
         managed = Managed(system)
@@ -164,6 +170,51 @@ def test_the_lists_say_what_rqt_and_moveit_look_for(arm):
         assert f'{NAMES[0]}/velocity' in each.required_state_interfaces
         assert each.update_rate == 500
     assert list(arm.ask('list_controller_types').types) == [listed[FIRST].type]
+
+
+@needs_services
+def test_a_false_simulator_that_answers_for_its_parameters_changes_and_ends_nothing(arm):
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(arm.system.domain))
+    false = rclpy.create_node('simulator', context=context, start_parameter_services=False)
+    requests = []
+
+    def answer(request, response):
+        requests.append(request)
+        wrong = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=0.0)
+        response.values = [wrong] * len(request.names)
+        return response
+
+    false.create_service(GetParameters, '/simulator/get_parameters', answer)
+    description = false.create_publisher(String, 'robot_description', LATCHED_QOS)
+    description.publish(String(data='<robot name="false"/>'))
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(false)
+    try:
+        for _ in range(5):
+            executor.spin_once(timeout_sec=0.1)
+            listed = arm.listed()
+            assert {each.update_rate for each in listed.values()} == {500}
+            assert list(listed[FIRST].required_command_interfaces) == EFFORTS
+    finally:
+        false.destroy_node()
+        context.try_shutdown()
+    assert requests == []
+    arm.system.assert_alive()
+
+
+@needs_services
+def test_a_repeated_request_for_a_load_under_way_waits_and_answers_true(arm):
+    client = arm.clients['load_controller']
+    request = client.srv_type.Request(name=LOADED)
+    arm.ask('list_controller_types')  # the client is connected
+    answers = [client.call_async(request) for _ in range(3)]
+    arm.ask('list_controller_types')  # others are served meanwhile
+    assert not any(each.done() for each in answers)
+    arm.system.wait(lambda: all(each.done() for each in answers), 'answers')
+    assert [each.result().ok for each in answers] == [True] * 3
+    arm.done('unload_controller', LOADED)
+    arm.until(lambda: arm.states(), lambda found: LOADED not in found, 'end')
 
 
 @needs_services

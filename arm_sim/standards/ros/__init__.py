@@ -1,1 +1,1 @@
-"""The part of the standards that knows ROS."""
+"""Nodes and services of the standards."""

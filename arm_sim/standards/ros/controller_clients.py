@@ -17,21 +17,21 @@ from arm_controllers.ros.active_controllers import (
 )
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
+from arm_sim.standards.hardware import SIMULATOR
 
 _ENDING = '_controller'
-_AGAIN = 0.25  # an answer that has not come is asked for again: ROS can lose the first one [s]
-_ANSWER = 0.8  # MoveIt waits for a list of controllers for 1 s [s]
+_RESEND = 0.25  # time without an answer until a request is repeated: ROS can lose the first [s]
+_ANSWER = 0.8  # timeout of a state; MoveIt waits for a list of controllers for 1 s [s]
 UNKNOWN = 'unknown'  # the state of a controller that does not answer
 
 
 class ControllerClients:
-    """Asks the lifecycle nodes named *_controller in a node's namespace, and waits for answers.
+    """Calls the lifecycle nodes named *_controller in a node's namespace, and waits for answers.
 
-    It asks as a hidden node with an executor of its own: a service may so wait within its
-    callback, and the requests to the node come one after the other.
+    A hidden node with its own executor sends the requests: so a callback of the node can wait.
 
     Attributes:
-        claims: which controller commands which joints, by the simulator.
+        claims: which controller commands which joints, as the simulator publishes.
     """
 
     def __init__(self, node: Node):
@@ -51,12 +51,17 @@ class ControllerClients:
         self._controllers: list[str] = []
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the hidden node."""
         self._executor.shutdown()
         self._node.destroy_node()
 
+    @property
+    def has_simulator(self) -> bool:
+        """Whether the graph shows a simulator."""
+        return SIMULATOR in nodes_of_arm(self._node)
+
     def names(self) -> list[str]:
-        """Return the controllers that the graph shows, sorted; prepare to ask them."""
+        """Return the controllers that the graph shows, sorted; create their clients."""
         offered = {name for name, _ in self._node.get_service_names_and_types()}
         found = sorted(
             name
@@ -75,36 +80,37 @@ class ControllerClients:
     def states(self) -> dict[str, str]:
         """Return the state of every controller in lifecycle's words, or UNKNOWN."""
         names = self.names()
-        asked = [(name, GetState, 'get_state', GetState.Request()) for name in names]
-        answers = self.ask(asked, _ANSWER)
+        answers = self._call(names, GetState, 'get_state', GetState.Request(), _ANSWER)
         return {
             name: answers[name].current_state.label if name in answers else UNKNOWN
             for name in names
         }
 
     def change(self, name: str, transition: int, seconds: float) -> bool:
-        """Have a controller make a transition; return whether it says that it did so."""
+        """Request a transition of a controller; return whether the controller reports success."""
         request = ChangeState.Request(transition=Transition(id=transition))
-        again = seconds + 1.0  # never: the second one would be refused
-        asked = [(name, ChangeState, 'change_state', request)]
-        answers = self.ask(asked, seconds, again)
+        never = seconds + 1.0  # a repeated request would be refused
+        answers = self._call([name], ChangeState, 'change_state', request, seconds, never)
         return name in answers and answers[name].success
 
-    def ask(
-        self, asked: list[tuple[str, type, str, Any]], seconds: float, again: float = _AGAIN
+    def _call(
+        self,
+        names: list[str],
+        kind: type,
+        service: str,
+        request: Any,
+        seconds: float,
+        resend: float = _RESEND,
     ) -> dict[str, Any]:
-        """Return the answers of nodes (node, kind, service, request) that come so soon."""
-        waiting = {
-            name: (self._client(name, kind, service), request)
-            for name, kind, service, request in asked
-        }
-        futures: dict[str, list[Any]] = {name: [] for name in waiting}
-        last = dict.fromkeys(waiting, -again)
+        """Return the answers of nodes, by name, that come within a time [s]."""
+        clients = {name: self._client(name, kind, service) for name in names}
+        futures: dict[str, list[Any]] = {name: [] for name in names}
+        last = dict.fromkeys(names, -resend)
 
         def all_answered() -> bool:
             now = time.monotonic()
-            for name, (client, request) in waiting.items():
-                if now - last[name] >= again and client.service_is_ready():
+            for name, client in clients.items():
+                if now - last[name] >= resend and client.service_is_ready():
                     last[name] = now
                     futures[name].append(client.call_async(request))
             return all(any(each.done() for each in several) for several in futures.values())
@@ -112,15 +118,14 @@ class ControllerClients:
         self.wait(all_answered, seconds)
         found = {}
         for name, several in futures.items():
-            done = [each for each in several if each.done()]
-            if done:
-                found[name] = done[0].result()
             for each in several:
-                waiting[name][0].remove_pending_request(each)
+                clients[name].remove_pending_request(each)
+            if done := [each.result() for each in several if each.done()]:
+                found[name] = done[0]
         return found
 
     def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Take answers until a condition holds; return whether it does so in time."""
+        """Receive answers until a condition holds; return whether it holds within a time [s]."""
         try:
             wait_until(self._executor, condition, '', seconds)
         except (ArmError, KeyboardInterrupt):  # the latter ends the node after its callback

@@ -1,12 +1,12 @@
-"""What controller_manager's lists say: controllers, their types, the arm as hardware."""
+"""Lists of a controller_manager: controllers, their types, the arm as hardware."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from lifecycle_msgs.msg import State
 
+from arm_sim.standards.hardware import SIMULATOR, Hardware
 from arm_sim.standards.ros.controller_clients import ControllerClients
-from arm_sim.standards.ros.hardware import SIMULATOR, Hardware
 from arm_sim.standards.switching import ACTIVE, Controller
 
 try:
@@ -14,7 +14,7 @@ try:
 except ImportError:
     msg = None
 
-# The type of all: what rqt_joint_trajectory_controller and MoveIt know how to talk to.
+# The type of all controllers, which rqt_joint_trajectory_controller and MoveIt know.
 TYPE = 'joint_trajectory_controller/JointTrajectoryController'
 _BASE = 'controller_interface::ControllerInterface'
 _ACTIVE = State(id=State.PRIMARY_STATE_ACTIVE, label=ACTIVE)
@@ -28,13 +28,12 @@ class ControllerLists:
         self._clients, self._hardware = clients, hardware
 
     def found(self) -> dict[str, Controller]:
-        """Return the controllers that there are, by name."""
-        self._hardware.ask()
+        """Return the present controllers by name."""
         states, required = self._clients.states(), self._hardware.required_by
         return {name: Controller(state, required(name)) for name, state in states.items()}
 
     def controllers(self, request: Any, response: Any) -> None:
-        """Name the controllers, with state and interfaces."""
+        """List the controllers, with states and interfaces."""
         for name, each in self.found().items():
             controller = msg.ControllerState(
                 name=name,
@@ -49,18 +48,18 @@ class ControllerLists:
             response.controller.append(controller)
 
     def types(self, request: Any, response: Any) -> None:
-        """Name the one type."""
+        """List the one type."""
         response.types, response.base_classes = [TYPE], [_BASE]
 
     def interfaces(self, request: Any, response: Any) -> None:
-        """Name the arm's interfaces, and which of them a controller has."""
+        """List the arm's interfaces, and which of them are claimed."""
         response.command_interfaces = self._commands()
         response.state_interfaces = self._interfaces(self._hardware.states)
 
     def components(self, request: Any, response: Any) -> None:
-        """Name the simulator as the one piece of hardware, where it is there."""
+        """List the simulator as the only hardware, if the graph shows a simulator."""
         commands = self._commands()
-        if not self._hardware.is_there:
+        if not self._clients.has_simulator:
             return
         response.component = [
             msg.HardwareComponentState(
@@ -75,11 +74,16 @@ class ControllerLists:
         ]
 
     def set_component(self, request: Any, response: Any) -> None:
-        """Say that the simulator is active, which is all that can be asked of it."""
-        target, there = request.target_state, self._hardware.is_there
+        """Answer that the simulator is active; a request for another state is refused."""
+        target, there = request.target_state, self._clients.has_simulator
         wanted = target.label == ACTIVE or target.id == State.PRIMARY_STATE_ACTIVE
         response.ok = there and wanted and request.name == SIMULATOR
         response.state = _ACTIVE if there else State(label='unknown')
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """The command interfaces of the arm; none without a simulator."""
+        return self._hardware.offers if self._clients.has_simulator else ()
 
     @property
     def _rate(self) -> int:
@@ -89,7 +93,7 @@ class ControllerLists:
         self.found()  # receives the newest claims
         claims = self._clients.claims.claims
         joints = {joint for names in claims.values() for joint in names}
-        offers = self._hardware.offers
+        offers = self.offers
         return self._interfaces(offers, {each for each in offers if _joint(each) in joints})
 
     def _claimed(self, name: str, controller: Controller) -> list[str]:
@@ -98,7 +102,7 @@ class ControllerLists:
         return [each for each in controller.requires if _joint(each) in joints]
 
     def _interfaces(self, names: Iterable[str], claimed: Collection[str] = ()) -> list[Any]:
-        there = self._hardware.is_there
+        there = self._clients.has_simulator
         return [
             msg.HardwareInterface(
                 name=name, data_type='double', is_available=there, is_claimed=name in claimed

@@ -1,11 +1,9 @@
-"""Controllers that are loaded: a process each, which ends with the one that loaded it."""
+"""Loaded controllers: one process each, which ends with the controller_manager."""
 
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 import yaml
 
@@ -13,23 +11,24 @@ from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.parent_process import LAUNCH
+from arm_sim.standards.hardware import HardwareParameters
 
-_ENDS = 10.0  # what a process may take for its end [s]
+_END_TIMEOUT = 10.0  # of a process after SIGINT [s]
 
 
 class ControllerProcesses:
     """Starts controllers by their names, <law>_controller, and ends those that it has started."""
 
-    def __init__(self, namespace: str, config: str):
-        """Start in a namespace, '/' or '/left'; `config`: the user's parameter file, '': none."""
-        self._namespace, self._config = namespace, config
+    def __init__(self, namespace: str, simulator: HardwareParameters):
+        """`namespace`: of the controllers, '/' or '/left'; `simulator`: its parameters."""
+        self._namespace, self._simulator = namespace, simulator
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, name: str, told: Mapping[str, Any]) -> None:
-        """Start a controller, unconfigured; `told` are the simulator's parameters.
+    def start(self, name: str) -> None:
+        """Start a controller, unconfigured.
 
         Raises:
-            ArmError: it is none of this package's; the robot's files are not in order.
+            ArmError: the name is no controller of this package; the robot's files are invalid.
         """
         known = [f'{law}_controller' for law in law_names()]
         if name not in known:
@@ -37,12 +36,20 @@ class ControllerProcesses:
         from arm_sim.launching import config_file, feedforward_of  # they load launch
 
         law, space = name.removesuffix('_controller'), self._namespace.rstrip('/')
-        own = {key: told[key] for key in told if key != 'actuator'} | {'autostart': False}
-        if feedforward := feedforward_of(law, 'best', told['mode']):
+        p = self._simulator
+        own = {
+            'robot': p.robot,
+            'mode': p.mode,
+            'core': p.core,
+            'timestep': p.timestep,
+            'control_decimation': p.control_decimation,
+            'autostart': False,
+        }
+        if feedforward := feedforward_of(law, 'best', p.mode):
             own['feedforward'] = feedforward
         file = temporary_folder() / f'{name}.yaml'
         file.write_text(yaml.safe_dump({f'{space}/{name}': {'ros__parameters': own}}))
-        files = (config_file(told['robot'], self._config, space, law), str(file))
+        files = (config_file(p.robot, p.config, space, law), str(file))
         words = [word for each in files for word in ('--params-file', each)]
         words += ['-r', f'__ns:={self._namespace}', '--enclave', f'/arm_sim{space}/{name}']
         self._running[name] = subprocess.Popen(
@@ -58,14 +65,14 @@ class ControllerProcesses:
         """End a controller.
 
         Raises:
-            ArmError: it was started elsewhere.
+            ArmError: the controller was started elsewhere.
         """
         if name not in self._running:
             raise ArmError(f'{name!r} was not loaded by this node: end it where it was started')
         self._end([name])
 
     def end_all(self) -> None:
-        """End all that were started here."""
+        """End all controllers that were started here."""
         self._end(list(self._running))
 
     def _end(self, names: list[str]) -> None:
@@ -74,7 +81,7 @@ class ControllerProcesses:
             process.send_signal(signal.SIGINT)
         for process in ending:
             try:
-                process.wait(_ENDS)
+                process.wait(_END_TIMEOUT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

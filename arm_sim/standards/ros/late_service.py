@@ -1,4 +1,4 @@
-"""A service that answers when what was asked for is done, not when it was understood."""
+"""A service that answers when the requested work has ended; other callbacks run meanwhile."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,45 +6,52 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.service import Service
 
-from arm_controllers.ros.qos import SERVICE_QOS
+from arm_controllers.ros.services import serve
+
+IsDone = Callable[[], bool]
 
 
 class LateService:
-    """Answers each request once a function of it has; no callback waits meanwhile."""
+    """Answers each request when its work has ended."""
 
     def __init__(
         self,
         node: Node,
         kind: Any,
         name: str,
-        begin: Callable[[Any, Any], Callable[[], bool]],
+        begin: Callable[[Any, Any], IsDone],
         wake: Callable[[], None],
     ):
-        """Open it. `begin(request, response)` returns what tells that the response is filled.
+        """Open the service.
 
-        `wake` is called when there is something to look at: `look` is to be called until it
-        returns False.
+        Args:
+            node, kind, name: as for `serve`.
+            begin: begins the work of a request; the returned function fills the response and
+                returns True when the work has ended.
+            wake: is called when `look` must be called until it returns False.
         """
-        self._begin, self._wake = begin, wake
-        self._waiting: list[tuple[Any, Any, Callable[[], bool]]] = []
-        self._service = node.create_service(kind, name, self._on_request, qos_profile=SERVICE_QOS)
-        # rclpy sends what the callback returns: here that is kept until it is due.
+        self._wake = wake
+        self._begun: dict[int, IsDone] = {}  # by the identity of the response
+        self._waiting: list[tuple[Any, Any, IsDone]] = []
+
+        def answer(request: Any, response: Any) -> None:
+            self._begun[id(response)] = begin(request, response)
+
+        self._service = serve(node, kind, name, answer)
+        # rclpy sends the response that the callback returns: it is kept until the work has ended.
         self._service.send_response = self._keep
 
-    def _on_request(self, request: Any, response: Any) -> Any:
-        return response, self._begin(request, response)
-
-    def _keep(self, answer: Any, header: Any) -> None:
-        response, is_due = answer
-        self._waiting.append((response, header, is_due))
+    def _keep(self, response: Any, header: Any) -> None:
+        is_done = self._begun.pop(id(response), lambda: True)  # True: `begin` has failed
+        self._waiting.append((response, header, is_done))
         if self.look():
             self._wake()
 
     def look(self) -> bool:
-        """Send the answers that are due; return whether one is not."""
+        """Send the responses whose work has ended; return whether others wait."""
         for each in list(self._waiting):
-            response, header, is_due = each
-            if is_due():
+            response, header, is_done = each
+            if is_done():
                 self._waiting.remove(each)
                 Service.send_response(self._service, response, header)
         return bool(self._waiting)

@@ -9,12 +9,12 @@ from rclpy.node import Node
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp
-from arm_controllers.ros.qos import SERVICE_QOS
 from arm_controllers.ros.running import end_node
+from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 from arm_sim.standards.entities import Entities
-from arm_sim.standards.ros.late_service import LateService
+from arm_sim.standards.ros.late_service import IsDone, LateService
 from arm_sim.standards.ros.steps_action import StepsAction
 from arm_sim.standards.steps import Steps
 
@@ -24,15 +24,15 @@ except ImportError:
     action = msg = srv = None
 
 _ABSENT = 'simulation_interfaces is not installed: its services are not offered, all others are'
-_LOOK = 0.002  # how often it is looked at how many steps were made [s]
+_LOOK = 0.002  # period of counting the steps [s]
 _INFO = 'time and state are reset together: SCOPE_TIME | SCOPE_STATE, or SCOPE_ALL'
 
 
 class SimulationServices:
-    """Offers what the standard asks of a clock and of what it moves; says so where it cannot."""
+    """Serves simulation_interfaces for a clock and its arm; logs a line where not installed."""
 
     def __init__(self, node: Node, clock: Clock, payload: Callable[[], float]):
-        """`payload` tells what hangs on the arm's tip [kg]."""
+        """`payload` returns the mass at the arm's tip [kg]."""
         if srv is None:
             Log(node).info(_ABSENT)
             return
@@ -40,14 +40,14 @@ class SimulationServices:
         self._entities = Entities(clock.simulation, payload, self._prefix)
         self._stopped = clock.paused
         for kind, name, answer in (
-            (srv.GetSimulatorFeatures, 'get_simulator_features', self._tell_features),
-            (srv.GetSimulationState, 'get_simulation_state', self._tell_state),
+            (srv.GetSimulatorFeatures, 'get_simulator_features', self._fill_features),
+            (srv.GetSimulationState, 'get_simulation_state', self._fill_state),
             (srv.SetSimulationState, 'set_simulation_state', self._set_state),
             (srv.ResetSimulation, 'reset_simulation', self._reset),
-            (srv.GetEntities, 'get_entities', self._tell_entities),
-            (srv.GetEntityInfo, 'get_entity_info', self._tell_info),
-            (srv.GetEntityState, 'get_entity_state', self._tell_motion),
-            (srv.GetEntitiesStates, 'get_entities_states', self._tell_motions),
+            (srv.GetEntities, 'get_entities', self._fill_entities),
+            (srv.GetEntityInfo, 'get_entity_info', self._fill_info),
+            (srv.GetEntityState, 'get_entity_state', self._fill_motion),
+            (srv.GetEntitiesStates, 'get_entities_states', self._fill_motions),
         ):
             self._serve(node, kind, name, answer)
         self._timer = node.create_timer(_LOOK, self._look)
@@ -62,15 +62,14 @@ class SimulationServices:
             self._timer.cancel()
 
     def _serve(self, node: Node, kind: Any, name: str, answer: Callable[[Any, Any], None]) -> None:
-        def respond(request: Any, response: Any) -> Any:
+        def fill(request: Any, response: Any) -> None:
             if hasattr(response, 'result'):
                 _say(response, msg.Result.RESULT_OK)
             answer(request, response)
-            return response
 
-        node.create_service(kind, f'~/{name}', respond, qos_profile=SERVICE_QOS)
+        serve(node, kind, f'~/{name}', fill)
 
-    def _tell_features(self, request: Any, response: Any) -> None:
+    def _fill_features(self, request: Any, response: Any) -> None:
         has = msg.SimulatorFeatures
         response.features.features = [
             has.ENTITY_CATEGORIES, has.ENTITY_STATE_GETTING, has.ENTITY_INFO_GETTING,
@@ -91,7 +90,7 @@ class SimulationServices:
         at_start = self._stopped and clock.simulation.steps == 0
         return state.STATE_STOPPED if at_start else state.STATE_PAUSED
 
-    def _tell_state(self, request: Any, response: Any) -> None:
+    def _fill_state(self, request: Any, response: Any) -> None:
         response.state.state = self._state
 
     def _set_state(self, request: Any, response: Any) -> None:
@@ -124,8 +123,8 @@ class SimulationServices:
             words = f'scope is {request.scope}: {_INFO}'
             _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
 
-    def _step(self, request: Any, response: Any) -> Callable[[], bool]:
-        """Let time go on by so many control periods; tell when it has."""
+    def _step(self, request: Any, response: Any) -> IsDone:
+        """Begin the requested number of control periods."""
         try:
             steps = Steps(self._clock, request.steps)
         except ArmError as error:
@@ -142,7 +141,7 @@ class SimulationServices:
 
     # Entities
 
-    def _tell_entities(self, request: Any, response: Any) -> None:
+    def _fill_entities(self, request: Any, response: Any) -> None:
         filters = request.filters
         if filters.bounds.type or filters.tags.tags:
             words = 'filters by bounds and by tags are not supported'
@@ -154,18 +153,18 @@ class SimulationServices:
         except ArmError as error:
             _say(response, msg.Result.RESULT_OPERATION_FAILED, str(error))
 
-    def _tell_info(self, request: Any, response: Any) -> None:
+    def _fill_info(self, request: Any, response: Any) -> None:
         if self._is_there(request, response):
             found = self._entities.all()[request.entity]
             response.info.category.category = int(found.category)
             response.info.description = found.description
 
-    def _tell_motion(self, request: Any, response: Any) -> None:
+    def _fill_motion(self, request: Any, response: Any) -> None:
         if self._is_there(request, response):
             response.state = self._motion(request.entity)
 
-    def _tell_motions(self, request: Any, response: Any) -> None:
-        self._tell_entities(request, response)
+    def _fill_motions(self, request: Any, response: Any) -> None:
+        self._fill_entities(request, response)
         response.states = [self._motion(name) for name in response.entities]
 
     def _is_there(self, request: Any, response: Any) -> bool:

@@ -20,14 +20,13 @@ class StepsAction:
     def __init__(self, node: Node, kind: Any, code: Any, clock: Clock, wake: Callable[[], None]):
         """Open ~/simulate_steps; `kind`: SimulateSteps, `code`: simulation_interfaces/Result.
 
-        `wake` is called when there is something to look at: `look` is to be called until it
-        returns False.
+        `wake` is called when `look` must be called until it returns False.
         """
         self._wake = wake
         self._kind, self._code, self._clock = kind, code, clock
         self._handle: ServerGoalHandle | None = None
         self._steps: Steps | None = None
-        self._told = 0
+        self._reported = 0
         self._action = EventActionServer(
             node,
             kind,
@@ -47,22 +46,22 @@ class StepsAction:
             handle.abort()
             self._finish(handle, str(error))
             return
-        self._handle, self._steps, self._told = handle, steps, 0
+        self._handle, self._steps, self._reported = handle, steps, 0
         self._wake()
 
     def look(self) -> bool:
-        """Tell of each step that was made, and of the end; return whether more are under way."""
+        """Send feedback of each step, and the result; return whether more steps are under way."""
         handle, steps = self._handle, self._steps
         if handle is None or steps is None:
             return False
         if handle.is_cancel_requested and not steps.ended:
             steps.stop()
-        ended = steps.ended  # first: what is made after it belongs to nobody
-        for number in range(self._told + 1, min(steps.made, steps.count) + 1):
+        ended = steps.ended  # read first: later steps are not part of this goal
+        for number in range(self._reported + 1, min(steps.made, steps.count) + 1):
             left = steps.count - number
-            told = self._kind.Feedback(completed_steps=number, remaining_steps=left)
-            handle.publish_feedback(told)
-            self._told = number
+            feedback = self._kind.Feedback(completed_steps=number, remaining_steps=left)
+            handle.publish_feedback(feedback)
+            self._reported = number
         if not ended:
             return True
         self._handle = self._steps = None

@@ -1,4 +1,4 @@
-"""Controllers from one state to another: a single one, or several at once."""
+"""Lifecycle transitions of one controller, or of several in one switch."""
 
 from functools import partial
 
@@ -8,8 +8,8 @@ from arm_dynamics.checks import ArmError
 from arm_sim.standards.ros.controller_clients import ControllerClients
 from arm_sim.standards.switching import ACTIVE, INACTIVE, UNCONFIGURED, Switch
 
-PATIENCE = 5.0  # for a transition, where a request says nothing [s]
-_TAKES_OVER = 0.4  # MoveIt waits for a switch for 1 s [s]
+TIMEOUT = 5.0  # of a transition, where a request has none [s]
+_CLAIM_TIMEOUT = 0.4  # of a claim, where a request has none; MoveIt waits 1 s for a switch [s]
 _CONFIGURE = (Transition.TRANSITION_CONFIGURE, INACTIVE)
 _CLEANUP = (Transition.TRANSITION_CLEANUP, UNCONFIGURED)
 _ACTIVATE = (Transition.TRANSITION_ACTIVATE, ACTIVE)
@@ -17,29 +17,29 @@ _DEACTIVATE = (Transition.TRANSITION_DEACTIVATE, INACTIVE)
 
 
 class Transitions:
-    """Moves controllers through their lifecycle; ArmError says what it refuses, and why."""
+    """Requests lifecycle transitions of controllers; raises ArmError where one is refused."""
 
     def __init__(self, clients: ControllerClients):
         self._clients = clients
 
     def configure(self, name: str) -> None:
-        """Configure a controller; one that is configured is cleaned up before."""
+        """Configure a controller; a configured controller is cleaned up first."""
         if self.allow(name, UNCONFIGURED, INACTIVE) == INACTIVE:
             self._change(name, _CLEANUP)
         self._change(name, _CONFIGURE)
 
     def cleanup(self, name: str) -> None:
-        """Make a controller forget how it was configured."""
+        """Clean up a configured controller."""
         self.allow(name, INACTIVE)
         self._change(name, _CLEANUP)
 
     def switch(self, switch: Switch, seconds: float = 0.0) -> None:
-        """Deactivate, then activate; where one does not, put back what was changed.
+        """Deactivate, then activate; if one transition fails, undo the earlier ones.
 
-        Then wait until the activated controllers hold their claims, and take goals; at most for
-        `seconds`, or with 0 for 0.4 s: time may be paused.
+        Then wait until the activated controllers hold their claims and accept goals; at most for
+        `seconds`, or with 0 for 0.4 s, because time may be paused.
         """
-        limit = seconds or PATIENCE
+        limit = seconds or TIMEOUT
         undo: list[tuple[str, tuple[int, str]]] = []
         try:
             for name in switch.deactivate:
@@ -55,7 +55,7 @@ class Transitions:
             how = f'not put back: {", ".join(lost)}' if lost else 'all are as they were before'
             raise ArmError(f'{error}; {how}') from None
         for name in switch.activate:
-            self._clients.wait(partial(self._has_claimed, name), seconds or _TAKES_OVER)
+            self._clients.wait(partial(self._has_claimed, name), seconds or _CLAIM_TIMEOUT)
 
     def _has_released(self, name: str) -> bool:
         return name not in self._clients.claims.claims
@@ -64,7 +64,7 @@ class Transitions:
         return name in self._clients.claims.claims
 
     def allow(self, name: str, *allowed: str) -> str:
-        """Return the state of a controller, which must be one of these."""
+        """Return the state of a controller; raises ArmError if the state is not allowed."""
         states = self._clients.states()
         if name not in states:
             raise ArmError(f'no controller {name!r}; there is: {", ".join(states) or "none"}')
@@ -72,7 +72,7 @@ class Transitions:
             raise ArmError(f'{name!r} is {states[name]}; it must be {" or ".join(allowed)}')
         return states[name]
 
-    def _change(self, name: str, to: tuple[int, str], seconds: float = PATIENCE) -> None:
+    def _change(self, name: str, to: tuple[int, str], seconds: float = TIMEOUT) -> None:
         transition, state = to
         done = self._clients.change(name, transition, seconds)
         if not done and self._clients.states().get(name) != state:  # the answer may be lost

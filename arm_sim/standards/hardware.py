@@ -1,0 +1,62 @@
+"""The simulated arm as ros2_control's tools see hardware: joints and their interfaces."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from arm_controllers.laws import law_class
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Stepping, parameter
+from arm_dynamics.robots import find_urdf
+from arm_sim.simulation.plant import COMMAND_INTERFACE
+
+SIMULATOR = 'simulator'
+_STATES = ('position', 'velocity', 'effort')
+
+
+@dataclass(frozen=True)
+class HardwareParameters(Stepping):
+    """Parameters of the controller_manager: those of the simulator that it serves."""
+
+    robot: str = parameter('ur5e', "the simulator's robot: name, or path of a URDF or MJCF")
+    mode: str = parameter(
+        'lockstep',
+        "the simulator's time base: 'lockstep' or 'realtime'",
+        one_of=('lockstep', 'realtime'),
+    )
+    actuator: str = parameter(
+        'servo',
+        "the simulator's drive: 'servo', 'torque' or 'voltage'",
+        one_of=tuple(COMMAND_INTERFACE),
+    )
+    core: int = parameter(-1, 'CPU core of the controllers that are loaded; -1: any core')
+    config: str = parameter('', "parameter file that overrides the robot's own")
+
+
+class Hardware:
+    """The command and state interfaces of an arm, such as `joint/position`.
+
+    Attributes:
+        parameters: of the simulator.
+        offers: the command interfaces of the arm.
+        states: the state interfaces of the arm.
+        rate: control periods per second.
+    """
+
+    def __init__(self, parameters: HardwareParameters):
+        """Read the joints from the robot's URDF; raises ArmError as `RobotModel` does."""
+        self.parameters = parameters
+        self._joint_names = RobotModel.from_urdf(find_urdf(parameters.robot)).joint_names
+        self.offers = self._interfaces(COMMAND_INTERFACE[parameters.actuator])
+        self.states = self._interfaces(*_STATES)
+        self.rate = round(1e9 / parameters.period_ns)
+
+    def required_by(self, controller: str) -> tuple[str, ...]:
+        """Return the command interfaces of a controller: of its law, else those of the arm."""
+        law = controller.removesuffix('_controller')
+        with suppress(ArmError):  # a foreign controller, or a plugin that cannot be imported
+            return self._interfaces(law_class(law).command_interface)
+        return self.offers
+
+    def _interfaces(self, *kinds: str) -> tuple[str, ...]:
+        return tuple(f'{joint}/{kind}' for joint in self._joint_names for kind in kinds)
