@@ -171,6 +171,12 @@ class Claims:
         self._expired = dict(self._claims)
         self._claims.clear()
 
+    def restart(self) -> None:
+        """Keep the claims while time is reset: every controller answers the initial state."""
+        self._expired.clear()
+        for claim in self:
+            claim.newest_ns = -1
+
     def clear(self) -> None:
         """End all claims."""
         self._claims.clear()

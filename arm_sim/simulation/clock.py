@@ -124,8 +124,11 @@ class Clock:
             self.show()
 
     def reset(self) -> None:
-        """Go back to the initial state at time zero; a paused clock waits there."""
-        self.claims.clear()
+        """Go back to the initial state at time zero; a paused clock waits there.
+
+        The claims stay, so that no other controller can take the arm by a reset.
+        """
+        self.claims.restart()
         self.simulation.reset()
         self._command, self._command_ns, self.fault, self._steps_allowed = None, 0, '', 0
         self.show()

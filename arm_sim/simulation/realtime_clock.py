@@ -73,7 +73,8 @@ class RealtimeClock(Clock):
         """Take a step with the newest command, unless that is too old."""
         age = self.simulation.time_ns - self._command_ns
         self.oldest_command_ns = max(self.oldest_command_ns, age)
-        if self._command is not None and age > self._timeout_ns:
+        expected = self._command is not None or len(self.claims) > 0
+        if expected and age > self._timeout_ns:
             self._lose(age * 1e-9)
         used = age if self._command is not None else 0
         self._age_ns += (used - self._age_ns) / _AVERAGED

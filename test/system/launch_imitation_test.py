@@ -8,6 +8,7 @@ import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, NAMES, goal, lockstep_arm, seconds
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -193,4 +194,54 @@ def test_a_spoofing_publisher_that_confirms_itself_moves_the_arm_by_one_command_
     assert spoofer.steps() <= 1
     assert fastest < 0.1
     spoofer.go()
+    assert_goes_on(arm, arm.q.copy())
+
+
+class Intruder(Spoofer):
+    """Answers under a name of its own, and only when time has jumped back."""
+
+    def __init__(self, arm):
+        super().__init__(arm)
+        self.newest, self.answered = 0.0, 0
+
+    def on_state(self, state):
+        now = seconds(state.header.stamp)
+        if now < self.newest:
+            self.speaks = True
+        if self.speaks:
+            self.answered += 1
+            answer = JointState(name=NAMES, effort=[ODD] * 6)
+            answer.header.stamp, answer.header.frame_id = state.header.stamp, 'intruder'
+            self.publisher.publish(answer)
+        self.newest = now
+        self.efforts[now] = np.array(state.effort)
+
+
+def test_a_spoofer_with_larger_numbers_moves_the_arm_by_one_command_at_most(processes):
+    assert_goes_on(processes, processes.q.copy())
+    spoofer, before = Spoofer(processes), processes.log('simulator').count('/spoofer')
+    raw = bytes(serialize_message(JointState()))  # of no effect
+    for k in range(100_000):  # more messages than the controller has published
+        spoofer.publisher.publish(raw)
+        if k % 5000 == 0:
+            processes.spin(0.01)
+    spoofer.speaks = True
+    processes.wait(lambda: processes.log('simulator').count('/spoofer') > before, 'rejection')
+    processes.spin(1.0)
+    assert spoofer.steps() <= 1
+    spoofer.go()
+    assert_goes_on(processes, processes.q.copy())
+
+
+def test_a_reset_gives_no_other_controller_the_arm(arm):
+    assert_goes_on(arm, arm.q.copy())
+    intruder = Intruder(arm)
+    for _ in range(10):
+        arm.spin(0.2)
+        intruder.answered, before = 0, len(intruder.efforts)
+        assert arm.reset()
+        arm.wait(lambda: intruder.answered > 20, 'answers after the reset')
+        intruder.speaks = False
+        assert intruder.steps() == 0, before
+    intruder.go()
     assert_goes_on(arm, arm.q.copy())

@@ -262,6 +262,25 @@ def test_release_brakes_at_once_and_a_reset_goes_back_to_a_held_arm_at_time_zero
 
 
 @pytest.mark.parametrize('start', [lockstep, realtime])
+def test_a_reset_leaves_the_arm_to_its_controller_until_that_is_silent_for_the_timeout(start):
+    clock, simulation, _, wall = start()
+    everywhere = lambda joints: True  # noqa: E731
+    claim = clock.claims.claim('own', MODEL.joint_names, everywhere)
+    clock.take_from(claim, 0, GRAVITY)
+    run(clock, wall, clock.tick_period)
+    clock.reset()
+    assert claim.newest_ns == -1
+    with pytest.raises(ArmError, match="'own' has claimed it, 'intruder' is refused"):
+        clock.claims.claim('intruder', MODEL.joint_names, everywhere)
+    clock.take_from(claim, 0, GRAVITY)
+    run(clock, wall, clock.tick_period)
+    assert simulation.time_ns >= PERIOD
+    clock.reset()
+    run(clock, wall, 40.0)
+    assert len(clock.claims) == 0
+
+
+@pytest.mark.parametrize('start', [lockstep, realtime])
 def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch):
     clock, simulation, audience, wall = start()
     monkeypatch.setattr(simulation.plant, 'step', lambda command: simulation.plant.q.fill(np.nan))

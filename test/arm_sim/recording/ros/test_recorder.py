@@ -5,6 +5,7 @@ import random
 import re
 import resource
 import signal
+import sys
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
@@ -144,6 +145,7 @@ def test_a_damaged_recording_is_refused_in_a_line_and_takes_no_memory(tmp_path):
 def test_a_type_that_is_not_installed_is_refused_in_a_line(kind):
     with pytest.raises(ArmError, match=re.escape(f'no message type {kind!r} is installed')):
         message_class(kind)
+    assert 'this' not in sys.modules  # nothing but interfaces is imported
 
 
 def text_of(names, sender, fields=FIELDS):
