@@ -25,8 +25,8 @@ from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters
 from arm_sim.ros.tip_servo_node import TipServoNodeParameters
 from arm_sim.simulation.plant import engine_classes, engine_names
 from arm_sim.tasks import task_class, task_classes
+from arm_sim.view.ros.described_arm import ShownArmParameters
 from arm_sim.view.ros.view_node import ViewParameters
-from arm_sim.view.ros.viewer_node import ViewerParameters
 
 # Declared by every node of rclpy.
 _EVERY_NODE = ('use_sim_time', 'start_type_description_service')
@@ -36,7 +36,7 @@ _NODES: dict[str, tuple[type, ...]] = {
         SimulatorParameters,
         *(engine.Parameters for engine in engine_classes(engine_names()).values()),
     ),
-    'viewer': (ViewerParameters,),
+    'viewer': (ShownArmParameters,),
     'view': (ViewParameters,),
     'inverse_kinematics': (InverseKinematicsParameters,),
     'tip_servo': (TipServoNodeParameters,),

@@ -4,6 +4,7 @@ from collections import deque
 from html import escape
 from typing import NamedTuple
 
+ALARM, _PLAIN = '#c92a2a', '#495057'  # colours
 _LINES, _LONGEST = 6, 300
 
 
@@ -14,7 +15,7 @@ class Event(NamedTuple):
         text: what happened.
         bad: whether something was refused or failed.
         t: simulated time [s].
-        times: number of times in a row.
+        times: number of times that it was added while in the list.
     """
 
     text: str
@@ -41,8 +42,10 @@ class EventLog:
         text = ' '.join(text.split())
         if len(text) > _LONGEST:
             text = f'{text[: _LONGEST - 2]} …'
-        same = bool(self._events) and self._events[0].text == text
-        times = self._events.popleft().times + 1 if same else 1
+        times = 1
+        for event in [each for each in self._events if each.text == text]:
+            self._events.remove(event)
+            times += event.times
         self._events.appendleft(Event(text, bad, t, times))
         self._changed = True
 
@@ -63,6 +66,6 @@ def _html(event: Event) -> str:
     """Return an event as HTML; its text is escaped, because any node may have written it."""
     times = f' ({event.times} times)' if event.times > 1 else ''
     style = 'font-size:0.8em;line-height:1.35;margin:0 0 0.35em;color:'
-    style += '#c92a2a' if event.bad else '#495057'
+    style += ALARM if event.bad else _PLAIN
     time = f'<span style="color:#868e96">{event.t:.2f} s</span>'
     return f'<div style="{style}">{time} {escape(event.text + times, quote=False)}</div>'

@@ -26,6 +26,7 @@ class Page:
     Attributes:
         url: its address, with the token that opens it.
         port: of the address.
+        server: viser's.
         refused: number of refused requests and junk frames, by reason.
         scene, panel, gizmo: what the page shows; None before the first arm.
     """
@@ -41,13 +42,15 @@ class Page:
         Raises:
             ArmError: viser is not installed, or the address cannot be served on.
         """
-        self._server, access, self.url = start_server(host, port)
-        self.port, self.refused = self._server.get_port(), access.refused
+        self.server, access, self.url = start_server(host, port)
+        self.port, self.refused = self.server.get_port(), access.refused
         self._schedule = schedule
-        self._server.gui.configure_theme(
-            control_width='large', show_logo=False, show_share_button=False
+        self.server.gui.configure_theme(
+            control_width='medium', show_logo=False, show_share_button=False
         )
-        self._server.gui.add_markdown('Waiting for `robot_description` ...')
+        self.server.gui.main_panel.dock_right()  # beside the scene, not over it
+        self.server.on_client_connect(self._place_camera)
+        self.server.gui.add_markdown('Waiting for `robot_description` ...')
         self.scene: PageScene | None = None
         self.panel: Panel | None = None
         self.gizmo: Any = None
@@ -56,23 +59,40 @@ class Page:
     @property
     def has_browser(self) -> bool:
         """Whether a browser is connected."""
-        return bool(self._server.get_clients())
+        return bool(self.server.get_clients())
 
     def set_arm(self, model: RobotModel, surroundings: Surroundings, commands: Any) -> None:
         """Show an arm in place of the one before; `commands` as `ArmCommands` has them."""
-        server = self._server
+        server = self.server
         with server.atomic():
             server.scene.reset()
             server.gui.reset()
+            server.gui.main_panel.dock_right()
             server.gui.set_panel_label(model.name)
             self.scene = PageScene(server, model, surroundings)
             self.panel = Panel(server.gui, model, commands, self._schedule)
             self._add_gizmo(commands, self.scene.size)
         self._model, self._dragged = model, False
 
+    def _place_camera(self, client: Any) -> None:
+        """Let a browser see the whole arm in a window of any size, until the user turns it."""
+        aspect, position = 0.0, client.camera.position
+
+        def place(camera: Any) -> None:
+            nonlocal aspect, position
+            moved = not np.allclose(camera.position, position, atol=1e-3)
+            if self.scene is None or moved or camera.aspect == aspect:
+                return
+            aspect = camera.aspect
+            self.scene.place_camera(camera, aspect)
+            position = camera.position
+
+        client.camera.on_update(place)
+        place(client.camera)
+
     def _add_gizmo(self, commands: Any, size: float) -> None:
         """Add the arrows at the tip, which command a pose where they are released."""
-        self.gizmo = gizmo = self._server.scene.add_transform_controls(
+        self.gizmo = gizmo = self.server.scene.add_transform_controls(
             '/tip', scale=0.06 * size, depth_test=False, opacity=0.8, line_width=2.5
         )
 
@@ -104,14 +124,14 @@ class Page:
         if self.scene is None or self.panel is None:
             return
         self._pictures += 1
-        with self._server.atomic():
+        with self.server.atomic():
             self.scene.show(arm, self.panel.chosen)
             self.panel.show(arm, controller, self._pictures % PANEL_PERIOD == 0)
             if not self._dragged:
                 self._move_gizmo(arm.q)
         while arm.events.refusals:
             text = arm.events.refusals.popleft()
-            for client in self._server.get_clients().values():
+            for client in self.server.get_clients().values():
                 client.add_notification('Refused', text, color='red', auto_close_seconds=_REFUSAL)
 
     def _move_gizmo(self, q: Array) -> None:
@@ -123,4 +143,4 @@ class Page:
     def close(self) -> None:
         """Stop the server."""
         with redirect_stdout(StringIO()):  # viser prints a line
-            self._server.stop()
+            self.server.stop()

@@ -18,8 +18,8 @@ _APART = 0.0005  # nearer to the arm, the reference's ghost would only blur it [
 _THICKNESS = 0.005  # of the path, as a share of the arm's size
 _PATH_PERIOD = 6  # pictures between two updates of the path
 _TILE = 0.5  # [m]
-_VIEW, _ASPECT = View(azimuth=130.0, elevation=-21.0), 1.3
-_NEARER = 0.75  # than for the whole space that the arm reaches
+_VIEW = View(azimuth=130.0, elevation=-21.0)
+_NEARER = 0.9  # than for the whole space that the arm reaches
 
 
 class PageScene:
@@ -40,24 +40,18 @@ class PageScene:
         self.sliders = ArmFigure(scene, '/sliders', arm, moving, _SLIDERS)
         self._scene, self._pictures = scene, 0
         self._path: Any = None
-        self.size = self._place_camera(server, arm)
+        self._corners = _reached(arm)
+        self.size = max(float(np.linalg.norm(np.ptp(self._corners, axis=0))), 0.1)
+        self.place_camera(server.initial_camera, 1.3)
         self._add_surroundings(surroundings)
 
-    def _place_camera(self, server: Any, arm: Scene) -> float:
-        """Place the camera that a new page begins with; return the arm's size [m]."""
-        rng, found = np.random.default_rng(0), []
-        for _ in range(20):
-            arm.show(arm.model.random_configuration(rng))
-            found.append(arm.mj_data.xpos.copy())
-        low, high = np.percentile(np.concatenate(found), [2, 98], axis=0)
-        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
-        camera = camera_for(corners, _VIEW, _ASPECT, 0.0)
+    def place_camera(self, handle: Any, aspect: float) -> None:
+        """Place viser's camera to see the arm; `aspect`: width of the picture by its height."""
+        camera = camera_for(self._corners, _VIEW, aspect, 0.0)
         forward = axes_of(_VIEW.azimuth, _VIEW.elevation)[2]
-        server.initial_camera.fov = np.radians(FIELD_OF_VIEW)
-        server.initial_camera.look_at = tuple(camera.lookat)
-        distance = _NEARER * camera.distance
-        server.initial_camera.position = tuple(camera.lookat - distance * forward)
-        return max(float(np.linalg.norm(high - low)), 0.1)
+        handle.fov = np.radians(FIELD_OF_VIEW)
+        handle.position = tuple(camera.lookat - _NEARER * camera.distance * forward)
+        handle.look_at = tuple(camera.lookat)
 
     def _add_surroundings(self, surroundings: Surroundings) -> None:
         """Add floor and light."""
@@ -94,3 +88,13 @@ class PageScene:
             )
         elif self._path is not None:
             self._path.points, self._path.colors = path.points, path.colours
+
+
+def _reached(arm: Scene) -> Array:
+    """Return the corners (8, 3) [m] of a box around the space that the arm reaches."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(20):
+        arm.show(arm.model.random_configuration(rng))
+        found.append(arm.mj_data.xpos.copy())
+    low, high = np.percentile(np.concatenate(found), [2, 98], axis=0)
+    return np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T

@@ -11,10 +11,12 @@ from arm_sim.view.monitor import ArmMonitor
 
 _POINTS = 250  # of a curve
 _HEIGHT = 130  # [pixels]
+# Okabe and Ito, "Color Universal Design", 2008, without its yellow, and a grey.
 _COLOURS = (
-    '#1c7ed6', '#e8590c', '#2f9e44', '#9c36b5', '#e03131', '#0c8599', '#f08c00', '#495057',
+    '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#999999',
 )  # fmt: skip
-_PREFIXES = ((1.0, ''), (1e-3, 'm'), (1e-6, 'µ'), (1e-9, 'n'), (1e-12, 'p'))
+# Smaller errors are rounding: an idle plot shows 1 µrad or 1 µm.
+_PREFIXES = ((1.0, ''), (1e-3, 'm'), (1e-6, 'µ'))
 # From zero up to the largest value, or one.
 _RANGE = {
     'min': {'pad': 0.0, 'soft': 0.0, 'mode': 1},

@@ -41,8 +41,8 @@ PLUGINS = {
 REACH_INSIDE = {
     'test_claims.py', 'test_diagnostics.py', 'test_entities.py',
     'test_frames_output.py', 'test_goal_run.py', 'test_known_parameters_set.py',
-    'test_linear_move.py', 'test_motion_model.py', 'test_page.py', 'test_recorder.py',
-    'test_tip_servo_node.py', 'test_viewer_node.py',
+    'test_linear_move.py', 'test_motion_model.py', 'test_recorder.py',
+    'test_tip_servo_node.py',
 }  # fmt: skip
 KNOW_ROS = {'ros', 'launching'}  # by the names of their folders
 ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_msgs'}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
@@ -54,38 +54,37 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
         model.file = str(find_urdf(robot))
     elif Path(robot).is_file():
         model.file = robot
-    around = {name: known[name] for name in ('floor', 'table') if name in known}
+    around: dict[str, Any] = {x: known[x] for x in ('floor', 'table') if x in known}
     return model, read_fields(Surroundings, around)
 
 
 def recorded_motion(recording: RecordedRun, model: RobotModel) -> RecordedMotion:
-    """Return the recorded states, and the reference where a controller told of one."""
+    """Return the recorded states, and the reference where a controller published one."""
     states = recording.joint_states(model.joint_names)
     rows = [
         row
         for data in recording.reports
-        if (row := _told(deserialize_message(data, JointTrajectoryControllerState), model))
+        if (row := _report(deserialize_message(data, JointTrajectoryControllerState), model))
     ]
-    told_t, wanted, were = (
-        np.array(column, dtype=float)
-        for column in (zip(*rows, strict=True) if rows else ([],) * 3)
-    )
+    columns = zip(*rows, strict=True) if rows else ([], [], [])
+    reports: list[Array] = [np.array(column, dtype=float) for column in columns]
     order = np.argsort(states.time_ns, kind='stable')
-    t = states.time_ns[order] * 1e-9
-    return RecordedMotion.of(model, t, states.q[order], told_t, wanted, were)
+    t = states.time_ns[order].astype(float) * 1e-9
+    return RecordedMotion.of(model, t, states.q[order], *reports)
 
 
-def _told(
+def _report(
     report: JointTrajectoryControllerState, model: RobotModel
 ) -> tuple[float, Array, Array] | None:
     """Return time, reference and state of a controller's report; None where it lacks some."""
     names = list(report.joint_names)
-    wanted, were = report.reference.positions, report.feedback.positions
-    if sorted(names) != sorted(model.joint_names) or not len(wanted) == len(were) == len(names):
+    reference, measured = report.reference.positions, report.feedback.positions
+    n = len(names)
+    if sorted(names) != sorted(model.joint_names) or not len(reference) == len(measured) == n:
         return None
     order = [names.index(name) for name in model.joint_names]
     stamp = report.header.stamp
-    return stamp.sec + 1e-9 * stamp.nanosec, np.array(wanted)[order], np.array(were)[order]
+    return stamp.sec + 1e-9 * stamp.nanosec, np.array(reference)[order], np.array(measured)[order]
 
 
 def title_of(recording: RecordedRun, model: RobotModel) -> str:
@@ -99,17 +98,14 @@ def title_of(recording: RecordedRun, model: RobotModel) -> str:
 
 
 def span(
-    recording: RecordedRun, motion: RecordedMotion, begin: float, end: float
+    recording: RecordedRun, motion: RecordedMotion, begin: float | None, end: float | None
 ) -> tuple[float, float]:
-    """Return from when to when [s] is shown: as asked for, else a task's own time, else all."""
+    """Return the time span [s] to show: the requested one, else the task's own, else all."""
     first, last = motion.t[0], motion.t[-1]
     if 'task' in recording.facts:
-        told = recording.of_task()
-        first, last = max(first, told['start_ns'] * 1e-9), min(last, told['end_ns'] * 1e-9)
-    first, last = (
-        float(own if asked is None else asked) for asked, own in ((begin, first), (end, last))
-    )
-    return first, last
+        task = recording.of_task()
+        first, last = max(first, task['start_ns'] * 1e-9), min(last, task['end_ns'] * 1e-9)
+    return float(first if begin is None else begin), float(last if end is None else end)
 
 
 @dataclass(frozen=True)
@@ -160,10 +156,10 @@ def main(options: Options) -> None:
     title = title_of(recording, model)
     with closing(Film(model, surroundings, motion, times, view, size, title)) as film:
         _write(output, film, size)
-    told = f'{count} picture{"s" if count > 1 else ""}'
+    summary = f'{count} picture{"s" if count > 1 else ""}'
     if options.speed is None and speed > 1:
-        told += f' at --speed {speed}'
-    print(f'{output}: {told}, {output.stat().st_size / 1e6:.2f} MB')
+        summary += f' at --speed {speed}'
+    print(f'{output}: {summary}, {output.stat().st_size / 1e6:.2f} MB')
 
 
 def _write(output: Path, film: Film, size: tuple[int, int]) -> None:
@@ -187,7 +183,7 @@ def _write(output: Path, film: Film, size: tuple[int, int]) -> None:
 
 
 def _size(text: str) -> tuple[int, int]:
-    """Return width and height that an argument tells."""
+    """Return width and height [pixels] of the argument --size."""
     width, _, height = text.partition('x')
     try:
         size = int(width), int(height)
@@ -201,7 +197,7 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _view(text: str, orbit: float) -> View:
-    """Return the view that an argument tells."""
+    """Return the view of the arguments --camera and --orbit."""
     try:
         azimuth, elevation = (float(each) for each in text.split(','))
     except ValueError:

@@ -41,8 +41,8 @@ class ReplayParameters(Parameters):
 class ReplayNode(Node):
     """Publishes a recording in the node's namespace; ends with the last message."""
 
-    def __init__(self):
-        """Read the recording. Raises ArmError for a bad file, or beside a live arm."""
+    def __init__(self) -> None:
+        """Read the recording. Raises ArmError for a bad file, or next to a live arm."""
         super().__init__('replay')
         p = declare_parameters(self, ReplayParameters, live=('speed', 'seek'))
         with reading(p.file) as path:
@@ -62,6 +62,7 @@ class ReplayNode(Node):
                 publishers[topic].publish(data)
             else:
                 self._due.append((time_ns, publishers[topic], data))
+        self._now = p
         self._continue_from(p)
         on_change_of(self, (ReplayParameters,), lambda wanted: wanted, self._change)
         self.create_timer(_TICK, self._tick)

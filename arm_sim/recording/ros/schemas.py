@@ -22,13 +22,14 @@ def message_class(kind: str) -> Any:
         ArmError: no such type is installed.
     """
     try:
-        package, group, name = re.fullmatch(_KIND, kind).groups()
+        found = re.fullmatch(_KIND, kind)
+        package, group, name = found.groups() if found else ('', '', '')
         get_resource('rosidl_interfaces', package)  # nothing but interfaces is imported
         if group == 'action':
             action, _, part = name.rpartition('_')
             return getattr(getattr(import_module(f'{package}.action'), action), part)
         return getattr(import_module(f'{package}.msg'), name)
-    except (ImportError, AttributeError, LookupError):  # of None as well: no such text is a type
+    except (ImportError, AttributeError, LookupError, ValueError):
         raise ArmError(f'no message type {kind!r} is installed') from None
 
 

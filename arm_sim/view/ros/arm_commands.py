@@ -52,7 +52,8 @@ class ArmCommands:
         (None: it has none), and its name.
         """
         self._node, self._arm, self._show_gains = node, arm, show_gains
-        self._controller, self._goals = '', None
+        self._controller = ''
+        self._goals: ActionClient | None = None
         self.clients: dict[str, Any] = {
             'pause': node.create_client(SetBool, 'simulator/pause'),
             'step': node.create_client(Trigger, 'simulator/step'),

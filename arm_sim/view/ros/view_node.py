@@ -1,4 +1,4 @@
-"""The view: serves a page that shows the arm of `robot_description` and commands it."""
+"""The node of `view:=true`: a page in the browser that shows and commands an arm."""
 
 import re
 from collections.abc import Callable
@@ -8,22 +8,20 @@ from typing import Any, NoReturn
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
-from std_msgs.msg import String
 
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters
-from arm_controllers.ros.qos import LATCHED_QOS
 from arm_controllers.ros.running import run_and_exit
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.page import Page
 from arm_sim.view.ros.arm_commands import ArmCommands
 from arm_sim.view.ros.arm_input import ArmInput
+from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
 
 _PICTURES = 30.0  # per second
 _LOOK = 0.5  # period of the search for controllers [s]
@@ -32,12 +30,9 @@ _MOST_NAMES = 1000  # of nodes whose last warning is kept
 
 
 @dataclass(frozen=True)
-class ViewParameters(Surroundings):
-    """Parameters of the view."""
+class ViewParameters(ShownArmParameters):
+    """Parameters of the page's node."""
 
-    tool_frame: str = parameter(
-        '', 'link whose path is drawn; empty: the last link of the longest chain'
-    )
     view_host: str = parameter('127.0.0.1', "address of the page's server; 0.0.0.0: all networks")
     view_port: int = parameter(
         8080, 'TCP port of the page; the next free one where taken', min=1, max=65535
@@ -45,7 +40,15 @@ class ViewParameters(Surroundings):
 
 
 class ViewNode(Node):
-    """Shows an arm on a page and passes the page's commands on; the arm moves without it."""
+    """Shows an arm on a page and passes the page's commands on; the arm moves without it.
+
+    Attributes:
+        arm: the observed arm; None before the first robot_description.
+        commands: those of the page to this arm.
+    """
+
+    commands: ArmCommands
+    _input: ArmInput
 
     def __init__(self, make_page: Callable[..., Any] = Page):
         """Serve the page, and wait for an arm; `make_page` is called as `Page` is."""
@@ -54,13 +57,13 @@ class ViewNode(Node):
         self._log = Log(self, 0.2)
         self._scheduled: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.page = make_page(p.view_host, p.view_port, self._scheduled.put)
-        self._urdf = self._active = ''
+        self._active, self._paused = '', False
         self.arm: ArmMonitor | None = None
         self._last_warning: dict[str, str] = {}
         self._refused = 0
-        self.create_subscription(String, 'robot_description', self.on_description, LATCHED_QOS)
+        subscribe_to_arm(self, p.tool_frame, self._log, self.show_arm)
         watch_active_controllers(self, self._on_claims)
-        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        self.create_subscription(DiagnosticArray, '/diagnostics', self.on_diagnostics, 10)
         self.create_timer(1.0 / _PICTURES, self.update)
         self.create_timer(_LOOK, self._look)
         if self.page.port != p.view_port:
@@ -68,35 +71,32 @@ class ViewNode(Node):
         # Not logged: /rosout would give the token to every node.
         print(f'[view] open {self.page.url}', flush=True)
 
-    def on_description(self, message: String) -> None:
-        """Show the arm of a robot_description."""
-        if message.data == self._urdf:
-            return
-        p = self.parameters
-        try:
-            model = RobotModel.from_urdf(message.data, p.tool_frame or None)
-        except ArmError as error:
-            self._log.error(f'robot_description: {error}')
-            return
+    def show_arm(self, model: RobotModel) -> None:
+        """Show an arm in place of the one before."""
         if self.arm is not None:
             self._input.close()
             self.commands.close()
-        self._urdf, self.arm = message.data, ArmMonitor(model)
+        self.arm = ArmMonitor(model)
         self.commands = ArmCommands(self, self.arm, self.page.set_gains)
-        self.page.set_arm(model, p, self.commands)
+        self.page.set_arm(model, self.parameters, self.commands)
         self._input = ArmInput(self, self.arm)
         self._look()
 
     def _on_claims(self, active: ActiveControllers) -> None:
         self._active = next(iter(active.claims), '')
 
-    def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        """Add a warning of a node of this arm to the page's events, unless it is repeated."""
+    def on_diagnostics(self, message: DiagnosticArray) -> None:
+        """Add a warning of a node of this arm to the page's events, unless it is repeated.
+
+        While the simulator is paused, it is normal that a controller receives no state.
+        """
         prefix = prefix_of(self)
         for status in message.status:
             name = status.name.removeprefix(prefix)
             if self.arm is None or '/' in name or not status.name.startswith(prefix):
                 continue
+            if name == 'simulator':
+                self._paused = status.message == 'paused'
             if status.level == DiagnosticStatus.OK:
                 continue
             warning = re.sub(r'[\d.]+', '#', status.message)  # two that differ in numbers are one
@@ -105,7 +105,7 @@ class ViewNode(Node):
                 if refused:
                     self.arm.events.refuse(name, reason, self.arm.time)
                 else:
-                    self.arm.events.add(f'{name}: {reason}', self.arm.time, bad=True)
+                    self.arm.events.add(f'{name}: {reason}', self.arm.time, bad=not self._paused)
             if len(self._last_warning) > _MOST_NAMES:
                 self._last_warning.clear()
             self._last_warning[name] = warning
@@ -149,15 +149,15 @@ class ViewNode(Node):
         except ArmError as error:
             self._log.warning(str(error))
         if self.page.has_browser:
-            self._show(self._input.controller)
+            self._show(self.arm, self._input.controller)
 
-    def _show(self, controller: str) -> None:
+    def _show(self, arm: ArmMonitor, controller: str) -> None:
         """Update the page; build it again where a browser has broken it."""
         try:
-            self.page.show(self.arm, controller)
+            self.page.show(arm, controller)
         except Exception as error:
             self._log.warning(f'the page is built again: {error!r}')
-            self.page.set_arm(self.arm.model, self.parameters, self.commands)
+            self.page.set_arm(arm.model, self.parameters, self.commands)
             self.commands.use(controller)
 
     def destroy_node(self) -> None:

@@ -3,13 +3,17 @@
 import errno
 import re
 import time
+import warnings
+from io import BytesIO
 
 import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from chromium import program, tab
 from optional import optional
 from patience import PATIENCE
+from PIL import Image
 from repository import ROOT
 
 from arm_dynamics import ArmError, RobotModel
@@ -151,7 +155,8 @@ def test_units_of_plots_suit_what_is_in_them():
     assert prefix_of(np.array([0.3, np.nan])) == (1e-3, 'm')
     assert prefix_of(np.array([-2e-6])) == (1e-6, 'µ')
     assert prefix_of(np.array([3.0])) == (1.0, '')
-    assert prefix_of(np.array([0.0])) == prefix_of(np.full(2, np.nan)) == (1e-12, 'p')
+    for idle in (0.0, 1e-12, np.nan):  # at rest: rounding
+        assert prefix_of(np.full(2, idle)) == (1e-6, 'µ')
 
 
 def test_plots_leave_out_what_is_not_known_values():
@@ -166,9 +171,11 @@ def test_a_refusal_is_on_the_page_with_its_reason_as_text_once():
     assert 'nothing yet' in events.changes()
     events.add('goal sent: 1.0 s', 0.5)
     for _ in range(3):
+        events.add('simulator: waiting', 1.0)
         events.refuse('goal', "joint 'elbow': <b>3.3</b> rad is above\nits limit", 1.25)
     told = events.changes()
     assert told.index('&lt;b&gt;3.3&lt;/b&gt; rad is above its limit (3 times)') > 0
+    assert told.count('simulator: waiting') == told.count('simulator: waiting (3 times)') == 1
     assert '1.25 s' in told
     assert '<b>' not in told
     assert told.index('elbow') < told.index('goal sent')  # newest first
@@ -320,7 +327,7 @@ def served():
 
 def element(shown, label):
     """Return the page's element of this label."""
-    found = shown._server.gui._gui_input_handle_from_uuid.values()
+    found = shown.server.gui._gui_input_handle_from_uuid.values()
     return next(each for each in found if getattr(each, 'label', '') == label)
 
 
@@ -406,6 +413,49 @@ def test_the_tips_arrows_follow_the_tip_and_ask_where_they_are_let_go(served):
     np.testing.assert_allclose(pose.translation, place)
     np.testing.assert_allclose(pose.rotation, tip.rotation, atol=1e-5)
     assert not shown.dragged
+
+
+@pytest.mark.slow
+def test_a_browser_draws_the_arm_beside_the_panel_and_its_pause_button_pauses():
+    optional('viser', 'viser>=1.1')
+    if program() is None:
+        warnings.warn('no page was opened in a browser: Chromium is not installed', stacklevel=1)
+        return
+    asked, commands, arm = [], Commands(), ArmMonitor(UR5E)
+    shown = page.Page('127.0.0.1', 8080, asked.append)
+    shown.set_arm(UR5E, Surroundings(), commands)
+
+    def until(condition):
+        end = time.monotonic() + PATIENCE
+        while not (found := condition()):
+            assert time.monotonic() < end
+            while asked:
+                asked.pop(0)()
+            shown.show(arm, 'servo_controller')
+            time.sleep(0.1)
+        return found
+
+    def caps(browser):
+        """Return the columns in which the picture has the arm's blue caps."""
+        picture = np.asarray(Image.open(BytesIO(browser.picture())).convert('RGB'), dtype=int)
+        scene = picture[150:, :310]  # beside the panel, below viser's notice
+        return np.flatnonzero((scene[..., 2] - scene[..., 0] > 60).any(axis=0))
+
+    q = np.array([0.3, -1.2, 1.1, -1.5, -1.4, 0.2])
+    arm.on_state(0.0, q, None)
+    with tab(program()) as browser:
+        browser.resize(640, 480)
+        browser.call('Page.navigate', url=shown.url)
+        text = 'document.body.innerText'
+        until(lambda: browser.value(f'{text}.includes("t = 0.00 s")'))
+        before = until(lambda: caps(browser).tolist())
+        q[0] += 2.0
+        arm.on_state(1.0, q, None)
+        until(lambda: caps(browser).tolist() not in ([], before))
+        button = '[...document.querySelectorAll("button")].find(x => x.innerText == "Pause")'
+        browser.value(f'{button}.click()')
+        until(lambda: commands.given == [('time', 'Pause')])
+    shown.close()
 
 
 def test_a_page_beside_another_takes_the_next_port(served):

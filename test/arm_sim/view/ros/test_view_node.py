@@ -9,12 +9,13 @@ from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import String  # noqa: E402
 
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_interfaces.srv import ComputeIK  # noqa: E402
+from arm_sim.view.event_log import ALARM  # noqa: E402
 from arm_sim.view.monitor import ArmMonitor  # noqa: E402
 from arm_sim.view.ros.arm_input import ArmInput  # noqa: E402
 from arm_sim.view.ros.view_node import ViewNode  # noqa: E402
@@ -81,7 +82,7 @@ def test_an_impossible_command_of_a_browser_is_refused_on_the_page(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
     node = ViewNode(Page)
-    node.on_description(String(data=UR5E.urdf))
+    node.show_arm(UR5E)
     done = []
     monkeypatch.setattr(node.commands.wrenches, 'get_subscription_count', lambda: 1)
 
@@ -107,7 +108,7 @@ def test_a_page_that_a_browser_has_broken_is_built_again(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
     node = ViewNode(Page)
-    node.on_description(String(data=UR5E.urdf))
+    node.show_arm(UR5E)
     page = node.page
     page.has_browser = True
     node.update()
@@ -127,6 +128,29 @@ def test_a_page_that_a_browser_has_broken_is_built_again(monkeypatch):
     rclpy.try_shutdown()
 
 
+def test_ones_own_pause_is_no_alarm_and_a_silent_simulator_is(monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    rclpy.init()
+    node = ViewNode(Page)
+    node.show_arm(UR5E)
+
+    def report(name, message, level=DiagnosticStatus.OK):
+        status = DiagnosticStatus(name=name, message=message, level=level)
+        node.on_diagnostics(DiagnosticArray(status=[status]))
+
+    report('simulator', 'paused')
+    report('c', 'no state for 2 s: the simulator is paused or gone', DiagnosticStatus.WARN)
+    paused = node.arm.events.changes()
+    assert 'no state for 2 s' in paused
+    assert ALARM not in paused
+    report('simulator', 'running')
+    report('c', 'following a goal')
+    report('c', 'no state for 2 s; the network is slow', DiagnosticStatus.WARN)
+    assert ALARM in node.arm.events.changes()
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
 @pytest.mark.parametrize(
     ('names', 'position', 'says'),
     [
@@ -139,7 +163,7 @@ def test_an_invalid_answer_of_inverse_kinematics_is_refused(names, position, say
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
     node = ViewNode(Page)
-    node.on_description(String(data=UR5E.urdf))
+    node.show_arm(UR5E)
     asked = []
 
     class Client:

@@ -81,7 +81,7 @@ def ros(monkeypatch):
 
 
 def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_window(
-    ros, monkeypatch
+    ros, monkeypatch, capfd
 ):
     sender = rclpy.create_node('sender')
     node = viewer_node.ViewerNode(FakeWindow)
@@ -108,8 +108,8 @@ def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_wind
     (window,) = FakeWindow.opened
     until(lambda: np.array_equal(window.scene.mj_data.qpos, q))
     message.position = [0.0]  # no state
-    until(lambda: node._raw)
-    executor.spin_once(timeout_sec=0.1)
+    printed = []
+    until(lambda: printed.append(capfd.readouterr().err) or 'joint_states: ' in ''.join(printed))
     np.testing.assert_array_equal(window.scene.mj_data.qpos, q)
     window.is_open = False
     until(lambda: ended)

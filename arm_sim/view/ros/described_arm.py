@@ -1,0 +1,44 @@
+"""The arm to show: the model of `robot_description`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.qos import LATCHED_QOS
+from arm_dynamics.checks import ArmError
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import parameter
+
+
+@dataclass(frozen=True)
+class ShownArmParameters(Surroundings):
+    """Parameters of a node that shows an arm."""
+
+    tool_frame: str = parameter(
+        '', 'link whose path is drawn; empty: the last link of the longest chain'
+    )
+
+
+def subscribe_to_arm(
+    node: Node, tool_frame: str, log: Log, show: Callable[[RobotModel], None]
+) -> None:
+    """Call `show` with each new arm of `robot_description`; log an invalid description."""
+    shown = ''
+
+    def on_description(message: String) -> None:
+        nonlocal shown
+        if message.data == shown:
+            return
+        try:
+            model = RobotModel.from_urdf(message.data, tool_frame or None)
+        except ArmError as error:
+            log.error(f'robot_description: {error}')
+            return
+        shown = message.data
+        show(model)
+
+    node.create_subscription(String, 'robot_description', on_description, LATCHED_QOS)
