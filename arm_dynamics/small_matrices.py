@@ -41,7 +41,7 @@ def solve_positive(matrix: Array, right: Array) -> Array:
     """Return matrix^-1 right (..., n, m) of a symmetric positive definite matrix (..., n, n)."""
     if matrix.ndim == 2:
         return dposv(matrix, right)[1]
-    return _stacks().solve_positive(_stack(matrix, 2), _stack(right, 2)).reshape(right.shape)
+    return _stacks().solved(_stack(matrix, 2), _stack(right, 2), True).reshape(right.shape)
 
 
 def inverse_axes(matrix: Array, right: Array) -> Array:
@@ -60,7 +60,7 @@ def inverse_axes(matrix: Array, right: Array) -> Array:
         squares, axes, _ = dsyev(right.T @ dposv(matrix, right)[1])
         return axes * np.sqrt(np.maximum(squares, 0.0))
     stacks = _stacks()
-    halves = stacks.half_solved(_stack(matrix, 2), _stack(right, 2))
+    halves = stacks.solved(_stack(matrix, 2), _stack(right, 2), False)
     rows = stacks.orthogonal_rows(halves)
     return transposed(rows.reshape(*matrix.shape[:-1], -1))
 

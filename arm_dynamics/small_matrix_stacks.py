@@ -5,17 +5,22 @@ matrices side by side, which the compiler vectorises. A matrix that is singular 
 affects only its own result, where NumPy would raise LinAlgError for all.
 """
 
+from functools import partial
+
 import numpy as np
 
-from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.rotations import log3
 
 _LANES = 32
 _SWEEPS = 30
+_without_lock = partial(cached_njit, nogil=True)
 
 
-def _times(matrix, vector, result):
+@_without_lock
+def times(matrix, vector):
+    """Return matrix (N or 1, n, m) times vector (N, m): (N, n)."""
+    result = np.empty((vector.shape[0], matrix.shape[1]))
     last, columns = matrix.shape[0] - 1, vector.shape[1]
     for k in range(vector.shape[0]):
         for i in range(matrix.shape[1]):
@@ -28,9 +33,13 @@ def _times(matrix, vector, result):
             for j in range(columns - columns % 4, columns):
                 one += own[j] * vector[k, j]
             result[k, i] = (one + two) + (three + four)
+    return result
 
 
-def _product(one, other, result):
+@_without_lock
+def product(one, other):
+    """Return the products (N, n, m) of matrices (N, n, l) and (N, l, m)."""
+    result = np.empty((one.shape[0], one.shape[1], other.shape[2]))
     for k in range(result.shape[0]):
         for i in range(result.shape[1]):
             for j in range(result.shape[2]):
@@ -39,9 +48,11 @@ def _product(one, other, result):
                 factor = one[k, i, m]
                 for j in range(result.shape[2]):
                     result[k, i, j] += factor * other[k, m, j]
+    return result
 
 
-def _load_block(rows, first, block):
+@inlined_njit
+def load(rows, first, block):
     """Copy matrices (N, n, m) from `first` on to a block (n, m, LANES), padded by the last one."""
     last = rows.shape[0] - 1
     for k in range(block.shape[2]):
@@ -51,7 +62,8 @@ def _load_block(rows, first, block):
                 block[i, j, k] = row[i, j]
 
 
-def _store_block(block, first, rows):
+@inlined_njit
+def store(block, first, rows):
     """Copy a block (n, m, LANES) to matrices (N, n, m) from `first` on, without the padding."""
     for k in range(min(block.shape[2], rows.shape[0] - first)):
         for i in range(block.shape[0]):
@@ -59,7 +71,8 @@ def _store_block(block, first, rows):
                 rows[first + k, i, j] = block[i, j, k]
 
 
-def _factorise_block(lower):
+@inlined_njit
+def factorise(lower):
     """Write L of L L^T to the lower half of a block (n, n, LANES) of such matrices."""
     n, _, lanes = lower.shape
     for j in range(n):
@@ -74,14 +87,20 @@ def _factorise_block(lower):
                 lower[i, j, k] *= lower[j, j, k]
 
 
-def _solve(matrix, right, whole, result):
-    """Cholesky's L^-1 right, or with `whole` matrix^-1 right."""
+@_without_lock
+def solved(matrix, right, whole):
+    """Return L^-1 right (N, n, m) with matrix = L L^T, or with `whole` matrix^-1 right.
+
+    The result is nan where a matrix (N, n, n) is not positive definite. The square of L^-1 right
+    is right^T matrix^-1 right.
+    """
+    result = np.empty(right.shape)
     count, n, columns = right.shape
     lower, x = np.zeros((n, n, _LANES)), np.zeros((n, columns, _LANES))
     for first in range(0, count, _LANES):
-        _load(matrix, first, lower)
-        _load(right, first, x)
-        _factorise(lower)
+        load(matrix, first, lower)
+        load(right, first, x)
+        factorise(lower)
         for i in range(n):
             for c in range(columns):
                 for m in range(i):
@@ -96,10 +115,12 @@ def _solve(matrix, right, whole, result):
                         x[i, c, k] -= lower[m, i, k] * x[m, c, k]
                 for k in range(_LANES):
                     x[i, c, k] *= lower[i, i, k]
-        _store(x, first, result)
+        store(x, first, result)
+    return result
 
 
-def _make_orthogonal(one, other, squares, others, work):
+@_without_lock
+def make_orthogonal(one, other, squares, others, work):
     """Rotate two rows (n, LANES) so that they become orthogonal, in the lanes that go on.
 
     Args:
@@ -134,18 +155,22 @@ def _make_orthogonal(one, other, squares, others, work):
             other[i, k] = sine[k] * x + cosine[k] * y
 
 
-def _orthogonal(matrix, result):
-    """One-sided Jacobi (Hestenes 1958; Golub and Van Loan, section 8.6.3).
+@_without_lock
+def orthogonal_rows(matrix):
+    """Return rotations times matrices (N, n, m), so that the rows are orthogonal.
+
+    One-sided Jacobi (Hestenes 1958; Golub and Van Loan, section 8.6.3).
 
     Convergence is quadratic: after a sweep in which no pair was further than 1e-8 from orthogonal,
     only rounding is left. Such a matrix then gets turns of exactly 0 while others go on.
     """
+    result = np.empty(matrix.shape)
     count, rows, width = matrix.shape
     turned, squares = np.empty((rows, width, _LANES)), np.empty((rows, _LANES))
     work = np.empty((5, _LANES))
     going, largest, least = work[0], work[1], work[2]
     for first in range(0, count, _LANES):
-        _load(matrix, first, turned)
+        load(matrix, first, turned)
         for k in range(_LANES):
             going[k] = 1.0
         for _ in range(_SWEEPS):
@@ -163,17 +188,21 @@ def _orthogonal(matrix, result):
                 least[k] = (1e-24 * least[k]) ** 2
             for p in range(rows - 1):
                 for q in range(p + 1, rows):
-                    _make(turned[p], turned[q], squares[p], squares[q], work)
+                    make_orthogonal(turned[p], turned[q], squares[p], squares[q], work)
             left = 0.0
             for k in range(_LANES):
                 going[k] = 1.0 if largest[k] > 1e-16 else 0.0
                 left += going[k]
             if left == 0.0:
                 break
-        _store(turned, first, result)
+        store(turned, first, result)
+    return result
 
 
-def _rotation_vector(rotation, result):
+@_without_lock
+def rotation_vector(rotation):
+    """Return the rotation vectors (N, 3) [rad] of rotation matrices (N, 3, 3)."""
+    result = np.empty(rotation.shape[:2])
     for k in range(rotation.shape[0]):
         first, second, third = rotation[k]
         result[k, 0], result[k, 1], result[k, 2] = log3(
@@ -181,54 +210,4 @@ def _rotation_vector(rotation, result):
             (second[0], second[1], second[2]),
             (third[0], third[1], third[2]),
         )
-
-
-_load, _store = inlined_njit(_load_block), inlined_njit(_store_block)
-_factorise, _make = inlined_njit(_factorise_block), cached_njit(_make_orthogonal, nogil=True)
-_times_of_many = cached_njit(_times, nogil=True)
-_product_of_many = cached_njit(_product, nogil=True)
-_solve_of_many = cached_njit(_solve, nogil=True)
-_orthogonal_of_many = cached_njit(_orthogonal, nogil=True)
-_rotation_vector_of_many = cached_njit(_rotation_vector, nogil=True)
-
-
-def times(matrix: Array, vector: Array) -> Array:
-    """Return matrix (N or 1, n, m) times vector (N, m): (N, n)."""
-    result = np.empty((len(vector), matrix.shape[1]))
-    _times_of_many(matrix, vector, result)
-    return result
-
-
-def product(one: Array, other: Array) -> Array:
-    """Return the products (N, n, m) of matrices (N, n, l) and (N, l, m)."""
-    result = np.empty((len(one), one.shape[1], other.shape[2]))
-    _product_of_many(one, other, result)
-    return result
-
-
-def solve_positive(matrix: Array, right: Array) -> Array:
-    """Return matrix^-1 right (N, n, m), nan where a matrix is not positive definite."""
-    result = np.empty(right.shape)
-    _solve_of_many(matrix, right, True, result)
-    return result
-
-
-def half_solved(matrix: Array, right: Array) -> Array:
-    """Return L^-1 right (N, n, m), with matrix = L L^T; its square is right^T matrix^-1 right."""
-    result = np.empty(right.shape)
-    _solve_of_many(matrix, right, False, result)
-    return result
-
-
-def orthogonal_rows(matrix: Array) -> Array:
-    """Return rotations times matrices (N, n, m), so that the rows are orthogonal."""
-    result = np.empty(matrix.shape)
-    _orthogonal_of_many(matrix, result)
-    return result
-
-
-def rotation_vector(rotation: Array) -> Array:
-    """Return rotation vectors (N, 3) [rad]."""
-    result = np.empty(rotation.shape[:2])
-    _rotation_vector_of_many(rotation, result)
     return result
