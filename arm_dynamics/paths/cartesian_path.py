@@ -1,10 +1,9 @@
-"""Cartesian motions with timing: lines and arcs from rest to rest, and their joint motion.
+"""Cartesian motions with timing: lines from rest to rest, and their joint motion.
 
 A motion gives the tool's pose, twist and twist rate at any time. Twists are [v; omega] of the
 tool frame's origin in axes aligned with the base frame, as the Jacobian of `RobotModel` has them.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -14,9 +13,11 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, finite
+from arm_dynamics.inverse_kinematics.task import pose_matrices
 from arm_dynamics.model import RobotModel
 
 PARTS = 201  # number of points at which a motion's joint path is solved
+LEVER = 0.1  # [m] length that counts as much as a turn by one radian
 
 
 class CartesianSamples(NamedTuple):
@@ -35,22 +36,6 @@ class CartesianSamples(NamedTuple):
     twist_rates: Array
 
 
-class CartesianGeometry(NamedTuple):
-    """A path at n values of its parameter s, 0 at the start and 1 at the end.
-
-    Twist is tangent * sdot, twist rate is tangent * sddot + curvature * sdot^2.
-
-    Attributes:
-        poses: (n, 4, 4) of the tool in the base frame.
-        tangents: (n, 6) [m, rad] per unit of s.
-        curvatures: (n, 6) [m, rad] per unit of s squared.
-    """
-
-    poses: Array
-    tangents: Array
-    curvatures: Array
-
-
 def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
     """Return s, sdot, sddot (n,) of s = 10 u^3 - 15 u^4 + 6 u^5, u = t / duration within [0, 1].
 
@@ -63,8 +48,8 @@ def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
     return s, rate, acceleration
 
 
-class Motion(ABC):
-    """A Cartesian motion from rest to rest: the path is `at`, the timing a quintic's.
+class Lines:
+    """Straight lines through poses from rest to rest; each line turns about one fixed axis.
 
     Attributes:
         duration: [s].
@@ -72,105 +57,62 @@ class Motion(ABC):
         name: name in messages, may be empty.
     """
 
-    parts = PARTS
-    name = ''
+    def __init__(self, poses: Sequence[pin.SE3] | ArrayLike, duration: float, name: str = ''):
+        """Take poses (n, 4, 4), n >= 2, each different from the previous one, a duration [s].
 
-    def __init__(self, duration: float):
-        """Take a duration [s]."""
+        Raises:
+            ArmError: malformed poses, or a duration that is not positive and finite.
+        """
         if not (np.isfinite(duration) and duration > 0.0):
             raise ArmError(f'a duration must be positive and finite, not {duration} s')
-        self.duration = float(duration)
+        self.duration, self.name = float(duration), name
+        self._poses = pose_matrices(poses)
+        self._steps, self._turns = steps_between(self._poses)
+        lengths = step_lengths(self._steps, self._turns)
+        # One line alone may be a rest, of length zero.
+        self._ends = np.cumsum(lengths) / lengths.sum() if len(lengths) > 1 else np.ones(1)
+        self._shares = np.diff(self._ends, prepend=0.0)
+        self.parts = max(PARTS, len(self._poses))
 
-    @abstractmethod
-    def at(self, parts: Array) -> CartesianGeometry:
-        """Return the path at parameters s (n,): 0 at its start, 1 at its end."""
+    def at(self, parts: Array) -> tuple[Array, Array]:
+        """Return poses (n, 4, 4) and tangents (n, 6) [m, rad] at shares (n,) of the length."""
+        line = np.minimum(np.searchsorted(self._ends, parts, 'left'), len(self._ends) - 1)
+        share = self._shares[line]
+        within = 1.0 - (self._ends[line] - parts) / share
+        poses = self._poses[line].copy()
+        poses[:, :3, 3] += within[:, None] * self._steps[line]
+        turns = within[:, None] * self._turns[line]
+        poses[:, :3, :3] @= np.array([pin.exp3(turn) for turn in turns])
+        ends = within == 1.0
+        poses[ends] = self._poses[line[ends] + 1]
+        along = np.einsum('nij,nj->ni', self._poses[line, :3, :3], self._turns[line])
+        return poses, np.hstack([self._steps[line], along]) / share[:, None]
 
     def sample(self, times: ArrayLike) -> CartesianSamples:
         """Return the motion at times [s] from its start; before and after it is at rest."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
         s, rate, acceleration = quintic(times, self.duration)
-        poses, tangents, curvatures = self.at(s)
-        twists = rate[:, None] * tangents
-        twist_rates = acceleration[:, None] * tangents + rate[:, None] ** 2 * curvatures
+        poses, tangents = self.at(s)
+        twists, twist_rates = rate[:, None] * tangents, acceleration[:, None] * tangents
         return CartesianSamples(times, poses, twists, twist_rates)
 
 
-class Line(Motion):
-    """Straight line p = p0 + (p1 - p0) s(t), rotation about one fixed axis."""
-
-    def __init__(self, start: pin.SE3, end: pin.SE3, duration: float):
-        """Go from start to end in `duration` [s]."""
-        super().__init__(duration)
-        self.start, self.end = pin.SE3(start), pin.SE3(end)
-        self._step = self.end.translation - self.start.translation
-        self._turn = pin.log3(self.start.rotation.T @ self.end.rotation)
-
-    def at(self, parts: Array) -> CartesianGeometry:
-        """Return the path at parts (n,) of the way; see `Motion`."""
-        poses = np.tile(self.start.homogeneous, (len(parts), 1, 1))
-        poses[:, :3, 3] = self.start.translation + parts[:, None] * self._step
-        poses[:, :3, :3] = self.start.rotation @ rotations_about(self._turn, parts)
-        # The last pose is exactly the end, where the next motion starts.
-        poses[parts == 1.0] = self.end.homogeneous
-        along = np.concatenate([self._step, self.start.rotation @ self._turn])
-        tangents = np.tile(along, (len(parts), 1))
-        return CartesianGeometry(poses, tangents, np.zeros_like(tangents))
+def steps_between(poses: Array) -> tuple[Array, Array]:
+    """Return translations [m] and turns [rad] (n - 1, 3) from pose to pose (n, 4, 4)."""
+    relative = poses[:-1, :3, :3].transpose(0, 2, 1) @ poses[1:, :3, :3]
+    turns = np.array([pin.log3(each) for each in relative]).reshape(-1, 3)
+    return np.diff(poses[:, :3, 3], axis=0), turns
 
 
-class Arc(Motion):
-    """Circular arc about an axis; the tool turns with it or keeps its orientation."""
-
-    def __init__(
-        self,
-        start: pin.SE3,
-        center: ArrayLike,
-        axis: ArrayLike,
-        angle: float,
-        duration: float,
-        turn_tool: bool = False,
-    ):
-        """Turn the start's position about `axis` through `center` by `angle` in `duration`.
-
-        Args:
-            start: pose at the beginning.
-            center, axis: (3,) [m] and direction, base frame.
-            angle: [rad], positive by the right hand; may exceed a turn.
-            duration: [s].
-            turn_tool: the tool turns with the arc; otherwise its orientation is constant.
-        """
-        super().__init__(duration)
-        self.start = pin.SE3(start)
-        self.center = finite("an arc's center", center, (3,))
-        direction = finite("an arc's axis", axis, (3,))
-        if not direction.any():
-            raise ArmError("an arc's axis must not be zero")
-        self._turn = angle * direction / np.linalg.norm(direction)
-        self.turn_tool = turn_tool
-
-    def at(self, parts: Array) -> CartesianGeometry:
-        """Return the path at parts (n,) of the way; see `Motion`."""
-        rotations = rotations_about(self._turn, parts)
-        arms = rotations @ (self.start.translation - self.center)
-        poses = np.tile(self.start.homogeneous, (len(parts), 1, 1))
-        poses[:, :3, 3] = self.center + arms
-        tangents, curvatures = np.zeros((len(parts), 6)), np.zeros((len(parts), 6))
-        tangents[:, :3] = np.cross(self._turn, arms)
-        curvatures[:, :3] = np.cross(self._turn, tangents[:, :3])
-        if self.turn_tool:
-            poses[:, :3, :3] = rotations @ self.start.rotation
-            tangents[:, 3:] = self._turn
-        return CartesianGeometry(poses, tangents, curvatures)
-
-    @property
-    def end(self) -> pin.SE3:
-        """Pose at the end of the arc."""
-        return pin.SE3(self.at(np.ones(1)).poses[0])
+def step_lengths(steps: Array, turns: Array) -> Array:
+    """Return the lengths (n,) of steps with turns [m]."""
+    return np.hypot(np.linalg.norm(steps, axis=1), LEVER * np.linalg.norm(turns, axis=1))
 
 
 class Sequential:
     """A sequence of motions."""
 
-    def __init__(self, motions: Sequence[Motion]):
+    def __init__(self, motions: Sequence[Lines]):
         """Join motions, each of which starts where the previous one ends."""
         if not motions:
             raise ArmError('a Cartesian path needs at least one motion')
@@ -179,7 +121,7 @@ class Sequential:
         self.duration = float(self.ends[-1])
 
     def sample(self, times: ArrayLike) -> CartesianSamples:
-        """Return the motion at times [s]; see `Motion`."""
+        """Return the motion at times [s]; see `Lines`."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
         which = np.minimum(np.searchsorted(self.ends, times, side='left'), len(self.motions) - 1)
         poses = np.empty((len(times), 4, 4))
@@ -197,7 +139,7 @@ def polyline(points: ArrayLike, rotation: ArrayLike, segment_time: float) -> Seq
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 2:
         raise ArmError(f'a polyline needs points (n, 3), n >= 2, not {points.shape}')
     corners = [pin.SE3(np.asarray(rotation, dtype=float), point) for point in points]
-    return Sequential([Line(a, b, segment_time) for a, b in pairwise(corners)])
+    return Sequential([Lines(pair, segment_time) for pair in pairwise(corners)])
 
 
 def joint_path_derivatives(
@@ -237,8 +179,3 @@ def joint_path_derivatives(
     drift = np.array([model.frame_motion(*each, still, frame).acceleration for each in pairs])
     accelerations = np.linalg.solve(jacobians, (twist_rates - drift)[:, :, None])[:, :, 0]
     return velocities, accelerations
-
-
-def rotations_about(turn: Array, parts: Array) -> Array:
-    """Return exp(part * [turn]) (n, 3, 3)."""
-    return np.array([pin.exp3(part * turn) for part in parts])

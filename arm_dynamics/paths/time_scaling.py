@@ -12,7 +12,7 @@ from arm_dynamics.checks import ArmError, Array, in_range, one_of, per_joint
 from arm_dynamics.inverse_kinematics.path import path_errors, solve_path_ik
 from arm_dynamics.inverse_kinematics.task import IkTask, ik_task
 from arm_dynamics.model import RobotModel
-from arm_dynamics.paths.cartesian_path import Motion, Sequential
+from arm_dynamics.paths.cartesian_path import Lines, Sequential
 from arm_dynamics.paths.timing import (
     Limits,
     Piece,
@@ -55,7 +55,7 @@ class TimedPath(NamedTuple):
 
 def time_motion(
     model: RobotModel,
-    motion: Motion | Sequential,
+    motion: Lines | Sequential,
     seed: ArrayLike | None = None,
     *,
     timing: Timing = 'quintic',
@@ -122,14 +122,14 @@ def time_motion(
 
 def _joint_splines(
     model: RobotModel,
-    motions: Sequence[Motion],
+    motions: Sequence[Lines],
     seed: ArrayLike | None,
     frame: str | None,
     options: dict[str, Any],
 ) -> tuple[list[BSpline], str]:
     """Return each motion's joint path q(s), and why there is none; `options`: of path IK."""
     parts = [np.linspace(0.0, 1.0, each.parts) for each in motions]
-    poses = np.concatenate([m.at(s).poses for m, s in zip(motions, parts, strict=True)])
+    poses = np.concatenate([m.at(s)[0] for m, s in zip(motions, parts, strict=True)])
     exact: dict[str, Any] = {'position_tolerance': 1e-9, 'orientation_tolerance': 1e-9}
     solution = solve_path_ik(model, poses, seed, frame=frame, **exact, **options)
     if not solution.success:
@@ -161,7 +161,7 @@ def _joined(
         rows.append(tuple(x[first:] for x in (start + piece.times, *piece.joint_motion())))
         start += float(piece.times[-1])
         between = np.union1d(piece.s, np.linspace(0.0, 1.0, 2 * piece.motion.parts - 1))
-        poses = piece.motion.at(between).poses
+        poses = piece.motion.at(between)[0]
         errors.append(path_errors(model, frame, piece.joints(between), poses, task))
         speeds.append(float(piece.tip_speed().max()))
     times, q, v, a = (np.concatenate(column) for column in zip(*rows, strict=True))

@@ -8,7 +8,7 @@ from scipy.interpolate import BSpline
 
 from arm_dynamics.checks import ArmError, Array, JointLimitError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.paths.cartesian_path import Motion, quintic
+from arm_dynamics.paths.cartesian_path import Lines, quintic
 
 Timing = Literal['given', 'quintic', 'toppra']
 MOST_POINTS = 100_000  # per motion
@@ -25,7 +25,7 @@ class Limits(NamedTuple):
 class Piece(NamedTuple):
     """One motion's joint path q(s) and timing s(t), with the rate and acceleration of s."""
 
-    motion: Motion
+    motion: Lines
     joints: BSpline
     times: Array
     s: Array
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 
     def tip_speed(self) -> Array:
         """Return the speed (n,) [m/s] of the tool on its path."""
-        tangents = self.motion.at(self.s).tangents
+        tangents = self.motion.at(self.s)[1]
         return np.linalg.norm(tangents[:, :3], axis=1) * self.rate
 
     def stretched(self, factor: float) -> Self:
@@ -55,7 +55,7 @@ class Piece(NamedTuple):
 
 def timed_piece(
     model: RobotModel,
-    motion: Motion,
+    motion: Lines,
     joints: BSpline,
     timing: Timing,
     period: float,
@@ -91,7 +91,7 @@ def _sample_times(duration: float, period: float) -> Array:
     return np.linspace(0.0, duration, max(int(np.ceil(duration / period)), 50) + 1)
 
 
-def _smooth(motion: Motion, joints: BSpline, duration: float, period: float) -> Piece:
+def _smooth(motion: Lines, joints: BSpline, duration: float, period: float) -> Piece:
     """Return the quintic timing."""
     times = _sample_times(duration, period)
     return Piece(motion, joints, times, *quintic(times, duration))
@@ -99,7 +99,7 @@ def _smooth(motion: Motion, joints: BSpline, duration: float, period: float) -> 
 
 def _time_optimal(
     model: RobotModel,
-    motion: Motion,
+    motion: Lines,
     joints: BSpline,
     period: float,
     limits: Limits,
@@ -127,7 +127,7 @@ def _time_optimal(
 
     def fastest(s: float) -> Array:
         """Return the joints' limits at s: where the tip's speed is bounded, its own as well."""
-        length = float(np.linalg.norm(motion.at(np.array([s])).tangents[0, :3]))
+        length = float(np.linalg.norm(motion.at(np.array([s]))[1][0, :3]))
         own = np.abs(joints(s, 1)) * (tip_speed / max(length, 1e-12))
         return both(np.minimum(limits.velocity, np.maximum(own, 1e-9)), 1e6)
 

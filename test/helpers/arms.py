@@ -7,6 +7,9 @@ from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
+import pinocchio as pin
+
 from arm_dynamics import RobotModel
 from arm_dynamics.robots import find_urdf, robot_names
 
@@ -163,3 +166,9 @@ def without_shapes(urdf: str) -> str:
         for shape in [*link.findall('visual'), *link.findall('collision')]:
             link.remove(shape)
     return ElementTree.tostring(tree, encoding='unicode')
+
+
+def turned_about_base_axis(pose, angles):
+    """Return a pose, turned about the base frame's z axis by angles (n,) [rad]: (n, 4, 4)."""
+    turns = [pin.SE3(pin.exp3(np.array([0.0, 0.0, angle])), np.zeros(3)) for angle in angles]
+    return np.array([(turn * pin.SE3(pose)).homogeneous for turn in turns])

@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pinocchio as pin
 import pytest
-from arms import chain, load_arm, revolute
+from arms import chain, load_arm, revolute, turned_about_base_axis
 from numpy.testing import assert_allclose
 
 from arm_dynamics import RobotModel
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.inverse_kinematics.solve import inverse_kinematics, solve_ik
-from arm_dynamics.paths.cartesian_path import Arc, Line
+from arm_dynamics.paths.cartesian_path import Lines
 from arm_dynamics.robots import find_urdf
 
 TURN = 2 * np.pi
@@ -82,7 +82,7 @@ def random_problem(model: RobotModel, rng):
         tool = pin.SE3(model.forward_kinematics(start))
         turn = pin.exp3(0.8 * rng.normal(size=3))
         end = pin.SE3(tool.rotation @ turn, tool.translation + 0.25 * rng.normal(size=3))
-        poses = Line(tool, end, 1.0).sample(np.linspace(0, 1, 40)).poses
+        poses = Lines([tool, end], 1.0).sample(np.linspace(0, 1, 40)).poses
         closed_form = inverse_kinematics(model).analytic.candidates(tool.homogeneous)
         paths = []
         for q in closed_form:
@@ -124,7 +124,7 @@ def test_the_path_is_on_the_branch_nearest_to_the_seed_that_is_feasible_to_its_e
 def test_of_branches_that_end_at_the_same_pose_the_nearest_is_told(ur5e):
     tool = pin.SE3(ur5e.forward_kinematics(Q))
     away = pin.SE3(tool.rotation, 3.0 * tool.translation)
-    poses = Line(tool, away, 1.0).sample(np.linspace(0, 1, 50)).poses
+    poses = Lines([tool, away], 1.0).sample(np.linspace(0, 1, 50)).poses
     seeds = inverse_kinematics(ur5e).analytic.candidates(tool.homogeneous)
     results = [solve_path_ik(ur5e, poses, seed) for seed in seeds]
     assert len({result.first_failure for result in results}) == 1
@@ -164,8 +164,8 @@ def test_a_joint_of_many_turns_begins_where_the_whole_path_has_room(ur5e, turns)
     lower[0], upper[0] = (-0.5, room) if turns < 0 else (-room, 0.5)
     model = with_limits(ur5e, lower, upper)
     tool = pin.SE3(model.forward_kinematics(Q))
-    arc = Arc(tool, (0, 0, 0), (0, 0, 1), turns * TURN, 1.0, turn_tool=True)
-    result = solve_path_ik(model, arc.sample(np.linspace(0, 1, 400)).poses, Q)
+    poses = turned_about_base_axis(tool, np.linspace(0.0, turns * TURN, 400))
+    result = solve_path_ik(model, poses, Q)
     assert result.success, result.reason
     assert_allclose(result.q[-1] - result.q[0], turns * TURN * np.eye(6)[0], atol=1e-6)
     assert ((result.q >= lower) & (result.q <= upper)).all()
@@ -173,12 +173,12 @@ def test_a_joint_of_many_turns_begins_where_the_whole_path_has_room(ur5e, turns)
 
 @pytest.mark.parametrize('at_upper', [False, True])
 def test_a_path_may_lie_at_a_limit(ur5e, at_upper):
-    # The arc turns the base only: every other joint stays where it is, at its limit.
+    # The path turns the base only: every other joint stays where it is, at its limit.
     lower, upper = ur5e.position_lower.copy(), ur5e.position_upper.copy()
     (upper if at_upper else lower)[1:] = Q[1:]
     model = with_limits(ur5e, lower, upper)
-    arc = Arc(pin.SE3(ur5e.forward_kinematics(Q)), (0, 0, 0), (0, 0, 1), 1.0, 1.0, turn_tool=True)
-    result = solve_path_ik(model, arc.sample(np.linspace(0, 1, 50)).poses, Q)
+    poses = turned_about_base_axis(ur5e.forward_kinematics(Q), np.linspace(0.0, 1.0, 50))
+    result = solve_path_ik(model, poses, Q)
     assert result.success, result.reason
     assert_allclose(result.q[:, 1:], np.tile(Q[1:], (50, 1)), atol=1e-9)
     assert ((result.q >= lower) & (result.q <= upper)).all()
@@ -188,7 +188,7 @@ def test_a_branch_that_ends_says_how_near_to_singular_it_was(ur5e):
     rng, seen = np.random.default_rng(0), 0
     while seen < 5:
         start, end = (pin.SE3(ur5e.forward_kinematics(q)) for q in rng.uniform(-2, 2, (2, 6)))
-        poses = Line(start, end, 1.0).sample(np.linspace(0, 1, 20)).poses
+        poses = Lines([start, end], 1.0).sample(np.linspace(0, 1, 20)).poses
         result = solve_path_ik(ur5e, poses)
         if 'not continuously' not in result.reason:
             continue
@@ -213,7 +213,7 @@ def test_slides_of_a_path_have_no_turns():
     q = np.array([0.3, -0.2, 0.5, 0.4, -0.3, 0.6])
     tool = pin.SE3(model.forward_kinematics(q))
     way = np.array([0.5, 0.4, -0.3])
-    line = Line(tool, pin.SE3(tool.rotation, tool.translation + way), 1.0)
+    line = Lines([tool, pin.SE3(tool.rotation, tool.translation + way)], 1.0)
     result = solve_path_ik(model, line.sample(np.linspace(0, 1, 30)).poses, q)
     assert result.success, result.reason
     assert_allclose(result.q[0], q, atol=1e-5)
@@ -229,7 +229,7 @@ def test_branches_without_closed_form_are_found_as_well():
         q = rng.uniform(-1.5, 1.5, 6)
         tool = pin.SE3(model.forward_kinematics(q))
         end = pin.SE3(tool.rotation, tool.translation + 0.1 * rng.normal(size=3))
-        poses = Line(tool, end, 1.0).sample(np.linspace(0, 1, 40)).poses
+        poses = Lines([tool, end], 1.0).sample(np.linspace(0, 1, 40)).poses
         seeds = [solve_ik(model, tool, rng.uniform(-2, 2, 6)).q for _ in range(6)]
         near, *others = (follow(model, seed, poses) for seed in (q, *seeds))
         for other in others:
@@ -260,7 +260,7 @@ def test_a_redundant_path_begins_at_the_answer_to_its_first_pose():
     q = np.array([0, -0.6, 0, -2.2, 0, 1.6, 0.8, 0.02, 0.02])
     tool = pin.SE3(model.forward_kinematics(q + 0.1))
     end = pin.SE3(tool.rotation, tool.translation + np.array([0.05, 0.1, 0.0]))
-    poses = Line(tool, end, 1.0).sample(np.linspace(0, 1, 30)).poses
+    poses = Lines([tool, end], 1.0).sample(np.linspace(0, 1, 30)).poses
     result = solve_path_ik(model, poses, q)
     assert result.success, result.reason
     assert_allclose(result.q[0], solve_ik(model, tool, q).q, atol=1e-9)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from arm_dynamics import RobotModel
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.inverse_kinematics.solve import inverse_kinematics, solve_ik
-from arm_dynamics.paths.cartesian_path import Line
+from arm_dynamics.paths.cartesian_path import Lines
 
 CLOSED_FORM = ('ur5e', 'ur5e_menagerie', 'UR3', 'UR5', 'UR10', 'Kinova', 'Talos arm')
 PANDA = np.array([0, -0.6, 0, -2.2, 0, 1.6, 0.8, 0.02, 0.02])
@@ -96,7 +96,7 @@ def test_a_redundant_arm_follows_a_line_continuously_within_limits():
     model = load_arm('Panda')
     tool = pin.SE3(model.forward_kinematics(PANDA))
     end = pin.SE3(tool.rotation, tool.translation + np.array([0.1, 0.4, 0.1]))
-    poses = Line(tool, end, 1.0).sample(np.linspace(0, 1, 3000)).poses
+    poses = Lines([tool, end], 1.0).sample(np.linspace(0, 1, 3000)).poses
     result = solve_path_ik(model, poses, PANDA)
     assert result.success, result.reason
     assert_allclose(result.q[0], PANDA, atol=0.2)

@@ -3,14 +3,14 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from arms import turned_about_base_axis
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.inverse_kinematics.solve import solve_ik
 from arm_dynamics.paths.cartesian_path import (
-    Arc,
-    Line,
+    Lines,
     Sequential,
     joint_path_derivatives,
     polyline,
@@ -50,14 +50,13 @@ def motions() -> list:
     rng = np.random.default_rng(1)
     start, end = pin.SE3.Random(), pin.SE3(pin.exp3(rng.normal(size=3)), rng.normal(size=3))
     return [
-        Line(start, end, 1.3),
-        Arc(start, rng.normal(size=3), rng.normal(size=3), 2.0, 1.1),
-        Arc(start, rng.normal(size=3), rng.normal(size=3), -4.0, 1.7, turn_tool=True),
-        Sequential([Line(start, end, 0.5), Arc(end, rng.normal(size=3), (0, 0, 1), 1.0, 0.7)]),
+        Lines([start, end], 1.3),
+        Lines([start, start], 0.5),
+        Sequential([Lines([start, end], 0.5), Lines([end, start], 0.7)]),
     ]
 
 
-@pytest.mark.parametrize('motion', motions(), ids=['line', 'arc', 'turning arc', 'sequence'])
+@pytest.mark.parametrize('motion', motions(), ids=['line', 'rest', 'sequence'])
 def test_twist_and_its_rate_are_the_derivatives_of_the_pose(motion):
     h = 1e-5
     times = np.linspace(0.05, motion.duration - 0.05, 40)
@@ -74,13 +73,13 @@ def test_twist_and_its_rate_are_the_derivatives_of_the_pose(motion):
     assert_allclose(here.twist_rates, (after.twists - before.twists) / (2 * h), atol=1e-5)
 
 
-@pytest.mark.parametrize('motion', motions()[:3], ids=['line', 'arc', 'turning arc'])
-def test_a_motion_starts_and_ends_at_rest_at_its_ends(motion):
-    samples = motion.sample([-1.0, 0.0, motion.duration, motion.duration + 1.0])
+def test_a_line_starts_and_ends_at_rest_at_its_ends():
+    start, end = pin.SE3.Random(), pin.SE3.Random()
+    samples = Lines([start, end], 1.3).sample([-1.0, 0.0, 1.3, 2.3])
     assert_allclose(samples.twists, 0.0, atol=1e-12)
     assert_allclose(samples.twist_rates, 0.0, atol=1e-12)
-    assert_allclose(samples.poses[:2], np.tile(motion.start.homogeneous, (2, 1, 1)), atol=1e-15)
-    assert_allclose(samples.poses[2:], np.tile(motion.end.homogeneous, (2, 1, 1)), atol=1e-12)
+    assert_allclose(samples.poses[:2], np.tile(start.homogeneous, (2, 1, 1)), atol=1e-15)
+    assert_allclose(samples.poses[2:], np.tile(end.homogeneous, (2, 1, 1)), atol=0.0)
 
 
 def test_the_quintic_is_the_published_one():
@@ -126,7 +125,7 @@ def test_the_branch_is_chosen_for_the_whole_path_not_for_its_start(ur5e):
     # The elbow's limits exclude the branch nearest to the seed only at the path's end.
     start = np.array([0.2, -1.2, 1.4, -0.4, 1.1, 0.3])
     end = pin.SE3(ur5e.forward_kinematics(start)) * pin.SE3(np.eye(3), np.array([0.1, 0.15, -0.1]))
-    line = Line(ur5e.forward_kinematics(start), end, 1.0)
+    line = Lines([ur5e.forward_kinematics(start), end], 1.0)
     poses = line.sample(np.linspace(0, 1, 50)).poses
     greedy = solve_path_ik(ur5e, poses, start)
     assert_allclose(greedy.q[0], start, atol=1e-9)
@@ -152,8 +151,8 @@ def test_full_turns_are_chosen_for_the_whole_path(ur5e):
     # Four half turns about the base's axis: from -5.5 rad there is room upwards only.
     start = np.array([-5.5, -1.2, 1.4, -0.4, 1.1, 0.3])
     tool = pin.SE3(ur5e.forward_kinematics(start))
-    arc = Arc(tool, (0, 0, 0), (0, 0, 1), -2.0, 1.0, turn_tool=True)
-    result = solve_path_ik(ur5e, arc.sample(np.linspace(0, 1, 80)).poses, start)
+    poses = turned_about_base_axis(tool, np.linspace(0.0, -2.0, 80))
+    result = solve_path_ik(ur5e, poses, start)
     assert result.success, result.reason
     assert_allclose(result.q[0, 0], start[0] + 2 * np.pi, atol=1e-9)
     assert_allclose(result.q[-1, 0] - result.q[0, 0], -2.0, atol=1e-6)
@@ -162,7 +161,7 @@ def test_full_turns_are_chosen_for_the_whole_path(ur5e):
 
 def test_a_path_that_leaves_the_reach_names_its_first_impossible_pose(ur5e):
     tool = pin.SE3(ur5e.forward_kinematics(READY))
-    line = Line(tool, pin.SE3(tool.rotation, tool.translation + np.array([0, -1.5, 0])), 1.0)
+    line = Lines([tool, pin.SE3(tool.rotation, tool.translation + np.array([0, -1.5, 0]))], 1.0)
     result = solve_path_ik(ur5e, line.sample(np.linspace(0, 1, 200)).poses, READY)
     assert not result.success
     assert len(result.q) == result.first_failure > 0

@@ -8,7 +8,8 @@ from following import DT, make, run
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError
-from arm_dynamics.paths.pose_path import Lines, pose_path
+from arm_dynamics.paths.cartesian_path import Lines
+from arm_dynamics.paths.pose_path import pose_path
 from arm_dynamics.paths.time_scaling import for_cubics, limits_of, time_motion
 from arm_sim.cartesian.linear_move import timed_goal
 
@@ -37,15 +38,15 @@ def test_path_goes_straight_from_pose_to_pose_and_turns_about_one_axis():
     given = poses((0, 0, 0), (0.1, 0, 0), (0.1, 0.2, 0.05), turn=(0.1, 0.2, -0.3))
     path = Lines(given, 1.0)
     parts = np.linspace(0.0, 1.0, 1001)
-    found = path.at(parts)
-    assert_allclose(found.poses[[0, -1]], given[[0, -1]], rtol=0, atol=0)
-    distances = np.linalg.norm(found.poses[:, None, :3, 3] - given[None, :, :3, 3], axis=2)
+    found, tangents = path.at(parts)
+    assert_allclose(found[[0, -1]], given[[0, -1]], rtol=0, atol=0)
+    distances = np.linalg.norm(found[:, None, :3, 3] - given[None, :, :3, 3], axis=2)
     assert (distances.min(axis=0) < 1e-3).all()
-    moved = np.diff(found.poses[:, :3, 3], axis=0)
-    assert_allclose(moved, 1e-3 * found.tangents[:-1, :3], atol=3e-4)  # but at the corner
-    assert np.abs(moved - 1e-3 * found.tangents[:-1, :3]).max(axis=1)[:100].max() < 1e-12
-    turned = pin.log3(found.poses[0, :3, :3].T @ found.poses[1, :3, :3])
-    assert_allclose(found.poses[0, :3, :3] @ turned, 1e-3 * found.tangents[0, 3:], atol=1e-12)
+    moved = np.diff(found[:, :3, 3], axis=0)
+    assert_allclose(moved, 1e-3 * tangents[:-1, :3], atol=3e-4)  # but at the corner
+    assert np.abs(moved - 1e-3 * tangents[:-1, :3]).max(axis=1)[:100].max() < 1e-12
+    turned = pin.log3(found[0, :3, :3].T @ found[1, :3, :3])
+    assert_allclose(found[0, :3, :3] @ turned, 1e-3 * tangents[0, 3:], atol=1e-12)
 
 
 def test_path_stops_at_corners_and_not_on_a_curve_of_many_poses():

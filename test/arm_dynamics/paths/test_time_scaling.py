@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
-from arm_dynamics.paths.cartesian_path import Arc, Line, Sequential, polyline
+from arm_dynamics.paths.cartesian_path import Lines, Sequential, polyline
 from arm_dynamics.paths.time_scaling import time_motion
 from arm_dynamics.robots import find_urdf
 
@@ -28,9 +28,9 @@ def motion(name: str) -> Sequential:
         tool.rotation @ pin.exp3(np.array([0.2, 0.1, 0.0])),
         tool.translation + np.array([-0.05, 0.2, 0.1]),
     )
-    line = Line(tool, to, 1.0)
-    arc = Arc(to, to.translation + np.array([0.0, -0.05, 0.0]), (0, 0, 1), 3.0, 1.0)
-    return Sequential([line, arc])
+    turn = tool.rotation @ pin.exp3(np.array([0.0, 0.3, -0.2]))
+    on = pin.SE3(turn, to.translation + np.array([0.08, -0.06, 0.0]))
+    return Sequential([Lines([tool, to], 1.0), Lines([to, on], 1.0)])
 
 
 @pytest.mark.parametrize('name', STARTS)
@@ -95,10 +95,11 @@ def test_friction_counts_to_the_torque(timing):
 
 
 def test_the_given_timing_is_kept_where_it_is_slow_enough():
-    slow = Line(motion('ur5e').motions[0].start, motion('ur5e').motions[0].end, 10.0)
+    ends, _ = motion('ur5e').motions[0].at(np.array([0.0, 1.0]))
+    slow = Lines(ends, 10.0)
     timed = time_motion(load_arm('ur5e'), slow, STARTS['ur5e'], timing='given', **LIMITS)
     assert_allclose(timed.times[-1], 10.0, atol=1e-12)
-    hurried = Line(slow.start, slow.end, 0.01)
+    hurried = Lines(ends, 0.01)
     timed = time_motion(load_arm('ur5e'), hurried, STARTS['ur5e'], timing='given', **LIMITS)
     assert timed.times[-1] > 0.1
 
@@ -131,10 +132,13 @@ def test_points_are_no_further_apart_than_asked(period):
 
 @pytest.mark.parametrize(('end', 'far'), [('upper', 1.0), ('lower', -1.0)])
 def test_a_limit_that_is_passed_between_the_poses_of_inverse_kinematics_is_noticed(end, far):
-    model, arc = load_arm('ur5e'), motion('ur5e').motions[1]
-    poses = arc.at(np.linspace(0.0, 1.0, 201)).poses
+    model = load_arm('ur5e')
+    tool = pin.SE3(model.forward_kinematics(STARTS['ur5e']))
+    ways = np.array([(-0.15, 0.0, 0.0), (0.2, 0.03, 0.05)])  # past the base: some joints turn back
+    line = Lines([pin.SE3(tool.rotation, tool.translation + way) for way in ways], 1.0)
+    poses, _ = line.at(np.linspace(0.0, 1.0, 201))
     furthest = (far * solve_path_ik(model, poses, STARTS['ur5e']).q).max(axis=0)
-    fine = time_motion(model, arc, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
+    fine = time_motion(model, line, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
     beyond = (far * fine.q).max(axis=0) - furthest
     joint = int(beyond.argmax())  # it turns back between two of the poses
     assert beyond[joint] > 1e-8
@@ -142,7 +146,7 @@ def test_a_limit_that_is_passed_between_the_poses_of_inverse_kinematics_is_notic
     before, after = model.urdf.split(f'<joint name="{name}"')
     after = re.sub(f'{end}="[^"]*"', f'{end}="{limit!r}"', after, count=1)
     narrow = RobotModel.from_urdf(f'{before}<joint name="{name}"{after}')
-    refused = time_motion(narrow, arc, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
+    refused = time_motion(narrow, line, STARTS['ur5e'], sample_period=1e-4, **LIMITS)
     assert not refused.success
     assert f'joint {name!r}: position' in refused.reason
     assert 't = ' in refused.reason
@@ -167,9 +171,9 @@ def test_gravity_beyond_the_effort_limit_is_refused_naming_joint_and_place():
 
 
 def test_a_path_out_of_reach_is_refused_with_the_reason():
-    start = motion('ur5e').motions[0].start
+    start = pin.SE3(load_arm('ur5e').forward_kinematics(STARTS['ur5e']))
     far = pin.SE3(start.rotation, start.translation + np.array([0.0, 2.0, 0.0]))
-    timed = time_motion(load_arm('ur5e'), Line(start, far, 1.0), STARTS['ur5e'])
+    timed = time_motion(load_arm('ur5e'), Lines([start, far], 1.0), STARTS['ur5e'])
     assert not timed.success
     assert 'out of reach' in timed.reason
     assert [len(rows) for rows in timed[1:6]] == [0] * 5
