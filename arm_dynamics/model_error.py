@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.urdf_elements import number_text, vector
 
 # Of links, of joints.
 _IN_PARTS = ('mass_scale', 'inertia_scale', 'armature', 'damping', 'friction')
@@ -76,10 +77,8 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
             _scale(element, mass_scale * inertia_scale, *element.keys())
         if any(error.com_shift):
             origin = inertial.find('origin')
-            if origin is None:
-                origin = ElementTree.SubElement(inertial, 'origin')
-            centre = np.array([float(x) for x in origin.get('xyz', '0 0 0').split()])
-            origin.set('xyz', ' '.join(map(repr, (centre + error.com_shift).tolist())))
+            origin = ElementTree.SubElement(inertial, 'origin') if origin is None else origin
+            origin.set('xyz', number_text(vector(origin, 'xyz') + error.com_shift))
     for limit in tree.iterfind('joint/limit'):
         _scale(limit, error.effort_scale, 'effort')
     if error.payload > 0.0:

@@ -13,6 +13,8 @@ from arm_dynamics.checks import Array
 
 _LEAST_MASS, _LEAST_RADIUS, _LEAST_SHARE = 1e-3, 5e-3, 0.2  # of a body to begin with [kg], [m]
 
+_BASIS = np.array([pin.PseudoInertia.FromDynamicParameters(pi).toMatrix() for pi in np.eye(10)])
+
 
 def bodies_parameters(theta: Array) -> tuple[Array, Array]:
     """Return pi (10,) of log-Cholesky parameters (10,), and its Jacobian (10, 10)."""
@@ -55,18 +57,3 @@ def deviation(pi: Array) -> Array:
     rows, columns = np.triu_indices(4)
     weight = np.where(rows == columns, 1.0, np.sqrt(2.0))
     return (changed[:, rows, columns] * weight).T
-
-
-def _basis() -> Array:
-    basis = np.zeros((10, 4, 4))
-    basis[0, 3, 3] = 1.0
-    for i in range(3):
-        basis[1 + i, i, 3] = basis[1 + i, 3, i] = 1.0
-    for k, (i, j) in enumerate(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))):
-        inertia = np.zeros((3, 3))
-        inertia[i, j] = inertia[j, i] = 1.0
-        basis[4 + k, :3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    return basis
-
-
-_BASIS = _basis()

@@ -29,10 +29,10 @@ from arm_dynamics.identification.solution import Prior
 from arm_dynamics.model_error import ModelError, with_error
 
 _ROUNDS = 6  # of Gauss-Newton
-_SPREAD = 0.5  # of what is believed of a scale's logarithm
-_RIGHT = 1e-6  # the same where a joint's torque is right
-_SHOWN = 0.05  # a scale that is less sure is not shown
-_OPEN = 1e-3  # weight of what is believed of the links where it is asked what torques show
+_SPREAD = 0.5  # prior standard deviation of a scale's logarithm
+_RIGHT = 1e-6  # prior standard deviation where a joint's torque is right
+_SHOWN = 0.05  # standard error below which the recordings show a scale
+_OPEN = 1e-3  # weight of the prior of the links in `TorqueScales.shown`
 
 
 class Carrying(NamedTuple):
@@ -44,14 +44,14 @@ class Carrying(NamedTuple):
 
 @dataclass(frozen=True)
 class TorqueScales:
-    """What the torques of a recording are multiples of.
+    """Scales of the recorded torques, and the parameters estimated with them.
 
     Attributes:
-        values: (n,) recorded over true torque; where it is not shown, near 1.
+        values: (n,) recorded over true torque; near 1 where the recordings do not show it.
         errors: (n,) standard errors of their logarithms.
-        shown: (n,) whether these recordings show it, whatever is believed of the links.
-        pi: (13 n,) parameters of the arm that go with them.
-        pi_errors: (13 n,) their standard errors.
+        shown: (n,) whether the recordings show the scale without the prior of the links.
+        pi: (13 n,) parameters of the arm.
+        pi_errors: (13 n,) standard errors of the parameters.
     """
 
     values: Array
@@ -79,10 +79,10 @@ def torque_scales(
 
     Args:
         regressor: of the arm.
-        recordings: of one arm: bare, say, and with a known payload.
-        parameters: how they are read.
-        right: number of a joint whose torque is right.
-        links_known: the links are as in the model.
+        recordings: of one arm, for example without and with a known payload.
+        parameters: filter and prior.
+        right: index of a joint whose recorded torque is the true torque; None: no joint.
+        links_known: whether the inertias of the links are those of the model.
 
     Raises:
         ArmError: a recording that is too short, or what `check_rows` refuses of the first.
@@ -131,7 +131,7 @@ def _spread(matrix: Array, gradients: Array) -> Array:
 
 
 def _noise(recordings: Sequence[Rows], z: Array) -> Array:
-    """Return the RMS (n,) of what is left of the torque, where joints move."""
+    """Return the RMS (n,) of the torque's residual, where joints move."""
     left = [np.where(rows.moving, rows.tau - rows.y @ z, 0.0) for rows in recordings]
     squares = np.sum([(each**2).sum(axis=0) for each in left], axis=0)
     moving = np.sum([rows.moving.sum(axis=0) for rows in recordings], axis=0)

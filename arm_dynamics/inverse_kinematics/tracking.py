@@ -107,7 +107,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
 def follow(chain, task, targets, step_bound, path):
     """Follow the branch of path[0] along targets (N, 4, 4); write path (N, n).
 
-    Between neighbouring poses the straight motion is divided until no joint moves by more than
+    Between consecutive poses the straight motion is divided until no joint moves by more than
     `step_bound` [rad | m] in one part, so that the path stays on its branch. Returns the first
     pose that is not reached (N if none) and the reached part of the way to it. `chain` has limits
     if it is redundant; for other chains the caller chooses full turns for the path afterwards.

@@ -9,7 +9,7 @@ Equation: its step, in its order.
 3. Motors: tau = Kt (V - Kt v+) / Ra. Beyond a limit a spring and damper, 50 (limit - q) - 5 v,
    acts twice, as it does in the original wherever a joint has a motor.
 4. The acceleration at the new state, zero where the flag is still set. The voltage therefore acts
-   one step late.
+   with a delay of one step.
 
 The original's 0.3 joint friction has no effect where a joint has a motor, and it never sets the
 limits of R5: neither is here.

@@ -83,7 +83,7 @@ def simulate_control(
 
     Args:
         plant: the arm as it is; a RobotModel with its rotors and friction.
-        estimate: what the controller believes it to be.
+        estimate: the model of the arm that the controller uses.
         q, v: (n,) initial state.
         tip_wrenches: (N, 6) moment and force of the tool on the environment, in the tool frame.
         q_ref, v_ref, a_ref: (N, n) reference.

@@ -17,7 +17,7 @@ from arm_dynamics.small_matrices import (
     solve_positive,
     times,
 )
-from arm_dynamics.small_matrix_stacks import half_solved, orthogonal_rows
+from arm_dynamics.small_matrix_stacks import orthogonal_rows, solved
 
 ARM = 'tree1'  # branched, with prismatic joints and odd frames
 FUNCTIONS = {  # how many arrays each takes
@@ -107,7 +107,7 @@ def test_small_matrices_in_stacks_are_those_alone():
     roots = rng.normal(size=(50, 6, 6))
     matrices, right = roots @ roots.swapaxes(1, 2) + 0.01 * np.eye(6), rng.normal(size=(50, 6, 3))
     assert_allclose(matrices @ solve_positive(matrices, right), right, rtol=0, atol=1e-11)
-    halves = half_solved(matrices, right)
+    halves = solved(matrices, right, False)
     assert_allclose(
         halves.swapaxes(1, 2) @ halves,
         right.swapaxes(1, 2) @ solve_positive(matrices, right),
