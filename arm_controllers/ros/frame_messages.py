@@ -59,4 +59,4 @@ class _Transforms(Template):
         """Return the message of a stamp [ns] and poses (n, 7): x, y, z [m], quaternion xyzw."""
         for numbers, pose in zip(self.numbers, poses, strict=True):
             numbers[:] = pose
-        return self.serialized(*[time_ns] * len(poses))
+        return self.at_times(*[time_ns] * len(poses))

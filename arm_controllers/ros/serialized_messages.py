@@ -11,6 +11,7 @@ each number is at a multiple of its own size. A text and an array follow their l
 import struct
 from array import array
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -78,6 +79,11 @@ def stamp_ns(raw: bytes) -> int:
     if nanoseconds >= _SECOND:
         raise ArmError(f'a stamp has {nanoseconds} nanoseconds; allowed: less than {_SECOND}')
     return seconds * _SECOND + nanoseconds
+
+
+def put_time(memory: memoryview, time_ns: int, at: int) -> None:
+    """Write a time [ns] into a native message."""
+    _STAMP.pack_into(memory, at, *divmod(time_ns, _SECOND))
 
 
 def with_stamp(raw: bytes, time_ns: int) -> bytes:
@@ -164,6 +170,11 @@ class Cursor:
         return bytes(clean)
 
 
+@cache
+def _class_of(namespaces: tuple[str, ...], name: str) -> Any:
+    return getattr(import_module('.'.join(namespaces)), name)
+
+
 class Fields(Cursor):
     """The places of the fields of a native message, in the order of its definition.
 
@@ -202,7 +213,7 @@ class Fields(Cursor):
         elif isinstance(kind, AbstractString):
             self.texts.append(self.text())
         elif isinstance(kind, NamespacedType):
-            self._find(getattr(import_module('.'.join(kind.namespaces)), kind.name))
+            self._find(_class_of(tuple(kind.namespaces), kind.name))
         else:
             fixed, value = isinstance(kind, FixedArray), kind.value_type
             count = kind.size if fixed else self.length()
@@ -231,10 +242,10 @@ class Template:
         self._memory, self._times = memory.data, fields.times
         self.numbers = [memory[place].view(np.float64) for place in fields.numbers]
 
-    def serialized(self, *times_ns: int) -> bytes:
+    def at_times(self, *times_ns: int) -> bytes:
         """Return the message with these first times [ns], as `Publisher.publish` takes it."""
         for place, time_ns in zip(self._times, times_ns, strict=False):
-            _STAMP.pack_into(self._memory, place, *divmod(time_ns, _SECOND))
+            put_time(self._memory, time_ns, place)
         return self._memory.tobytes()
 
 
@@ -253,6 +264,11 @@ class JointStateWriter(Template):
             setattr(message, field, [0.0] * len(joint_names))
         super().__init__(message)
         self.position, self.velocity, self.effort = self.numbers
+
+    def serialized(self, time_ns: int) -> bytes:
+        """Return the message with this stamp [ns], as `Publisher.publish` takes it."""
+        put_time(self._memory, time_ns, _STAMP_AT)
+        return self._memory.tobytes()
 
 
 class _Shape(Fields):

@@ -90,4 +90,4 @@ class _Form(Template):
         for numbers, given in zip(self.numbers, values, strict=False):
             numbers[:] = given
         self.numbers[-1][:] = scaling
-        return self.serialized(time_ns, *[t_ns] * len(_POINTS))
+        return self.at_times(time_ns, *[t_ns] * len(_POINTS))
