@@ -1,6 +1,10 @@
 """The processes of a launch: nodes of this package and tasks, and what the end of each causes."""
 
+import copy
+import logging
 import os
+import re
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +13,7 @@ from ament_index_python.packages import get_package_prefix
 from launch import LaunchContext
 from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited
+from launch.logging import launch_config
 from launch_ros.actions import Node
 
 from arm_sim.parent_process import LAUNCH
@@ -35,6 +40,29 @@ def node_process(
     )
 
 
+_NAMES: set[str] = set()  # of the processes with `exit_options`
+
+
+def _shortened(record: logging.LogRecord) -> logging.LogRecord:
+    """Return a line of launch as the screen shows it; launch's log file keeps the long line.
+
+    A node that refuses to start prints the reason. launch adds an error with the command line of
+    the node, one for the launch, and one for each node that it then ends during Python's start:
+    these lines are shortened, with level INFO.
+    """
+    text = re.sub(r'^Caught exception in launch \(.*?\): ', '', record.getMessage())
+    is_known = text.partition(' ended with exit code ')[0] in _NAMES
+    died = re.match(r'process has died \[pid \d+, exit code (-?\d+)', text)
+    if died and record.name.rpartition('-')[0] in _NAMES:
+        is_known = int(died[1]) > 0 or -int(died[1]) in (signal.SIGINT, signal.SIGTERM)
+        text = f'{died[0]}]' if is_known else text
+    shown = copy.copy(record)
+    shown.msg, shown.args = text, None
+    if is_known:
+        shown.levelno, shown.levelname = logging.INFO, 'INFO'
+    return shown
+
+
 def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
     """Return the options of a process that say what its end causes.
 
@@ -44,6 +72,9 @@ def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, 
         may_end: whether the process ends alone, with a log line: a viewer, a recorder, a node
             that serves other nodes. No such process ends the simulator.
     """
+
+    _NAMES.add(name)
+    launch_config.get_screen_handler().addFilter(_shortened)
 
     def end(event: ProcessExited, context: LaunchContext) -> Shutdown | LogInfo | None:
         if context.is_shutdown or (may_end and event.returncode == 0):

@@ -1,5 +1,6 @@
 """A launch ends though one of its actions never does, and tells its processes at once."""
 
+import re
 import signal
 import subprocess
 import time
@@ -58,6 +59,7 @@ from launch.actions import ExecuteProcess
 from arm_sim.launching.shutdown import shutdown_guard
 
 CODE = '''
+import re
 import signal
 for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(
@@ -136,3 +138,41 @@ def test_sigint_ends_a_launch_whose_shell_ignored_sigint(tmp_path):
         launch.send_signal(signal.SIGINT)
         code = launch.wait(timeout=PATIENCE)
     assert (code, 'Traceback' in log.read_text()) == (0, False), log.read_text()
+
+
+REFUSED = """
+from launch import LaunchDescription
+from launch.actions import ExecuteProcess
+from arm_sim.launching.processes import exit_options
+
+
+def generate_launch_description():
+    starting = ['sh', '-c', 'exec sleep 1000']  # ends by SIGINT, as a Python that starts
+    refusing = ['sh', '-c', 'sleep 1; echo the reason; exit 1']
+    return LaunchDescription([
+        ExecuteProcess(cmd=starting, **exit_options('sh', False)),
+        ExecuteProcess(cmd=refusing, **exit_options('sh', False)),
+    ])
+"""
+
+
+def test_a_node_that_refuses_to_start_leaves_no_error_line_but_its_own(tmp_path):
+    file = tmp_path / 'refused.launch.py'
+    file.write_text(REFUSED)
+    command = ['ros2', 'launch', str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    printed = done.stdout + done.stderr
+    assert (done.returncode, '[sh-2] the reason' in printed) == (1, True), printed
+    assert '[INFO] [launch]: sh ended with exit code 1' in printed
+    assert 'ERROR' not in printed, printed
+    assert 'sleep' not in printed  # command lines
+
+
+def test_a_node_that_crashes_is_an_error_with_its_command_line(tmp_path):
+    file = tmp_path / 'crashed.launch.py'
+    file.write_text(REFUSED.replace('exit 1', 'kill -SEGV $$'))
+    command = ['ros2', 'launch', str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    printed = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert re.search(r'\[ERROR\] \[sh-2\]: process has died \[pid \d+, exit code -11, cmd', printed)
