@@ -15,6 +15,7 @@ from arm_sim.view.trail import PLAIN, Trail
 
 _WIDTH = 0.002  # of the path [m]
 _COLOUR = np.array([*PLAIN, 1.0], dtype=np.float32)
+_REMEDY = 'view:=true shows the arm on a page in the browser'
 _LONGEST_END = 2.0  # time for the window's thread to end [s]
 
 
@@ -22,10 +23,10 @@ def check_display() -> None:
     """Raise ArmError where no window can be opened."""
     display = os.environ.get('WAYLAND_DISPLAY') or os.environ.get('DISPLAY')
     if not display:
-        raise ArmError('it needs a display: DISPLAY is not set')
+        raise ArmError(f'it needs a display: DISPLAY is not set; {_REMEDY}')
     with warnings.catch_warnings(action='ignore'):
         if not glfw.init():  # the viewer's own thread would hide this failure
-            raise ArmError(f'it needs a display: {display!r} cannot be opened')
+            raise ArmError(f'it needs a display: {display!r} cannot be opened; {_REMEDY}')
 
 
 class Window:

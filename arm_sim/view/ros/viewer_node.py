@@ -1,5 +1,7 @@
 """The node of `viewer:=true`: a window that shows an arm at its `joint_states`."""
 
+import os
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -13,6 +15,7 @@ from arm_controllers.ros.running import end_node, run_and_exit
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_sim.parent_process import LAUNCH
 from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
 from arm_sim.view.scene import Scene
 
@@ -27,9 +30,8 @@ class ViewerNode(Node):
         super().__init__('viewer')
         self.parameters = p = declare_parameters(self, ShownArmParameters)
         if window is None:
-            from arm_sim.view.window import Window, check_display  # they load graphics
+            from arm_sim.view.window import Window  # loads graphics
 
-            check_display()
             window = Window
         self._log = Log(self, 0.1)
         self._open = window
@@ -76,5 +78,15 @@ class ViewerNode(Node):
 
 
 def main() -> NoReturn:
-    """Run the node; exit at once, because Python's own shutdown crashes an open window."""
+    """Run the node; exit at once, because Python's own shutdown crashes an open window.
+
+    Without a display the exit code is 1, or 0 in a launch, which goes on without the window.
+    """
+    from arm_sim.view.window import check_display  # loads graphics
+
+    try:
+        check_display()
+    except ArmError as error:
+        print(f'viewer: {error}', file=sys.stderr)
+        sys.exit(0 if LAUNCH in os.environ else 1)
     run_and_exit('viewer', ViewerNode)

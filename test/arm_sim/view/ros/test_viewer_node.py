@@ -1,5 +1,6 @@
 """The viewer shows what joint_states say, whatever steps the arm, and ends after its thread."""
 
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf, robot_names
+from arm_sim.parent_process import LAUNCH
 from arm_sim.view.ros import viewer_node
 from arm_sim.view.scene import Scene
 
@@ -145,7 +147,9 @@ def test_a_window_whose_thread_stays_does_not_keep_the_process():
     code = """
 import sys, threading, time
 from arm_controllers.ros import running
+from arm_sim.view import window
 from arm_sim.view.ros import viewer_node
+window.check_display = lambda: None
 threading.Thread(target=time.sleep, args=(1000,)).start()
 running.run_node = lambda name, node: 7
 viewer_node.main()
@@ -155,7 +159,20 @@ viewer_node.main()
     )
 
 
-def test_without_a_display_it_is_refused_in_one_line(monkeypatch):
+@pytest.mark.parametrize('in_launch', [True, False])
+def test_without_a_display_the_viewer_ends_with_one_line_and_a_launch_goes_on(in_launch):
+    environment = {name: value for name, value in os.environ.items() if 'DISPLAY' not in name}
+    environment |= {LAUNCH: str(os.getpid())} if in_launch else {}
+    command = [sys.executable, '-m', 'arm_sim.executables', 'viewer']
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    (line,) = (done.stdout + done.stderr).splitlines()
+    assert 'needs a display: DISPLAY is not set; view:=true shows the arm' in line
+    assert done.returncode == (0 if in_launch else 1)
+
+
+def test_a_display_that_cannot_be_opened_is_refused_in_one_line(monkeypatch):
     from arm_sim.view.window import check_display
 
     monkeypatch.delenv('DISPLAY', raising=False)
