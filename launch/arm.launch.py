@@ -3,5 +3,7 @@
 from arm_sim.launching import arm_nodes
 from arm_sim.launching.arguments import ARM, description, shared
 
-ARGUMENTS = shared(*ARM, 'controller_manager', 'tip_servo', 'linear_move', record='false')
+ARGUMENTS = shared(
+    *ARM, 'controller_manager', 'tip_servo', 'linear_move', mode='realtime', record='false'
+)
 generate_launch_description = description(ARGUMENTS, arm_nodes)

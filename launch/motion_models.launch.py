@@ -23,13 +23,20 @@ SIMULATOR = (
 # An empty argument leaves the value of the robot's files.
 TEXTS = {each.name: facts(each).description for each in fields(MotionModelParameters)}
 ARGUMENTS = (
-    *shared('robot', 'mode', 'config', output_dir='motion_models_output'),
+    *shared('robot', 'config', output_dir='motion_models_output'),
+    argument(
+        'mode',
+        '',
+        'lockstep: simulated time runs as fast as the machine allows; realtime: simulated time '
+        'follows the wall clock; empty: realtime with task:=none, otherwise lockstep',
+        ['', 'lockstep', 'realtime'],
+    ),
     argument('motion_type', 'computed_torque', TEXTS['motion_type'], [*MOTION_TYPES, TASK_SPACE]),
     *(argument(name, '', TEXTS[name]) for name in SIMULATOR[1:]),
     argument(
         'task',
         'sinusoid',
-        'sinusoid: follow a sinusoid, report and end; none: wait for goals',
+        'sinusoid: the model follows a sinusoid and ends; none: the model waits for goals',
         ['sinusoid', 'none'],
     ),
 )
@@ -38,6 +45,7 @@ ARGUMENTS = (
 def motion_models(given: dict[str, str]) -> list:
     """Return the motion model and the task."""
     given |= {'engine': 'motion_model', 'controller': 'none', 'start': 'rest'}
+    given['mode'] = given['mode'] or ('realtime' if given['task'] == 'none' else 'lockstep')
     if given['task'] == 'none':
         return run_arm(given, SIMULATOR)
     return run_task(given, 'sinusoid', simulator=SIMULATOR)

@@ -25,6 +25,9 @@ CONTROLLERS = ['none', 'external', *law_names()]
 _SWITCH = ['true', 'false']
 
 
+_BEGIN, _END = '[', '] '  # around the group of an argument in its description
+
+
 class _Shared(NamedTuple):
     """An argument of several launch files: its default value, description and choices."""
 
@@ -35,60 +38,66 @@ class _Shared(NamedTuple):
 
 # The shared arguments by group, in the order of --show-args.
 _GROUPS: dict[str, dict[str, _Shared]] = {
-    '': {
-        'robot': _Shared('ur5e', 'name of a robot, or path of its URDF, xacro or MJCF file'),
+    'everyday': {
+        'robot': _Shared('ur5e', 'name of a shipped robot, or path of a URDF, xacro or MJCF file'),
         'controller': _Shared(
             'servo',
-            'control law of the controller; external: your own node; none: the engine '
-            'motion_model takes goals itself',
+            'control law that commands the arm; external: a node of yours commands the arm; '
+            'none: the engine motion_model follows goals without a controller',
             CONTROLLERS,
         ),
         'mode': _Shared(
             'lockstep',
-            'lockstep: as fast as possible, equal bits in every run; realtime: by the wall clock',
+            'lockstep: simulated time runs as fast as the machine allows, with equal bits in '
+            'every run; realtime: simulated time follows the wall clock',
             ['lockstep', 'realtime'],
         ),
         'composed': _Shared(
             'false',
-            'run simulator, controller and inverse kinematics in one process: faster, equal bits',
+            'whether simulator, controller and inverse kinematics run in one process: faster in '
+            'lock-step, with equal bits',
             _SWITCH,
         ),
         'start': _Shared(
             'moving',
-            "moving: the arm starts on the task's reference; rest: it first moves there from rest",
+            "start of the task; moving: the arm starts on the task's reference; rest: the arm "
+            'first moves to the reference from rest',
             ['moving', 'rest'],
         ),
-        'passes': _Shared(
-            '1', 'number of times that the task is run; each pass learns from the one before'
+        'passes': _Shared('1', 'number of runs of the task; each run learns from the one before'),
+        'config': _Shared(
+            '', "path of a parameter file, whose values replace those of the robot's files"
         ),
-        'config': _Shared('', "parameter file; its values replace those of the robot's files"),
-        'output_dir': _Shared('task_output', 'folder of the report and the picture'),
-        'viewer': _Shared('false', 'show the arm in a window', _SWITCH),
+        'output_dir': _Shared('task_output', 'folder for report, picture and recording'),
+        'viewer': _Shared('false', 'whether a window shows the arm; needs a display', _SWITCH),
     },
+    'task': {},
     'robot and control': {
         'joints': _Shared(
             '',
-            "joints that move: a,b,c, or chain: base to tip_frame; empty: as in the robot's files",
+            'names of the joints that move, as a,b,c, or chain: those from the base to tip_frame; '
+            "empty: as in the robot's files",
         ),
         'tip_frame': _Shared(
-            '', 'tool link; empty: named in the SRDF, tool0 or alike, else the flange'
+            '',
+            'name of the tool link; empty: as named in the SRDF, tool0 or alike, else the flange',
         ),
         'xacro_args': _Shared('', 'arguments of the xacro file: "name:=value other:=value"'),
         'actuator': _Shared(
             '',
-            'actuator for controller:=external; empty: as in the parameter files',
+            'kind of actuator for controller:=external; empty: as in the parameter files',
             ['', *COMMAND_INTERFACE],
         ),
         'feedforward': _Shared(
             'best',
-            'feedforward of the servo controller; best: discrete in lockstep, otherwise '
-            'inverse_dynamics',
+            'feedforward of the servo controller; best: discrete in lock-step, inverse_dynamics '
+            'in real time',
             ['best', *FEEDFORWARD],
         ),
         'reference_motion': _Shared(
             '',
-            'motion that torque laws take the reference for; discrete: that of its samples, for '
-            'simulated arms; empty: as in the parameter files, otherwise continuous',
+            'motion between the samples of the reference, as torque laws compute it; discrete: as '
+            'a simulated arm moves; empty: as in the parameter files, otherwise continuous',
             ['', *MOTIONS],
         ),
         'friction_velocity': _Shared(
@@ -101,16 +110,20 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             '0.0', 'cut-off frequency of the low-pass filter between passes [Hz]; 0: no filter'
         ),
         'controller_manager': _Shared(
-            'false', "serve ros2_control's services, for ros2 control, rqt and MoveIt", _SWITCH
+            'false',
+            "whether a node offers the services of ros2_control's controller_manager",
+            _SWITCH,
         ),
         'tip_servo': _Shared(
             'false',
-            'move the tip by streams of twists and poses on ~/delta_twist_cmds and '
-            '~/pose_target_cmds',
+            'whether the node tip_servo moves the tip by streams of twists and poses, on the '
+            'topics ~/delta_twist_cmds and ~/pose_target_cmds',
             _SWITCH,
         ),
         'linear_move': _Shared(
-            'false', 'serve the action linear_move: straight lines of the tip', _SWITCH
+            'false',
+            'whether a node offers the action linear_move: straight lines of the tip',
+            _SWITCH,
         ),
     },
     'physics': {
@@ -119,48 +132,58 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             "physics engine; empty: as in the robot's files, otherwise mujoco",
             ['', *engine_names()],
         ),
-        'contacts': _Shared('false', 'let the arm touch floor and table', _SWITCH),
+        'contacts': _Shared('false', 'whether the arm collides with floor and table', _SWITCH),
         'scene': _Shared(
-            '', 'objects around the arm: blocks, table, wall, or a YAML file; empty: none'
+            '',
+            'objects around the arm: the name blocks, table or wall, or the path of a YAML file; '
+            'empty: none',
         ),
-        'table': _Shared('', 'table: center x, y, z and sizes along them [m]; empty: no table'),
+        'table': _Shared(
+            '', 'center x, y, z of a table and its sizes along x, y, z [m]; empty: no table'
+        ),
         'plant_error': _Shared(
             '{}',
-            'difference of the simulated arm from its URDF: "{payload: 2.0, mass_scale: [1.3]}"',
+            'difference of the simulated arm from its URDF, such as '
+            '"{payload: 2.0, mass_scale: [1.3]}" with the payload in kg',
         ),
         'model_error': _Shared(
-            '{}', "difference of the controller's model from the URDF, as in plant_error"
+            '{}', "difference of the controller's model from the URDF, written as plant_error"
         ),
     },
     'recording': {
         'record': _Shared(
             'true',
-            'record all messages; true: as an MCAP file, bag: as a rosbag2 folder',
+            'whether all messages are recorded; true: as an MCAP file, bag: as a rosbag2 folder',
             ['true', 'false', 'bag'],
         ),
     },
     'page': {
         'view': _Shared(
-            'false', 'show and command the arm on a page in the browser; needs viser', _SWITCH
+            'false',
+            'whether a page in the browser shows and commands the arm; needs viser',
+            _SWITCH,
         ),
-        'view_port': _Shared('8080', 'port of the page, or the next free one'),
-        'view_host': _Shared('127.0.0.1', 'address of the page; 0.0.0.0: for other machines too'),
+        'view_port': _Shared('8080', 'TCP port of the page; the next free port if it is in use'),
+        'view_host': _Shared(
+            '127.0.0.1', 'address that the page is served on; 0.0.0.0: for other machines too'
+        ),
     },
     'graph': {
-        'namespace': _Shared('', "namespace of the arm's nodes, for several arms: left"),
-        'clock': _Shared(
-            'true', 'publish /clock; of several arms in one graph only one may', _SWITCH
+        'namespace': _Shared(
+            '', "namespace of the arm's nodes, such as left; for several arms in one graph"
         ),
-        'plot': _Shared('false', 'start rqt_plot', _SWITCH),
-        'rviz': _Shared('false', 'start RViz with config/arm.rviz', _SWITCH),
+        'clock': _Shared(
+            'true', 'whether the simulator publishes /clock; only one arm of a graph may', _SWITCH
+        ),
+        'plot': _Shared(
+            'false',
+            'whether rqt_plot shows reference, position and error of the first joint',
+            _SWITCH,
+        ),
+        'rviz': _Shared('false', 'whether RViz shows the arm with config/arm.rviz', _SWITCH),
     },
 }
-_GROUP_OF = {name: group for group, each in _GROUPS.items() for name in each}
-_SHARED = {
-    name: each._replace(text=f'[{group}] {each.text}' if group else each.text)
-    for group, shared_ones in _GROUPS.items()
-    for name, each in shared_ones.items()
-}
+_SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each in ones.items()}
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'engine', 'mode', 'feedforward',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'scene', 'table', 'composed', 'actuator',
@@ -172,23 +195,31 @@ RECORD = {'true': 'mcap', 'bag': 'bag', 'false': 'none'}
 
 
 def argument(
-    name: str, value: str, description: str, choices: list[str] | None = None
+    name: str,
+    value: str,
+    text: str,
+    choices: list[str] | None = None,
+    group: str = 'everyday',
 ) -> DeclareLaunchArgument:
-    """Declare an argument with its default value."""
+    """Declare an argument of a group with its default value; its description names the group."""
     return DeclareLaunchArgument(
-        name, default_value=value, description=description, choices=choices
+        name, default_value=value, description=f'{_BEGIN}{group}{_END}{text}', choices=choices
     )
 
 
 def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
     """Declare shared arguments: those of `names` with their default value, others with another."""
-    values = {name: _SHARED[name].value for name in names} | others
-    return [argument(name, value, *_SHARED[name][1:]) for name, value in values.items()]
+    found = []
+    for name in (*names, *others):
+        group, each = _SHARED[name]
+        value = others.get(name, each.value)
+        found.append(argument(name, value, each.text, each.choices, group))
+    return found
 
 
 def usual_values() -> dict[str, str]:
     """Return the default value of each shared argument."""
-    return {name: each.value for name, each in _SHARED.items()}
+    return {name: each.value for name, (_, each) in _SHARED.items()}
 
 
 def namespace_of(given: Mapping[str, str]) -> str:
@@ -216,15 +247,14 @@ def description(
     """Return the function `generate_launch_description` of a launch file.
 
     Args:
-        arguments: of the launch file; every launch file has those of VIEW as well. They are shown
-            group by group, the file's own ones among the first.
+        arguments: of the launch file; every launch file has those of VIEW as well. --show-args
+            shows them by group.
         nodes: returns the actions to start for the values of all arguments; shared arguments that
             the launch file does not have are at their default value.
     """
     own = [each.name for each in arguments]
     arguments = [*arguments, *shared(*(name for name in VIEW if name not in own))]
-    groups = list(_GROUPS)
-    arguments.sort(key=lambda each: groups.index(_GROUP_OF.get(each.name, '')))
+    arguments.sort(key=_place)
 
     def start(context: LaunchContext) -> list[Any]:
         _refuse_unknown_arguments(context, [each.name for each in arguments])
@@ -240,6 +270,12 @@ def description(
         return LaunchDescription([*arguments, shutdown_guard(), OpaqueFunction(function=start)])
 
     return generate_launch_description
+
+
+def _place(argument: DeclareLaunchArgument) -> int:
+    """Return the place of an argument's group in the order of --show-args."""
+    group = argument.description.removeprefix(_BEGIN).partition(_END)[0]
+    return list(_GROUPS).index(group)
 
 
 def _robot_argument(given: dict[str, str]) -> str:

@@ -72,7 +72,6 @@ def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, 
         may_end: whether the process ends alone, with a log line: a viewer, a recorder, a node
             that serves other nodes. No such process ends the simulator.
     """
-
     _NAMES.add(name)
     launch_config.get_screen_handler().addFilter(_shortened)
 

@@ -28,7 +28,8 @@ def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchA
     for name, text in texts.items():
         field = facts(known[name])
         empty = '' if text else '; empty: as in the parameter files'
-        found.append(argument(name, text, field.description + empty, list(field.one_of) or None))
+        choices = list(field.one_of) or None
+        found.append(argument(name, text, field.description + empty, choices, 'task'))
     return found
 
 

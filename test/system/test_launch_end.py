@@ -175,4 +175,6 @@ def test_a_node_that_crashes_is_an_error_with_its_command_line(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     printed = done.stdout + done.stderr
     assert done.returncode == 1
-    assert re.search(r'\[ERROR\] \[sh-2\]: process has died \[pid \d+, exit code -11, cmd', printed)
+    assert re.search(
+        r'\[ERROR\] \[sh-2\]: process has died \[pid \d+, exit code -11, cmd', printed
+    )

@@ -69,7 +69,7 @@ def test_the_arm_alone_starts_on_the_engine_that_its_file_names():
     finally:
         arm.send_signal(signal.SIGINT)
         printed += arm.communicate(timeout=PATIENCE)[0]
-    assert 'engine analytical, lockstep' in printed, printed
+    assert 'engine analytical, realtime' in printed, printed
     assert arm.returncode == 0
 
 
