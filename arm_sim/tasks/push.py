@@ -2,11 +2,17 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop import events
 from arm_sim.tasks import Task
+
+
+# Least joint torque of a push that moves the arm, as a share of the largest of any direction.
+_LEAST_EFFECT = 0.01
 
 
 @dataclass(frozen=True)
@@ -33,9 +39,23 @@ class Push(Task):
     compared = 2
 
     def prepare(self) -> None:
-        """Set who pushes."""
+        """Set the force and its times.
+
+        A force f that the structure of the arm carries, J^T f = 0 at the start, would measure
+        nothing: the push is along the base axis with the largest joint torque instead.
+        """
         p = self.parameters
-        wrench = (*p.force, 0.0, 0.0, 0.0)
+        force = np.array(p.force)
+        jacobian = self.robot.model.jacobian(self.robot.start)[:3]
+        size, most = np.linalg.norm(force), np.linalg.norm(jacobian, 2)
+        if np.linalg.norm(jacobian.T @ force) < _LEAST_EFFECT * most * size:
+            axis = int(np.argmax(np.linalg.norm(jacobian, axis=1)))
+            force = size * np.eye(3)[axis]
+            self.notes = (
+                f'push: force {[*p.force]} N loads no joint of {self.robot.name} at its start; '
+                f'{size:g} N along {"xyz"[axis]} of the base frame instead',
+            )
+        wrench = (*force.tolist(), 0.0, 0.0, 0.0)
         self.push = events.Push(self.robot.model.tip_frame, wrench, p.begin, p.end)
         self.event = p.end
         self.duration = p.duration
