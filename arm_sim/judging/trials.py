@@ -130,11 +130,12 @@ def _run(
             time.sleep(_LOOK)
         if arm.code is None and own is not None:
             raise ArmError(f'the controller ended with exit code {own.code}{_last(own)}')
+        last = '' if own is None else _last(own)  # before the judge ends the controller
     if not (folder / RECORD).is_file():
         lines = arm.lines()
         reasons = [line for line in lines if '_task: ' in line or 'refused' in line]
         reason = (reasons or lines or ['the launch said nothing'])[-1]
-        raise ArmError(reason + (_last(own) if own is not None else ''))
+        raise ArmError(reason + last)
     report = json.loads((folder / 'report.json').read_text())
     limits = [
         Check(each['name'], _finite(each['value']), each['limit'], each['unit'])

@@ -10,7 +10,6 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop import events
 from arm_sim.tasks import Task
 
-
 # Least joint torque of a push that moves the arm, as a share of the largest of any direction.
 _LEAST_EFFECT = 0.01
 

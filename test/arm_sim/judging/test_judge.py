@@ -261,6 +261,19 @@ def test_a_limit_of_the_task_decides_as_one_of_the_plan_does(stand_in, tmp_path)
     assert drives == {'command_delay': 1, 'lockstep_timeout': 120.0}
 
 
+def test_the_last_words_of_a_controller_are_those_before_the_judge_ends_it(
+    stand_in, tmp_path, monkeypatch
+):
+    up = tmp_path / 'up'
+    said = f'print("my gains are wrong", flush=True); open({str(up)!r}, "w")'
+    controller = f'import time\n{said}\ntry: time.sleep(999)\nfinally: print("SIGINT", flush=True)'
+    refused = f'while [ ! -e {up} ]; do sleep 0.05; done; rm {up}; echo goal refused; exit 1'
+    monkeypatch.setattr(trials, 'LAUNCH', ['sh', '-c', refused])
+    found = trials.judge_all(stand_in, [sys.executable, '-uc', controller], tmp_path)
+    failed = {each.reason for each in found.verdicts}
+    assert failed == {'goal refused; the controller said last: my gains are wrong'}
+
+
 def test_a_judgement_is_made_once_unless_more_are_asked_for(stand_in, tmp_path, monkeypatch):
     runs = []
 
