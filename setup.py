@@ -17,6 +17,7 @@ EXECUTABLES = [
     'recorder',
     'viewer',
     'view',
+    'plot',
     'controller_manager',
     'comparison_task',
     'tune',

@@ -26,6 +26,7 @@ _MODULES = {
     'recorder': 'arm_sim.recording.ros.recorder_node',
     'viewer': 'arm_sim.view.ros.viewer_node',
     'view': 'arm_sim.view.ros.view_node',
+    'plot': 'arm_sim.view.ros.plot_node',
     'controller_manager': 'arm_sim.standards.ros.controller_manager_node',
     'comparison_task': 'arm_sim.ros.task_node',
     'tune': 'arm_sim.commands.tune',

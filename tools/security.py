@@ -36,6 +36,7 @@ def nodes() -> dict[str, str]:
         'recorder': 'recorder',
         'viewer': 'viewer',
         'view': 'view',
+        'plot': 'plot',
         'tip_servo': 'tip_servo',
         'linear_move': 'linear_move',
         'controller_manager': 'controller_manager',

@@ -86,7 +86,7 @@ def _sample_times(duration: float, period: float) -> Array:
     if duration > MOST_POINTS * period:
         raise ArmError(
             f'{duration:.6g} s in samples of {period:g} s are {duration / period:.3g} points; '
-            f'allowed: {MOST_POINTS}'
+            f'allowed: {MOST_POINTS}; larger velocity, acceleration or tip speed limits help'
         )
     return np.linspace(0.0, duration, max(int(np.ceil(duration / period)), 50) + 1)
 
@@ -147,7 +147,10 @@ def _time_optimal(
     solver = algorithm.TOPPRA(bounded, Path(), gridpoints=grid)
     accelerations, rates, _ = solver.compute_parameterization(0.0, 0.0)
     if rates is None:
-        raise ArmError('no timing within the limits exists, not even a slow one (TOPP-RA)')
+        raise ArmError(
+            'no timing within the limits exists, not even a slow one (TOPP-RA); larger '
+            'acceleration or effort limits help'
+        )
     spans = 2.0 * np.diff(grid) / (rates[1:] + rates[:-1])
     knots = np.concatenate([[0.0], np.cumsum(spans)])
     times = _sample_times(knots[-1], period)

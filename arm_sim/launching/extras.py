@@ -15,7 +15,7 @@ from arm_sim.launching.arguments import RECORD, namespace_of, number_of
 from arm_sim.launching.config import config_file, robot_parameter
 from arm_sim.launching.processes import exit_options, node_process
 from arm_sim.standards.hardware import HardwareParameters
-from arm_sim.view.ros.tools import missing, plot, rviz
+from arm_sim.view.ros.tools import missing, rviz, tool
 from arm_sim.view.server import HELP, has_viser
 
 _REST_PERIOD = 0.1  # time between recorded states of an arm at rest [s]
@@ -56,7 +56,16 @@ def extra_processes(
         found.append(_controller_manager(given['config'], simulator, space))
     if given['rviz'] == 'true':
         found.append(rviz(base_frame, space))
-    return [*found, *(plot(law, space) if given['plot'] == 'true' else ())]
+    if given['plot'] == 'true':
+        found.append(_plot(server, space))
+    return found
+
+
+def _plot(controller: str, space: str) -> Any:
+    """Return the node that starts rqt_plot, or a log line where rqt_plot is missing."""
+    if tool('rqt_plot') is None:
+        return missing('plot', 'rqt_plot', 'or open the recording in PlotJuggler')
+    return node_process('plot', [{'controller': controller}], space, may_end=True)
 
 
 def _controller_manager(config: str, simulator: Mapping[str, Any], space: str) -> Any:

@@ -26,6 +26,7 @@ from arm_sim.ros.tip_servo_node import TipServoNodeParameters
 from arm_sim.simulation.plant import engine_classes, engine_names
 from arm_sim.tasks import task_class, task_classes
 from arm_sim.view.ros.described_arm import ShownArmParameters
+from arm_sim.view.ros.plot_node import PlotParameters
 from arm_sim.view.ros.view_node import ViewParameters
 
 # Declared by every node of rclpy.
@@ -38,6 +39,7 @@ _NODES: dict[str, tuple[type, ...]] = {
     ),
     'viewer': (ShownArmParameters,),
     'view': (ViewParameters,),
+    'plot': (PlotParameters,),
     'inverse_kinematics': (InverseKinematicsParameters,),
     'tip_servo': (TipServoNodeParameters,),
     'linear_move': (LinearMoveParameters,),

@@ -15,6 +15,7 @@ from arm_sim.ros.simulator_node import SimulatorNode
 from arm_sim.ros.task_node import TaskNode
 from arm_sim.ros.tip_servo_node import TipServoNode
 from arm_sim.tasks import task_names
+from arm_sim.view.ros.plot_node import PlotNode
 from arm_sim.view.ros.view_node import ViewNode
 from arm_sim.view.ros.viewer_node import ViewerNode
 
@@ -22,6 +23,7 @@ MAKERS = {
     'simulator': SimulatorNode,
     'viewer': partial(ViewerNode, lambda scene: None),  # without a window
     'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', port=8080, close=lambda: None)),
+    'plot': PlotNode,
     'inverse_kinematics': InverseKinematicsNode,
     'tip_servo': TipServoNode,
     'linear_move': LinearMoveNode,

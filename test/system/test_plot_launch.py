@@ -8,23 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-import rclpy
 import yaml
-from control_msgs.msg import JointTrajectoryControllerState
 from domains import fresh_domain
 from patience import PATIENCE
 
-FIELDS = [
-    f'/pd_controller/controller_state/{part}/positions[0]'
-    for part in ('reference', 'feedback', 'error')
-]
-ONLY_PLOT = """
-from launch import LaunchDescription
-from arm_sim.view.ros.tools import plot
-
-def generate_launch_description():
-    return LaunchDescription(plot('pd'))
-"""
+FIELDS = [f'/plot/{part}/data[0]' for part in ('reference', 'feedback', 'error')]
 
 
 @pytest.fixture
@@ -83,38 +71,6 @@ def test_rqt_plot_and_rviz_are_started_by_the_arms_launch_with_what_they_are_to_
         assert process.poll() is None  # it has ended, the rest goes on
     finally:
         end(process)
-
-
-def test_rqt_plot_is_started_when_its_topic_is_there_and_not_before(started, tmp_path):
-    (tmp_path / 'only.launch.py').write_text(ONLY_PLOT)
-    process = launch(tmp_path, str(tmp_path / 'only.launch.py'))
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=int(os.environ['ROS_DOMAIN_ID']))
-    node = rclpy.create_node('publisher_of_the_test', context=context)
-    try:
-        wait(lambda: f'plot_{process.pid}' in node.get_node_names(), tmp_path)
-        time.sleep(0.5)  # it looks five times a second
-        assert not started.exists()
-        node.create_publisher(JointTrajectoryControllerState, FIELDS[0].split('/ref')[0], 1)
-        wait(started.exists, tmp_path)
-        assert process.wait(PATIENCE) == 0  # nothing is left to run
-    finally:
-        node.destroy_node()
-        context.try_shutdown()
-        process.kill()
-
-
-def test_a_launch_ends_while_rqt_plot_waits_for_its_topic(started, tmp_path):
-    (tmp_path / 'only.launch.py').write_text(ONLY_PLOT)
-    process = launch(tmp_path, str(tmp_path / 'only.launch.py'))
-    try:
-        wait(lambda: 'Default logging verbosity' in (tmp_path / 'log.txt').read_text(), tmp_path)
-        time.sleep(1.0)
-        process.send_signal(signal.SIGINT)
-        process.wait(PATIENCE)
-        assert not started.exists()
-    finally:
-        process.kill()
 
 
 def test_without_rqt_plot_or_rviz_one_line_says_so_and_the_rest_goes_on(started, tmp_path):

@@ -1,22 +1,17 @@
-"""Launch actions for RViz and rqt_plot, where these are installed."""
+"""RViz and other tools of ROS, where these are installed."""
 
 import os
 from pathlib import Path
 from typing import Any
 
-import rclpy
-import rclpy.node
 from ament_index_python.packages import (
     PackageNotFoundError,
     get_package_prefix,
     get_package_share_directory,
 )
-from launch import LaunchContext
-from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, TimerAction
+from launch.actions import ExecuteProcess, LogInfo
 
 from arm_dynamics.temporary_folder import temporary_folder
-
-_LOOK = 0.2  # period of the search for rqt_plot's topic [s]
 
 
 def rviz(base_frame: str, space: str = '') -> Any:
@@ -24,7 +19,7 @@ def rviz(base_frame: str, space: str = '') -> Any:
 
     `space`: the namespace of the arm, '' or '/left'.
     """
-    found = _tool('rviz2')
+    found = tool('rviz2')
     if found is None:
         return missing('rviz', 'rviz2', 'or see the arm with viewer:=true')
     display = Path(get_package_share_directory('arm_sim'), 'config', 'arm.rviz')
@@ -40,7 +35,7 @@ def rviz(base_frame: str, space: str = '') -> Any:
     return ExecuteProcess(cmd=[str(found), *arguments, *own], name='rviz2', output='screen')
 
 
-def _tool(package: str) -> Path | None:
+def tool(package: str) -> Path | None:
     """Return a package's executable of the same name, as `ros2 run` finds it, or None."""
     try:
         found = Path(get_package_prefix(package), 'lib', package, package)
@@ -54,33 +49,3 @@ def missing(argument: str, package: str, else_: str) -> LogInfo:
     name = package.replace('_', '-')
     where = f'"sudo apt install ros-jazzy-{name}", {else_}'
     return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')
-
-
-def plot(controller: str, space: str = '') -> list[Any]:
-    """Return actions that start rqt_plot on a joint once the controller publishes its state.
-
-    The controller `none` means the simulator. rqt_plot would drop a topic without a publisher.
-    `space`: see `rviz`.
-    """
-    found = _tool('rqt_plot')
-    if found is None:
-        return [missing('plot', 'rqt_plot', 'or open the recording in PlotJuggler')]
-    node = 'simulator' if controller == 'none' else f'{controller}_controller'
-    topic = f'{space}/{node}/controller_state'
-    fields = [f'{topic}/{part}/positions[0]' for part in ('reference', 'feedback', 'error')]
-    graph = rclpy.Context()
-
-    def look(watch: rclpy.node.Node) -> list[Any]:
-        if not watch.count_publishers(topic):
-            again = OpaqueFunction(function=lambda context: look(watch))
-            return [TimerAction(period=_LOOK, actions=[again])]
-        watch.destroy_node()
-        graph.try_shutdown()
-        return [ExecuteProcess(cmd=[str(found), *fields], name='rqt_plot', output='screen')]
-
-    def start(context: LaunchContext) -> list[Any]:
-        rclpy.init(context=graph)
-        name = f'plot_{os.getpid()}'
-        return look(rclpy.create_node(name, context=graph, start_parameter_services=False))
-
-    return [OpaqueFunction(function=start)]

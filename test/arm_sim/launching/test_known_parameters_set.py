@@ -44,7 +44,14 @@ def physics(node):
         seen += [plant.parameters, plant.mass_matrix(), simulation.limits]
         shown = clock._audience
         seen += [simulation._brake._kp, shown._clock_every, shown._frames._every]
-    elif node.get_name() in ('inverse_kinematics', 'viewer', 'view', 'tip_servo', 'linear_move'):
+    elif node.get_name() in (
+        'inverse_kinematics',
+        'viewer',
+        'view',
+        'plot',
+        'tip_servo',
+        'linear_move',
+    ):
         seen = [node.parameters]
     elif hasattr(node, 'cycle'):
         cycle = node.cycle
@@ -91,7 +98,7 @@ def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name,
         assert found == SIMULATOR
     elif name == 'inverse_kinematics':
         assert found == SOLVING
-    elif name.endswith('_task') or name in ('viewer', 'view', 'tip_servo', 'linear_move'):
+    elif name.endswith('_task') or name in ('viewer', 'view', 'plot', 'tip_servo', 'linear_move'):
         assert not found
     else:
         assert 'armature' in found
