@@ -17,7 +17,7 @@ from arm_dynamics.checks import ArmError
 
 BACKENDS = ('egl', 'osmesa')
 HELP = 'install Mesa ("sudo apt install libegl1 libgl1-mesa-dri") or a graphics driver with EGL'
-# In a process of its own, because a library that fails to load cannot be asked a second time.
+# In a separate process, because a library that fails to load cannot be tried a second time.
 _TRY = """
 import sys
 from importlib import import_module
@@ -55,8 +55,8 @@ def backend() -> str:
     Raises:
         ArmError: none renders.
     """
-    wanted = os.environ.get('MUJOCO_GL', '').lower()
-    tried = (wanted,) if wanted in BACKENDS else BACKENDS
+    chosen = os.environ.get('MUJOCO_GL', '').lower()
+    tried = (chosen,) if chosen in BACKENDS else BACKENDS
     for library in tried:
         if not why_not(library):
             return library

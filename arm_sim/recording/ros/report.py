@@ -39,8 +39,8 @@ def recorded_task(recording: RecordedRun) -> tuple[Task, Run]:
     Raises:
         ArmError: it is no task's, or lacks something.
     """
-    told = recording.of_task()
-    values, facts = recording.parameters_of(told['node']), told['facts']
+    of_task = recording.of_task()
+    values, facts = recording.parameters_of(of_task['node']), of_task['facts']
     p = read_fields(TaskNodeParameters, values)
     kind, model = task_class(facts['task']), p.model()
     states = recording.joint_states(model.joint_names)
@@ -52,7 +52,7 @@ def recorded_task(recording: RecordedRun) -> tuple[Task, Run]:
         expected = nodes.predicted(task)
     goal, _ = asked(task, p, q)
     follow = goal_reference(goal, model, q, v)
-    record = states.record(follow, told['start_ns'], told['end_ns'], p.period_ns)
+    record = states.record(follow, of_task['start_ns'], of_task['end_ns'], p.period_ns)
     return task, Run(record, track(model, record), facts, expected)
 
 

@@ -96,8 +96,10 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
     joints = simulation.plant.joint_names
     recorded = recording.joint_states(joints)
     _check(recording, nodes, recorded, simulation)
-    connect = _with_recorded_commands if commands else _with_controller
-    loop = connect(recording, nodes, simulation)
+    if commands:
+        loop = _with_recorded_commands(recording, simulation)
+    else:
+        loop = _with_controller(recording, nodes, simulation)
     again = np.empty((len(recorded.time_ns), 3, len(joints)))
     for k, row in enumerate(again):
         if k:
@@ -155,9 +157,7 @@ class _RecordedCommands(Law):
         return self._commands[state[0]], (state[0] + 1,)
 
 
-def _with_recorded_commands(
-    recording: RecordedRun, nodes: KnownNodes, simulation: Simulation
-) -> Loop:
+def _with_recorded_commands(recording: RecordedRun, simulation: Simulation) -> Loop:
     """Return the loop in which the recorded commands drive the arm."""
     plant, period_ns = simulation.plant, simulation.period_ns
     field = 'position' if plant.command_interface == 'position' else 'effort'

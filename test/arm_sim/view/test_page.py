@@ -25,7 +25,7 @@ from arm_sim.view.event_log import EventLog
 from arm_sim.view.history import History
 from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.panel import head
-from arm_sim.view.plots import known_values, legend, prefix_of
+from arm_sim.view.plots import colour_of, known_values, legend, prefix_of
 from arm_sim.view.scene import Scene
 from arm_sim.view.slider_moves import move_time, slider_ranges
 from arm_sim.view.trail import Trail
@@ -157,6 +157,30 @@ def test_units_of_plots_suit_what_is_in_them():
     assert prefix_of(np.array([3.0])) == (1.0, '')
     for idle in (0.0, 1e-12, np.nan):  # at rest: rounding
         assert prefix_of(np.full(2, idle)) == (1e-6, 'µ')
+
+
+# Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
+# Deficiency", 2009: severity 1.0, of linear red, green and blue.
+DEFICIENCIES = {
+    'none': np.eye(3),
+    'protanopia': np.array([
+        [0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ]),
+    'deuteranopia': np.array([
+        [0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('vision', DEFICIENCIES)
+def test_six_joints_have_colours_that_colour_blind_people_distinguish(vision):
+    codes = [[int(colour_of(k)[i : i + 2], 16) for i in (1, 3, 5)] for k in range(6)]
+    linear = (np.array(codes) / 255.0) ** 2.2
+    seen = (linear @ DEFICIENCIES[vision].T).clip(0.0, 1.0) ** (1 / 2.2)
+    apart = np.linalg.norm(seen[:, None] - seen[None], axis=2)[np.triu_indices(6, 1)]
+    assert apart.min() > 0.15
 
 
 def test_plots_leave_out_what_is_not_known_values():
