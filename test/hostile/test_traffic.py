@@ -12,6 +12,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, NAMES, ArmSystem, goal
 from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import SpeedScalingFactor
 from geometry_msgs.msg import WrenchStamped
 from oracle import memory
 from raw_requests import RawRequests
@@ -282,6 +283,9 @@ def test_hostile_traffic_ends_no_node_moves_no_arm_and_takes_no_memory(hostile):
                 f'{name}: {row[0]:.1f} MB first, {row[len(row) // 2]:.1f} half, {row[-1]:.1f} last'
             )
         arm.call(SetBool, '/simulator/pause', SetBool.Request(data=False))
+        # Hostile bytes can be a valid factor, which any node may send.
+        speed = traffic.publishers[f'/{CONTROLLER}/speed_scaling_input']
+        speed.publish(SpeedScalingFactor(factor=1.0))
         arm.diagnostics.clear()
         arm.wait_for_motion_control(CONTROLLER)
         status, result = arm.follow(CONTROLLER, goal([1.5], [HOME + 0.05]))
