@@ -288,6 +288,7 @@ NOTHING_MAX, NOTHING_MEAN = made(nothing, 'max'), made(nothing, 'mean')
 BELOW_MAX = made(lambda s: -1.0 - s.t * np.ones(s.error_mm.shape), 'max')
 BELOW_MEAN = made(lambda s: np.where(s.t > 0.01, -2.0, np.nan) * np.ones(s.error_mm.shape), 'mean')
 LATE = made(late, 'settled')
+NEVER = made(lambda s: np.ones(s.error_mm.shape), 'settled')
 FAILS = made(lambda s: 1 / 0, 'max')
 SHAPE = made(two, 'max')
 NONE = made(lambda s: None, 'max')
@@ -331,9 +332,9 @@ def test_a_measure_of_a_plugin_is_the_same_in_the_loop_and_in_a_batch(of_plugins
 
 
 @pytest.mark.filterwarnings('error')
-def test_where_no_sample_counts_there_is_no_number(of_plugins):
-    alone, together = of_plugins('NOTHING_MAX', 'NOTHING_MEAN')
-    for kind in ('max', 'mean'):
+def test_where_no_sample_counts_or_the_arm_never_settles_there_is_no_number(of_plugins):
+    alone, together = of_plugins('NOTHING_MAX', 'NOTHING_MEAN', 'NEVER')
+    for kind in ('max', 'mean', 'settled'):
         np.testing.assert_equal(alone[f'own_{kind}'], np.nan)
         np.testing.assert_array_equal(together[f'own_{kind}'], [np.nan] * 2)
 
