@@ -191,9 +191,9 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
     except ArmError:
         raise
     except ValueError as error:
-        told = ' '.join(str(error).split())
+        reason = ' '.join(str(error).split())
         raise ArmError(
-            f'MuJoCo does not build {model.file or model.name!r}: {told}; mend the URDF, or '
+            f'MuJoCo does not build {model.file or model.name!r}: {reason}; mend the URDF, or '
             'take engine:=analytical'
         ) from None
 

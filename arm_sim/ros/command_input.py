@@ -137,7 +137,7 @@ class CommandInput:
         if claim is None and (used or (self._claims and stamp_ns < now_ns)):
             claim = self._claim(raw, Endpoint(in_process=in_process), number)
             reader = self._readers.get(claim.source, reader)
-        if used:
+        if used and claim is not None:
             clock.take_from(claim, stamp_ns, reader.values(self._field))
         elif claim is not None and stamp_ns == newest_ns:
             clock.answered_again()

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,7 @@ class GoalRun:
         Raises:
             ArmError: a node is missing.
         """
-        self.wait_until(lambda: self.states, 'states of the simulator', 'simulator')
+        self.wait_until(lambda: bool(self.states), 'states of the simulator', 'simulator')
         self._reader.open(self.states[-1])
         launch, sender = os.environ.get(LAUNCH, ''), self._reader.sender
         if f' of launch {launch} ' not in sender and launch:
@@ -177,18 +178,19 @@ class GoalRun:
                 self._run_until.publish(stamp)
             return self._latest_ns >= end_ns or failed() or bool(self.fault)
 
+        def advanced(before_ns: int) -> bool:
+            return ended() or self._latest_ns > before_ns
+
         self._on_progress = ended  # so that time need not wait until the condition is checked
         while not ended():
             what = f'state after t = {self._latest_ns * 1e-9:g} s{self._waits_for}'
-            self.wait_until(
-                lambda so_far=self._latest_ns: ended() or self._latest_ns > so_far, what
-            )
+            self.wait_until(partial(advanced, self._latest_ns), what)
         self._on_progress = lambda: None
         self.wall_time = time.monotonic() - begin
         self.call(self._pause, SetBool.Request(data=True))
         if self.fault:
             raise ArmError(f'simulator: {self.fault}')
-        if failed():
+        if result is not None and failed():
             reason = result.result().result.error_string
             raise ArmError(f'{self._server}: {reason}{"" if ahead_ns else self.too_slow()}')
 

@@ -112,7 +112,8 @@ class InverseKinematicsNode(Node):
         self._reader = JointReader(self.model.joint_names)
         self._state = JointStateReader(self.model.joint_names, ('position',))
         self._dropped, self._log = 0, Log(self, 1.0)
-        self._newest, self._state_input = b'', None
+        self._newest = b''
+        self._state_input: Any = None
         if transport is not None:
             self._subscribe()
             transport.subscribe_states(self.resolve_topic_name('joint_states'), self._keep)

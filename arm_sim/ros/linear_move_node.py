@@ -87,7 +87,7 @@ class LinearMoveNode(Node):
     def _on_reference(self, message: JointTrajectoryControllerState) -> None:
         self._reference = message
         if self._asked is not None:
-            self._try()
+            self._try(self._asked)
 
     # A goal
 
@@ -98,14 +98,14 @@ class LinearMoveNode(Node):
             self._refuse(handle, LinearMove.Result(), reason)
             return
         self._asked, self._asked_at = handle, time.monotonic()
-        self._try()
+        self._try(handle)
 
-    def _try(self) -> None:
+    def _try(self, handle: ServerGoalHandle) -> None:
         """Plan the goal and send its trajectory to the controller, or abort it.
 
         Where the last report is of a moving arm, the next reports may be of one at rest.
         """
-        handle, result = self._asked, LinearMove.Result()
+        result = LinearMove.Result()
         if handle.is_cancel_requested:
             self._asked, result.reason = None, 'canceled before it began'
             handle.canceled()
@@ -216,7 +216,7 @@ class LinearMoveNode(Node):
     def _report(self) -> None:
         """Publish diagnostics; abort a goal whose controller has gone."""
         if self._asked is not None:
-            self._try()
+            self._try(self._asked)
         move, controller = self._move, self.parameters.controller
         if move is not None and not self._follow.server_is_ready():
             self._end(move, f'{controller} has gone')

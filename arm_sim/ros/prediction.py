@@ -1,4 +1,4 @@
-"""What the running nodes should do: their parameters read, and their loop as it is believed."""
+"""Prediction of a run: the loop without ROS, with the parameters of the running nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -38,19 +38,22 @@ class KnownNodes:
         return task.run(self._law_of(simulation.model), simulation.plant)
 
     def learner(self, reference_function: ReferenceFunction, steps: int, cutoff: float) -> Learner:
-        """Return who learns from passes, with what the controller believes of the arm."""
-        model, engine = self._believed(), self.read('simulator', SimulatorParameters).engine
+        """Return the learner between passes, with the model of the controller."""
+        model, engine = (
+            self._model_of_controller(),
+            self.read('simulator', SimulatorParameters).engine,
+        )
         law, drives = self._law_of(model), self._drives(engine)
         return Learner(law, drives, reference_function, steps, cutoff)
 
     def controller(self) -> tuple[Any, TrajectoryFollower]:
-        """Return the controller's law, and what that follows."""
-        model, name = self._believed(), f'{self._law}_controller'
+        """Return the controller's law and its trajectory follower."""
+        model, name = self._model_of_controller(), f'{self._law}_controller'
         rules = self.read(name, FollowerParameters, joints=model.joint_names)
         return self._law_of(model), TrajectoryFollower(model, rules)
 
-    def _believed(self) -> RobotModel:
-        """Return what the controller takes the arm for."""
+    def _model_of_controller(self) -> RobotModel:
+        """Return the controller's model of the arm."""
         name = f'{self._law}_controller'
         error = self.read(name, ModelError, ModelError.prefix)
         return with_error(self.read(name, ArmParameters).model(), error)
@@ -62,8 +65,8 @@ class KnownNodes:
 
     def _law_of(self, model: Any) -> Any:
         made, name = law_class(self._law), f'{self._law}_controller'
-        told, own = self.read(name, ControllerParameters), self.read(name, made.Parameters)
-        return adapted_law(made, model, own, told.friction_velocity, told.reference_motion, told)
+        node, own = self.read(name, ControllerParameters), self.read(name, made.Parameters)
+        return adapted_law(made, model, own, node.friction_velocity, node.reference_motion, node)
 
     def _drives(self, engine: str) -> Any:
         return self.read('simulator', plant_class(engine).Parameters)
@@ -77,7 +80,7 @@ class KnownNodes:
 
 
 class RunningNodes(KnownNodes):
-    """What the nodes on the graph say of themselves."""
+    """Nodes on the graph, whose parameters are read by their services."""
 
     def __init__(self, node: Node, law: str, call: Callable[[Any, Any], Any]):
         """Ask from `node`; `call` answers a service client's request, or raises ArmError."""
@@ -85,7 +88,7 @@ class RunningNodes(KnownNodes):
         def values(name: str, names: list[str]) -> dict[str, Any]:
             client = node.create_client(GetParameters, f'{name}/get_parameters')
             answer = call(client, GetParameters.Request(names=names))
-            told = map(parameter_value_to_python, answer.values)
-            return dict(zip(names, told, strict=True))
+            received = map(parameter_value_to_python, answer.values)
+            return dict(zip(names, received, strict=True))
 
         super().__init__(law, values)

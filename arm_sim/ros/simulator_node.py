@@ -195,8 +195,8 @@ def _added(model: RobotModel) -> str:
         name: ', '.join(f'{each:g}' for each in (values[:1] if np.ptp(values) == 0.0 else values))
         for name, values in model.added.items()
     }
-    told = [_ADDED[name].format(text) for name, text in numbers.items()]
-    return f"parameters in place of the URDF's: {', '.join(told)}; " if told else ''
+    values = [_ADDED[name].format(text) for name, text in numbers.items()]
+    return f"parameters in place of the URDF's: {', '.join(values)}; " if values else ''
 
 
 def main() -> int:

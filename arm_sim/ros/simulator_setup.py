@@ -85,8 +85,8 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
     """
     p, model = parameters, parameters.model()
     if p.command_stamp == 'arrival' and p.mode != 'realtime':
-        told = "command_stamp is 'arrival'; a lock-step waits for the answer to each state"
-        raise ArmError(f"{told}: take mode 'realtime'")
+        why = "command_stamp is 'arrival'; a lock-step waits for the answer to each state"
+        raise ArmError(f"{why}: take mode 'realtime'")
     plant, agreement = make_plant(p, plant_parameters, model)
     swap = None
     if p.payload and p.payload_end:

@@ -192,8 +192,8 @@ class OneSimulator:
         with suppress(OSError), socket.socket(socket.AF_UNIX) as other:
             other.setblocking(False)
             other.connect(self._name)
-            told = other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize('3i'))
-            process = struct.unpack('3i', told)[0]
+            peer = other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize('3i'))
+            process = struct.unpack('3i', peer)[0]
             text = Path(f'/proc/{process}/environ').read_bytes().decode(errors='replace')
             pairs = (pair.partition('=') for pair in text.split('\0'))
             return whereabouts(process, {name: value for name, _, value in pairs})

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -99,7 +99,7 @@ def asked(task: Task, parameters: TaskNodeParameters, q: Array) -> tuple[Goal | 
 class TaskNode(Node):
     """Runs a task once, from the reset of the simulator to the report."""
 
-    def __init__(self, name: str, pictures: ProcessPoolExecutor):
+    def __init__(self, name: str, pictures: Executor):
         """Declare and check parameters.
 
         Args:

@@ -193,6 +193,7 @@ class TipServoNode(Node):
     def _where(self, time_ns: int) -> tuple[Array, Array]:
         """Return the controller's reference at a time, extrapolated from its last report."""
         message, read = self._reference, self._reader.read
+        assert message is not None  # goals are sent after the first report only
         names, point = list(message.joint_names), message.reference
         q, v = (read(names, getattr(point, field), field) for field in ('positions', 'velocities'))
         since_ns = time_ns - to_ns(message.header.stamp)

@@ -132,8 +132,8 @@ class Claims:
                 REJECTION_TIME.
         """
         if len(source) > _LONGEST_NAME:
-            told = f'a command source has a name of {len(source)} characters'
-            raise ArmError(f'{told}; allowed: {_LONGEST_NAME}')
+            what = f'a command source has a name of {len(source)} characters'
+            raise ArmError(f'{what}; allowed: {_LONGEST_NAME}')
         names = self.own(joint_names)
         self._refuse_claimed(source, names)
         self._refuse_rejected(source)

@@ -8,7 +8,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.claims import Claim, Claims, Places
-from arm_sim.simulation.patience import RESEND_PERIOD
+from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 from arm_sim.simulation.simulation import Array, Simulation
 
 # A clock whose `tick` comes later than this was stopped itself [s].
@@ -35,21 +35,21 @@ class Clock:
     def __init__(
         self,
         simulation: Simulation,
-        audience: Any,
+        output: Any,
         paused: bool = False,
         own: Any = None,
         wall: Callable[[], float] = time.monotonic,
     ):
         """Take the arm, its subscribers, and the wall clock [s].
 
-        `audience`, as StateOutput, has `show` for a new state, `show_again` for a state that no
+        `output`, as StateOutput, has `show` for a new state, `show_again` for a state that no
         controller has answered, `warn` for a lost controller, and `fail` for failed physics.
         `own`, as OwnGoals, commands the arm while no controller does.
         """
         self.simulation, self.paused, self.fault = simulation, paused, ''
         self.claims = Claims(simulation.plant.joint_names, wall)
         self.late = self.skipped = self.oldest_command_ns = 0
-        self._audience, self._own, self._wall = audience, own, wall
+        self._output, self._own, self._wall = output, own, wall
         self.wake: Callable[[float], Any] = lambda period: None
         self._n = len(simulation.plant.joint_names)
         self._held = np.zeros(self._n)
@@ -164,7 +164,7 @@ class Clock:
         self._forgive_own_stop()
         now = self._wall()
         if not self.fault and now - self._shown_at >= RESEND_PERIOD:
-            self._audience.show_again()
+            self._output.show_again()
             self._shown_at = now
 
     def _forgive_own_stop(self) -> None:
@@ -178,7 +178,7 @@ class Clock:
     def show(self) -> None:
         """Publish the present state; the simulator's own goals answer at once."""
         self._shown_at = self._wall()
-        self._audience.show()
+        self._output.show()
         own, plant = self._own, self.simulation.plant
         if own is not None and own.in_charge:
             self._command_ns = self.simulation.time_ns
@@ -195,11 +195,11 @@ class Clock:
             self.simulation.advance(command)
         except ArmError as error:
             self.fault = f'{error}{self._too_slow()}'
-            self._audience.fail(self.fault)
+            self._output.fail(self.fault)
         else:
             self.show()
             if self.simulation.notice:
-                self._audience.warn(f'{self.simulation.notice}{self._too_slow()}')
+                self._output.warn(f'{self.simulation.notice}{self._too_slow()}')
                 self.simulation.notice = ''
 
     def _too_slow(self) -> str:
@@ -209,7 +209,7 @@ class Clock:
     def _lose(self, silence: float) -> None:
         """Brake: no command has come for this time [s]."""
         t = self.simulation.time_ns * 1e-9
-        self._audience.warn(
+        self._output.warn(
             f'no command for {silence:.3g} s (t = {t:.3f} s): '
             'braking to rest; a controller that returns takes over from there'
         )

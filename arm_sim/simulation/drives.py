@@ -39,17 +39,17 @@ class DriveParameters(DriveConvention):
 
     def check_drives(self, command_interface: str, takes_goals: bool) -> None:
         """Raise ArmError for parameters without meaning for drives with this command."""
-        told = self.drives()
-        if told and takes_goals:
-            raise ArmError(f'{next(iter(told))}: a motion model has no drives')
+        given = self.drives()
+        if given and takes_goals:
+            raise ArmError(f'{next(iter(given))}: a motion model has no drives')
         efforts = ('effort_convention', 'friction_compensation', 'effort_rate_limit')
         for name in efforts if command_interface != 'effort' else ():
-            if name in told:
+            if name in given:
                 raise ArmError(
-                    f'{name} is {told[name]!r}; it is for drives that take effort, and these take '
-                    f'{command_interface}'
+                    f'{name} is {given[name]!r}; it is for drives that take effort, and these '
+                    f'take {command_interface}'
                 )
-        if 'compensation_scale' in told and not self.compensates:
+        if 'compensation_scale' in given and not self.compensates:
             raise ArmError(
                 f'compensation_scale is {self.compensation_scale:g}; the drives compensate '
                 "nothing: effort_convention 'gravity_compensated' or friction_compensation"

@@ -6,7 +6,7 @@ from typing import Any
 from arm_dynamics.checks import Array
 from arm_sim.simulation.claims import Claim
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.patience import RESEND_PERIOD, Patience
+from arm_sim.simulation.resend_timeout import RESEND_PERIOD, ResendTimeout
 
 # Control periods by which time may run ahead of a recorder: Fast DDS keeps 512 messages in shared
 # memory, and each period has two.
@@ -31,7 +31,7 @@ class LockstepClock(Clock):
     def __init__(self, *args: Any, timeout: float, **kwargs: Any):
         """`timeout`: maximum time without an answer [s of the wall clock]; see `Clock`."""
         super().__init__(*args, **kwargs)
-        self._patience, self._sent_at = Patience(), self._shown_at
+        self._resend_timeout, self._sent_at = ResendTimeout(), self._shown_at
         self.recorder_there: Callable[[], bool] = lambda: False
         self.set_timing(timeout)
 
@@ -68,19 +68,19 @@ class LockstepClock(Clock):
 
     def take(self, stamp_ns: int, command: Array) -> None:
         """Step with the command; while time does not run, keep it."""
-        self._patience.answered(self._wall() - self._shown_at)
+        self._resend_timeout.answered(self._wall() - self._shown_at)
         super().take(stamp_ns, command)
 
     def answered_again(self) -> None:
         """Note a second answer to a state that was published again."""
-        self._patience.answered_again()
+        self._resend_timeout.answered_again()
 
     def show(self) -> None:
         """Publish the present state; where losses are expected, check soon for its answer."""
         super().show()
         self._sent_at = now = self._shown_at
-        if self._patience.short(now):
-            self.wake(self._patience.seconds(now))
+        if self._resend_timeout.short(now):
+            self.wake(self._resend_timeout.seconds(now))
 
     def go_on(self) -> bool:
         """Step if every controller has answered; brake to rest where no controller commands."""
@@ -117,16 +117,16 @@ class LockstepClock(Clock):
         if self.waits_for_recorder and not self.recorder_there():
             self.recorded_ns = None  # it has gone
             self.go_on()
-        now, patience = self._wall(), self._patience
+        now, resend = self._wall(), self._resend_timeout
         commanded = self._may_step and not (self.simulation.braking and not self.claims)
         if commanded and now - self._shown_at > self._timeout:
             self._lose(now - self._shown_at)
             return
-        period = patience.seconds(now) if commanded else RESEND_PERIOD
+        period = resend.seconds(now) if commanded else RESEND_PERIOD
         if not self.fault and now - self._sent_at >= period:
-            self._audience.show_again()
+            self._output.show_again()
             self._sent_at = now
             if commanded:
-                patience.lost(now)
-        soon = commanded and patience.short(now)
+                resend.lost(now)
+        soon = commanded and resend.short(now)
         self.wake(max(self._sent_at + period - now, _SOONEST) if soon else self.tick_period)

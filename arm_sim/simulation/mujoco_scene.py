@@ -95,7 +95,7 @@ def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
     """Return the URDF as MuJoCo reads it, with the joints of branches in the model's order.
 
     Left out are collision shapes without `contacts`, and shapes that need mesh files. The
-    other visible shapes are kept, which MuJoCo's reader has to be told in the file.
+    other visible shapes are kept, by an option of MuJoCo's reader in the file.
     """
     whole = ElementTree.fromstring(model.urdf)
     tree = with_shapes(model.urdf)[0] if contacts else bare(whole)
@@ -108,6 +108,6 @@ def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
     frames = enumerate(model.pin_model.frames)
     place = {frame.name: i for i, frame in frames if frame.type != _BODY}
     tree[:] = sorted(tree, key=lambda e: place[e.get('name')] if e.tag == 'joint' else -1)
-    told = ElementTree.SubElement(tree, 'mujoco')
-    ElementTree.SubElement(told, 'compiler', discardvisual='false')
+    options = ElementTree.SubElement(tree, 'mujoco')
+    ElementTree.SubElement(options, 'compiler', discardvisual='false')
     return ElementTree.tostring(tree, encoding='unicode')

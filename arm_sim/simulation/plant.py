@@ -234,12 +234,12 @@ class Plant:
         return self._model.bias_torque(self.q, self.v)
 
 
-def check_law(robot: str, law: str, told: Mapping[str, Any]) -> None:
+def check_law(robot: str, law: str, simulator: Mapping[str, Any]) -> None:
     """Refuse a law whose commands the simulated arm does not take; name those that can drive it.
 
-    `told` are the simulator's parameters.
+    `simulator` are the parameters of the simulator.
     """
-    engine, integrator = told['engine'], told.get('integrator', '')
+    engine, integrator = simulator['engine'], simulator.get('integrator', '')
     taken = {'servo', 'torque', 'voltage'}
     if engine != 'analytical':
         rigid = engine in RIGID_BODY_ENGINES  # spares a launch file the import of MuJoCo

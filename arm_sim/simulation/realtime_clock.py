@@ -3,7 +3,7 @@
 from typing import Any
 
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.patience import RESEND_PERIOD
+from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 
 # Real time skips what is further behind than this number of steps.
 _CATCH_UP_STEPS = 10

@@ -191,22 +191,22 @@ class Task:
         return run_closed_loop(plant, law, follow, self.duration, events, seed=seed)
 
     def scene(self, error: ModelError, moving: bool, period_ns: int) -> dict[str, Any]:
-        """Return what the simulator is told of the task, on an arm with an error.
+        """Return the parameters of the simulator for the task, on an arm with a model error.
 
         `moving`: the arm starts on the reference, else at the robot's own start.
         """
-        told = self.robot.with_error(error)
+        given = self.robot.with_error(error)
         if self.payload:
-            told |= {'payload': self.payload}
+            given |= {'payload': self.payload}
         if self.drop_at is not None:
             start_ns = 0 if moving else self.goal_from(self.robot.start, period_ns)[1]
             periods = round((start_ns + self.drop_at * 1e9) / period_ns)
-            told |= {'payload_end': periods * period_ns * 1e-9}
+            given |= {'payload_end': periods * period_ns * 1e-9}
         if moving:
             start = self.start
-            told |= {'initial_positions': start.q.tolist()}
-            told |= {'initial_velocities': start.v.tolist()}
-        return told
+            given |= {'initial_positions': start.q.tolist()}
+            given |= {'initial_velocities': start.v.tolist()}
+        return given
 
     # What is measured
 
@@ -249,5 +249,5 @@ def make_task(name: str, robot: Robot, given: Mapping[str, Any] = MappingProxyTy
     for each in given:
         if each.partition('.')[0] not in known:
             raise unknown(f'parameter of task {name!r}:', each, known)
-    told = robot.parameters(*task.sections, f'{name}_task') | dict(given)
-    return task(robot, read_fields(task.Parameters, told))
+    values = robot.parameters(*task.sections, f'{name}_task') | dict(given)
+    return task(robot, read_fields(task.Parameters, values))

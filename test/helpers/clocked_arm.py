@@ -12,7 +12,7 @@ PERIOD = 2_000_000
 GRAVITY = MODEL.gravity_torque(HOME)
 
 
-class Audience:
+class Output:
     """Notes what a clock tells."""
 
     def __init__(self):
@@ -53,10 +53,10 @@ class Wall:
 
 def make(kind, own=None, **parameters):
     simulation = Simulation(MujocoPlant(MODEL, PlantParameters('torque')), MODEL, HOME)
-    audience, wall = Audience(), Wall()
-    clock = kind(simulation, audience, False, own, wall, **parameters)
+    output, wall = Output(), Wall()
+    clock = kind(simulation, output, False, own, wall, **parameters)
     clock.show()
-    return clock, simulation, audience, wall
+    return clock, simulation, output, wall
 
 
 def lockstep(own=None):

@@ -1,5 +1,6 @@
 """Every node of the package in this process, as its command line starts it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from arm_sim.view.ros.plot_node import PlotNode
 from arm_sim.view.ros.view_node import ViewNode
 from arm_sim.view.ros.viewer_node import ViewerNode
 
+PICTURES = ThreadPoolExecutor(1)  # no test here draws
 MAKERS = {
     'simulator': SimulatorNode,
     'viewer': partial(ViewerNode, lambda scene: None),  # without a window
@@ -27,8 +29,8 @@ MAKERS = {
     'inverse_kinematics': InverseKinematicsNode,
     'tip_servo': TipServoNode,
     'linear_move': LinearMoveNode,
-    **{f'{task}_task': partial(TaskNode, task) for task in task_names()},
-    'comparison_task': partial(TaskNode, ''),
+    **{f'{task}_task': partial(TaskNode, task, PICTURES) for task in task_names()},
+    'comparison_task': partial(TaskNode, '', PICTURES),
 }
 ROBOTS = {
     f'{law}_controller': 'five_joint_arm'

@@ -195,7 +195,9 @@ class Recorder:
                 self._listen(topic, kind)
         self._parameters.look()
         batches = self._inputs.get(self._resolved(loop_messages.TOPIC))
-        if self._loop.done and not batches[0].get_publisher_count():  # the simulator has ended
+        if (
+            self._loop.done and batches and not batches[0].get_publisher_count()
+        ):  # the simulator has ended
             self._loop = loop_messages.Takeover()
             self._listen_to_loop()
 

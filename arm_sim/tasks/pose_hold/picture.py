@@ -33,9 +33,9 @@ def pose_figure(record: Record, report: Mapping[str, Any], counted: Array) -> Fi
     right.axhline(growing[-1], color=QUIET, lw=0.8, ls='--')
     right.set_ylim(0.0, 1.15 * max(growing[-1], 1e-300))
     style(right, 'sum of the errors so far; dashed: at the end', 'time [s]', 'J [rad]')
-    told = f'J = {report["cost"]:.6g} at {record.t[-1]:.3g} s'
+    label = f'J = {report["cost"]:.6g} at {record.t[-1]:.3g} s'
     right.annotate(
-        told, (record.t[end - 1], growing[-1]), (0, 6), ha='right', color=BLUE,
+        label, (record.t[end - 1], growing[-1]), (0, 6), ha='right', color=BLUE,
         textcoords='offset points', fontsize=TEXT + 1, fontweight='bold',
     )  # fmt: skip
     return figure

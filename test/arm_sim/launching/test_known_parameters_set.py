@@ -42,7 +42,7 @@ def physics(node):
         plant, watched = simulation.plant, ('_timeout', '_timeout_ns', '_factor')
         seen = [getattr(clock, name, None) for name in watched]
         seen += [plant.parameters, plant.mass_matrix(), simulation.limits]
-        shown = clock._audience
+        shown = clock._output
         seen += [simulation._brake._kp, shown._clock_every, shown._frames._every]
     elif node.get_name() in (
         'inverse_kinematics',

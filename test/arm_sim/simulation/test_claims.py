@@ -159,11 +159,11 @@ def test_a_moving_arm_is_claimed_only_when_the_brake_has_brought_it_to_rest():
 
 
 def test_a_controller_that_is_silent_loses_its_claim_and_the_other_one_goes_on():
-    clock, simulation, audience, wall = lockstep()
+    clock, simulation, output, wall = lockstep()
     arm, _ = claimed(clock, 'arm', range(4)), claimed(clock, 'wrist', (4, 5))
     clock.take_from(arm, 0, GRAVITY[:4])
     run(clock, wall, 5.2)
-    assert audience.warnings[0].startswith('no command for 5')
+    assert output.warnings[0].startswith('no command for 5')
     assert len(clock.claims) == 0
     arm = claimed(clock, 'arm', range(4))
     clock.take_from(arm, simulation.time_ns, GRAVITY[:4])

@@ -11,7 +11,7 @@ from arm_controllers.laws import law_class
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.limits import Limits
-from arm_sim.simulation.patience import RESEND_PERIOD
+from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 from arm_sim.standards.steps import Steps
 
 PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -68,33 +68,33 @@ def test_no_steps_are_made_of_a_clock_that_runs_or_whose_physics_has_stopped():
 
 
 def test_lockstep_accepts_only_what_answers_the_present_state_and_steps_once_with_it():
-    clock, simulation, audience, _ = lockstep()
+    clock, simulation, output, _ = lockstep()
     for k in range(3):
         assert [clock.accepts((k + d) * PERIOD) for d in (-1, 0, 1)] == [False, True, False]
         clock.take(k * PERIOD, GRAVITY)
         assert simulation.time_ns == (k + 1) * PERIOD
-    assert audience.shown == 4
+    assert output.shown == 4
 
 
 def test_lockstep_shows_a_state_again_that_nobody_answers_and_in_the_end_brakes_to_rest():
-    clock, simulation, audience, wall = lockstep()
+    clock, simulation, output, wall = lockstep()
     run(clock, wall, 20.0)
     assert simulation.time_ns == 0  # nobody has commanded yet
-    assert audience.shown_again == pytest.approx(200, abs=1)
+    assert output.shown_again == pytest.approx(200, abs=1)
     for k in range(50):
         clock.take(k * PERIOD, PUSH)
     assert not simulation.at_rest
     run(clock, wall, 4.9)
     assert simulation.time_ns == 50 * PERIOD
-    assert not audience.warnings
+    assert not output.warnings
     run(clock, wall, 0.3)
-    assert audience.warnings[0].startswith('no command for 5')
+    assert output.warnings[0].startswith('no command for 5')
     assert simulation.braking
     assert simulation.at_rest
     at_rest_ns = simulation.time_ns
     run(clock, wall, 20.0)
     assert simulation.time_ns == at_rest_ns
-    assert len(audience.warnings) == 1
+    assert len(output.warnings) == 1
 
 
 def test_paused_lockstep_takes_one_step_for_each_that_is_allowed_before_or_after_its_command():
@@ -116,14 +116,14 @@ def test_paused_lockstep_takes_one_step_for_each_that_is_allowed_before_or_after
 
 def test_own_commander_of_a_lockstep_clock_goes_on_alone_and_takes_over_from_a_lost_one():
     own = Own()
-    clock, simulation, audience, wall = lockstep(own)
+    clock, simulation, output, wall = lockstep(own)
     assert [clock.go_on() for _ in range(3)] == [True] * 3
     assert simulation.time_ns == 3 * PERIOD
     clock.yield_to('pd_controller')
     assert not clock.go_on()
     clock.take(3 * PERIOD, PUSH)
     run(clock, wall, 5.2)
-    assert len(audience.warnings) == 1
+    assert len(output.warnings) == 1
     assert own.in_charge
     assert clock.go_on()
     assert not simulation.braking
@@ -134,11 +134,11 @@ def test_own_commander_of_a_lockstep_clock_goes_on_alone_and_takes_over_from_a_l
 
 @pytest.mark.parametrize('factor', [0.01, 0.5, 1.0, 20.0])
 def test_real_time_follows_the_wall_clock_times_its_factor(factor):
-    clock, simulation, audience, wall = realtime(factor=factor)
+    clock, simulation, output, wall = realtime(factor=factor)
     assert clock.tick_period <= RESEND_PERIOD
     run(clock, wall, 1.0)
     assert simulation.time_ns * 1e-9 == pytest.approx(factor, abs=0.005)
-    assert audience.shown == 1 + simulation.steps
+    assert output.shown == 1 + simulation.steps
     assert clock.skipped == clock.late == 0
 
 
@@ -179,7 +179,7 @@ def test_a_command_of_the_timeout_is_still_used_and_of_a_period_more_no_longer()
 
 
 def test_real_time_holds_the_newest_command_until_it_is_too_old():
-    clock, simulation, audience, wall = realtime()
+    clock, simulation, output, wall = realtime()
     run(clock, wall, 0.02)
     newest = simulation.time_ns
     assert clock.accepts(newest)
@@ -190,18 +190,18 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     assert not clock.accepts(newest - PERIOD)
     run(clock, wall, 0.09)
     assert not simulation.braking
-    assert not audience.warnings
+    assert not output.warnings
     run(clock, wall, 0.03)
     assert simulation.braking
-    assert audience.warnings[0].startswith('no command for 0.1')
+    assert output.warnings[0].startswith('no command for 0.1')
     assert clock.oldest_command_ns >= 100_000_000
     run(clock, wall, 2.0)
     assert simulation.at_rest
-    assert len(audience.warnings) == 1
+    assert len(output.warnings) == 1
 
 
 def test_many_steps_of_a_paused_clock_are_made_in_real_time_too_so_that_commands_keep_up():
-    clock, simulation, audience, wall = realtime()
+    clock, simulation, output, wall = realtime()
     clock.pause(True)
     steps = Steps(clock, 10**15)
     for k in range(100):
@@ -209,7 +209,7 @@ def test_many_steps_of_a_paused_clock_are_made_in_real_time_too_so_that_commands
         run(clock, wall, clock.tick_period)
         assert simulation.steps == k + 1
     assert not simulation.braking
-    assert not audience.warnings
+    assert not output.warnings
     clock.pause(True)
     assert steps.failure == f'stopped in between: 100 of {10**15} steps were made'
     run(clock, wall, 0.1)
@@ -217,20 +217,20 @@ def test_many_steps_of_a_paused_clock_are_made_in_real_time_too_so_that_commands
 
 
 def test_a_state_that_stays_is_shown_again_after_a_tenth_of_a_second():
-    clock, _, audience, wall = realtime()
+    clock, _, output, wall = realtime()
     clock.pause(True)
     run(clock, wall, 0.09)
-    assert audience.shown_again == 0
+    assert output.shown_again == 0
     run(clock, wall, 0.02)
-    assert audience.shown_again == 1
+    assert output.shown_again == 1
 
 
 def test_paused_real_time_stands_still_steps_when_allowed_and_then_does_not_catch_up():
-    clock, simulation, audience, wall = realtime()
+    clock, simulation, output, wall = realtime()
     clock.pause(True)
     run(clock, wall, 1.0)
     assert simulation.time_ns == 0
-    assert audience.shown_again in (9, 10)
+    assert output.shown_again in (9, 10)
     clock.allow_step()
     clock.allow_step()
     run(clock, wall, 0.01)
@@ -246,7 +246,7 @@ def test_paused_real_time_stands_still_steps_when_allowed_and_then_does_not_catc
 
 @pytest.mark.parametrize('start', [lockstep, realtime])
 def test_release_brakes_at_once_and_a_reset_goes_back_to_a_held_arm_at_time_zero(start):
-    clock, simulation, audience, wall = start()
+    clock, simulation, output, wall = start()
     for _ in range(20):
         clock.take(simulation.time_ns, PUSH)
         run(clock, wall, clock.tick_period)
@@ -258,7 +258,7 @@ def test_release_brakes_at_once_and_a_reset_goes_back_to_a_held_arm_at_time_zero
     clock.reset()
     assert simulation.time_ns == 0
     np.testing.assert_array_equal(simulation.plant.q, HOME)
-    assert not audience.warnings
+    assert not output.warnings
 
 
 @pytest.mark.parametrize('start', [lockstep, realtime])
@@ -282,11 +282,11 @@ def test_a_reset_leaves_the_arm_to_its_controller_until_that_is_silent_for_the_t
 
 @pytest.mark.parametrize('start', [lockstep, realtime])
 def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch):
-    clock, simulation, audience, wall = start()
+    clock, simulation, output, wall = start()
     monkeypatch.setattr(simulation.plant, 'step', lambda command: simulation.plant.q.fill(np.nan))
     clock.take(0, GRAVITY)
     run(clock, wall, 1.0)
-    assert len(audience.failures) == 1
+    assert len(output.failures) == 1
     assert 'physics diverged' in clock.fault
     assert simulation.steps == 1
     monkeypatch.undo()
@@ -302,7 +302,7 @@ def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch
 def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
     age, told, monkeypatch
 ):
-    clock, simulation, audience, wall = realtime()
+    clock, simulation, output, wall = realtime()
     given = -1
     for _ in range(200):  # each command answers a state that is so many periods old
         stamp = simulation.time_ns - age * PERIOD
@@ -314,7 +314,7 @@ def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
     run(clock, wall, clock.tick_period)
     monkeypatch.setattr(simulation.plant, 'step', lambda command: simulation.plant.q.fill(np.nan))
     run(clock, wall, clock.tick_period)
-    for words in (audience.warnings[-1], audience.failures[-1]):
+    for words in (output.warnings[-1], output.failures[-1]):
         assert (
             'the machine is too slow for real time: commands are 24 ms old, 12' in words
         ) == told
@@ -350,8 +350,8 @@ class LossyLink:
     """A controller that answers after a round trip, over topics that lose some messages."""
 
     def __init__(self, loss, round_trip=2e-4, seed=0, spread=(0.8, 1.4)):
-        self.clock, self.simulation, self.audience, self.wall = lockstep()
-        self.audience.show = self.audience.show_again = self.send
+        self.clock, self.simulation, self.output, self.wall = lockstep()
+        self.output.show = self.output.show_again = self.send
         self.clock.wake = self.wake
         self.loss, self.round_trip, self.spread = loss, round_trip, spread
         self.rng = np.random.default_rng(seed)
@@ -447,10 +447,10 @@ def test_a_factor_that_is_set_counts_from_then_on():
 
 
 def test_a_timeout_that_is_set_counts_from_then_on():
-    clock, _, audience, wall = lockstep()
+    clock, _, output, wall = lockstep()
     clock.take(0, PUSH)
     run(clock, wall, 2.0)
-    assert not audience.warnings
+    assert not output.warnings
     clock.set_timing(timeout=1.0)
     run(clock, wall, 0.1)
-    assert audience.warnings
+    assert output.warnings

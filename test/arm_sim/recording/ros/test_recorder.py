@@ -232,8 +232,8 @@ def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versi
     asked = FollowJointTrajectory.Goal()
     asked.trajectory.joint_names = list(THREE)
     arm.recorder.take_command(text_of(THREE, 'law', ('effort',)))
-    goals.tell(bytes(serialize_message(asked)), 'identifier', 5_000_000_007)
-    goals.tell(bytes(serialize_message(asked.trajectory)), None, 6 * PERIOD)
+    goals.publish_goal(bytes(serialize_message(asked)), 'identifier', 5_000_000_007)
+    goals.publish_goal(bytes(serialize_message(asked.trajectory)), None, 6 * PERIOD)
     goals.resolve(GoalResult('gone', ResultCode.PATH_TOLERANCE_VIOLATED, 'too far'))
     counts = arm.recorder._files._file.counts
     arm.until(lambda: counts.get('/arm/goals') == 2 and counts.get('/arm/results'))

@@ -7,12 +7,12 @@ _LATE, _USUAL = 1.25, 0.005
 # After a loss more losses are expected for this time [s].
 _EXPECTED = 0.1
 # After this number of repetitions the period doubles each time.
-_PATIENT = 20
+_BEFORE_DOUBLING = 20
 # How much one repetition counts in the share of those that were needless.
 _NEWEST = 0.1
 
 
-class Patience:
+class ResendTimeout:
     """Estimates the round trip from state to answer, and from it the resend timeout.
 
     The round trip is a running median: an answer that took longer raises it by 2 %, one that took
@@ -55,5 +55,5 @@ class Patience:
 
     def seconds(self, now: float) -> float:
         """Return how long after it was shown last a state is shown again [s]."""
-        late = _LATE * self.round_trip * 2.0 ** max(self._tries - _PATIENT, 0)
+        late = _LATE * self.round_trip * 2.0 ** max(self._tries - _BEFORE_DOUBLING, 0)
         return min(late if self.short(now) else max(late, _USUAL), RESEND_PERIOD)
