@@ -34,8 +34,18 @@ END
 # A shell cannot undo that SIGINT is ignored, as it is in background jobs; nodes end by it.
 [[ $(trap -p INT) != *"''"* ]] || exec env --default-signal=INT "${BASH_SOURCE[0]}" "$@"
 
+# Without HOME, logs and caches would go to the root folder.
+[[ -n ${HOME:-} ]] || { unset HOME; export HOME=~; }
+
 say() { echo "ws: $1" >&2; }
 die() { say "$1"; exit "${2:-1}"; }
+
+# At least this much of what `ulimit` bounds, or nodes end with errors of the middleware.
+check_limit() {
+  local limit
+  limit=$(ulimit "$1")
+  [[ $limit == unlimited || $limit -ge $2 ]] || die "a node needs $2 $3, and 'ulimit $1' allows $limit: raise the limit"
+}
 
 # Puts a folder in front of a path variable that does not have it.
 prepend() { [[ :${!1:-}: == *:$2:* ]] || export "$1=$2${!1:+:${!1}}"; }
@@ -103,7 +113,15 @@ make_environment() {
   environment_is_ready && return
   lock
   if ! environment_is_ready; then
-    local python
+    local python made_in
+    if [[ -f $env/ready ]]; then
+      read -r made_in <"$env/ready"
+      if [[ $made_in == "$root" ]]; then
+        say 'tools/ros_env or tools/fallback_ros2 has changed: .ros is brought up to date'
+      else
+        say ".ros was made in $made_in, and its files contain that path: .ros is made again"
+      fi
+    fi
     python=$(python312) || die "no Python 3.12 with pip found (on PATH, in pyenv or uv), which ROS 2 Jazzy needs: install one, for example with 'uv python install 3.12'"
     [[ -f $env/stamps/check ]] || say 'making a ROS 2 environment in .ros, once (./ws --help says more)'
     [[ -x $venv/bin/python ]] || rm -rf "$env/stamps"
@@ -238,6 +256,8 @@ case ${1:-} in
   -*) die "unknown option '$1'; ./ws --help shows the usage" 2 ;;
 esac
 
+check_limit -n 256 'open files'
+check_limit -v 4000000 'kB of address space'
 if sourced_ros; then
   use_over "$1"
 else

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -96,6 +97,40 @@ def test_where_no_home_can_be_made_logs_go_to_a_temporary_folder_and_one_line_sa
     assert folder.is_dir()
     folder.rmdir()
     assert f'ws: /proc/nohome/.ros/log cannot be written: ROS 2 logs to {folder}' in done.stderr
+
+
+def test_without_home_the_home_of_the_user_database_is_used():
+    environment = {name: value for name, value in os.environ.items() if name != 'HOME'}
+    done = ws('bash', '-c', 'echo "$HOME"', env=environment)
+    assert done.stdout.strip() == pwd.getpwuid(os.getuid()).pw_dir
+
+
+@pytest.mark.parametrize(
+    ('limit', 'line'),
+    [
+        ('-n 16', "ws: a node needs 256 open files, and 'ulimit -n' allows 16: raise the limit"),
+        (
+            '-v 900000',
+            "ws: a node needs 4000000 kB of address space, and 'ulimit -v' allows 900000: "
+            'raise the limit',
+        ),
+    ],
+)
+def test_a_limit_too_low_for_a_node_gets_one_line(limit, line):
+    command = ['bash', '-c', f'ulimit {limit}; exec ./ws ros2 run arm_sim simulator']
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ('', f'{line}\n', 1)
+
+
+def test_a_copied_environment_is_made_again_and_one_line_gives_the_reason(bare_clone):
+    folder, environment = bare_clone
+    (folder / '.ros').mkdir()
+    (folder / '.ros' / 'ready').write_text('/somewhere/else\n')
+    done = ws('ros2', root=folder, env=environment)
+    first, *_ = done.stderr.splitlines()
+    assert first.startswith(
+        'ws: .ros was made in /somewhere/else, and its files contain that path'
+    )
 
 
 def test_ws_inside_ws_changes_nothing():
