@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import Array, finite, per_joint
+from arm_dynamics.checks import ArmError, Array, finite, per_joint
 from arm_dynamics.frames import Frames
 from arm_dynamics.tool_link import srdf_tips, tool_link
 from arm_dynamics.urdf import read_urdf, with_dynamics
@@ -80,7 +80,7 @@ class RobotModel(Frames):
         tips = srdf_tips(Path(self.file)) if self.file else ()
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
         self.impossible_inertias = impossible = impossible_inertias(tree)
-        self.notes = model_notes(impossible, self.branch_ends(), self.tip_frame, tip_frame)
+        self.notes = model_notes(tree, impossible, self.branch_ends(), self.tip_frame, tip_frame)
 
         self.added: dict[str, Array] = {}
 
@@ -105,6 +105,13 @@ class RobotModel(Frames):
         smooth.friction = np.zeros(self.nv)
         smooth._coulomb, smooth.has_friction = False, bool(self.damping.any())
         return smooth
+
+    @classmethod
+    def from_description(cls, text: str, tip_frame: str | None = None) -> Self:
+        """Return the model of a robot_description; raises ArmError where this is no XML."""
+        if not text.lstrip().startswith('<'):
+            raise ArmError('not a URDF: the text does not begin with <')
+        return cls(text, tip_frame)
 
     @classmethod
     def from_urdf(cls, path_or_xml: str | Path, *args: Any, **others: Any) -> Self:

@@ -2,12 +2,14 @@
 
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions.conversion import urdf_file
+from arm_dynamics.checks import ArmError, in_range
+from arm_dynamics.descriptions.conversion import runs_code, urdf_file
+from arm_dynamics.descriptions.estimated_inertia import Estimate
 from arm_dynamics.descriptions.named_models import find_named
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -42,17 +44,19 @@ class RobotArgument(NamedTuple):
             other joints are held. Empty: all joints except those that a <mimic> couples.
         tip_frame: the link that is the tool; '': the last link.
         xacro_args: 'name:=value other:=value'.
+        estimate: how masses of links without mass are estimated; None: they are not.
     """
 
     name: str
     joints: tuple[str, ...] = ()
     tip_frame: str = ''
     xacro_args: str = ''
+    estimate: Estimate | None = None
 
     @property
     def is_shipped(self) -> bool:
         """Whether this is a shipped robot with all its joints."""
-        return self.name in robot_names() and not (self.joints or self.xacro_args)
+        return self.name in robot_names() and not (self.joints or self.xacro_args or self.estimate)
 
     @property
     def label(self) -> str:
@@ -68,7 +72,7 @@ class RobotArgument(NamedTuple):
             name, *words = shlex.split(robot)
         except ValueError as error:
             raise ArmError(f'robot {robot!r}: {error}') from None
-        options = {'joints': '', 'tip_frame': ''}
+        options = dict.fromkeys(('joints', 'tip_frame', 'xacro_args', *_OF_ESTIMATE), '')
         for_xacro = []
         for word in words:
             key, separator, value = word.partition(':=')
@@ -79,7 +83,33 @@ class RobotArgument(NamedTuple):
             else:
                 for_xacro.append(word)
         joints = tuple(filter(None, re.split(r'[,\s]+', options['joints'])))
-        return cls(name, joints, options['tip_frame'], shlex.join(for_xacro))
+        xacro_args = ' '.join(filter(None, (options['xacro_args'], shlex.join(for_xacro))))
+        return cls(name, joints, options['tip_frame'], xacro_args, _estimate(options))
+
+
+_OF_ESTIMATE = ('inertia', 'density', 'total_mass')
+
+
+def _estimate(options: Mapping[str, str]) -> Estimate | None:
+    """Return the estimate of `inertia:=estimate density:=2700` or `total_mass:=20`."""
+    inertia, *_ = given = {name: options[name] for name in _OF_ESTIMATE}.values()
+    if inertia not in ('', 'estimate'):
+        raise ArmError(f"inertia is {inertia!r}; allowed: 'estimate', or nothing: the URDF's")
+    if not inertia:
+        if any(given):
+            raise ArmError('density and total_mass need inertia:=estimate')
+        return None
+    numbers = {}
+    for name in _OF_ESTIMATE[1:]:
+        if options[name]:
+            try:
+                numbers[name] = float(options[name])
+            except ValueError:
+                raise ArmError(f'{name} is {options[name]!r}; it must be a number') from None
+            in_range(name, numbers[name], 0.0, 1e6, True)
+    if len(numbers) > 1:
+        raise ArmError('density and total_mass exclude each other')
+    return Estimate(**numbers)
 
 
 def find_urdf(robot: str) -> Path:
@@ -93,7 +123,21 @@ def find_urdf(robot: str) -> Path:
     argument = RobotArgument.of(robot)
     file, xacro_args = _file_of(argument.name)
     xacro_args = argument.xacro_args or xacro_args
-    return urdf_file(file, xacro_args, argument.joints, argument.tip_frame)
+    return urdf_file(file, xacro_args, argument.joints, argument.tip_frame, argument.estimate)
+
+
+def check_data_only(robot: str) -> None:
+    """Raise ArmError if a robot's name, which came over the graph, would run code when loaded.
+
+    Allowed are shipped robots and files that are a URDF or an MJCF: xacro is code, and a model of
+    robot_descriptions is a module.
+    """
+    name = RobotArgument.of(robot).name
+    file = Path(name).expanduser()
+    if name not in robot_names() and not (file.is_file() and not runs_code(file)):
+        raise ArmError(
+            f'robot {robot!r} came over the graph; allowed: a shipped robot, a URDF or an MJCF'
+        )
 
 
 def _file_of(robot: str) -> tuple[Path, str]:

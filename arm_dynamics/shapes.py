@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 import coal
 
+from arm_dynamics.packages import packages_around
 from arm_dynamics.urdf import bare
 
 
@@ -57,7 +58,8 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
     """Return a function that finds the file of a mesh of this URDF, if coal can read it.
 
     A `filename` is a path, from the URDF's folder where it is relative, or `package://NAME/PATH`:
-    in a folder NAME above the URDF, or in the share folder of a ROS package that is sourced.
+    in a package around the URDF (see `packages_around`), or in the share folder of a ROS package
+    that is sourced.
     """
     folder = Path(urdf_file).expanduser().resolve().parent if urdf_file else Path('/')
     loader = coal.MeshLoader()
@@ -79,7 +81,8 @@ def candidates(filename: str, folder: Path) -> list[Path]:
         return [folder / rest]  # which is `rest`, if that is absolute
     package, _, inside = rest.partition('/')
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
-    own = [above / inside for above in folder.parents if above.name == package]
+    near = packages_around(folder / 'file').get(package)
+    own = [near / inside] if near else []
     return own + [Path(prefix, 'share', package, inside) for prefix in prefixes if prefix]
 
 

@@ -77,6 +77,7 @@ def rotor_inertias(tree: Element, joint_names: Sequence[str]) -> Array:
 
 
 def model_notes(
+    tree: Element,
     impossible: Mapping[str, tuple[Array, Array]],
     branch_ends: Sequence[str],
     tip_frame: str,
@@ -85,6 +86,7 @@ def model_notes(
     """Return, one line each, what a user should know about a URDF that is accepted.
 
     Args:
+        tree: the URDF.
         impossible: as `impossible_inertias` returns them.
         branch_ends: the last links of the arm's branches.
         tip_frame: the tool frame.
@@ -95,6 +97,9 @@ def model_notes(
         '(A + B >= C); they are used unchanged: correct them in the URDF'
         for link, ((a, b, c), _) in impossible.items()
     ]
+    estimated = sum(each.get('estimated') == 'true' for each in tree.iterfind('link/inertial'))
+    if estimated:
+        notes.append(f'inertia estimated: that of {estimated} links follows from their shapes')
     if requested is None and len(branch_ends) > 1:
         names = ', '.join(map(repr, branch_ends))
         notes.append(

@@ -14,23 +14,32 @@ from xml.etree.ElementTree import Element
 import yaml
 
 from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.descriptions.estimated_inertia import Estimate, estimate_inertias
 from arm_dynamics.descriptions.held_joints import hold_others
-from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
+from arm_dynamics.descriptions.xacro_files import is_xacro, urdf_of_xacro
 from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import candidates
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_dynamics.tool_link import srdf_of
 
-_XACRO = 'wiki/xacro}'
+# Ends the name of a robot with estimated inertia, which every log and report shows.
+ESTIMATED = '_inertia_estimated'
 
 
-def urdf_file(file: Path, xacro_args: str, moving: Sequence[str], tip_frame: str) -> Path:
+def urdf_file(
+    file: Path,
+    xacro_args: str,
+    moving: Sequence[str],
+    tip_frame: str,
+    estimate: Estimate | None = None,
+) -> Path:
     """Return the URDF of a robot's file: the file itself, or a temporary file.
 
     Args:
         file: URDF, xacro or MJCF.
         xacro_args: arguments of a xacro, 'name:=value other:=value'.
         moving, tip_frame: as for `hold_others`.
+        estimate: how masses are estimated; None: they are not.
 
     Raises:
         ArmError: a file that cannot be read or converted, with the remedy.
@@ -39,39 +48,59 @@ def urdf_file(file: Path, xacro_args: str, moving: Sequence[str], tip_frame: str
         stamp = file.stat().st_mtime_ns
     except OSError as error:
         raise ArmError(f'cannot read {str(file)!r}: {error.strerror}') from None
-    return _converted(file.absolute(), stamp, xacro_args, tuple(moving), tip_frame)
+    return _converted(file.absolute(), stamp, xacro_args, tuple(moving), tip_frame, estimate)
 
 
 @cache
 def _converted(
-    file: Path, stamp: int, xacro_args: str, moving: tuple[str, ...], tip_frame: str
+    file: Path,
+    stamp: int,
+    xacro_args: str,
+    moving: tuple[str, ...],
+    tip_frame: str,
+    estimate: Estimate | None,
 ) -> Path:
     try:
         tree = ElementTree.fromstring(text_of(file))
     except (OSError, ValueError, ElementTree.ParseError):
         return file  # refused where it is read as a URDF
-    is_xacro = file.suffix == '.xacro' or any(_XACRO in each.tag for each in tree.iter())
-    if xacro_args and not is_xacro:
+    xacro = is_xacro(file, tree)
+    if xacro_args and not xacro:
         raise ArmError(f'xacro_args is {xacro_args!r}; {str(file)!r} is no xacro')
-    if is_xacro:
+    if xacro:
         tree = ElementTree.fromstring(urdf_of_xacro(file, xacro_args))
     is_mjcf = tree.tag == 'mujoco'
-    if not (is_xacro or is_mjcf or moving or tree.find('joint/mimic') is not None):
+    coupled = tree.find('joint/mimic') is not None
+    if not (xacro or is_mjcf or moving or coupled or estimate):
         return file
     try:
-        return (_of_mjcf if is_mjcf else _of_urdf)(file, tree, moving, tip_frame)
+        if is_mjcf:
+            if estimate:
+                raise ArmError('inertia:=estimate is for URDFs: MuJoCo estimates that of an MJCF')
+            return _of_mjcf(file, tree, moving, tip_frame)
+        return _of_urdf(file, tree, moving, tip_frame, estimate)
     except ArmError as error:
         where = f' (in {str(file)!r})'
         raise ArmError(str(error).removesuffix(where) + where) from None
 
 
-def _of_urdf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str) -> Path:
+def _of_urdf(
+    file: Path,
+    tree: Element,
+    moving: tuple[str, ...],
+    tip_frame: str,
+    estimate: Estimate | None,
+) -> Path:
+    suffix = ''
+    if estimate:
+        _log(file, estimate_inertias(tree, file, estimate))
+        suffix = ESTIMATED
     held = hold_others(tree, moving, tip_frame)
     for mesh in tree.iter('mesh'):
         name = mesh.get('filename', '')
         path = next((path for path in candidates(name, file.parent) if path.is_file()), None)
         mesh.set('filename', name if path is None else str(path.resolve()))
-    return _written(file, tree, {}, temporary_folder(), list(held))
+    return _written(file, tree, {}, temporary_folder(), list(held), suffix)
 
 
 def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str) -> Path:
@@ -95,9 +124,14 @@ def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str)
 
 
 def _written(
-    file: Path, tree: Element, parameters: dict[str, Any], folder: Path, held: list[str]
+    file: Path,
+    tree: Element,
+    parameters: dict[str, Any],
+    folder: Path,
+    held: list[str],
+    suffix: str = '',
 ) -> Path:
-    path = folder / f'{file.name.partition(".")[0]}.urdf'
+    path = folder / f'{file.name.partition(".")[0]}{suffix}.urdf'
     srdf = srdf_of(file)
     if srdf is not None:
         path.with_suffix('.srdf').write_bytes(srdf.read_bytes())
@@ -114,6 +148,14 @@ def _written(
 def _some(names: Sequence[str]) -> str:
     """Return the first twelve names, and the number of the others."""
     return ', '.join(names[:12]) + f' and {len(names) - 12} more' * (len(names) > 12)
+
+
+def runs_code(file: Path) -> bool:
+    """Whether converting a file runs code that the file contains: xacro."""
+    try:
+        return is_xacro(file, ElementTree.fromstring(text_of(file)))
+    except (OSError, ValueError, ElementTree.ParseError):
+        return file.suffix == '.xacro'
 
 
 def parameter_file(urdf: Path) -> Path:

@@ -1,19 +1,32 @@
-"""xacro to URDF, by the package `xacro` (an optional part)."""
+"""xacro to URDF, by the package `xacro` (an optional part) in a confined process of its own."""
 
+import json
 import os
+import re
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.packages import packages_around
+
+_LONGEST = 60.0  # time that a file may take [s]
+
+
+def is_xacro(file: Path, tree: Element) -> bool:
+    """Whether a file is xacro, which can run any program of this machine."""
+    return file.suffix == '.xacro' or any('wiki/xacro}' in each.tag for each in tree.iter())
 
 
 def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     """Return the URDF that a xacro file makes.
 
-    `$(find NAME)` is a ROS package that is sourced, or a folder of this name above the file.
+    `$(find NAME)` is a package of `packages_around` the file, or a ROS package that is sourced.
+    The file runs in a process of its own, see `xacro_process`.
 
     Args:
         file: path of the xacro.
@@ -22,19 +35,51 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     Raises:
         ArmError: xacro is not installed, an argument is malformed, or xacro refuses the file.
     """
-    try:
-        import xacro
-    except ImportError:
-        raise ArmError(
-            f'{str(file)!r} is xacro, which is not installed: ./ws pip install xacro'
-        ) from None
+    if find_spec('xacro') is None:
+        raise ArmError(f'{str(file)!r} is xacro, which is not installed: ./ws pip install xacro')
     mappings = dict(_argument(word) for word in shlex.split(arguments))
-    with _found_above(file):
-        try:
-            return xacro.process_file(str(file.resolve()), mappings=mappings).toxml()
-        except Exception as error:  # of expressions in the file: any
-            reason = ' '.join(str(error).split()) or type(error).__name__
-            raise ArmError(f'xacro: {reason} (in {str(file)!r})') from None
+    with TemporaryDirectory(prefix='arm_sim_') as prefix:
+        index = Path(prefix, 'share', 'ament_index', 'resource_index', 'packages')
+        index.mkdir(parents=True)
+        for name, folder in packages_around(file).items():
+            if name != 'ament_index':
+                (index / name).touch()
+                Path(prefix, 'share', name).symlink_to(folder)
+        prefixes = filter(None, (prefix, os.environ.get('AMENT_PREFIX_PATH')))
+        told = _run([str(file.resolve()), json.dumps(mappings)], ':'.join(prefixes))
+    missing = re.search(r"package '([^']*)' not found", told.get('error', ''))
+    if missing:
+        raise ArmError(
+            f'xacro: package {missing[1]!r} is not found: source its workspace, or put its '
+            f'folder, with a package.xml, next to a folder above the file (in {str(file)!r})'
+        )
+    if 'error' in told:
+        raise ArmError(f'xacro: {told["error"]} (in {str(file)!r})')
+    return str(told['urdf'])
+
+
+def _run(words: list[str], prefixes: str) -> dict[str, str]:
+    script = str(Path(__file__).with_name('xacro_process.py'))
+    environment = {
+        'PATH': os.environ.get('PATH', ''),
+        'HOME': os.environ.get('HOME', '/'),
+        'AMENT_PREFIX_PATH': prefixes,
+        'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, '-P', script, *words],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_LONGEST,
+        )
+        told = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return {'error': f'takes longer than {_LONGEST:g} s'}
+    except ValueError:
+        return {'error': f'its process ended with code {done.returncode}'}
+    return dict(told)
 
 
 def _argument(word: str) -> tuple[str, str]:
@@ -42,27 +87,3 @@ def _argument(word: str) -> tuple[str, str]:
     if not separator or not name:
         raise ArmError(f'xacro_args: {word!r} is not name:=value')
     return name, value
-
-
-@contextmanager
-def _found_above(file: Path) -> Iterator[None]:
-    """Let the folders above a file be packages, as they are in a workspace's sources."""
-    name, before = 'AMENT_PREFIX_PATH', os.environ.get('AMENT_PREFIX_PATH')
-    with TemporaryDirectory(prefix='arm_sim_') as prefix:
-        index = Path(prefix, 'share', 'ament_index', 'resource_index', 'packages')
-        index.mkdir(parents=True)
-        for folder in reversed(file.resolve().parents[:-1]):
-            if folder.name in ('share', 'ament_index'):
-                continue
-            (index / folder.name).touch()
-            link = Path(prefix, 'share', folder.name)
-            link.unlink(missing_ok=True)
-            link.symlink_to(folder)
-        os.environ[name] = f'{prefix}:{before}' if before else prefix
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = before

@@ -83,6 +83,13 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             'name of the tool link; empty: as named in the SRDF, tool0 or alike, else the flange',
         ),
         'xacro_args': _Shared('', 'arguments of the xacro file: "name:=value other:=value"'),
+        'inertia': _Shared(
+            '',
+            'estimate: links without mass get mass and inertia from their shapes; empty: none',
+            ['', 'estimate'],
+        ),
+        'density': _Shared('', 'density for inertia:=estimate [kg/m^3]; empty: 1000'),
+        'total_mass': _Shared('', 'mass of the arm for inertia:=estimate [kg]; empty: by density'),
         'actuator': _Shared(
             '',
             'kind of actuator for controller:=external; empty: as in the parameter files',
@@ -185,7 +192,8 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
 }
 _SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each in ones.items()}
 ARM = (
-    'robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'engine', 'mode', 'feedforward',
+    'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass',
+    'controller', 'engine', 'mode', 'feedforward',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'scene', 'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
 )  # fmt: skip
@@ -280,7 +288,8 @@ def _place(argument: DeclareLaunchArgument) -> int:
 
 def _robot_argument(given: dict[str, str]) -> str:
     """Return the robot with the other arguments about it, as `RobotArgument` reads them."""
-    words = [f'{name}:={given[name]}' for name in ('joints', 'tip_frame') if given[name]]
+    names = ('joints', 'tip_frame', 'inertia', 'density', 'total_mass')
+    words = [f'{name}:={given[name]}' for name in names if given[name]]
     try:
         words += shlex.split(given['xacro_args'])
     except ValueError as error:

@@ -16,7 +16,7 @@ from arm_controllers.reference import ReferenceFunction
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.robots import ArmParameters
+from arm_dynamics.robots import ArmParameters, check_data_only
 from arm_sim.loop.learning import Learner
 from arm_sim.loop.record import Record
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
@@ -89,6 +89,9 @@ class RunningNodes(KnownNodes):
             client = node.create_client(GetParameters, f'{name}/get_parameters')
             answer = call(client, GetParameters.Request(names=names))
             received = map(parameter_value_to_python, answer.values)
-            return dict(zip(names, received, strict=True))
+            found = dict(zip(names, received, strict=True))
+            if found.get('robot'):
+                check_data_only(found['robot'])
+            return found
 
         super().__init__(law, values)

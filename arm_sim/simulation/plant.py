@@ -303,7 +303,8 @@ def check_inertia(model: RobotModel) -> None:
         if not smallest > 1e-12:
             raise ArmError(
                 f'joint {model.joint_names[joint]!r} of {model.file or model.name!r} moves no '
-                'inertia: give the link behind it an <inertial> with mass'
+                'inertia: use inertia:=estimate, or give the link behind it an '
+                '<inertial> with mass'
             )
 
 

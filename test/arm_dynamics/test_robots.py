@@ -1,7 +1,11 @@
 """Robots as people name them: xacro, MJCF, models of packages; joints that move or are held."""
 
+import json
+import re
+import subprocess
 import sys
 import warnings
+from pathlib import Path
 from xml.etree import ElementTree
 
 import mujoco
@@ -13,7 +17,7 @@ from optional import optional
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.descriptions import mjcf_model, named_models
 from arm_dynamics.descriptions.conversion import parameter_file
-from arm_dynamics.robots import RobotArgument, find_urdf
+from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.limits import Limits
@@ -453,3 +457,114 @@ def test_an_srdf_next_to_the_urdf_names_the_tool(written, finger, says):
     assert RobotModel(find_urdf(file)).tip_frame == 'hand_palm'
     written('<robot', 'arm.srdf')
     assert RobotModel(file if not finger else find_urdf(f'{file} joints:=a,b')).tip_frame == 'tcp'
+
+
+@pytest.fixture
+def confined(tmp_path):
+    """Return a function that runs Python code in the confined process of a xacro."""
+
+    def run(code):
+        package = tmp_path / 'fake' / 'xacro'
+        package.mkdir(parents=True)
+        lines = ''.join(f'\n    {line}' for line in code.splitlines())
+        document = 'type("D", (), {"toxml": lambda self: told})()'
+        text = f'def process_file(*_, **__):{lines}\n    return {document}\n'
+        (package / '__init__.py').write_text(text)
+        script = Path(named_models.__file__).with_name('xacro_process.py')
+        done = subprocess.run(
+            [sys.executable, '-P', str(script), 'x', '{}'],
+            env={'PYTHONPATH': str(package.parent), 'PATH': '/usr/bin:/bin'},
+            capture_output=True,
+        )
+        return json.loads(done.stdout)
+
+    return run
+
+
+def test_a_xacro_writes_no_file(confined, tmp_path):
+    file = tmp_path / 'written'
+    told = confined(f'open({str(file)!r}, "w").write("x" * 99)\ntold = "done"')
+    assert 'error' in told
+    assert not file.exists() or not file.read_bytes()
+
+
+@pytest.mark.skipif(
+    subprocess.run(['unshare', '-rnm', 'true'], capture_output=True).returncode != 0,
+    reason='this system gives a user no namespaces of network and mounts',
+)
+def test_a_xacro_has_no_network_and_sees_files_read_only(confined, tmp_path):
+    told = confined(
+        'import os, socket\n'
+        f'os.system("touch {tmp_path}/touched")\n'
+        'told = str([name for _, name in socket.if_nameindex()])'
+    )
+    assert told == {'urdf': "['lo']"}
+    assert not (tmp_path / 'touched').exists()
+
+
+def test_xacro_args_inside_the_name_are_those_of_the_xacro():
+    told = RobotArgument.of("arm.xacro xacro_args:='side:=left top:=1' wide:=2")
+    assert (told.name, told.xacro_args) == ('arm.xacro', 'side:=left top:=1 wide:=2')
+
+
+def test_a_name_from_the_graph_runs_no_code(written, tmp_path):
+    urdf, mjcf = written(ARM, 'arm.urdf'), written(MJCF)
+    for robot in ('ur5e', urdf, mjcf):
+        check_data_only(robot)
+    hidden = written(XACRO.format(package='x'), 'hidden.urdf')
+    broken = written('<robot', 'broken.xacro')
+    for robot in (hidden, f'{hidden} a:=b', broken, 'panda_description', str(tmp_path), 'x.xacro'):
+        with pytest.raises(ArmError, match='came over the graph; allowed: a shipped robot, a URD'):
+            check_data_only(robot)
+
+
+def test_a_robot_description_is_text_and_no_path(written):
+    assert RobotModel.from_description(ARM).nv == 3
+    with pytest.raises(ArmError, match='does not begin with <'):
+        RobotModel.from_description(written(ARM, 'arm.urdf'))
+
+
+BARE = re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL)
+BOX = """<collision><origin xyz="0.1 0 0.2" rpy="0 0 1.5707963267948966"/>
+  <geometry><box size="0.1 0.2 0.4"/></geometry></collision>"""
+
+
+def test_estimated_inertia_is_that_of_the_shapes_and_marks_every_report(written, capfd):
+    file = written(BARE.replace('_link">', f'_link">{BOX}'), 'arm.urdf')
+    robot = Robot.load(f'{file} inertia:=estimate density:=500')
+    assert robot.name == 'arm_inertia_estimated'
+    said = 'arm.urdf: inertia estimated from shapes at 500 kg/m^3: 3 links, 12 kg'
+    assert capfd.readouterr().err.count(said) == 1
+    assert 'inertia estimated: that of 3 links follows from their shapes' in robot.model.notes
+    assert 'inertia estimated: ' in RobotModel(robot.model.description).notes[0]
+    inertia = robot.model.pin_model.inertias[2]
+    np.testing.assert_allclose(inertia.mass, 4.0)
+    np.testing.assert_allclose(inertia.lever, [0.1, 0.0, 0.2], atol=1e-12)
+    x, y, z = 0.2, 0.1, 0.4  # the box is turned by 90 degrees about z
+    moments = 4.0 / 12.0 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
+    np.testing.assert_allclose(inertia.inertia, moments, atol=1e-12)
+    scaled = Robot.load(f'{file} inertia:=estimate total_mass:=6').model
+    np.testing.assert_allclose([x.mass for x in scaled.pin_model.inertias][1:], 2.0)
+
+
+@pytest.mark.parametrize(
+    ('words', 'says'),
+    [
+        ('inertia:=guess', "inertia is 'guess'; allowed: 'estimate'"),
+        ('density:=500', 'density and total_mass need inertia:=estimate'),
+        ('inertia:=estimate density:=much', "density is 'much'; it must be a number"),
+        ('inertia:=estimate density:=nan', 'density is nan'),
+        ('inertia:=estimate total_mass:=0', 'total_mass is 0'),
+        ('inertia:=estimate density:=1 total_mass:=1', 'exclude each other'),
+        ('inertia:=estimate', 'no link without mass has a shape'),
+    ],
+)
+def test_an_estimate_that_cannot_be_is_refused(written, words, says):
+    with pytest.raises(ArmError, match=says):
+        find_urdf(f'{written(BARE, "arm.urdf")} {words}')
+
+
+def test_a_total_mass_below_that_of_the_other_links_is_refused(written):
+    file = written(ARM.replace('<link name="base"/>', f'<link name="base">{BOX}</link>'), 'a.urdf')
+    with pytest.raises(ArmError, match='total_mass is 5 kg; the links with mass have 5.7 kg'):
+        find_urdf(f'{file} inertia:=estimate total_mass:=5')

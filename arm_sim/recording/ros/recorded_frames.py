@@ -48,4 +48,4 @@ def recorded_frames(description: bytes, prefix: str, files: Recordings) -> Recor
         urdf = deserialize_message(description, String).data
     except RuntimeError as error:
         raise ArmError(str(error)) from None
-    return RecordedFrames(RobotModel.from_urdf(urdf), prefix, files)
+    return RecordedFrames(RobotModel.from_description(urdf), prefix, files)

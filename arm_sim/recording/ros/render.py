@@ -48,7 +48,7 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
         raise recording.lacks('robot_description')
     known = recording.parameters.get(f'{recording.namespace}/simulator', {})
     tool = known.get('tool_frame') or RobotArgument.of(known.get('robot', '')).tip_frame
-    model = RobotModel.from_urdf(recording.urdf, tool or None)
+    model = RobotModel.from_description(recording.urdf, tool or None)
     robot = known.get('robot', '')  # its folder, if it exists here too, has the meshes
     if robot in robot_names():
         model.file = str(find_urdf(robot))

@@ -34,7 +34,7 @@ def subscribe_to_arm(
         if message.data == shown:
             return
         try:
-            model = RobotModel.from_urdf(message.data, tool_frame or None)
+            model = RobotModel.from_description(message.data, tool_frame or None)
         except ArmError as error:
             log.error(f'robot_description: {error}')
             return
