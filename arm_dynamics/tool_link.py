@@ -12,12 +12,15 @@ from arm_dynamics.urdf_elements import link_of, moves
 # Names of tool links, the most specific ones first.
 _NAMES = ('tcp', 'tool0?', r'ee\w?|end_?effector', 'flange')
 
+_FINGER = re.compile('finger|gripper|jaw|knuckle|thumb', re.IGNORECASE)  # names of their joints
+
 
 def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
     """Return the tool link of a URDF, by an SRDF, by its name or by its place.
 
     The main chain has the most joints that move. The chain ends where fingers begin: two or more
-    chains on one body, each shorter than the chain that carries them. A link of the last body is
+    chains on one body, each shorter than the chain that carries them, or a joint with a name such
+    as gripper_joint. A link of the last body is
     the tool if the SRDF names it, or its name ends in tcp, tool0, tool, ee, eef, end_effector or
     flange; else the tool is the link before this body branches.
 
@@ -48,7 +51,8 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
     (link,) = beyond.keys() - joint_above.keys()
     while beyond[link]:
         joints = [x for each in body(link) for x in children[each] if moves(x)]
-        if len(joints) > 1 and beyond[link] < above:
+        joints = [x for x in joints if not (above and _FINGER.search(x.get('name', '')))]
+        if not joints or (len(joints) > 1 and beyond[link] < above):
             break
         link = max((link_of(x, 'child') for x in reversed(joints)), key=beyond.__getitem__)
         above += 1
