@@ -76,6 +76,7 @@ class GoalRun:
         server: str,
         timeout: float,
         on_messages: Callable[[Messages], None] = lambda messages: None,
+        is_recorded: Callable[[], bool] = lambda: True,
     ):
         """Open clients.
 
@@ -85,8 +86,9 @@ class GoalRun:
             server: the node that takes goals.
             timeout: longest wait for another node [s].
             on_messages: is called with all messages of the control loop, batch by batch.
+            is_recorded: whether an accepted goal is recorded; time waits for that.
         """
-        self._on_messages = on_messages
+        self._on_messages, self._is_recorded = on_messages, is_recorded
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
         waiting = Waiting(node, executor, timeout)
         self.wait_until, self.call = waiting.wait_until, waiting.call
@@ -160,6 +162,9 @@ class GoalRun:
             ArmError: the goal was refused, or ended without success; physics has stopped.
         """
         result = None if goal is None else self._send(goal)
+        if goal is not None and self._topic is None:
+            # A goal that is recorded at a later time has another meaning for a law with a horizon.
+            self.wait_until(self._is_recorded, f'goal on {self._server}/goals')
         begin, until_ns, ahead_ns = time.monotonic(), 0, _AHEAD * period_ns
         if not ahead_ns:
             self.call(self._pause, SetBool.Request(data=False))

@@ -142,7 +142,7 @@ class TaskNode(Node):
         self._say(f'{RobotArgument.of(p.robot).label} under {p.law}, {p.mode}')
         pin_to_core(p.core)
         recorder = self._recorder
-        take = (recorder.take,) if recorder else ()
+        take = (recorder.take, recorder.has_new_goal) if recorder else ()
         arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, *take)
         q, v = arm.reset()
         if recorder and p.law != 'none':

@@ -92,6 +92,11 @@ def test_the_recorded_goals_again_give_every_bit(folder, capsys):
     assert 'every bit is the same' in printed
 
 
+def test_the_goals_of_a_law_with_a_horizon_again_give_every_bit(tmp_path):
+    again = rerun.rerun(RecordedRun.load(launched(tmp_path, 'cube.launch.py')))
+    assert (again.controller, again.difference()) == ('servo_controller', '')
+
+
 def test_the_recorded_commands_without_the_controller_give_every_bit(folder):
     recording = RecordedRun.load(folder)
     del recording.parameters['/pd_feedforward_controller']  # as of a controller of another package

@@ -85,6 +85,7 @@ class Recorder:
         self._sender = StateSender()
         self._frames: RecordedFrames | None = None
         self._reported_ns = self._before_ns = -1
+        self._goals = 0
         self._listener = rclpy.create_node(
             f'{node.get_name()}_recorder',
             context=node.context,
@@ -109,6 +110,7 @@ class Recorder:
         if server:
             for name, kind in _OF_CONTROLLERS.items():
                 self._listen(f'{server}/{name}', kind)
+            self._count_goals(self._resolved(f'{server}/goals'))
         self._parameters = ParameterSnapshot(node, keep)
         self._look()
         # The loop only waits for a recorder that receives the loop's messages itself.
@@ -200,6 +202,25 @@ class Recorder:
         ):  # the simulator has ended
             self._loop = loop_messages.Takeover()
             self._listen_to_loop()
+
+    def _count_goals(self, topic: str) -> None:
+        """Count the goals on a topic from now on."""
+        subscription, write = self._inputs[topic]
+
+        def take(data: bytes) -> None:
+            write(data)
+            self._goals += 1
+
+        self._inputs[topic] = subscription, take
+
+    def has_new_goal(self) -> bool:
+        """Write the messages that have arrived; return whether they include a goal of the server.
+
+        Goals since the last call count. A recording that has failed waits for none.
+        """
+        self.drain()
+        found, self._goals = self._goals > 0, 0
+        return found or self.failed
 
     def drain(self) -> None:
         """Write the messages that have arrived since the last call, and publish how far."""
