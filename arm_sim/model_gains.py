@@ -1,6 +1,9 @@
 """Gains for an arm that has no parameter file: from its model, by natural frequency and damping.
 
-    servo_kp = wn^2 m,   servo_kd = 2 zeta wn m,   m = mean of M_jj(q) over the joints' ranges
+    servo_kp = wn^2 m,   servo_kd = 2 zeta wn m
+
+m is the mean of M_jj(q) over the joint's range, but at least such that Coulomb friction holds a
+joint no farther than STICTION off its target: wn^2 m >= friction / STICTION.
 
 Laws are designed as in a comparison, at the arm's start.
 """
@@ -20,6 +23,8 @@ from arm_dynamics.model import RobotModel
 SERVO_FREQUENCY = 50.0
 LAW_FREQUENCY = 20.0
 
+STICTION = 5e-4  # [rad | m]
+
 _SERVO = ('servo_kp', 'servo_kd')
 _POSES = 400
 
@@ -31,7 +36,8 @@ def with_servo_gains(sections: Sections, model: RobotModel) -> Sections:
     rng = np.random.default_rng(0)
     poses = [model.random_configuration(rng) for _ in range(_POSES)]
     inertia = np.mean([model.mass_matrix(q).diagonal() for q in poses], axis=0)
-    gains = second_order_gains(SERVO_FREQUENCY, 1.0, np.maximum(inertia, 1e-6))
+    least = model.friction / (SERVO_FREQUENCY**2 * STICTION)
+    gains = second_order_gains(SERVO_FREQUENCY, 1.0, np.maximum(inertia, least).clip(1e-6))
     values = {name: list(each) for name, each in zip(_SERVO, gains, strict=True)}
     return {**sections, SHARED: {**sections.get(SHARED, {}), **values}}
 

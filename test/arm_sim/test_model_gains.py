@@ -30,6 +30,15 @@ def test_servos_of_an_arm_without_a_file_are_critically_damped_by_its_inertia(ro
     np.testing.assert_allclose(kp / SERVO_FREQUENCY**2, m, rtol=0.2)  # 400 other poses
 
 
+def test_servos_hold_a_joint_with_friction_half_a_milliradian_off_at_most(robot, tmp_path):
+    (tmp_path / 'dry.yaml').write_text('/**: {ros__parameters: {friction: [0.0, 30.0, 0.0]}}')
+    dry = Robot.load(str(tmp_path / 'arm.urdf'), tmp_path / 'dry.yaml')
+    told, plain = (each.parameters('simulator') for each in (dry, robot))
+    assert told['servo_kp'][1] == 30.0 / 5e-4 > plain['servo_kp'][1]
+    assert told['servo_kp'][::2] == plain['servo_kp'][::2]
+    assert told['servo_kd'][1] == 2.0 * told['servo_kp'][1] / SERVO_FREQUENCY
+
+
 def test_gains_that_a_file_gives_are_kept(tmp_path, robot):
     config = tmp_path / 'own.yaml'
     config.write_text('/**: {ros__parameters: {servo_kp: [7.0], kp: [5.0]}}')
