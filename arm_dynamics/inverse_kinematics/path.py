@@ -104,7 +104,8 @@ def solve_path_ik(
     q[:, ik.chain.joints] = path[:reached]
     position, orientation = path_errors(model, frame, q, targets[:reached], task)
     if success and not meets(task, position / 1.01, orientation / 1.01):
-        raise ArmError(f'path IK missed its poses by {position:.1e} m, {orientation:.1e} rad')
+        error = f'{1e3 * position:.1e} mm, {orientation:.1e} rad'
+        raise ArmError(f'path IK missed its poses by {error}')
     return PathIkResult(
         success,
         q,

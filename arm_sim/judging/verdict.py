@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from math import isnan
 
 import numpy as np
 
@@ -36,11 +37,12 @@ class Verdict:
     @property
     def broken(self) -> list[str]:
         """The limits that do not hold, each in words."""
-        return [
-            f'{each.name} is {each.value:.4g}, limit {each.limit:g}'.replace('nan,', 'never,')
-            for each in self.checks
-            if each.held is False
-        ]
+        found = []
+        for each in self.checks:
+            value, limit = each.shown
+            if each.held is False:
+                found.append(f'{each.name} is {"never" if isnan(each.value) else value}, {limit}')
+        return found
 
     @property
     def held(self) -> bool:

@@ -119,10 +119,10 @@ def joints_figure(
     figure = new_figure(11.0, 1.2 + 1.15 * n, f'{report["task"]}: {title_of(report)}')
     axes = figure.subplots(n, 2, sharex=True, squeeze=False)
     for joint, (left, right) in enumerate(axes):
-        unit, scale = ('mm', 1e3) if model.prismatic[joint] else ('deg', float(np.degrees(1.0)))
+        unit = 'mm' if model.prismatic[joint] else 'mrad'
         left.plot(t, record.q_reference[:, joint], color=QUIET, lw=4.5)
         left.plot(t, record.q[:, joint], color=BLUE, lw=1.3)
-        error = tracking.joint_error[:, joint] * scale
+        error = 1e3 * tracking.joint_error[:, joint]
         right.axhline(0.0, color='0.6', lw=0.8)
         right.plot(t, error, color=ORANGE, lw=1.2)
         right.margins(y=0.15)
@@ -134,7 +134,7 @@ def joints_figure(
         right.text(
             1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
         )
-    titles = 'position [rad | m], on its reference (grey)', 'error [deg | mm]'
+    titles = 'position [rad | m], on its reference (grey)', 'error [mrad | mm]'
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title, fontsize=TEXT + 1)
     for axis in axes[-1]:

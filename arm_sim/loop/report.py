@@ -27,6 +27,15 @@ class Check(NamedTuple):
         """Whether the number is within its limit; None: there is no limit."""
         return None if self.limit is None else self.value <= self.limit
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Number and limit for people, each with its unit: an angle is in rad."""
+        unit, scale = ('rad', math.radians(1.0)) if self.unit == 'deg' else (self.unit, 1.0)
+        value = f'{self.value * scale:.4g} {unit}'.rstrip()
+        if self.limit is None:
+            return value, 'no limit'
+        return value, f'limit {self.limit * scale:g} {unit}'.rstrip()
+
 
 def all_held(checks: Iterable[Check]) -> bool | None:
     """Return whether all numbers are within their limits; None: no limit is stated."""
@@ -118,6 +127,5 @@ def print_report(
     for note in notes:
         console.print(escape(note))
     for check in checks:
-        limit = 'no limit' if check.limit is None else f'limit {check.limit:g} {check.unit}'
-        name = escape(check.name)
-        console.print(f'{_MARKS[check.held]} {name}: {check.value:.4g} {check.unit}, {limit}')
+        value, limit = check.shown
+        console.print(f'{_MARKS[check.held]} {escape(check.name)}: {value}, {limit}')

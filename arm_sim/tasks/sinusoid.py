@@ -29,7 +29,10 @@ class SinusoidParameters(Parameters):
     cycles: float = parameter(1.0, 'number of measured cycles [1]', min=0.1, max=1000)
     sample_period: float = parameter(0.01, 'time between points of the goal [s]', min=1e-4, max=1)
     limit: float = parameter(
-        0.0, 'largest RMS joint error for exit code 0 [deg | mm]; 0: none', min=0
+        0.0,
+        'largest RMS error of a joint for exit code 0 [deg | mm], printed in rad or mm; '
+        '0: no limit',
+        min=0,
     )
 
 
@@ -73,18 +76,23 @@ class Sinusoid(Task):
 
     def checks(self, report: Mapping[str, Any]) -> list[Check]:
         """Return the limit of the joint with the largest error, where there is one."""
-        worst, limit = max(report['joint_rms_deg'].values()), self.parameters.limit
-        return [Check('largest RMS error of a joint', worst, limit, 'deg')] if limit else []
+        each, limit = report['joint_rms_deg'], self.parameters.limit
+        worst = max(each, key=each.get)
+        unit = 'mm' if self._is_prismatic(worst) else 'deg'
+        return [Check('largest RMS error of a joint', each[worst], limit, unit)] if limit else []
 
     def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return a row per joint, and what every task has."""
-        units = np.where(self.robot.model.prismatic, 'mm', 'deg')
-        each, largest = report['joint_rms_deg'], report['joint_max_deg']
-        joints = [
-            (f'{name} [{unit}]', f'{each[name]:.6g}', f'{largest[name]:.6g}', '')
-            for name, unit in zip(each, units, strict=True)
-        ]
+        """Return a row per joint with its errors in rad or mm, and what every task has."""
+        joints = []
+        for name, error in report['joint_rms_deg'].items():
+            unit, scale = ('mm', 1.0) if self._is_prismatic(name) else ('rad', np.radians(1.0))
+            shown = (f'{x * scale:.6g}' for x in (error, report['joint_max_deg'][name]))
+            joints.append((f'{name} [{unit}]', *shown, ''))
         return joints + common_rows(report)
+
+    def _is_prismatic(self, joint: str) -> bool:
+        model = self.robot.model
+        return bool(model.prismatic[model.joint_names.index(joint)])
 
     def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
         """Draw positions with their reference, and errors below."""

@@ -38,7 +38,7 @@ class PoseHold(Task):
     Parameters = PoseHoldParameters
     compared = None
     asks_prediction = True
-    columns = ('joint', 'target [rad]', 'worst error', 'error at the end')
+    columns = ('joint', 'target [rad]', 'worst error [rad]', 'error at the end [rad]')
     picture_name = 'pose_hold.png'
 
     def prepare(self) -> None:
@@ -98,10 +98,10 @@ class PoseHold(Task):
         rows: list[tuple[str, ...]] = [
             (name, f'{q:.6f}', f'{w:.3e}', f'{e:.3e}') for name, q, w, e in joints
         ]
-        rows.append(('J in the simulation', f'{report["cost"]:.12g}', '', ''))
+        rows.append(('J in the simulation [rad]', f'{report["cost"]:.12g}', '', ''))
         if 'predicted_cost' in report:
             same = 'the same' if report['same'] else 'DIFFERS'
-            rows.append(('J predicted', f'{report["predicted_cost"]:.12g}', same, ''))
+            rows.append(('J predicted [rad]', f'{report["predicted_cost"]:.12g}', same, ''))
         return rows
 
     def draw(self, run: Run, report: Mapping[str, Any]) -> Any:

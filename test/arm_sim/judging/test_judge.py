@@ -255,7 +255,7 @@ def test_a_limit_of_the_task_decides_as_one_of_the_plan_does(stand_in, tmp_path)
     assert [each.held for each in found.verdicts] == [True, False] * 4
     fine, broken, *_ = found.verdicts
     assert [each.name for each in fine.checks] == ['tracking_max_mm', 'energy_j', 'own']
-    assert (fine.words, broken.words) == ('held', 'own is never, limit 1')
+    assert (fine.words, broken.words) == ('held', 'own is never, limit 1 mm')
     file = yaml.safe_load((tmp_path / 'sinusoid_mujoco_heavy' / 'parameters.yaml').read_text())
     drives = file['simulator']['ros__parameters']
     assert drives == {'command_delay': 1, 'lockstep_timeout': 120.0}

@@ -184,12 +184,14 @@ def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_p
 def test_held_is_said_only_beside_a_limit(capsys):
     checks = [Check('path', 0.5, 1.0, 'mm'), Check('angle', 2.0, 1.0, 'rad')]
     open_check = Check('tracking', 6.4, None, 'mm')
-    print_report('cube', (), [], [], [*checks, open_check])
-    said = [line.rstrip() for line in capsys.readouterr().out.splitlines()[-3:]]
+    degrees = Check('joint', 90.0, 180.0, 'deg')
+    print_report('cube', (), [], [], [*checks, open_check, degrees])
+    said = [line.rstrip() for line in capsys.readouterr().out.splitlines()[-4:]]
     assert said == [
         'held   path: 0.5 mm, limit 1 mm',
         'BROKEN angle: 2 rad, limit 1 rad',
         '-      tracking: 6.4 mm, no limit',
+        'held   joint: 1.571 rad, limit 3.14159 rad',
     ]
     assert [all_held(each) for each in (checks, checks[:1], [open_check], [])] == [
         False, True, None, None

@@ -3,10 +3,16 @@
 import re
 
 import numpy as np
+import pytest
+from arms import MIXED
 
 from arm_controllers.reference import Reference
+from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.loop.measures import track
+from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
+from arm_sim.tasks import Run
 from arm_sim.tasks.sinusoid import Sinusoid, SinusoidParameters
 
 LIMIT = re.compile(r'lower="[^"]*" upper="[^"]*"')
@@ -43,3 +49,39 @@ def test_the_middle_is_the_start_moved_away_from_a_limit_that_is_nearer_than_the
 def test_where_limits_are_far_the_middle_is_the_start_to_the_bit():
     robot = Robot.load('ur5e')
     assert (followed(robot)[0] == robot.start).all()
+
+
+FACTS = {
+    'task': 'sinusoid', 'robot': 'mixed', 'controller': 'pd', 'engine': 'mujoco',
+    'mode': 'lockstep', 'feedforward': '', 'cycles_per_second': 1.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ('slide', 'worst'),
+    [
+        (0.001, ('0.02 rad', 'limit 0.00872665 rad')),
+        (0.002, ('2 mm', 'limit 0.5 mm')),
+    ],
+)
+def test_angles_are_shown_in_rad_and_slides_in_mm_while_the_report_keeps_degrees(slide, worst):
+    model = RobotModel.from_urdf(MIXED)
+    task = Sinusoid(Robot('mixed', model, np.zeros(3)), SinusoidParameters(limit=0.5))
+    reference, zero = np.zeros((100, 3)), np.zeros((100, 3))
+    q = reference + (0.01, slide, -0.02)
+    record = Record(np.arange(100) * 1e-3, q, zero, reference, zero, zero, q[-1])
+    run = Run(record, track(model, record), FACTS)
+    report = task.report(run)
+    assert report['joint_rms_deg']['turn'] == pytest.approx(np.degrees(0.01))
+    assert report['joint_max_deg']['extend'] == pytest.approx(1e3 * slide)
+    shown = {name: values for name, *values in task.rows(report)[:3]}
+    assert shown == {
+        'turn [rad]': ['0.01', '0.01', ''],
+        'extend [mm]': [f'{1e3 * slide:g}', f'{1e3 * slide:g}', ''],
+        'bend [rad]': ['0.02', '0.02', ''],
+    }
+    (check,) = task.checks(report)
+    assert check.shown == worst
+    figure = task.draw(run, report)
+    texts = [text.get_text() for axis in figure.axes for text in axis.texts]
+    assert texts == ['10 mrad\nRMS', f'{1e3 * slide:.3g} mm\nRMS', '20 mrad\nRMS']
