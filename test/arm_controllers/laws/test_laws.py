@@ -6,7 +6,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
-from repository import ROOT, TESTS
+from repository import ROOT
 
 import arm_controllers.laws
 from arm_controllers.laws import law_class, law_names
@@ -57,9 +57,3 @@ def test_a_laws_page_has_its_parameters_and_their_defaults(name):
     rows = re.findall(r'^\| `(\w+)` \| (.+?) \|', page.read_text(), re.MULTILINE)
     parameters = fields(law_class(name).Parameters)
     assert rows == [(field.name, as_written(field.default)) for field in parameters]
-
-
-def test_every_test_that_a_page_names_is_there():
-    for page in PAGES:
-        for file in re.findall(r'test_\w+\.py', page.read_text()):
-            assert any(TESTS.rglob(file)), (page.name, file)

@@ -68,7 +68,7 @@ def test_angles_are_shown_in_rad_and_slides_in_mm_while_the_report_keeps_degrees
     model = RobotModel.from_urdf(MIXED)
     task = Sinusoid(Robot('mixed', model, np.zeros(3)), SinusoidParameters(limit=0.5))
     reference, zero = np.zeros((100, 3)), np.zeros((100, 3))
-    q = reference + (0.01, slide, -0.02)
+    q = reference + np.array((0.01, slide, -0.02))
     record = Record(np.arange(100) * 1e-3, q, zero, reference, zero, zero, q[-1])
     run = Run(record, track(model, record), FACTS)
     report = task.report(run)
