@@ -92,7 +92,7 @@ class PluginRegistry:
         if name in self._modules:
             raise ArmError(f'{where} has the name of {self.folder}.{name}; it needs another one')
         if not (name.isidentifier() and name.isascii()):
-            raise ArmError(f'{where}: a name is made of letters, digits and underscores')
+            raise ArmError(f'{where}: a name must be of letters, digits and underscores')
         try:
             return entry.load(), where
         except Exception as error:  # a plugin of another package may raise anything

@@ -54,7 +54,9 @@ class RobotOptions(CommandOptions):
     """Base of the options of a command for one robot."""
 
     robot: Name = parameter('ur5e', 'name of a robot, or path of its URDF or MJCF file')
-    config: File = parameter('', "parameter file that overrides the robot's own")
+    config: File = parameter(
+        '', "path of a parameter file, whose values replace those of the robot's files"
+    )
 
 
 def command[O: CommandOptions](

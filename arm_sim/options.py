@@ -118,8 +118,8 @@ def _one_word(each: Field, kind: Any, metavar: str) -> PrimitiveConstructorSpec[
             parts = [part.strip() for part in words[0].split(',')] if listed else words
             values = tuple(convert(part) for part in parts if part or not listed)
         except ValueError:
-            told = f'{option} is {words[0]!r}; it must be {_KINDS[kind]}'
-            raise RefusedError(UsageError(told)) from None
+            reason = f'{option} is {words[0]!r}; it must be {_KINDS[kind]}'
+            raise RefusedError(UsageError(reason)) from None
         value = values if listed else values[0]
         try:
             known.check(option, value)

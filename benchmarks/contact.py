@@ -76,8 +76,8 @@ def press() -> Iterator[Check]:
         for _ in range(8000):
             spring = 2000.0 * (robot.start - plant.q) - 200.0 * plant.v
             plant.step(model.gravity_torque(plant.q) - 20.0 * down + spring)
-            told = model.gravity_torque(plant.q) - plant.effort
-            forces.append(np.linalg.solve(model.jacobian(plant.q).T, told)[2])
+            torque = model.gravity_torque(plant.q) - plant.effort
+            forces.append(np.linalg.solve(model.jacobian(plant.q).T, torque)[2])
             depths.append(sum(point.penetration for point in plant.contact_points()))
         expected, found = stiffness * np.mean(depths[4000:]), np.mean(forces[4000:])
         yield relative(f'press on {stiffness:g} N/m: k x [N]', expected, found, 0.01)
@@ -202,8 +202,8 @@ def scene(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, 'scene.yaml')
         file.write_text(yaml.safe_dump(list(objects)))
-        told = {'actuator': 'torque', 'timestep': 5e-4, **parameters}
-        own = PlantParameters(scene=str(file), contact_friction=friction, **told)
+        numbers = {'actuator': 'torque', 'timestep': 5e-4, **parameters}
+        own = PlantParameters(scene=str(file), contact_friction=friction, **numbers)
         return MujocoPlant(
             model or RobotModel.from_urdf(find_urdf('planar_3r'), gravity=gravity), own
         )

@@ -50,9 +50,9 @@ class Cell:
 
     def run(self) -> str:
         """Return error and chatter."""
-        robot, (level, pole), (told, true) = Robot.load('ur5e'), self.level, self.delay
+        robot, (level, pole), (configured, true) = Robot.load('ur5e'), self.level, self.delay
         given = read_fields(ServoParameters, robot.parameters('servo_controller'))
-        observed = {'observer_pole': pole, 'delay': told} if level == 'observed' else {}
+        observed = {'observer_pole': pole, 'delay': configured} if level == 'observed' else {}
         law = Servo(robot.model, replace(given, feedforward=level, **observed))
         drives = read_fields(PlantParameters, robot.parameters('simulator'))
         drives = replace(drives, command_delay=true, **vars(NOISE[self.noise]))
@@ -78,9 +78,9 @@ def main() -> None:
         found = iter(ordered(processes, Cell.run, cells))
     print('| level | delay configured, true | noise | ' + ' | '.join(ERRORS) + ' |')
     print('| --- | --- | --- |' + ' ---: |' * len(ERRORS))
-    for (level, pole), (told, true), noise in rows:
+    for (level, pole), (configured, true), noise in rows:
         name = level + (f', pole {pole:g}' if level == 'observed' else '')
-        of = f'{told if level == "observed" else "-"}, {true}'
+        of = f'{configured if level == "observed" else "-"}, {true}'
         print(f'| {name} | {of} | {noise} | ' + ' | '.join(next(found) for _ in ERRORS) + ' |')
 
 

@@ -50,8 +50,8 @@ def main() -> int:
                 *((arm, f) for f in FRICTION_VELOCITIES),
             ):
                 own = replace(rubbing, model=model)
-                told_of = Experiment('ur5e', 'cube', name, friction_velocity=friction)
-                law = LoadedExperiment(told_of, own).law()
+                experiment = Experiment('ur5e', 'cube', name, friction_velocity=friction)
+                law = LoadedExperiment(experiment, own).law()
                 plant = plant_class(engine)(model, replace(PARAMETERS, **vars(sensors)))
                 record = task.run(law, plant)
                 found = measure(record, track(robot.model, record))

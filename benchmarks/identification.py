@@ -136,9 +136,9 @@ class Turning(Law):
 def driven_by_voltages(
     robot: Robot, plant: RobotModel, motors: DCMotors, motion: FourierSeries, seconds: float
 ) -> tuple[Samples, np.ndarray]:
-    """Return what sensors say of a motion by motors that nobody knows, and the voltages."""
-    told = {'actuator': 'voltage', 'timestep': 1e-3, 'effort_limits': False}
-    arm = AnalyticalPlant(plant, AnalyticalParameters(**told, **vars(motors), **vars(NOISE)))
+    """Return what sensors say of a motion by unknown motors, and the voltages."""
+    numbers = {'actuator': 'voltage', 'timestep': 1e-3, 'effort_limits': False}
+    arm = AnalyticalPlant(plant, AnalyticalParameters(**numbers, **vars(motors), **vars(NOISE)))
     law = Turning(robot)
     record = run_closed_loop(arm, law, following(motion), seconds)
     return measured(record), np.array(law.sent)[:-1]

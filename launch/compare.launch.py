@@ -9,9 +9,11 @@ from arm_sim.tasks import task_names
 MANY = 'separated by commas'
 ARGUMENTS = (
     argument('robots', 'planar_3r', f'names of robots or paths of their files, {MANY}'),
-    argument('tasks', 'sinusoid', f'tasks, {MANY}, or all: {", ".join(task_names())}'),
+    argument('tasks', 'sinusoid', f'names of tasks, {MANY}, or all: {", ".join(task_names())}'),
     argument('laws', 'all', f'control laws, {MANY}, or all: {", ".join(compared_laws())}'),
-    argument('engine', 'mujoco', f'engines, {MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'),
+    argument(
+        'engine', 'mujoco', f'physics engines, {MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'
+    ),
     *shared('config', output_dir='comparison'),
 )
 

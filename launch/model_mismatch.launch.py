@@ -7,20 +7,26 @@ from arm_sim.tasks import task_names
 
 ARGUMENTS = (
     *shared('robot'),
-    argument('task', 'sinusoid', 'task to run', list(task_names())),
+    argument('task', 'sinusoid', 'task that the arm performs', list(task_names())),
     argument('timestep', '0.001', 'integration step and control period [s]'),
-    argument('sweep', 'mass_scale', 'quantity to vary', sorted(SWEEPS)),
+    argument(
+        'sweep',
+        'mass_scale',
+        'model error, drive parameter or frequency that varies from run to run',
+        sorted(SWEEPS),
+    ),
     argument(
         'values',
         '',
-        'values, separated by commas; empty: default ones; for errors: payload=0.5, ...',
+        'values of the sweep, separated by commas; for errors: payload=0.5, ...; empty: '
+        'default values',
     ),
-    argument('laws', 'all', 'control laws, separated by commas, or all'),
+    argument('laws', 'all', 'names of control laws, separated by commas, or all'),
     *shared('engine'),
     argument(
         'over',
         'loop',
-        'loop: lock-step without ROS, takes seconds; topics: nodes, one launch per run',
+        'loop: lock-step without ROS, in seconds; topics: nodes of ROS, with one launch per run',
         ['loop', 'topics'],
     ),
     *shared('config', output_dir='mismatch_output'),

@@ -7,7 +7,11 @@ PARAMETERS = ('target', 'duration')
 ARGUMENTS = (
     *shared('config', 'composed', 'record', controller='pose_pid', output_dir='pose_hold_output'),
     *task_arguments('pose_hold', 'duration', target='[0.0, -1.1, 0.3, 0.0, 0.0]'),
-    argument('record_inputs', '', 'ignored: use record:=true, then `ros2 run arm_sim rerun FILE`'),
+    argument(
+        'record_inputs',
+        '',
+        'old argument without effect: use record:=true, then `ros2 run arm_sim rerun FILE`',
+    ),
 )
 
 

@@ -4,8 +4,8 @@ from arm_sim.launching import replay
 from arm_sim.launching.arguments import argument, description, shared
 
 ARGUMENTS = (
-    argument('file', '', 'MCAP file, or folder with MCAP files'),
-    argument('speed', '1.0', 'recorded seconds per second of the wall clock; 0: paused'),
+    argument('file', '', 'path of an MCAP file, or of a folder with MCAP files'),
+    argument('speed', '1.0', 'recorded seconds per second of the wall clock [1]; 0: paused'),
     argument('seek', '0.0', 'recorded time at which the replay begins [s]'),
     *shared('viewer', 'namespace'),
 )

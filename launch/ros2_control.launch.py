@@ -30,9 +30,17 @@ ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'engine', 'config', 'viewer'),
     *shared(actuator='servo'),
     argument(
-        'controllers', '', 'file of the controllers; empty: config/ros2_control/controllers.yaml'
+        'controllers',
+        '',
+        'path of the parameter file of controller_manager and its controllers; empty: '
+        'config/ros2_control/controllers.yaml',
     ),
-    argument('hardware', next(iter(PLUGINS)), 'package of the hardware interface', [*PLUGINS]),
+    argument(
+        'hardware',
+        next(iter(PLUGINS)),
+        'package of the hardware interface that controller_manager loads',
+        [*PLUGINS],
+    ),
 )
 # Topics of the simulator whose names ros2_control uses itself.
 REMAPPED = {

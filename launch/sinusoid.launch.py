@@ -15,8 +15,8 @@ ARGUMENTS = (
     argument(
         'sweep',
         'none',
-        'sweep the frequency from 0.1 to 5 Hz for every law instead; loop: without ROS, takes '
-        'seconds; topics: one launch per run',
+        'instead of one run, a sweep of the frequency from 0.1 to 5 Hz for every law; loop: '
+        'without ROS, in seconds; topics: nodes of ROS, with one launch per run',
         ['none', 'loop', 'topics'],
     ),
     *shared(output_dir='sinusoid_output'),

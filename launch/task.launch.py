@@ -7,23 +7,26 @@ from arm_sim.launching.tasks import run_designed, run_task
 from arm_sim.tasks import task_names
 
 ARGUMENTS = (
-    argument('task', 'sinusoid', 'task to run', list(task_names())),
+    argument('task', 'sinusoid', 'task that the arm performs', list(task_names())),
     argument(
         'law',
         'computed_torque',
-        f'control law, designed as in a comparison: {", ".join(compared_laws())}',
+        f'control law, designed for natural_frequency: {", ".join(compared_laws())}',
     ),
     argument(
         'controller',
         '',
-        "instead of `law`: controller with the parameters of the robot's file",
+        "control law with the parameters of the robot's file, instead of `law`; external: a "
+        'node of yours commands the arm; empty: `law`',
         ['', *CONTROLLERS],
     ),
-    argument('timestep', '0.001', 'with `law`: integration step and control period [s]'),
+    argument('timestep', '0.001', 'integration step and control period of `law` [s]'),
     argument(
         'natural_frequency', '20.0', 'natural frequency that the law is designed for [rad/s]'
     ),
-    argument('frequency', '0.0', "with `law`: frequency of the sinusoid [Hz]; 0: the robot's own"),
+    argument(
+        'frequency', '0.0', "frequency of the task sinusoid under `law` [Hz]; 0: the robot's own"
+    ),
     argument(
         'parameters',
         '{}',
@@ -31,7 +34,9 @@ ARGUMENTS = (
     ),
     *shared(*(name for name in ARM if name != 'controller'), 'start', 'output_dir'),
     *shared('plant_error', 'model_error', 'passes', 'learning_cutoff', 'record'),
-    argument('error', '', 'another name of `plant_error`'),
+    argument(
+        'error', '', 'difference of the simulated arm from its URDF: another name of `plant_error`'
+    ),
 )
 
 

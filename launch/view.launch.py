@@ -9,7 +9,9 @@ from arm_sim.launching.arguments import argument, description, shared
 ARGUMENTS = (
     *shared('namespace', view='true'),
     argument(
-        'tip_frame', '', 'link whose path is drawn; empty: the last link of the longest chain'
+        'tip_frame',
+        '',
+        'name of the link whose path is drawn; empty: the last link of the longest chain',
     ),
 )
 

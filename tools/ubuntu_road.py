@@ -1,4 +1,4 @@
-"""Follow docs/environment.md for an installed ROS 2, on an imitation of Ubuntu 24.04.
+"""Follow docs/environment.md for an installed ROS 2, on a copy of Ubuntu 24.04.
 
     ./ws python tools/ubuntu_road.py FOLDER
 
@@ -38,7 +38,7 @@ export PATH={jazzy}/bin:$PATH
 
 
 def main() -> int:
-    """Make the imitation, follow the page, then ./ws; return the worst exit code."""
+    """Make the copy, follow the page, then ./ws; return the worst exit code."""
     folder = Path(sys.argv[1]).resolve()
     if folder.exists():
         print(f'{folder} is there already; name a folder that is not')

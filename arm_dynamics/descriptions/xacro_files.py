@@ -46,16 +46,16 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
                 (index / name).touch()
                 Path(prefix, 'share', name).symlink_to(folder)
         prefixes = filter(None, (prefix, os.environ.get('AMENT_PREFIX_PATH')))
-        told = _run([str(file.resolve()), json.dumps(mappings)], ':'.join(prefixes))
-    missing = re.search(r"package '([^']*)' not found", told.get('error', ''))
+        answer = _run([str(file.resolve()), json.dumps(mappings)], ':'.join(prefixes))
+    missing = re.search(r"package '([^']*)' not found", answer.get('error', ''))
     if missing:
         raise ArmError(
             f'xacro: package {missing[1]!r} is not found: source its workspace, or put its '
             f'folder, with a package.xml, next to a folder above the file (in {str(file)!r})'
         )
-    if 'error' in told:
-        raise ArmError(f'xacro: {told["error"]} (in {str(file)!r})')
-    return str(told['urdf'])
+    if 'error' in answer:
+        raise ArmError(f'xacro: {answer["error"]} (in {str(file)!r})')
+    return str(answer['urdf'])
 
 
 def _run(words: list[str], prefixes: str) -> dict[str, str]:
@@ -74,12 +74,12 @@ def _run(words: list[str], prefixes: str) -> dict[str, str]:
             capture_output=True,
             timeout=_LONGEST,
         )
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return {'error': f'takes longer than {_LONGEST:g} s'}
     except ValueError:
         return {'error': f'its process ended with code {done.returncode}'}
-    return dict(told)
+    return dict(answer)
 
 
 def _argument(word: str) -> tuple[str, str]:

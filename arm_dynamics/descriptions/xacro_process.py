@@ -33,7 +33,7 @@ def _confine() -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def _told(file: str, mappings: str) -> dict[str, str]:
+def _urdf_or_error(file: str, mappings: str) -> dict[str, str]:
     try:
         import xacro
 
@@ -45,4 +45,4 @@ def _told(file: str, mappings: str) -> dict[str, str]:
 if __name__ == '__main__':
     answer, sys.stdout = sys.stdout, sys.stderr  # what xacro prints is no part of the answer
     _confine()
-    json.dump(_told(*sys.argv[1:]), answer)
+    json.dump(_urdf_or_error(*sys.argv[1:]), answer)

@@ -27,7 +27,9 @@ _CARRYING = 10.0  # relative spread of the link that carries a payload
 class IdentificationParameters(Parameters):
     """Filter, prior and validation share of an identification."""
 
-    cutoff: float = parameter(10.0, 'cutoff of the zero-phase filters [Hz]', min=0.1, max=1000)
+    cutoff: float = parameter(
+        10.0, 'cut-off frequency of the zero-phase filters [Hz]', min=0.1, max=1000
+    )
     held_back: float = parameter(
         0.2, 'last share of the recording, which is kept for validation [1]', min=0, max=0.9
     )
@@ -37,7 +39,7 @@ class IdentificationParameters(Parameters):
         above=0,
         max=100,
     )
-    payload: bool = parameter(False, 'if true, only the payload is estimated')
+    payload: bool = parameter(False, 'estimate the payload only, with the links of the URDF')
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,9 @@ class ExcitationSearch(Parameters):
         0.8, 'used share of velocity, torque and position limits [1]', above=0, max=1
     )
     clearance: float = parameter(0.005, 'least distance between links, floor and table [m]', min=0)
-    evaluations: int = parameter(2000, 'number of motions to evaluate', min=1, max=10**7)
+    evaluations: int = parameter(
+        2000, 'number of motions that the search evaluates', min=1, max=10**7
+    )
     seed: int = parameter(0, 'random seed of the search', min=0)
 
 

@@ -39,7 +39,7 @@ from arm_sim.simulation.plant import RIGID_BODY_ENGINES, rigid_body_engines
 from arm_sim.tasks import compared_tasks, task_names
 
 RUNNERS = {'loop': record_of, 'topics': run_over_topics}
-_ALL = 'one or more with commas between, or all'
+_ALL = 'separated by commas, or all'
 
 
 @dataclass(frozen=True)
@@ -50,38 +50,54 @@ class Options(CommandOptions):
     random (a Monte Carlo), with --sweep one number varies.
     """
 
-    robots: Names = parameter(('ur5e',), 'names of robots, or paths of their files')
-    tasks: Names = parameter(('sinusoid',), f'{_ALL}: {", ".join(task_names())}')
-    laws: Names = parameter(('all',), f'{_ALL}: {", ".join(compared_laws())}')
-    engines: Names = parameter(('mujoco',), f'{_ALL}: {", ".join(RIGID_BODY_ENGINES)}')
+    robots: Names = parameter(
+        ('ur5e',), 'names of robots or paths of their files, separated by commas'
+    )
+    tasks: Names = parameter(('sinusoid',), f'names of tasks, {_ALL}: {", ".join(task_names())}')
+    laws: Names = parameter(('all',), f'control laws, {_ALL}: {", ".join(compared_laws())}')
+    engines: Names = parameter(
+        ('mujoco',), f'physics engines, {_ALL}: {", ".join(RIGID_BODY_ENGINES)}'
+    )
     config: File = parameter(
-        '', "parameter file over each robot's own: arm and tasks; gains of laws are designed"
+        '',
+        "path of a parameter file, whose values for arm and tasks replace those of each robot's "
+        'files; the gains of laws are designed',
     )
     timestep: float = parameter(1e-3, 'integration step and control period [s]', min=1e-5, max=0.1)
     natural_frequency: float = parameter(
         20.0, "design frequency of every law's errors [rad/s]", above=0, max=1e4
     )
     reference_motion: str = parameter(
-        'continuous', 'motion between two samples of the reference', one_of=MOTIONS
+        'continuous',
+        'motion between two samples of the reference, as torque laws compute it',
+        one_of=MOTIONS,
     )
     friction_velocity: str = parameter(
         'measured',
-        'velocity from which laws compensate Coulomb friction',
+        'velocity by which torque laws compensate Coulomb friction',
         one_of=FRICTION_VELOCITIES,
     )
-    law_pictures: bool = parameter(False, "also draw each law's error over time")
+    law_pictures: bool = parameter(False, "draw each law's error over time as well")
     samples: int = parameter(0, 'number of random arms per law; 0: no Monte Carlo')
-    seed: int = parameter(0, 'seed of the random arms')
-    sweep: str = parameter('', 'quantity that varies', one_of=sorted(SWEEPS))
+    seed: int = parameter(0, 'seed of the random numbers by which arms are drawn')
+    sweep: str = parameter(
+        '',
+        'model error, drive parameter or frequency that varies from run to run; empty: no sweep',
+        one_of=sorted(SWEEPS),
+    )
     values: Annotated[str, 'VALUE,VALUE'] = parameter(
-        '', 'values of the sweep with commas between; for errors: exact, mass_scale=1.05, ...'
+        '',
+        'values of the sweep, separated by commas; for errors: exact, mass_scale=1.05, ...; '
+        'empty: default values',
     )
     over: str = parameter(
-        'loop', 'lock-step without ROS, or real nodes in a launch per run', one_of=tuple(RUNNERS)
+        'loop',
+        'loop: lock-step without ROS; topics: nodes of ROS, with one launch per run',
+        one_of=tuple(RUNNERS),
     )
-    parquet: bool = parameter(False, 'also write every random arm to OUTPUT_DIR/arms/*.parquet')
+    parquet: bool = parameter(False, 'write every random arm to OUTPUT_DIR/arms/*.parquet as well')
     resume: bool = parameter(False, 'continue an interrupted run with the same options')
-    output_dir: Folder = parameter('comparison', 'folder of the files that are written')
+    output_dir: Folder = parameter('comparison', 'folder for tables, pictures and JSON')
     jobs: Jobs = field(default_factory=Jobs)
 
 

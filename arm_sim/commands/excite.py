@@ -38,7 +38,7 @@ class Options(RobotOptions):
     """
 
     cycles: int = parameter(6, 'number of periods in the goal', min=1, max=1000)
-    output: File = parameter('excitation.yaml', 'goal file that is written')
+    output: File = parameter('excitation.yaml', 'path of the goal file that the command writes')
     search: ExcitationSearch = field(default_factory=ExcitationSearch)
 
 

@@ -27,7 +27,7 @@ class TorqueScaleOptions(Parameters):
     loaded: Annotated[str, 'RECORDING'] = parameter(
         '', 'recording of the same arm with a known payload, from which torque scales follow'
     )
-    loaded_mass: float = parameter(0.0, 'mass of that payload, at the tool [kg]')
+    loaded_mass: float = parameter(0.0, 'mass of the payload of --loaded, at the tool [kg]')
     torque_reference: Annotated[str, 'JOINT'] = parameter(
         '', f"joint whose torque is right, or '{_LINKS}' where the links' masses are right"
     )

@@ -38,9 +38,11 @@ class Options(RobotOptions):
     """
 
     recording: Positional[Annotated[str, 'RECORDING']] = parameter(
-        MISSING, 'recording of joint states: .mcap, rosbag2 folder, .npz or .csv'
+        MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder, .npz or .csv'
     )
-    output_dir: Folder = parameter('identified', 'folder of the files that are written')
+    output_dir: Folder = parameter(
+        'identified', 'folder for URDF, parameter file, JSON and picture'
+    )
     estimation: IdentificationParameters = field(default_factory=IdentificationParameters)
     torque_scale: TorqueScaleOptions = field(default_factory=TorqueScaleOptions)
 

@@ -14,9 +14,12 @@ from arm_sim.experiments.executors import executor
 class Jobs(Parameters):
     """Where jobs run."""
 
-    workers: int = parameter(os.cpu_count() or 1, 'number of processes', min=1, max=1024)
+    workers: int = parameter(
+        os.cpu_count() or 1, 'number of processes on this machine', min=1, max=1024
+    )
     scheduler: Annotated[str, 'ADDRESS'] = parameter(
-        '', 'run on the workers of this Dask scheduler instead: tcp://host:8786'
+        '',
+        'address of a Dask scheduler, such as tcp://host:8786, whose workers run the jobs instead',
     )
 
     def executor(self) -> AbstractContextManager[Executor]:

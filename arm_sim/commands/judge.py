@@ -33,16 +33,23 @@ class Options(CommandOptions):
     rest: ClassVar[str] = 'controller'
 
     limits: File = parameter(
-        str(share_folder() / 'config' / 'judge' / 'planar_3r.yaml'), 'tasks, arms and limits'
+        str(share_folder() / 'config' / 'judge' / 'planar_3r.yaml'),
+        'path of the YAML file with trials and their limits',
     )
     repeat: int = parameter(
-        1, 'number of judgements, which must agree to the last bit', min=1, max=1_000_000
+        1,
+        'number of times that all trials run; all results must agree to the last bit',
+        min=1,
+        max=1_000_000,
     )
-    output_dir: Folder = parameter('judgement', 'folder of the files that are written')
+    output_dir: Folder = parameter(
+        'judgement', 'folder for table, picture, JSON, JUnit XML and the files of each trial'
+    )
     controller: Positional[Annotated[tuple[str, ...], '[COMMAND ...]']] = parameter(
         (),
-        'last, starts the controller: my.launch.py [name:=value], my_package my.launch.py, or any '
-        'command; none: the controller runs already, in this ROS_DOMAIN_ID',
+        'command that starts the controller, as the last words: my.launch.py [name:=value], '
+        'my_package my.launch.py, or any program; none: the controller runs already, in this '
+        'ROS_DOMAIN_ID',
     )
 
 

@@ -41,21 +41,24 @@ class Options(CommandOptions):
     """
 
     robot: Name = parameter('ur5e', 'name of a robot, or path of its URDF or MJCF file')
-    task: Name = parameter('cube', f'one of {", ".join(task_names())}')
+    task: Name = parameter('cube', f'task to repeat, one of {", ".join(task_names())}')
     laws: Names = parameter(
         ('computed_torque', 'servo:inverse_dynamics'),
-        "laws with the gains of the robot's file; servo:LEVEL is a servo with that feedforward",
+        "control laws with the gains of the robot's file, separated by commas; servo:LEVEL is a "
+        'servo with that feedforward',
     )
     error: UseAppendAction[Annotated[tuple[str, ...], 'YAML']] = parameter(
         (), "model error of the arm in YAML, as '{mass_scale: [1.05]}'; may be repeated"
     )
-    passes: int = parameter(10, 'number of passes', min=1, max=1000)
-    cutoff: float = parameter(0.0, 'cutoff of the low-pass filter of corrections [Hz]; 0: none')
+    passes: int = parameter(10, 'number of passes of the task', min=1, max=1000)
+    cutoff: float = parameter(
+        0.0, 'cut-off frequency of the low-pass filter of corrections [Hz]; 0: no filter'
+    )
     position_noise: float = parameter(0.0, 'standard deviation of measured positions [rad | m]')
     velocity_noise: float = parameter(
         0.0, 'standard deviation of measured velocities [rad/s | m/s]'
     )
-    output_dir: Folder = parameter('learning', 'folder of the files that are written')
+    output_dir: Folder = parameter('learning', 'folder for JSON and picture')
     jobs: Jobs = field(default_factory=Jobs)
 
 

@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 
 SHARED_MB = 32  # shared memory that Fast DDS may need [MB]
-_ROOM = 200  # disk space that compiled code needs [MB]
+_DISK_MB = 200  # disk space that compiled code needs [MB]
 
 
 def network() -> list[Finding]:
@@ -105,7 +105,7 @@ def folders() -> list[Finding]:
         if not os.access(there, os.W_OK | os.X_OK) or not there.is_dir():
             told, advice = f'{folder} cannot be written', f'set {variable} to a folder that can be'
             found.append(Finding(name, State.NOTE, told, advice))
-        elif free < _ROOM:
+        elif free < _DISK_MB:
             told, advice = f'{free:.0f} MB free in {folder}', f'make room, or set {variable}'
             found.append(Finding(name, State.NOTE, told, advice))
         else:

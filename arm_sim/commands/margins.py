@@ -34,22 +34,31 @@ class Options(RobotOptions):
 
     law: Name = parameter(
         'computed_torque',
-        f'one of {", ".join(law_names())}; servo:LEVEL is a servo with that feedforward',
+        f'control law, one of {", ".join(law_names())}; servo:LEVEL is a servo with that '
+        'feedforward',
     )
-    task: Name = parameter('sinusoid', f'one of {", ".join(task_names())}')
-    engine: str = parameter('mujoco', 'physics engine', one_of=RIGID_BODY_ENGINES)
+    task: Name = parameter(
+        'sinusoid', f'task whose reference the arm follows, one of {", ".join(task_names())}'
+    )
+    engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
     delay: int = parameter(0, 'delay of commands [control periods]', min=0, max=50)
     noise: Annotated[tuple[float, ...], 'RAD,RAD/S'] = parameter(
-        (0.0, 0.0), 'standard deviations of measured positions and velocities', length=2
+        (0.0, 0.0),
+        'standard deviations of measured positions and velocities [rad, rad/s | m, m/s]',
+        length=2,
     )
     natural_frequency: float = parameter(
         0.0, "design frequency of the law [rad/s]; 0: gains of the robot's files", min=0, max=1e4
     )
     reference_motion: str = parameter(
-        'continuous', 'motion between two samples of the reference', one_of=MOTIONS
+        'continuous',
+        'motion between two samples of the reference, as torque laws compute it',
+        one_of=MOTIONS,
     )
     friction_velocity: str = parameter(
-        'measured', 'velocity from which the law compensates friction', one_of=FRICTION_VELOCITIES
+        'measured',
+        'velocity by which the law compensates Coulomb friction',
+        one_of=FRICTION_VELOCITIES,
     )
     samples: int = parameter(
         0,
@@ -57,8 +66,8 @@ class Options(RobotOptions):
         min=0,
         max=100_000,
     )
-    seed: int = parameter(0, 'random seed of the drawn arms', min=0)
-    output_dir: Folder = parameter('margins', 'folder of the files that are written')
+    seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
+    output_dir: Folder = parameter('margins', 'folder for JSON and picture')
 
 
 @command(Options)

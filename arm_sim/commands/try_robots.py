@@ -34,15 +34,16 @@ class Options(CommandOptions):
 
     robots: Positional[Annotated[tuple[str, ...], '[ROBOT ...]']] = parameter(
         (),
-        "values of robot:=, each with its words in one: 'panda tip_frame:=panda_link8'; none: "
-        'the shipped robots and the serial arms of example-robot-data',
+        'robots as in robot:= of launch files, each as one word: '
+        "'panda tip_frame:=panda_link8'; none: the shipped robots and the serial arms of "
+        'example-robot-data',
     )
     poses: int = parameter(
-        1000, 'number of poses for inverse kinematics, per file', min=1, max=1_000_000
+        1000, 'number of poses for inverse kinematics of each file', min=1, max=1_000_000
     )
-    no_pictures: bool = parameter(False, 'draw no arms')
+    no_pictures: bool = parameter(False, 'write no pictures of the arms')
     json: bool = parameter(False, 'print JSON instead of the table')
-    output_dir: Folder = parameter('robots', 'folder of the files that are written')
+    output_dir: Folder = parameter('robots', 'folder for table, JSON and pictures')
     jobs: Jobs = field(default_factory=Jobs)
 
 

@@ -34,11 +34,15 @@ class Options(RobotOptions):
     Launch files take the parameter file that is written as config:=FILE.
     """
 
-    law: Name = parameter('computed_torque', f'all, or one of {", ".join(law_names())}')
-    task: Name = parameter('sinusoid', f'one of {", ".join(task_names())}')
-    engine: str = parameter('mujoco', 'physics engine', one_of=RIGID_BODY_ENGINES)
-    seed: int = parameter(0, 'seed of the drawn arms', min=0)
-    output_dir: Folder = parameter('tuning', 'folder of the files that are written')
+    law: Name = parameter(
+        'computed_torque', f'control law to tune: all, or one of {", ".join(law_names())}'
+    )
+    task: Name = parameter(
+        'sinusoid', f'task that the arms perform, one of {", ".join(task_names())}'
+    )
+    engine: str = parameter('mujoco', 'physics engine of the arms', one_of=RIGID_BODY_ENGINES)
+    seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
+    output_dir: Folder = parameter('tuning', 'folder for gains, numbers and picture')
     margins: Margins = field(default_factory=Margins)
     effort: Effort = field(default_factory=Effort)
     jobs: Jobs = field(default_factory=Jobs)

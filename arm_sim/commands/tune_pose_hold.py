@@ -43,19 +43,23 @@ class Options(CommandOptions):
     ends the search with the best gains so far.
     """
 
-    terms: str = parameter('pi', 'terms of the controllers', one_of=TERMS)
+    terms: str = parameter(
+        'pi', 'terms of each joint controller: proportional, integral, derivative', one_of=TERMS
+    )
     method: str = parameter(
         'both',
-        'downhill simplex as published, an evolution strategy (CMA-ES), or both',
+        'search method; published: downhill simplex; evolution: CMA-ES; both: one after the other',
         one_of=('published', 'evolution', 'both'),
     )
     seconds: float = parameter(90.0, 'longest duration of a search [s]', above=0)
-    seed: int = parameter(1, 'seed of the evolution strategy')
+    seed: int = parameter(1, 'seed of the random numbers of the evolution strategy')
     evaluate: Annotated[tuple[float, ...], 'G1,G2,...'] = parameter(
-        (), 'no search: print J of these gains'
+        (), 'gains whose J [rad] is printed, without a search'
     )
-    target: Annotated[tuple[float, ...], 'Q1,...,Q5'] = parameter(TARGET, 'pose to hold [rad]')
-    json: File = parameter('', 'also write the table to this file')
+    target: Annotated[tuple[float, ...], 'Q1,...,Q5'] = parameter(
+        TARGET, 'joint positions of the pose to hold [rad]'
+    )
+    json: File = parameter('', 'path of a JSON file for the table; empty: no file')
 
 
 @command(Options)

@@ -156,8 +156,8 @@ class LoadedExperiment:
         e, robot = self.experiment, self.robot
         level = {'feedforward': e.feedforward} if e.feedforward else {}
         if not e.natural_frequency:
-            told = {**self._of_controller, **level}
-            return read_fields(self.law_class.Parameters, told, '', robot.model.joint_names)
+            given = {**self._of_controller, **level}
+            return read_fields(self.law_class.Parameters, given, '', robot.model.joint_names)
         design = self.law_class.designed(robot.model, robot.start, e.natural_frequency, 1.0)
         return replace(design, **compared_laws()[e.law][1], **level)
 
@@ -209,8 +209,8 @@ class LoadedExperiment:
         """The plant's parameters, without those that the law and the drawn arm decide on."""
         e, robot = self.experiment, self.robot
         if e.timestep:
-            told = PD.designed(robot.model, robot.start, e.natural_frequency or 20.0, 1.0)
-            return PlantParameters(timestep=e.timestep, servo_kp=told.kp, servo_kd=told.kd)
+            design = PD.designed(robot.model, robot.start, e.natural_frequency or 20.0, 1.0)
+            return PlantParameters(timestep=e.timestep, servo_kp=design.kp, servo_kd=design.kd)
         files = robot.parameters('simulator')
         voltage = self.law_class.command_interface == 'voltage'
         if files.get('integrator') == 'lagged_euler' and not voltage:
@@ -254,13 +254,13 @@ class LoadedExperiment:
         task, robot, engine = self.task, self.robot, self.experiment.engine
         own = parameters or [None] * len(draws)
         drawn = [self.on(draw) for draw in draws]
-        told = [one.plant_parameters(each) for one, each in zip(drawn, own, strict=True)]
+        of_plants = [one.plant_parameters(each) for one, each in zip(drawn, own, strict=True)]
         arms = [with_error(robot.model, one.experiment.error) for one in drawn]
         loaded = [with_error(arm, ModelError(payload=task.payload)) for arm in arms]
         events = task.push.events() if task.push else []
         if task.drop_at is not None:
-            events.append(replacement(task.drop_at, make(arms, told, engine)))
-        return make(loaded, told, engine), events
+            events.append(replacement(task.drop_at, make(arms, of_plants, engine)))
+        return make(loaded, of_plants, engine), events
 
     def batch_law(self, model: Any, parameters: Any = None) -> Law:
         """Return the law for the arms of a batch; `model` is a BatchModel.

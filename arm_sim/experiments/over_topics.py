@@ -67,8 +67,8 @@ def launch_arguments(experiment: Experiment) -> dict[str, str]:
     error = {k: v for k, v in asdict(experiment.error).items() if v != getattr(usual, k)}
     plain = {k: list(v) if isinstance(v, tuple) else v for k, v in error.items()}
     text = yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
-    told = {name: str(value) for name, value in values.items() if value != ''}
-    return told | {'plant_error': text}
+    texts = {name: str(value) for name, value in values.items() if value != ''}
+    return texts | {'plant_error': text}
 
 
 _TEXTS = ('robot', 'task', 'law', 'engine', 'config', 'reference_motion', 'friction_velocity')
@@ -104,9 +104,9 @@ def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> dict[
     scene = loaded.task.scene(loaded.experiment.error, moving, plant.period_ns)
     # Where drives and sensors are ideal, the robot's files decide on them.
     ideal = ros_values(DriveParameters()) | ros_values(SensorParameters())
-    told = {k: x for k, x in ros_values(plant).items() if k not in ideal or x != ideal[k]}
+    chosen = {k: x for k, x in ros_values(plant).items() if k not in ideal or x != ideal[k]}
     # The loop without ROS has no drive that brakes: laws are compared as they are.
-    return told | loaded.robot.model.arm_parameters() | scene | {'speed_limit_factor': 0.0}
+    return chosen | loaded.robot.model.arm_parameters() | scene | {'speed_limit_factor': 0.0}
 
 
 def controller_parameters(loaded: LoadedExperiment) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class Work:
                     np.save(file, answer)
                     file.flush()
                     yield left[k], answer
-        except OSError as error:  # also of the close, which writes what the disk had no room for
+        except OSError as error:  # also of the close, which writes what did not fit on the disk
             raise self._unusable(error) from None
         self.file.unlink()
 

@@ -175,9 +175,9 @@ def _wrong(
     text = yaml.safe_dump(error, default_flow_style=True, width=10_000).strip()
     wrong = model_error_of(text, f'{where}: plant_error', arm.model)
     known = [each.name for each in fields(DriveParameters)]
-    told = _mapping(f'{where}: drives', given.get('drives') or {}, known)
+    values_of_drives = _mapping(f'{where}: drives', given.get('drives') or {}, known)
     try:
-        drives = read_fields(DriveParameters, told)
+        drives = read_fields(DriveParameters, values_of_drives)
         drives.check_drives(COMMAND_INTERFACE[actuator], False)
     except ArmError as error:
         raise ArmError(f'{where}: drives: {error}') from None

@@ -96,8 +96,8 @@ def judge_all(
             seconds = time.monotonic() - begin
             found.append(_verdict(trial, seconds, record, limits))
         advance(len(found))
-    told = shlex.join(words) if len(words) > 1 else ''.join(words)
-    return Judgement(plan, told, tuple(found))
+    typed = shlex.join(words) if len(words) > 1 else ''.join(words)
+    return Judgement(plan, typed, tuple(found))
 
 
 def _verdict(trial: Trial, seconds: float, record: Record, of_task: Sequence[Check]) -> Verdict:
@@ -124,8 +124,8 @@ def _run(
         own = None
         if command:
             own = ends.enter_context(Group(command, folder / 'controller.log', environment))
-        told = [f'{k}:={v}' for k, v in _arguments(plan, trial, folder).items()]
-        arm = ends.enter_context(Group([*LAUNCH, *told], folder / 'launch.log', environment))
+        arguments = [f'{k}:={v}' for k, v in _arguments(plan, trial, folder).items()]
+        arm = ends.enter_context(Group([*LAUNCH, *arguments], folder / 'launch.log', environment))
         while arm.code is None and (own is None or own.code is None):
             time.sleep(_LOOK)
         if arm.code is None and own is not None:

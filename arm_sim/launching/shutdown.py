@@ -1,4 +1,4 @@
-"""The end of a launch: it comes for certain, and its processes end with it."""
+"""The end of a launch: every launch ends, and its processes end with it."""
 
 import os
 import re

@@ -122,7 +122,7 @@ class Claims:
 
         Args:
             source: name of the controller.
-            joint_names: the joints; others than the arm's only beside all joints of the arm.
+            joint_names: the joints; others than the arm's only together with all of the arm's.
             at_rest: whether the joints at these places are at rest.
             endpoint: where the commands come from.
             number: publication sequence number of the command that asks for the claim.

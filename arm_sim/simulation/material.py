@@ -1,4 +1,4 @@
-"""What bodies in contact are made of: stiffness, damping or restitution, friction."""
+"""Contact properties of bodies: stiffness, damping or restitution, friction."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +12,7 @@ from arm_dynamics.parameters import Parameters, parameter
 
 @dataclass(frozen=True, kw_only=True)
 class Material(Parameters):
-    """What a contact of two bodies is made of."""
+    """Contact properties of two bodies."""
 
     stiffness: float = parameter(1e4, 'stiffness of a contact point [N/m]', above=0, max=1e9)
     damping: float = parameter(0.0, 'damping of a contact point [N.s/m]', min=0, max=1e7)

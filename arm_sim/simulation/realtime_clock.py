@@ -1,4 +1,4 @@
-"""Real-time clock: the simulated arm steps when the wall clock says so."""
+"""Real-time clock: the simulated arm steps as the wall clock advances."""
 
 from typing import Any
 

@@ -29,18 +29,21 @@ class SceneObject(Material):
     name: str = ''
     shape: str = parameter('box', 'shape of the object', one_of=tuple(_SIZES))
     size: tuple[float, ...] = parameter(
-        (), 'size [m]: box: along x, y, z; sphere: diameter; cylinder, capsule: diameter and'
-        ' length of the cylinder; mesh: none',
+        (),
+        'size of the object [m]; box: along x, y, z; sphere: diameter; cylinder, capsule: '
+        'diameter and length of the cylinder; mesh: none',
         above=0,
-    )  # fmt: skip
+    )
     file: str = parameter('', 'file of a mesh (STL, OBJ), relative to the scene; taken as convex')
-    position: tuple[float, ...] = parameter((0.0, 0.0, 0.0), 'position [m]', length=3)
+    position: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0), 'position of the object in the base frame [m]', length=3
+    )
     rotation: tuple[float, ...] = parameter(
         (0.0, 0.0, 0.0), 'roll, pitch and yaw about the axes of the base [rad]', length=3
     )
-    mass: float = parameter(0.0, 'mass [kg]; 0: the object is fixed', min=0, max=1e6)
+    mass: float = parameter(0.0, 'mass of the object [kg]; 0: the object is fixed', min=0, max=1e6)
     colour: tuple[float, ...] = parameter(
-        (0.85, 0.45, 0.2), 'red, green and blue [1]', length=3, min=0, max=1
+        (0.85, 0.45, 0.2), 'red, green and blue of the object [1]', length=3, min=0, max=1
     )
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.plugins import PluginRegistry
 
 _CHUNK = 64  # readings whose random numbers are drawn together
-_DROPOUTS = 1  # stream of random numbers beside that of the noise
+_DROPOUTS = 1  # stream of random numbers, separate from that of the noise
 
 # Sensor models are entry points of the group: `model(seeds, period)` with the random seeds of N
 # arms and the control period [s], called at every reset, returns a function `read(t, q, v)` that

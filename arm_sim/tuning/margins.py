@@ -170,8 +170,8 @@ def margins_of(experiment: Experiment) -> Margins:
         along.append([loops.margins()[0] for loops in course.closed([middle], delay)])
     deviations = np.repeat([plant.position_noise, plant.velocity_noise], robot.model.nv)
     tips, chatters = [], []
-    told = course.closed([middle], own_delay)
-    for loops, jacobian in zip(told, course.jacobians, strict=True):
+    own_loops = course.closed([middle], own_delay)
+    for loops, jacobian in zip(own_loops, course.jacobians, strict=True):
         spread, chatter = loops.noise(deviations)
         tips.append(np.trace(jacobian @ spread[0] @ jacobian.T))
         chatters.append(chatter[0] ** 2)

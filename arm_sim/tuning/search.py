@@ -38,7 +38,7 @@ class Effort(Parameters):
     arms: int = parameter(48, 'number of drawn arms per candidate', min=1, max=100_000)
     edge: int = parameter(16, 'number of arms with the delay margin', min=0, max=100_000)
     generations: int = parameter(15, 'number of CMA-ES generations', min=0, max=100_000)
-    population: int = parameter(12, 'candidates per generation', min=4, max=10_000)
+    population: int = parameter(12, 'number of candidates per generation', min=4, max=10_000)
     fresh: int = parameter(10_000, 'number of arms for the validation', min=1, max=10_000_000)
 
 
@@ -92,7 +92,8 @@ def search(
 ) -> Found:
     """Return the best gains: designs for some frequencies, and CMA-ES from the best of them.
 
-    `progress` is told how many arms have run. The numbers depend on the experiment's seed alone.
+    `progress` is called with the number of arms that have run. The numbers depend on the
+    experiment's seed alone.
 
     Raises:
         ArmError: no gains were stable on all drawn arms.

@@ -63,7 +63,7 @@ def test_a_module_brings_what_has_its_name_but_for_case_and_underscores(things):
         ('raises', 'cannot be imported: ZeroDivisionError: division by zero$'),
         ('gone', "cannot be imported: AttributeError: .* has no attribute 'Gone'$"),
         ('tools', 'has the name of some_things.tools; it needs another one$'),
-        ('no-name', 'a name is made of letters, digits and underscores$'),
+        ('no-name', 'a name must be of letters, digits and underscores$'),
         ('empty', r"^thing 'empty': .*some_things/empty.py has no class 'Empty'$"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Descriptions of parameters: `ros2 param describe` shows each one alone."""
+"""Descriptions of parameters and options: each one is read alone."""
 
 import ast
 import re
@@ -16,13 +16,8 @@ NUMBERS = re.compile(r'float|PerJoint')
 
 
 def described():
-    """Yield place, annotation and description of each node's parameter in the sources.
-
-    The help of an option stands beside the option's name.
-    """
+    """Yield place, annotation and description of each parameter and option in the sources."""
     for path in sorted(ROOT.glob('arm_*/**/*.py')):
-        if re.search(r'^class \w*Options\b', path.read_text(), re.MULTILINE):
-            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.AnnAssign) or not isinstance(node.value, ast.Call):
                 continue

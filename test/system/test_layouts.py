@@ -1,6 +1,5 @@
-"""Layouts for PlotJuggler, Foxglove and rqt: each field that they name is in our recordings."""
+"""Layouts for PlotJuggler and Foxglove: each field that they name is in our recordings."""
 
-import ast
 import json
 import os
 import re
@@ -40,16 +39,6 @@ def of_foxglove():
     return [*(path.replace('.', '/') for path in plots), *(f'{topic}/data' for topic in shapes)]
 
 
-def of_rqt():
-    manager = json.loads((CONFIG / 'rqt.perspective').read_text())['groups']['pluginmanager']
-    running = ast.literal_eval(manager['keys']['running-plugins']['repr'])
-    assert set(manager['groups']) == {
-        f'plugin__{plugin.replace("/", "__")}__{k}' for plugin, ks in running.items() for k in ks
-    }
-    keys = [group['groups']['plugin']['keys'] for group in manager['groups'].values()]
-    return [path for key in keys for path in ast.literal_eval(key['topics']['repr'])]
-
-
 def value(message, path):
     """Return what stands at a path such as 'error/positions[0]'; KeyError: nothing does."""
     for part in path.split('/'):
@@ -84,7 +73,7 @@ def recorded(tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize('named', [of_plotjuggler, of_foxglove, of_rqt])
+@pytest.mark.parametrize('named', [of_plotjuggler, of_foxglove])
 def test_every_field_that_a_layout_names_is_in_a_recording_of_the_servo_controller(
     recorded, named
 ):

@@ -112,19 +112,23 @@ def span(
 class Options(CommandOptions):
     """Draw a recording: the arm, the path of its tool coloured by error, the reference in grey."""
 
-    file: Positional[File] = parameter(MISSING, 'MCAP file, or folder with one')
-    output: File = parameter('film.gif', f'picture or film; ends in {", ".join(KINDS)}')
-    size: Annotated[str, 'WIDTHxHEIGHT'] = parameter('960x720', 'size [pixels]')
+    file: Positional[File] = parameter(MISSING, 'path of an MCAP file, or of a folder with one')
+    output: File = parameter(
+        'film.gif', f'path of the picture or film; ends in {", ".join(KINDS)}'
+    )
+    size: Annotated[str, 'WIDTHxHEIGHT'] = parameter(
+        '960x720', 'width and height of the picture or film [pixels]'
+    )
     camera: Annotated[str, 'AZIMUTH,ELEVATION'] = parameter(
         f'{View().azimuth:g},{View().elevation:g}',
-        'direction of view [deg]; 90,0: along y; 0,-90: down',
+        'azimuth and elevation of the view [deg]; 90,0: along y; 0,-90: down',
     )
     orbit: Annotated[float, 'DEG/S'] = parameter(
         0.0, 'speed of the camera around the arm [deg per second of the film]'
     )
     speed: float | None = parameter(
         None,
-        'recorded seconds per second of the film; none: 1, or for a GIF what its size asks for',
+        'recorded seconds per second of the film [1]; none: 1, for a long GIF more',
         above=0,
         max=1e6,
     )

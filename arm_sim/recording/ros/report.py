@@ -89,9 +89,9 @@ class Options(CommandOptions):
     """
 
     files: Positional[Annotated[tuple[str, ...], 'FILE ...']] = parameter(
-        MISSING, 'MCAP files, or folders with one'
+        MISSING, 'paths of MCAP files, or of folders with one'
     )
-    output_dir: Folder = parameter('', 'folder for report, record and picture')
+    output_dir: Folder = parameter('', 'folder for report, record and picture; empty: no files')
     json: bool = parameter(False, 'print JSON instead of tables')
 
 

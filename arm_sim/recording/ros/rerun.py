@@ -246,7 +246,7 @@ class Options(CommandOptions):
     The exit code is 0 if every bit is the same.
     """
 
-    file: Positional[File] = parameter(MISSING, 'MCAP file, or folder with one')
+    file: Positional[File] = parameter(MISSING, 'path of an MCAP file, or of a folder with one')
     commands: bool = parameter(
         False, 'drive the arm by the recorded commands, not by the recorded controller'
     )

@@ -1,4 +1,4 @@
-"""The plot: a controller's joint positions as plain numbers, for rqt_plot, which the node starts.
+"""The plot: joint positions and efforts as plain numbers, for rqt_plot, which the node starts.
 
 rqt_plot subtracts the wall clock of its start from the stamp of a header, also under
 `use_sim_time`: simulated stamps would be drawn at -1.8e9 s. A message without a header is drawn at
@@ -34,7 +34,7 @@ class PlotParameters(Parameters):
 
 
 class PlotNode(Node):
-    """Publishes reference, feedback and error of the joint positions as arrays of numbers."""
+    """Publishes joint positions (reference, feedback, error) and efforts as arrays of numbers."""
 
     def __init__(self, start: Callable[[Sequence[str]], Any] = subprocess.Popen):
         """Wait for the controller; `start(command)` starts rqt_plot."""
@@ -42,10 +42,11 @@ class PlotNode(Node):
         self.parameters = declare_parameters(self, PlotParameters)
         self._start, self._tool = start, tool('rqt_plot')
         self._process: Any = None
-        self._numbers = {
+        self._positions = {
             part: self.create_publisher(Float64MultiArray, f'~/{part}', CONTROL_QOS)
             for part in _PARTS
         }
+        self._effort = self.create_publisher(Float64MultiArray, '~/effort', CONTROL_QOS)
         self._subscription = self.create_subscription(
             JointTrajectoryControllerState,
             f'{self.parameters.controller}/controller_state',
@@ -58,12 +59,13 @@ class PlotNode(Node):
         self.create_timer(_LOOK, self._look)
 
     def _fields(self) -> list[str]:
-        """Return the numbers of the first joint, as rqt_plot names them."""
-        return [f'{each.topic_name}/data[0]' for each in self._numbers.values()]
+        """Return the positions of the first joint, as rqt_plot names them."""
+        return [f'{each.topic_name}/data[0]' for each in self._positions.values()]
 
     def _on_state(self, state: JointTrajectoryControllerState) -> None:
-        for part, publisher in self._numbers.items():
+        for part, publisher in self._positions.items():
             publisher.publish(Float64MultiArray(data=getattr(state, part).positions))
+        self._effort.publish(Float64MultiArray(data=state.feedback.effort))
         if self._tool is not None and self._process is None:
             self._process = self._start([str(self._tool), *self._fields()])
 

@@ -1,5 +1,7 @@
 """The node `plot`: numbers that rqt_plot draws over seconds, and the start of rqt_plot."""
 
+import ast
+import json
 import time
 from pathlib import Path
 
@@ -8,11 +10,13 @@ import rclpy
 from control_msgs.msg import JointTrajectoryControllerState
 from domains import fresh_domain
 from patience import PATIENCE
+from repository import ROOT
 from std_msgs.msg import Float64MultiArray
 
 from arm_sim.view.ros import plot_node
 
 PARTS = ('reference', 'feedback', 'error')
+TOPICS = (*PARTS, 'effort')
 
 
 @pytest.fixture
@@ -32,6 +36,17 @@ class FakeProcess:
 
     def terminate(self):
         self.terminated = True
+
+
+def fields_of_perspective():
+    """Return the numbers that config/rqt.perspective plots."""
+    manager = json.loads((ROOT / 'config/rqt.perspective').read_text())['groups']['pluginmanager']
+    running = ast.literal_eval(manager['keys']['running-plugins']['repr'])
+    assert set(manager['groups']) == {
+        f'plugin__{plugin.replace("/", "__")}__{k}' for plugin, ks in running.items() for k in ks
+    }
+    keys = [group['groups']['plugin']['keys'] for group in manager['groups'].values()]
+    return [path for key in keys for path in ast.literal_eval(key['topics']['repr'])]
 
 
 def place_in_rqt_plot(message, start_time):
@@ -61,7 +76,7 @@ def test_simulated_states_are_drawn_over_seconds_and_rqt_plot_starts_with_the_fi
     def on_number(message, part):
         drawn.append((part, place_in_rqt_plot(message, start_time), message.data[0]))
 
-    for part in PARTS:
+    for part in TOPICS:
         sender.create_subscription(
             Float64MultiArray, f'/plot/{part}', lambda m, part=part: on_number(m, part), 10
         )
@@ -69,6 +84,7 @@ def test_simulated_states_are_drawn_over_seconds_and_rqt_plot_starts_with_the_fi
     state.header.stamp.sec = 4  # of simulated time
     for k, part in enumerate(PARTS):
         getattr(state, part).positions = [0.5 + k, 9.0]
+    state.feedback.effort = [0.5 + len(PARTS), 9.0]
 
     def until(condition):
         end = time.monotonic() + PATIENCE
@@ -79,11 +95,13 @@ def test_simulated_states_are_drawn_over_seconds_and_rqt_plot_starts_with_the_fi
 
     executor.spin_once(timeout_sec=0.02)
     assert not started  # rqt_plot drops a topic without a publisher
-    until(lambda: {part for part, *_ in drawn} == set(PARTS))
+    until(lambda: {part for part, *_ in drawn} == set(TOPICS))
     (process,) = started
     assert process.command == ['/lib/rqt_plot', *(f'/plot/{part}/data[0]' for part in PARTS)]
     assert all(0.0 <= t <= PATIENCE for _, t, _ in drawn)
-    assert {(part, y) for part, _, y in drawn} == {(part, 0.5 + k) for k, part in enumerate(PARTS)}
+    assert {(part, y) for part, _, y in drawn} == {
+        (part, 0.5 + k) for k, part in enumerate(TOPICS)
+    }
     assert place_in_rqt_plot(state, start_time) < -1e9  # as it would be without the node
     assert not ended
     process.code = 0
@@ -91,3 +109,9 @@ def test_simulated_states_are_drawn_over_seconds_and_rqt_plot_starts_with_the_fi
     node.destroy_node()
     assert process.terminated
     sender.destroy_node()
+
+
+def test_rqts_perspective_plots_the_numbers_of_the_node_for_six_joints():
+    assert set(fields_of_perspective()) == {
+        f'/plot/{topic}/data[{joint}]' for topic in TOPICS for joint in range(6)
+    }
