@@ -143,7 +143,7 @@ velocities only (`allow_integration_in_goal_trajectories`)
 """
 
 
-def tests_of_features():
+def features():
     """Return the tests of each feature, as the words of a line of `TESTED`."""
     found, feature = {}, ''
     for line in TESTED.strip().splitlines():
@@ -163,14 +163,14 @@ def test_every_feature_is_the_same_or_better_and_has_tests_or_is_not_offered():
     assert len(ROWS) > 30
     offered = [feature for feature, _, here in ROWS if not here.startswith('not offered')]
     assert all(here.startswith(('same', 'better', 'not offered')) for *_, here in ROWS)
-    tests = tests_of_features()
+    tests = features()
     assert list(tests) == offered
     assert all(tests.values())
 
 
 def test_every_named_test_exists_in_its_file():
     named = 0
-    for feature, tests in tests_of_features().items():
+    for feature, tests in features().items():
         for letter, *names in tests:
             file = FILES.get(letter, letter)
             assert any(TESTS.rglob(file)), f'{feature}: {file}'
