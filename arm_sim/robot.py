@@ -18,7 +18,7 @@ from arm_sim.parameter_files import SHARED, files_of, merged, parameters_of
 
 @dataclass(frozen=True)
 class Robot:
-    """An arm and the facts about it that stand in its parameter files.
+    """An arm and the facts about it from its parameter files.
 
     Attributes:
         name: of the robot.
@@ -78,19 +78,19 @@ class Robot:
 
 
 def model_error_of(text: str, name: str, model: RobotModel) -> ModelError:
-    """Return the error that an argument tells in YAML, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
+    """Return the error that an argument gives in YAML, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
 
     Raises:
         ArmError: names the argument; its text is something else, or not for this model.
     """
-    told, known = yaml_value(name, text) or {}, [each.name for each in fields(ModelError)]
-    if not isinstance(told, dict):
+    values, known = yaml_value(name, text) or {}, [each.name for each in fields(ModelError)]
+    if not isinstance(values, dict):
         raise ArmError(f'{name} is {text!r}; it must be {{name: value}} of {", ".join(known)}')
-    for each in told:
+    for each in values:
         if each not in known:
             raise unknown(f'name in {name}:', str(each), known)
     try:
-        error = read_fields(ModelError, told)
+        error = read_fields(ModelError, values)
         with_error(model, error)
     except ArmError as refusal:
         raise ArmError(f'{name}: {str(refusal).removeprefix(ModelError.prefix)}') from None

@@ -43,7 +43,7 @@ NAMES |= {other: name for name, other in NAMES.items()}
 
 
 def others(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what may stand in the place of a node."""
+    """Yield what may replace a node."""
 
     def changed(**fields: object) -> ast.AST:
         return type(node)(**vars(node) | fields)
@@ -166,7 +166,7 @@ def run_tests(file: Path, place: int) -> int:
 def passes(file: Path, place: int, seconds: int = 600) -> tuple[bool, float]:
     """Run the tests of a module on a mutant in a fork; return whether they pass, and its time [s].
 
-    A mutant that runs for ever is ended after so many seconds of the processor.
+    A mutant that runs for ever is ended after a limit of processor time [s].
     """
     child = os.fork()
     if not child:
@@ -182,7 +182,9 @@ def main() -> int:
     """Return how many mutants survived."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('paths', nargs='+', type=Path, help='modules or folders')
-    parser.add_argument('--sample', type=int, help='so many mutants, drawn at random; else all')
+    parser.add_argument(
+        '--sample', type=int, help='number of mutants, drawn at random; default: all'
+    )
     parser.add_argument('--seed', type=int, default=0, help='of the draw')
     parser.add_argument('--only', default='', help='a part of file:line, before or after')
     parser.add_argument('--list', action='store_true', help='print the mutants, run no test')

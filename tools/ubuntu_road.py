@@ -5,7 +5,7 @@
 FOLDER gets a Python 3.12 with Ubuntu's NumPy, SciPy and Matplotlib that refuses pip (PEP 668), a
 ROS 2 Jazzy in a folder of its own, made from .ros, and a home. There the page's commands run
 literally, with rosdep, which needs apt, left out, then ./ws in the clone. About 6 minutes, 3 GB.
-Ubuntu's Matplotlib is 3.6, which PyPI does not have for Python 3.12: 3.8.0 is its neighbour, built
+Ubuntu's Matplotlib is 3.6, which PyPI does not have for Python 3.12: 3.8.0 is the next one, built
 for NumPy 1 like it.
 """
 
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What apt installs: Python's packages, and the tools beside ROS 2.
+# What apt installs: Python's packages, and the tools besides ROS 2.
 UBUNTU = """
     numpy==1.26.4 scipy==1.11.4 matplotlib==3.8.0 rich==13.7.1 pyyaml packaging
     colcon-common-extensions colcon-ros catkin-pkg empy==3.3.4 lark-parser psutil netifaces
@@ -43,7 +43,7 @@ def main() -> int:
     if folder.exists():
         print(f'{folder} is there already; name a folder that is not')
         return 1
-    print('making an imitation of Ubuntu 24.04 with ROS 2 Jazzy ...', flush=True)
+    print('making a copy of Ubuntu 24.04 with ROS 2 Jazzy ...', flush=True)
     make_python(folder / 'usr')
     make_ros(folder)
     commands = re.findall(r'## With an existing ROS 2 Jazzy.*?```sh\n(.*?)```', page(), re.S)[0]
@@ -53,7 +53,7 @@ def main() -> int:
         ('./ws', 'cd ~/arm_ws/src/arm_sim && ./ws ros2 launch arm_sim cube.launch.py'),
     ):
         print(f'--- {title}\n{script}', flush=True)
-        codes.append(in_imitation(folder, script))
+        codes.append(in_copy(folder, script))
         print(f'--- {title}: exit code {codes[-1]}', flush=True)
     return max(codes)
 
@@ -96,8 +96,8 @@ def make_ros(folder: Path) -> None:
     (jazzy / 'setup.bash').write_text(SETUP.format(jazzy=jazzy, interfaces=interfaces))
 
 
-def in_imitation(folder: Path, script: str) -> int:
-    """Run a script as its user would: a home of one's own, the imitation's programs first."""
+def in_copy(folder: Path, script: str) -> int:
+    """Run a script as its user would: a home of one's own, the copy's programs first."""
     home = folder / 'home'
     home.mkdir(exist_ok=True)
     kept = {name: value for name, value in os.environ.items() if name.startswith('PIP_')}

@@ -32,7 +32,7 @@ def textbook_pid(
 
         tau = M(q) (a_ref + kp e + ki E + kd edot) + h(q, v),   e = q_ref - q
 
-    Printed form, which gives the example's digits: the present error counts once more in the
+    Printed form, which gives the example's digits: the present error counts twice in the
     integral, and a_ref goes through inverse dynamics,
 
         tau = M(q) (kp e + ki (E + e) + kd edot) + inverse_dynamics(q, v, a_ref)

@@ -1,4 +1,4 @@
-"""What `identify` tells of an arm: tables, lines, numbers, a picture."""
+"""Results of `identify`: tables, lines, numbers, a picture."""
 
 from typing import Any
 
@@ -40,8 +40,8 @@ def link_table(found: Identified) -> Table:
         part = slice(10 * i, 10 * i + 4)
         (mass, *first), star = found.pi[part], np.where(found.share_left[part] > _UNKNOWN, '*', '')
         place = ', '.join(f'{x / mass:.4f}{s}' for x, s in zip(first, star[1:], strict=True))
-        told = f'{mass:.4g} ± {found.errors[10 * i]:.1g}{star[0]}'
-        table.add_row(name, f'{before[10 * i]:.4g}', told, place)
+        cell = f'{mass:.4g} ± {found.errors[10 * i]:.1g}{star[0]}'
+        table.add_row(name, f'{before[10 * i]:.4g}', cell, place)
     return table
 
 
@@ -64,8 +64,8 @@ def notes(found: Identified, parameters: IdentificationParameters) -> list[str]:
 def _payload(found: Identified) -> str:
     carried = payload_of(found)
     places = zip(carried.center, carried.center_error, strict=True)
-    told = ', '.join(f'{1e3 * x:.1f} ± {1e3 * e:.1g}' for x, e in places)
-    return f'payload: {carried.mass:.4g} ± {carried.mass_error:.1g} kg at ({told}) mm of the tool'
+    shown = ', '.join(f'{1e3 * x:.1f} ± {1e3 * e:.1g}' for x, e in places)
+    return f'payload: {carried.mass:.4g} ± {carried.mass_error:.1g} kg at ({shown}) mm of the tool'
 
 
 def facts(found: Identified, parameters: IdentificationParameters, robot: str) -> dict[str, Any]:

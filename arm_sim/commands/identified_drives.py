@@ -36,7 +36,7 @@ class TorqueScaleOptions(Parameters):
 def scales_of(
     options: TorqueScaleOptions, robot: Robot, samples: Samples, known: IdentificationParameters
 ) -> TorqueScales | None:
-    """Return the scales of torques; None where nothing tells them from the load.
+    """Return the scales of torques; None where nothing separates them from the load.
 
     Raises:
         ArmError: options that do not go together, no such joint, a recording that is none.
@@ -88,11 +88,14 @@ def scale_note(scales: TorqueScales | None, names: tuple[str, ...]) -> str:
     if scales is None:
         return (
             'torque scale: not to be known from this motion, since torques twice as large are '
-            'those of an arm twice as heavy; taken as 1 (--loaded or --torque-reference tell it)'
+            'those of an arm twice as heavy; taken as 1 (--loaded or --torque-reference '
+            'determines the scale)'
         )
     rows = zip(names, scales.values, scales.errors, scales.shown, strict=True)
-    told = [f'{n} {s:.4f} ± {s * e:.1g}' if shown else f'{n} not shown' for n, s, e, shown in rows]
-    return f'torque scale, recorded over true: {", ".join(told)}'
+    parts = [
+        f'{n} {s:.4f} ± {s * e:.1g}' if shown else f'{n} not shown' for n, s, e, shown in rows
+    ]
+    return f'torque scale, recorded over true: {", ".join(parts)}'
 
 
 def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Table:
@@ -115,10 +118,10 @@ def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Table:
 
 def drive_facts(scales: TorqueScales | None, motors: MotorConstants | None) -> dict[str, Any]:
     """Return the numbers."""
-    told: dict[str, Any] = {'torque_scale': None, 'motors': None}
+    known: dict[str, Any] = {'torque_scale': None, 'motors': None}
     if scales is not None:
         names = 'values', 'errors', 'shown'
-        told['torque_scale'] = {name: getattr(scales, name).tolist() for name in names}
+        known['torque_scale'] = {name: getattr(scales, name).tolist() for name in names}
     if motors is not None:
-        told['motors'] = {k: np.asarray(x).tolist() for k, x in vars(motors).items()}
-    return told
+        known['motors'] = {k: np.asarray(x).tolist() for k, x in vars(motors).items()}
+    return known

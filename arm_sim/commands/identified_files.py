@@ -41,8 +41,8 @@ def write_arm(
     integrator = robot.parameters('simulator').get('integrator')
     if integrator in FRICTIONLESS:
         pi, other = _without_friction(found)
-        told = f'the arm has, so that {config.name} has {other!r}' if other else 'none was found'
-        notes.append(f'integrator {integrator!r} has no friction: {told}')
+        what = f'the arm has, so that {config.name} has {other!r}' if other else 'none was found'
+        notes.append(f'integrator {integrator!r} has no friction: {what}')
     parameters = joint_parameters(robot.model, pi) | motors
     for path, text in (
         (urdf, identified_urdf(found.regressor, pi)),

@@ -1,4 +1,4 @@
-"""The arm as compiled analytical dynamics: the second engine beside MuJoCo.
+"""The arm as compiled analytical dynamics: an engine that is independent of MuJoCo.
 
 Equation:
     (M(q) + A) dv/dt = tau - C(q, v) v - g(q) - D v - f(v) + J(q)^T w + springs beyond limits
@@ -16,7 +16,7 @@ Source: Newton-Euler and composite rigid bodies (Featherstone, "Rigid Body Dynam
 Robots", 2002, section 9.4), written out as one straight-line module for each arm and compiled.
 
 When to use it: DC motors; dry friction that holds; a known order of integration (rk4 for a true
-motion beside which others are measured); a second opinion on MuJoCo's, to 1e-12 with the same
+motion with which others are compared); a second opinion on MuJoCo's, to 1e-12 with the same
 step; thousands of arms at once, or an optimiser that steps a million times.
 
 When not: contacts, which it has not. The first run of a new arm compiles for some seconds, and
@@ -38,7 +38,7 @@ from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
 
 @dataclass(frozen=True)
 class AnalyticalParameters(PlantParameters, DCMotors):
-    """What this engine has beside every plant's parameters.
+    """Parameters of this engine, in addition to every plant's.
 
     `integrator` is explicit_euler, semi_implicit_euler, velocity_verlet, rk4, implicitfast (as
     MuJoCo's) or lagged_euler (the published five-joint arm's; actuator voltage only).

@@ -49,7 +49,7 @@ _TASK_KP, _TASK_KD = (
 
 @dataclass(frozen=True)
 class MotionModelParameters(PlantParameters):
-    """What this engine has beside every plant's parameters; its actuator is a servo."""
+    """Parameters of this engine, in addition to every plant's; its actuator is a servo."""
 
     motion_type: str = parameter(
         'computed_torque', 'type of motion model', one_of=(*MOTION_TYPES, TASK_SPACE)

@@ -15,7 +15,7 @@ from arm_sim.loop.measures import Measures
 
 _RMS = 'tracking error of the tip, RMS [mm]'
 _SMALLEST = 1e-5  # errors below it are not shown [mm]
-_ROUNDING = 1e-9  # errors below it are not told apart [mm]
+_ROUNDING = 1e-9  # errors below it are not distinguished [mm]
 
 
 def comparison_figure(cases: Sequence[Experiment], measures: Sequence[Measures]) -> Figure:
@@ -57,11 +57,11 @@ def comparison_figure(cases: Sequence[Experiment], measures: Sequence[Measures])
 
 
 def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) -> Figure:
-    """Return the picture of one law: its error over time beside the others', a panel per task."""
+    """Return the picture of one law: its error over time and that of the others, by task."""
     groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
     rows = math.ceil(len(groups) / 3)
     figure = pictures.new_figure(
-        1.0 + 3.6 * min(3, len(groups)), 0.9 + 2.4 * rows, f'{law} (blue) beside the other laws'
+        1.0 + 3.6 * min(3, len(groups)), 0.9 + 2.4 * rows, f'{law} (blue) and the other laws'
     )
     for axis, group in zip(pictures.panels(figure, len(groups)), groups, strict=True):
         for case, (t, error) in zip(cases, courses, strict=True):

@@ -1,4 +1,4 @@
-"""What a comparison tells: tables for people, a file for machines, a picture."""
+"""Results of a comparison: tables for people, a file for machines, a picture."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -59,7 +59,7 @@ class Listing(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All that is told."""
+    """All results."""
 
     name: str  # of the files
     listings: Sequence[Listing]

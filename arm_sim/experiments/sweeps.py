@@ -66,11 +66,11 @@ class Sweep(NamedTuple):
 
 def swept_values(parameter: str, text: str) -> tuple[float | str, ...]:
     """Return the values in a text with commas: numbers, or of `errors` exact and NAME=NUMBER."""
-    told = [each.strip() for each in text.split(',') if each.strip()]
+    words = [each.strip() for each in text.split(',') if each.strip()]
     if parameter == 'errors':
-        return tuple(told)
+        return tuple(words)
     try:
-        return tuple(float(each) for each in told)
+        return tuple(float(each) for each in words)
     except ValueError:
         raise ArmError(f'values is {text!r}; it must be numbers and commas') from None
 
@@ -105,8 +105,8 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     if parameter == 'encoder_resolution':
         step = (value,) if value else ()
         return replace(case, sensors=replace(case.sensors, encoder_resolution=step))
-    told = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
-    error: dict[str, Any] = {parameter: told.get(parameter, (value,))}
+    values = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
+    error: dict[str, Any] = {parameter: values.get(parameter, (value,))}
     return replace(case, error=replace(case.error, **error))
 
 
@@ -129,7 +129,7 @@ def run_sweep(
         laws: by name.
         values: of the parameter; SWEEPS' own if none are given.
         workers: processes.
-        progress: told how many runs are done.
+        progress: called with the number of runs that are done.
         run: what runs a case.
         work: where it runs, in place of `workers`.
 

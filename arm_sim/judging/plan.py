@@ -120,7 +120,7 @@ def _plan(file: str, said: Any) -> Plan:
     for engine in engines:
         one_of('engine', engine, rigid_body_engines())
     if len(set(engines)) < len(engines):
-        raise ArmError(f'engines is {engines}; each may stand there once')
+        raise ArmError(f'engines is {engines}; each may be named once')
     arm = Robot.load(robot, config)
     tasks = {
         name: _loaded(arm, robot, name, config, values)

@@ -78,8 +78,8 @@ def junit(judgement: Judgement) -> ElementTree.Element:
         'skipped': len(judgement.plan.trials) - len(done),
     }
     time = sum(each.seconds for each in judgement.verdicts)
-    told = {name: str(value) for name, value in counts.items()}
-    suite = ElementTree.Element('testsuite', told | {'name': 'judge', 'time': f'{time:.3f}'})
+    attributes = {name: str(value) for name, value in counts.items()}
+    suite = ElementTree.Element('testsuite', attributes | {'name': 'judge', 'time': f'{time:.3f}'})
     for trial in judgement.plan.trials:
         names = {'classname': f'judge.{trial.task}', 'name': trial.name}
         case = ElementTree.SubElement(suite, 'testcase', names)

@@ -56,7 +56,7 @@ def _domain() -> str:
 
 
 def _environment(command: Sequence[str]) -> dict[str, str]:
-    """Return what processes are told: a ROS domain of their own, unless the user has chosen one.
+    """Return the processes' environment: a ROS domain of their own, unless the user chose one.
 
     A controller that runs already is where this process's nodes would be.
     """
@@ -71,7 +71,7 @@ def judge_all(
     folder: Path,
     advance: Callable[[int], None] = lambda done: None,
 ) -> Judgement:
-    """Return the judgement of a controller; `advance` is told how many trials are done.
+    """Return the judgement of a controller; `advance` is called with the number of trials done.
 
     Args:
         plan: what it is tried on.
@@ -168,9 +168,9 @@ def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
         (f'{trial.task}_task', {'timeout': plan.timeout}),
     ):
         sections.setdefault(node, {}).update(values)
-    told = {node: {'ros__parameters': said} for node, said in sections.items() if said}
+    written = {node: {'ros__parameters': said} for node, said in sections.items() if said}
     file = folder / 'parameters.yaml'
-    file.write_text(yaml.safe_dump(told))
+    file.write_text(yaml.safe_dump(written))
     parameters = yaml.safe_dump(dict(loaded.given), default_flow_style=True, width=10_000)
     shared = launch_arguments(experiment)
     return {name: shared[name] for name in ('robot', 'task', 'engine', 'plant_error')} | {

@@ -53,7 +53,7 @@ def known_nodes() -> list[str]:
 
 
 def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, ParameterField]:
-    """Return the parameters of a node by name; one that stands for many ends in `.*`."""
+    """Return the parameters of a node by name; a name of many parameters ends in `.*`."""
     fields = [field for kind in _parameters(node) for field in parameter_fields(kind)]
     if node.endswith('_controller'):
         fields += parameter_fields(ModelError, 'model_error.')

@@ -106,8 +106,8 @@ def _forward_parameters(parameters: PlantParameters, engine: str) -> ForwardMode
         names += ['limit_stiffness', 'limit_damping']
         if not isinstance(parameters, AnalyticalParameters):
             parameters = AnalyticalParameters(**vars(parameters))
-    told: dict[str, Any] = {name: getattr(parameters, name) for name in names}
-    return ForwardModelParameters(**told)
+    values: dict[str, Any] = {name: getattr(parameters, name) for name in names}
+    return ForwardModelParameters(**values)
 
 
 def mujoco_friction(timestep: float) -> SoftFriction:

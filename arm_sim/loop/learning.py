@@ -35,7 +35,7 @@ class Learner:
     even if its model is exact. It is inversion-based iterative learning control (Bristow, Tharayil
     and Alleyne, IEEE Control Systems Magazine 26(3), 2006) with the arm's whole model for inverse.
     Passes converge if the believed M is within a factor of two of the true one, the faster
-    the slower the motion is beside the law's own loop. Motion that does not repeat, such as
+    the slower the motion is compared with the law's own loop. Motion that does not repeat, such as
     noise, cannot be learnt: `cutoff` keeps it out of the effort.
 
     The law must add the reference's effort to its torque, as the laws here do.
@@ -52,7 +52,7 @@ class Learner:
         steps: int,
         cutoff: float = 0.0,
     ):
-        """Take what is believed of the loop, and what it follows for so many control periods.
+        """Take what is believed of the loop, and the reference, for a number of control periods.
 
         Args:
             law: the law of the loop, with the model that it believes in.

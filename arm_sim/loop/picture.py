@@ -68,19 +68,19 @@ def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) 
 def draw_torques(axis: Axes, record: Record, share: Array, names: Sequence[str]) -> None:
     """Draw torques, a lane for each joint on its own scale; `share` (k, n): of their limits.
 
-    Beside a lane stand the joint's largest torque and its share; one at its limit is red.
+    At the end of a lane are the joint's largest torque and its share, red at the limit.
     """
     places = np.arange(len(names))[::-1]
     for joint, place in enumerate(places):
         course, color = record.effort[:, joint], COLORS[joint % len(COLORS)]
         peak, most = float(np.abs(course).max()), 100.0 * float(share[:, joint].max())
-        told = f'{most:.3g} %' if most >= 0.1 else '< 0.1 %'
+        share_text = f'{most:.3g} %' if most >= 0.1 else '< 0.1 %'
         lane = place + 0.42 * course / (peak or 1.0)
         axis.axhline(place, color='0.8', lw=0.7, zorder=1)
         axis.fill_between(record.t, place, lane, color=color, alpha=0.18, lw=0)
         axis.plot(record.t, lane, lw=1.2, color=color)
         axis.text(
-            1.01, place, f'{peak:.3g}\n{told}', va='center', fontsize=SMALL,
+            1.01, place, f'{peak:.3g}\n{share_text}', va='center', fontsize=SMALL,
             color='red' if most >= _FULL else color, transform=axis.get_yaxis_transform(),
         )  # fmt: skip
     axis.set_yticks(places, [name.removesuffix('_joint') for name in names])

@@ -1,4 +1,4 @@
-"""What a run tells: a table for people, a file for machines."""
+"""Results of a run: a table for people, a file for machines."""
 
 import json
 import math

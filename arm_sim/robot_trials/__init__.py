@@ -1,1 +1,1 @@
-"""Arms as they come, tried: what loads, agrees, holds, arrives and is reached."""
+"""Trials of unmodified arms: what loads, agrees, holds, arrives and is reached."""

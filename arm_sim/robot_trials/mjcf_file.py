@@ -19,8 +19,8 @@ def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:
     """
     model = robot.model
     for link, (moments, _) in refused_inertias(model).items():
-        told = ', '.join(f'{moment:.3g}' for moment in moments)
-        raise ArmError(f'MuJoCo writes no inertia like that of link {link!r}: {told} kg m^2')
+        numbers = ', '.join(f'{moment:.3g}' for moment in moments)
+        raise ArmError(f'MuJoCo writes no inertia like that of link {link!r}: {numbers} kg m^2')
     spec = arm_spec(model, drives, shapes=False)
     spec.add_key(name='home', qpos=robot.start.tolist())
     try:
@@ -28,5 +28,5 @@ def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:
         file.write_text(spec.to_xml())
         mujoco.MjModel.from_xml_path(str(file))
     except ValueError as error:
-        told = ' '.join(str(error).split()).removeprefix('Error: ').partition(' Element name')[0]
-        raise ArmError(f'MuJoCo writes none that it reads: {told}') from None
+        reason = ' '.join(str(error).split()).removeprefix('Error: ').partition(' Element name')[0]
+        raise ArmError(f'MuJoCo writes none that it reads: {reason}') from None

@@ -1,4 +1,4 @@
-"""What the trials of arms tell: a table, a file for machines, a sheet of pictures."""
+"""Results of the trials of arms: a table, a file for machines, a sheet of pictures."""
 
 import re
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from arm_sim.experiments.report import Listing
 from arm_sim.pictures import TEXT, panels
 from arm_sim.robot_trials.tried import Tried
 
-TITLE = 'Arms as they come'
+TITLE = 'Trials of unmodified arms'
 _HEADINGS = (
     'robot', 'joints', 'tool', 'parity', 'hold [mrad]', 'goal [mrad]', 'IK', 'MJCF', 'note'
 )  # fmt: skip
 _LEFT = ('robot', 'tool')
-_LEAST = 1e-6  # error that is told [mrad]
+_LEAST = 1e-6  # smallest error that is shown [mrad]
 _COLUMNS = 8  # of the sheet of pictures
 _PER_INCH = 110  # pixels, as `save` has them
 
@@ -31,13 +31,13 @@ class Trials:
 
     Attributes:
         tried: they, in order.
-        notes: what is to be said of some, a line each; the table tells their numbers, from 1.
+        notes: what is to be said of some, a line each; the table has their numbers, from 1.
     """
 
     def __init__(self, tried: Sequence[Tried]):
         self.tried = tried
-        told = (note for each in tried for note in _notes(each))
-        self.notes = list(dict.fromkeys(told))
+        notes = (note for each in tried for note in _notes(each))
+        self.notes = list(dict.fromkeys(notes))
 
     @property
     def verdict(self) -> str:

@@ -1,4 +1,4 @@
-"""What an arm does as it comes: agrees with MuJoCo, holds itself, arrives, is reached."""
+"""Trial of an unmodified arm: dynamics as MuJoCo's, a hold, a goal, inverse kinematics."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ class Trial:
         joints: number of those that move.
         tool: name of the frame.
         parity: largest relative difference between MuJoCo's dynamics and the model's.
-        hold: largest error in a second in which it is to stand where it starts [rad | m].
+        hold: largest error in one second of holding the start [rad | m].
         goal: error at the end of a goal [rad | m].
         reached: share of reachable poses that inverse kinematics finds.
     """
@@ -66,7 +66,7 @@ class Trial:
 
 
 def trial_of(robot: Robot, poses: int) -> Trial:
-    """Try an arm under the servo law in MuJoCo; inverse kinematics gets so many poses.
+    """Try an arm under the servo law in MuJoCo; `poses`: number of poses for inverse kinematics.
 
     Raises:
         ArmError: the arm is refused.

@@ -50,7 +50,7 @@ class Tried:
 
 
 def try_robot(name: str, poses: int, size: int) -> Tried:
-    """Try an arm: so many poses for inverse kinematics, and pixels of its picture, 0 for none."""
+    """Try an arm with a number of poses and a size of its picture [pixels]; 0: no picture."""
     try:
         robot = Robot.load(name)
     except ArmError as error:

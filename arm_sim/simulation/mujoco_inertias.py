@@ -20,7 +20,7 @@ def refused_inertias(model: RobotModel) -> dict[str, tuple[Array, Array]]:
     """Return inertias that MuJoCo does not read, by link, as `principal_moments` gives them.
 
     Those that no body has, those of rods, and of points behind a joint that have a mass; that of a
-    link that stands does not matter.
+    link that does not move does not matter.
     """
     tree = _links(model)
     moved, behind = _moved_links(model), _behind_joints(tree)
@@ -38,8 +38,8 @@ def refused_inertias(model: RobotModel) -> dict[str, tuple[Array, Array]]:
 def make_readable(tree: Element, model: RobotModel) -> None:
     """Change the inertias of a model's URDF to such as MuJoCo reads.
 
-    A place-holder stands for those that it refuses; links that stand have none; those between two
-    joints that have no mass of their own get the least that there is.
+    A temporary inertia replaces those that it refuses; links that do not move have none; those
+    between two joints that have no mass of their own get the least that there is.
     """
     refused, moved = refused_inertias(model), _moved_links(model)
     moments = principal_moments(_links(model))
@@ -66,7 +66,7 @@ def _moved_links(model: RobotModel) -> set[str]:
 
 
 def _behind_joints(tree: Element) -> set[str]:
-    """Return the links that a joint moves against its neighbour."""
+    """Return the links that a joint moves against the link before it."""
     joints = tree.iterfind('joint')
     return {link_of(joint, 'child') for joint in joints if joint.get('type') != 'fixed'}
 

@@ -291,7 +291,7 @@ def rigid_body_engines() -> tuple[str, ...]:
 
 
 def check_inertia(model: RobotModel) -> None:
-    """Raise ArmError where a joint moves no inertia beside its rotor's."""
+    """Raise ArmError where a joint moves no inertia except its rotor's."""
     rng = np.random.default_rng(0)
     for _ in range(3):
         m = model.mass_matrix(model.random_configuration(rng)) - np.diag(model.armature)

@@ -81,7 +81,7 @@ class Run:
 class Task:
     """What an arm is to follow, what disturbs it, what is measured.
 
-    A task defines `reference` and `duration`; all else has a default.
+    A task defines `reference` and `duration`; everything else has a default.
 
     Attributes:
         Parameters: frozen dataclass of the task's parameters.
@@ -122,7 +122,7 @@ class Task:
     notes: tuple[str, ...] = ()
 
     def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
-        """Prepare the task for a robot that stands at `robot.start`.
+        """Prepare the task for a robot at rest at `robot.start`.
 
         `ik` is asked for inverse kinematics, see ros.ik_client; None: solved in this process.
 

@@ -1,4 +1,4 @@
-"""A motion that shows what an arm is made of: its recording is what `identify` reads."""
+"""A motion that excites the parameters of an arm; `identify` reads its recording."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""A payload that nobody knows is carried along the sinusoid and falls off half-way."""
+"""The arm carries an unknown payload along the sinusoid; the payload falls off half-way."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from arm_sim.tasks.sinusoid import Sinusoid, SinusoidParameters
 
 @dataclass(frozen=True)
 class PayloadDropParameters(SinusoidParameters):
-    """Parameters of the payload, beside those of the sinusoid."""
+    """Parameters of the payload, in addition to those of the sinusoid."""
 
     payload: float = parameter(2.0, 'mass at the tool [kg]', above=0, max=1000)
     drop: float = parameter(

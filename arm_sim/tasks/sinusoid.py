@@ -53,8 +53,8 @@ class Sinusoid(Task):
 
     def _middle(self) -> Array:
         """Return where the arm starts, so far from its limits that the sinusoid is within (n,)."""
-        model, room = self.robot.model, np.abs(self.amplitude) + _APART
-        lowest, highest = model.position_lower + room, model.position_upper - room
+        model, margin = self.robot.model, np.abs(self.amplitude) + _APART
+        lowest, highest = model.position_lower + margin, model.position_upper - margin
         wide = lowest <= highest  # else no place is right: the follower says what is wrong
         return np.where(wide, np.clip(self.robot.start, lowest, highest), self.robot.start)
 

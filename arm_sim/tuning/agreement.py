@@ -1,4 +1,4 @@
-"""Whether margins tell beforehand which drawn arms are unstable: the same arms, run."""
+"""Whether margins predict which drawn arms are unstable: the same arms, run."""
 
 from dataclasses import replace
 from typing import NamedTuple

@@ -32,7 +32,7 @@ class Course(NamedTuple):
         arms: (k,) the arms at each.
         jacobians: (k, 3, n) of the tip's position.
         period: of control [s].
-        squarings: an instant stands for 2^squarings periods, some share of the task.
+        squarings: an instant represents 2^squarings periods, some share of the task.
     """
 
     times: Array

@@ -1,4 +1,4 @@
-"""What margins tell: a table, numbers, a picture."""
+"""Results of margins: a table, numbers, a picture."""
 
 from dataclasses import asdict
 
@@ -124,6 +124,6 @@ def _drawn(axis: Axes, agreement: Agreement) -> None:
     axis.axvline(0.0, color='0.4', lw=1.0)
     axis.set_xscale('symlog', linthresh=1.0)
     axis.set_yscale('log')
-    title = f'{len(agreement.margins)} drawn arms: {agreement.share:.1%} as foretold'
+    title = f'{len(agreement.margins)} drawn arms: {agreement.share:.1%} as predicted'
     pictures.style(axis, title, 'margin [1/s]', "an arm's tracking error, RMS [mm]")
     pictures.legend(axis, loc='upper right', markerscale=3)

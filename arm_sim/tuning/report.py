@@ -1,4 +1,4 @@
-"""What a tuning tells: a table, numbers, a picture, and the parameter file for launch files."""
+"""Results of a tuning: a table, numbers, a picture, and the parameter file for launch files."""
 
 from collections.abc import Sequence
 from pathlib import Path

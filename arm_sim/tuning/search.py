@@ -43,7 +43,7 @@ class Effort(Parameters):
 
 
 class Outcome(NamedTuple):
-    """What some arms made of the gains: 95th percentiles, and how many arms were unstable."""
+    """Results of some arms under the gains: 95th percentiles, and how many arms were unstable."""
 
     rms_mm: float
     torque: float
@@ -76,7 +76,7 @@ def score(rows: Array, drawn: int, margins: Margins) -> float:
 
 
 class Found(NamedTuple):
-    """The best gains, and what the arms that chose them made of them."""
+    """The best gains, and the results of the arms that chose them."""
 
     parameters: Any
     outcome: Outcome

@@ -29,7 +29,7 @@ _CHECKED = 100
 
 @dataclass(frozen=True)
 class CubeParameters(CubeWalk, Surroundings):
-    """How the cube becomes a trajectory, beside the cube itself, and the errors that must hold."""
+    """Parameters of the cube, of its trajectory, and limits of the errors."""
 
     posture: PerJoint = parameter(
         (), "positions with the tool's orientation and branch [rad]; empty: the start"

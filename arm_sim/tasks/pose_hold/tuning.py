@@ -167,7 +167,7 @@ def evolution_search(
 
     Errors are over after a tenth of a second where the gains are good. A rollout that long costs
     little and bounds J from below, so that is where the search begins; what looks best goes on to
-    longer ones, which tell slow instability, and counts with its full J alone.
+    longer ones, which show slow instability, and counts with its full J alone.
 
     Args:
         objective: of the pose to hold.

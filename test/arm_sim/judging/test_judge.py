@@ -74,7 +74,7 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('frequency: 1.0', 'frequenzy: 1.0', "parameter of task 'sinusoid': 'frequenzy'"),
         ('frequency: 1.0', 'frequency: fast', "'fast'; it must be a number"),
         ('analytical]', 'bullet]', "engine is 'bullet'; allowed: mujoco, analytical"),
-        ('analytical]', 'mujoco]', 'each may stand there once'),
+        ('analytical]', 'mujoco]', 'each may be named once'),
         ('planar_3r', 'planar_4r', "'planar_4r'"),
         ('payload: 0.5', 'paylod: 0.5', "nearest known: 'payload'"),
         ('command_delay: 1', 'command_delay: -1', 'command_delay is -1; it must be'),
