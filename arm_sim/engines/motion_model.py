@@ -100,6 +100,9 @@ class MotionModelPlant(Plant):
     between which it is the quintic that has them.
 
     Runge-Kutta's classical method integrates, in as many substeps as the gains ask for.
+
+    Attributes:
+        substeps: number of integration steps in a control period.
     """
 
     Parameters = MotionModelParameters
@@ -123,8 +126,8 @@ class MotionModelPlant(Plant):
         if p.motion_type == TASK_SPACE:
             kp, kd = self._gains(6) if p.kp else (_TASK_KP, _TASK_KD)
             self._task_space = TaskSpaceMotionModel(model, kp, kd, p.joint_damping)
-        self._substeps = p.control_decimation * self._substeps_per_step()
-        self._weights = _quintic_weights(self.period, 2 * self._substeps + 1)
+        self.substeps = p.control_decimation * self._substeps_per_step()
+        self._weights = _quintic_weights(self.period, 2 * self.substeps + 1)
         self._state, self._command = np.zeros(2 * n), np.zeros(n)
         self._reference = np.zeros(3 * n)
         self.q, self.v = self._state[:n], self._state[n:]
@@ -147,7 +150,7 @@ class MotionModelPlant(Plant):
         rows = command if command.ndim == 3 else self._evenly_to(command)
         points = self._weights @ rows.reshape(6, -1)
         points = points.reshape(len(points), -1)
-        h, n = self.period / self._substeps, len(self.q)
+        h, n = self.period / self.substeps, len(self.q)
         for early, middle, late in zip(points[:-1:2], points[1::2], points[2::2], strict=True):
             k1 = self._derivative(self._state, early)
             k2 = self._derivative(self._state + 0.5 * h * k1, middle)

@@ -26,6 +26,7 @@ class FramesOutput:
 
     Attributes:
         active: whether messages are published now.
+        every: number of states per message; 0: no messages.
     """
 
     def __init__(self, node: Node, simulation: Simulation, rate: float):
@@ -42,7 +43,7 @@ class FramesOutput:
             self._log.warning('tf2_msgs is not installed: nothing is published on /tf')
         self._on = rate > 0.0 and TFMessage is not None
         self.active = self.active and self._on
-        self._every = max(1, round(1e9 / (rate * self._simulation.period_ns))) if rate else 0
+        self.every = max(1, round(1e9 / (rate * self._simulation.period_ns))) if rate else 0
         if self._on and self._publisher is None:
             self._begin()
 
@@ -59,7 +60,7 @@ class FramesOutput:
 
     def show(self) -> None:
         """Publish the frames of the present state, if a message is due and has a subscriber."""
-        if self.active and self._simulation.steps % self._every == 0:
+        if self.active and self._simulation.steps % self.every == 0:
             self._publish()
 
     def _publish(self) -> None:

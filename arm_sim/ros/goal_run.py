@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,8 @@ class GoalRun:
 
     Attributes:
         states: every joint state since the reset, serialised.
+        latest_ns: stamp of the newest state [ns]; -1 before the first one.
+        answers: number of commands since the newest state.
         diagnostics: values of the simulator's newest diagnostic status.
         fault: why physics has stopped, or ''.
         wall_time: duration of the last run [s of the wall clock].
@@ -112,7 +115,7 @@ class GoalRun:
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
-        self._latest_ns, self._answers = -1, 0
+        self.latest_ns, self.answers = -1, 0
         self._on_progress: Callable[[], Any] = lambda: None
         node.create_subscription(
             UInt8MultiArray, loop_messages.TOPIC, self.on_batch, RECORD_QOS, raw=True
@@ -134,7 +137,7 @@ class GoalRun:
         self._clear()
         self.call(self._reset, Trigger.Request())
         self.fault = ''
-        self.wait_until(lambda: self._latest_ns == 0, 'state after the reset')
+        self.wait_until(lambda: self.latest_ns == 0, 'state after the reset')
         if self._server != 'simulator':
             self._wait_for_command()
         states = self.joint_states()
@@ -142,13 +145,13 @@ class GoalRun:
 
     def _clear(self) -> None:
         self.states.clear()
-        self._latest_ns, self._answers = -1, 0
+        self.latest_ns, self.answers = -1, 0
 
     def _wait_for_command(self, count: int = 1) -> None:
         """Wait for answers of the controller, which refuses goals before the first one."""
-        enough = self._answers + count if self._topic is not None else 1
+        enough = self.answers + count if self._topic is not None else 1
         topic = self._node.resolve_topic_name('joint_commands')
-        self.wait_until(lambda: self._answers >= enough, f'command of {self._server} on {topic}')
+        self.wait_until(lambda: self.answers >= enough, f'command of {self._server} on {topic}')
 
     def follow(
         self, goal: Goal | None, end_ns: int, period_ns: int, on_time: Callable[[int], None]
@@ -175,21 +178,21 @@ class GoalRun:
 
         def ended() -> bool:
             nonlocal until_ns
-            on_time(self._latest_ns)
-            if ahead_ns and until_ns < min(end_ns, self._latest_ns + ahead_ns // 2):
-                until_ns = min(max(self._latest_ns, 0) + ahead_ns, end_ns)
+            on_time(self.latest_ns)
+            if ahead_ns and until_ns < min(end_ns, self.latest_ns + ahead_ns // 2):
+                until_ns = min(max(self.latest_ns, 0) + ahead_ns, end_ns)
                 stamp = Time()
                 set_stamp(stamp, until_ns)
                 self._run_until.publish(stamp)
-            return self._latest_ns >= end_ns or failed() or bool(self.fault)
+            return self.latest_ns >= end_ns or failed() or bool(self.fault)
 
         def advanced(before_ns: int) -> bool:
-            return ended() or self._latest_ns > before_ns
+            return ended() or self.latest_ns > before_ns
 
         self._on_progress = ended  # so that time need not wait until the condition is checked
         while not ended():
-            what = f'state after t = {self._latest_ns * 1e-9:g} s{self._waits_for}'
-            self.wait_until(partial(advanced, self._latest_ns), what)
+            what = f'state after t = {self.latest_ns * 1e-9:g} s{self._waits_for}'
+            self.wait_until(partial(advanced, self.latest_ns), what)
         self._on_progress = lambda: None
         self.wall_time = time.monotonic() - begin
         self.call(self._pause, SetBool.Request(data=True))
@@ -236,13 +239,13 @@ class GoalRun:
             messages = list(loop_messages.gathered(raw))
             for what, data in messages:
                 if what == loop_messages.COMMAND:
-                    self._answers += 1
+                    self.answers += 1
                 elif not self.states or data != self.states[-1]:
                     time_ns = stamp_ns(data)
-                    if time_ns <= self._latest_ns:  # after a reset
+                    if time_ns <= self.latest_ns:  # after a reset
                         self._clear()
                     self.states.append(data)
-                    self._latest_ns, self._answers = time_ns, 0
+                    self.latest_ns, self.answers = time_ns, 0
         except ArmError as error:
             self._log.warning(f'batch of states dropped: {error}')
             return
@@ -252,20 +255,26 @@ class GoalRun:
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name == self._simulator:
-                self.diagnostics = values = {value.key: value.value for value in status.values}
+                self.diagnostics = {value.key: value.value for value in status.values}
                 self.fault = status.message if status.level == DiagnosticStatus.ERROR else ''
-                with suppress(KeyError, ValueError):  # another node uses the simulator's name
-                    self._oldest_ms = max(self._oldest_ms, float(values['oldest command [ms]']))
+                self._oldest_ms = max(self._oldest_ms, self._number('oldest command [ms]'))
+
+    def _number(self, name: str) -> float:
+        """Return a finite number of the newest diagnostic status, 0 where there is none."""
+        with suppress(KeyError, ValueError):  # another node uses the simulator's name
+            number = float(self.diagnostics[name])
+            return number if isfinite(number) else 0.0
+        return 0.0
 
     def too_slow(self) -> str:
         """Return how far the machine was behind real time, with a remedy; '' if it was not."""
         self.diagnostics = {}
         with suppress(ArmError):
             wait_until(self._executor, lambda: bool(self.diagnostics), 'diagnostics', 30.0)
-        skipped = int(self.diagnostics.get('skipped periods', 0))
+        skipped = self._number('skipped periods')
         if not skipped and self._oldest_ms < _TOO_OLD_MS:
             return ''
         return (
-            f'; the machine was too slow for real time: {skipped} control periods were skipped, a '
-            f'command was {self._oldest_ms:.0f} ms old; {TOO_SLOW_HELP}'
+            f'; the machine was too slow for real time: {skipped:.0f} control periods were skipped, '
+            f'a command was {self._oldest_ms:.0f} ms old; {TOO_SLOW_HELP}'
         )

@@ -36,7 +36,7 @@ from arm_sim.cartesian.linear_move import (
 from arm_sim.ros.linear_move_messages import feedback, plan_goal
 
 _TIMEOUT = 10.0  # for the controller's answer to a goal [s]
-_REST_TIMEOUT = 1.0  # for a report of an arm at rest [s]
+REST_TIMEOUT = 1.0  # longest wait for a report of an arm at rest [s]
 
 
 @dataclass
@@ -57,7 +57,7 @@ class LinearMoveNode(Node):
     at a time.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         """Load the model, compile the solvers, create the action server."""
         super().__init__('linear_move')
         p = declare_parameters(self, LinearMoveParameters)
@@ -117,7 +117,7 @@ class LinearMoveNode(Node):
                 raise ArmError(f'no node serves {name}: is that controller running?')
             timed = self._plan(handle.request)
         except ArmError as error:
-            if isinstance(error, MovesError) and time.monotonic() < self._asked_at + _REST_TIMEOUT:
+            if isinstance(error, MovesError) and time.monotonic() < self._asked_at + REST_TIMEOUT:
                 return
             self._asked, result.failed_pose = None, getattr(error, 'pose', 0)
             self._refuse(handle, result, str(error))

@@ -43,7 +43,13 @@ _OFTEN = 1e-4
 
 
 class SimulatorNode(Node):
-    """Publishes state k; applies the command that answers it; publishes state k + 1."""
+    """Publishes state k; applies the command that answers it; publishes state k + 1.
+
+    Attributes:
+        simulation: the simulated arm.
+        arm_clock: the clock that steps the arm.
+        output: what the node publishes of the arm's state.
+    """
 
     def __init__(self, transport: InProcessTransport | None = None):
         """Build the plant, refuse to run if it differs from the model, and publish state 0.
@@ -56,18 +62,20 @@ class SimulatorNode(Node):
         self.parameters = p = declare_parameters(self, SimulatorParameters, live=LIVE)
         engine = plant_class(p.engine)
         of_plant = declare_parameters(self, engine.Parameters, live=LIVE)
-        self._simulation, agreement = set_up(p, of_plant)
+        self.simulation, agreement = set_up(p, of_plant)
         self._one.refuse_another()
-        model, period_ns = self._simulation.model, self._simulation.period_ns
+        model, period_ns = self.simulation.model, self.simulation.period_ns
 
         own = None
         if engine.takes_goals:
-            own = OwnGoals(self, self._simulation, realtime=p.mode == 'realtime')
+            own = OwnGoals(self, self.simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
         loop, transport = LoopMessages(self), transport or InProcessTransport()
-        shown = StateOutput(self, self._simulation, urdf, p.clock_rate, p.tf_rate, loop, transport)
-        self._arm_clock = clock = self._make_clock(shown, own)
+        self.output = shown = StateOutput(
+            self, self.simulation, urdf, p.clock_rate, p.tf_rate, loop, transport
+        )
+        self.arm_clock = clock = self._make_clock(shown, own)
         by_arrival = p.command_stamp == 'arrival'
         commands = CommandInput(
             self, clock, lambda error: self._diagnostics.refuse(error), loop, transport, by_arrival
@@ -92,7 +100,7 @@ class SimulatorNode(Node):
             services(self, clock, self._payload)
         pin_to_core(p.core)
         clock.show()
-        for note in self._simulation.plant.notes:
+        for note in self.simulation.plant.notes:
             self._log.warning(note)
         if p.record_inputs:
             self._log.warning(
@@ -108,13 +116,13 @@ class SimulatorNode(Node):
 
     def _payload(self) -> float:
         """Return what hangs on the tool frame now [kg]."""
-        falls, now = self.parameters.payload_end, self._simulation.time_ns
+        falls, now = self.parameters.payload_end, self.simulation.time_ns
         gone = falls > 0.0 and round(falls * 1e9) <= now
         return 0.0 if gone else self.get_parameter('payload').value
 
     def _make_clock(self, shown: StateOutput, own: OwnGoals | None) -> Clock:
         p = self.parameters
-        common = (self._simulation, shown, p.start_paused, own)
+        common = (self.simulation, shown, p.start_paused, own)
         if p.mode == 'realtime':
             return RealtimeClock(*common, **timing(p))
         clock = LockstepClock(*common, **timing(p))
@@ -128,7 +136,7 @@ class SimulatorNode(Node):
 
     def _wake(self, period: float) -> None:
         """Let the clock tick often, where it asks for its next tick so soon [s]."""
-        soon = period < self._arm_clock.tick_period
+        soon = period < self.arm_clock.tick_period
         if soon == self._often.is_canceled():  # only a change costs something
             (self._often.reset if soon else self._often.cancel)()
 
@@ -156,18 +164,18 @@ class SimulatorNode(Node):
         )
 
     def _reset(self, request: Trigger.Request) -> str:
-        self._arm_clock.reset()
+        self.arm_clock.reset()
         return 'at the initial state, t = 0'
 
     def _pause(self, request: SetBool.Request) -> str:
-        self._arm_clock.pause(request.data)
+        self.arm_clock.pause(request.data)
         return 'paused' if request.data else 'running'
 
     def _step(self, request: Trigger.Request) -> str:
-        clock = self._arm_clock
+        clock = self.arm_clock
         if clock.fault or not clock.paused:
             raise ArmError(clock.fault or 'not paused: pause first')
-        t = self._simulation.time_ns * 1e-9
+        t = self.simulation.time_ns * 1e-9
         clock.allow_step()
         return f'one control period from t = {t:.4f} s'
 
@@ -177,7 +185,7 @@ class SimulatorNode(Node):
         wrench = [getattr(part, axis) for part in parts for axis in 'xyz']
         try:
             frame = header.frame_id.removeprefix(self._prefix)
-            self._simulation.push(frame, wrench, to_ns(header.stamp))
+            self.simulation.push(frame, wrench, to_ns(header.stamp))
         except ArmError as error:
             self._diagnostics.refuse(error)
 

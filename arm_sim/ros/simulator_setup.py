@@ -177,4 +177,4 @@ class LiveSimulator:
         if timing(p) != timing(before):
             self._clock.set_timing(**timing(p))
         self._shown.set_clock_rate(p.clock_rate)
-        self._shown.set_tf_rate(p.tf_rate)
+        self._shown.frames.set_rate(p.tf_rate)

@@ -46,6 +46,10 @@ class StateOutput:
     """Publishes the states of a simulation, called by its clock.
 
     Controllers in this process receive them directly while no other node subscribes.
+
+    Attributes:
+        frames: the output on /tf.
+        clock_every: number of states per message of /clock; 0: no messages.
     """
 
     def __init__(
@@ -73,15 +77,14 @@ class StateOutput:
         self._near = transport.state_subscribers(node.resolve_topic_name('joint_states'))
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=urdf))
-        self._frames = FramesOutput(node, simulation, tf_rate)
-        self.set_tf_rate = self._frames.set_rate
+        self.frames = FramesOutput(node, simulation, tf_rate)
         log = Log(node)
         self.warn, self.fail = log.warning, log.error
 
     def set_clock_rate(self, rate: float) -> None:
         """Publish /clock so often [Hz of simulated time], no more often than states; 0: never."""
         node, publisher = self._node, self._clock_publisher
-        self._clock_every = max(1, round(1e9 / (rate * self._simulation.period_ns))) if rate else 0
+        self.clock_every = max(1, round(1e9 / (rate * self._simulation.period_ns))) if rate else 0
         if rate and publisher is None:
             self._clock_publisher = node.create_publisher(Clock, _CLOCK, CONTROL_QOS)
         elif not rate and publisher is not None:
@@ -91,7 +94,7 @@ class StateOutput:
     @property
     def clocks(self) -> int:
         """Number of other nodes that publish /clock, if this node does."""
-        return self._node.count_publishers(_CLOCK) - 1 if self._clock_every else 0
+        return self._node.count_publishers(_CLOCK) - 1 if self.clock_every else 0
 
     def show(self) -> None:
         """Publish the present state."""
@@ -101,12 +104,12 @@ class StateOutput:
         state.effort[:] = plant.effort
         self._shown = state.serialized(time_ns)
         self.show_again()
-        every = self._clock_every
+        every = self.clock_every
         due = every and simulation.steps % every == 0
         if due and self._clock_publisher.get_subscription_count():
             set_stamp(self._clock.clock, time_ns)
             self._clock_publisher.publish(self._clock)
-        self._frames.show()
+        self.frames.show()
 
     def show_again(self) -> None:
         """Publish the last state again, with the same bits."""

@@ -97,7 +97,11 @@ def asked(task: Task, parameters: TaskNodeParameters, q: Array) -> tuple[Goal | 
 
 
 class TaskNode(Node):
-    """Runs a task once, from the reset of the simulator to the report."""
+    """Runs a task once, from the reset of the simulator to the report.
+
+    Attributes:
+        parameters, task_parameters: of the node, and of its task.
+    """
 
     def __init__(self, name: str, pictures: Executor):
         """Declare and check parameters.
@@ -111,11 +115,11 @@ class TaskNode(Node):
         self.name = name or declare_parameters(self, AnyTaskParameters).task
         self._task_class = task_class(self.name)
         self.parameters = p = declare_parameters(self, TaskNodeParameters)
-        self._of_task = self._declare_of_task()
+        self.task_parameters = self._declare_of_task()
         self.output_dir = writable_folder(p.output_dir or f'{self.name}_output')
         model = p.model()
         self.robot = Robot(p.robot, model, model.neutral())
-        self._task_class(self.robot, self._of_task)
+        self._task_class(self.robot, self.task_parameters)
         self.period_ns = p.period_ns
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
         self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
@@ -149,7 +153,9 @@ class TaskNode(Node):
             arm.wait_until(lambda: recorder.ready or recorder.failed, 'parameters to record')
         robot = replace(self.robot, start=q)
         call_ik = partial(arm.call, of='inverse_kinematics')
-        task = self._task_class(robot, self._of_task, IkClient(self, model.base_frame, call_ik))
+        task = self._task_class(
+            robot, self.task_parameters, IkClient(self, model.base_frame, call_ik)
+        )
         for note in task.notes:
             self._say(note)
         nodes = RunningNodes(self, p.law, arm.call)
@@ -180,7 +186,7 @@ class TaskNode(Node):
         facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
         run = Run(record, tracking, facts, expected)
         report, checks = outcome(task, run)
-        parts = (self._task_class, robot, self._of_task, run, report)
+        parts = (self._task_class, robot, self.task_parameters, run, report)
         drawn = self._pictures.submit(draw_pictures, self.output_dir, *parts)
         if recorder:
             recorder.close({'task': self._metadata(facts, ends)})

@@ -50,7 +50,7 @@ class TipServoNode(Node):
     step and the braking from there. The next goal replaces the braking; without it the arm rests.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         """Load the model, create publishers and subscriptions."""
         super().__init__('tip_servo')
         self.parameters = p = declare_parameters(self, TipServoNodeParameters)

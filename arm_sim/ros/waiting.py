@@ -11,8 +11,8 @@ from arm_controllers.ros.active_controllers import nodes_of_arm
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
 
-# A service that has not answered for so long is called again [s].
-_REPEAT = 10.0
+# A service that has not answered for this time is called again [s].
+REPEAT_PERIOD = 10.0
 # Period of the log lines during a long wait [s].
 _LOG = 10.0
 
@@ -59,6 +59,6 @@ class Waiting:
         while (left := begin + self._timeout - time.monotonic()) > 0.0:
             sent.append(client.call_async(request))  # ROS can lose an answer to a new client
             with suppress(ArmError):
-                wait_until(self._executor, answered, what, min(_REPEAT, left), sent[-1])
+                wait_until(self._executor, answered, what, min(REPEAT_PERIOD, left), sent[-1])
                 return next(each.result() for each in sent if each.done())
         raise ArmError(f'no {what} within {self._timeout:g} s')

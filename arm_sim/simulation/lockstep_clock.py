@@ -8,9 +8,9 @@ from arm_sim.simulation.claims import Claim
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD, ResendTimeout
 
-# Control periods by which time may run ahead of a recorder: Fast DDS keeps 512 messages in shared
-# memory, and each period has two.
-_AHEAD = 200
+# Number of control periods by which time may run ahead of a recorder: Fast DDS keeps 512 messages
+# in shared memory, and each period has two.
+AHEAD = 200
 # A clock asks for no tick sooner [s].
 _SOONEST = 1e-5
 
@@ -23,13 +23,14 @@ class LockstepClock(Clock):
     the recorder.
 
     Attributes:
+        timeout: maximum time without an answer [s of the wall clock].
         recorder_there: whether a recorder still runs; set by the caller of `recorded`.
     """
 
     tick_period = 0.01
 
     def __init__(self, *args: Any, timeout: float, **kwargs: Any):
-        """`timeout`: maximum time without an answer [s of the wall clock]; see `Clock`."""
+        """`timeout` [s of the wall clock]; for the other arguments, see `Clock`."""
         super().__init__(*args, **kwargs)
         self._resend_timeout, self._sent_at = ResendTimeout(), self._shown_at
         self.recorder_there: Callable[[], bool] = lambda: False
@@ -37,7 +38,7 @@ class LockstepClock(Clock):
 
     def set_timing(self, timeout: float) -> None:
         """Go on with another timeout."""
-        self._timeout = timeout
+        self.timeout = timeout
 
     def accepts(self, stamp_ns: int, newest_ns: int | None = None) -> bool:
         """Whether the command answers the present state."""
@@ -64,7 +65,7 @@ class LockstepClock(Clock):
         recorded, simulation = self.recorded_ns, self.simulation
         if recorded is None:
             return False
-        return simulation.time_ns - recorded >= _AHEAD * simulation.period_ns
+        return simulation.time_ns - recorded >= AHEAD * simulation.period_ns
 
     def take(self, stamp_ns: int, command: Array) -> None:
         """Step with the command; while time does not run, keep it."""
@@ -119,7 +120,7 @@ class LockstepClock(Clock):
             self.go_on()
         now, resend = self._wall(), self._resend_timeout
         commanded = self._may_step and not (self.simulation.braking and not self.claims)
-        if commanded and now - self._shown_at > self._timeout:
+        if commanded and now - self._shown_at > self.timeout:
             self._lose(now - self._shown_at)
             return
         period = resend.seconds(now) if commanded else RESEND_PERIOD

@@ -16,6 +16,10 @@ class RealtimeClock(Clock):
     """Takes the steps that the wall clock says are due.
 
     A command that is older than the timeout is no longer used: the arm brakes and holds.
+
+    Attributes:
+        factor: simulated time per wall time.
+        timeout_ns: maximum age of a command [ns of simulated time].
     """
 
     def __init__(self, *args: Any, factor: float, timeout: float, **kwargs: Any):
@@ -26,7 +30,7 @@ class RealtimeClock(Clock):
     def set_timing(self, factor: float, timeout: float) -> None:
         """Go on from here with another factor and timeout."""
         self._age_ns = 0.0
-        self._factor, self._timeout_ns = factor, timeout * 1e9
+        self.factor, self.timeout_ns = factor, timeout * 1e9
         self.tick_period = min(self.simulation.period_ns * 1e-9 / factor, RESEND_PERIOD)
         self._restart()
         self.wake(self.tick_period)
@@ -60,7 +64,7 @@ class RealtimeClock(Clock):
             return min(self._steps_allowed, 1)  # many at once would hold up who commands
         wall, simulated = self._anchor
         simulation = self.simulation
-        elapsed = (self._wall() - wall) * 1e9 * self._factor
+        elapsed = (self._wall() - wall) * 1e9 * self.factor
         due = int(elapsed - (simulation.time_ns - simulated)) // simulation.period_ns
         self.late += due > 1
         if due > _CATCH_UP_STEPS:
@@ -74,7 +78,7 @@ class RealtimeClock(Clock):
         age = self.simulation.time_ns - self._command_ns
         self.oldest_command_ns = max(self.oldest_command_ns, age)
         expected = self._command is not None or len(self.claims) > 0
-        if expected and age > self._timeout_ns:
+        if expected and age > self.timeout_ns:
             self._lose(age * 1e-9)
         used = age if self._command is not None else 0
         self._age_ns += (used - self._age_ns) / _AVERAGED

@@ -27,7 +27,7 @@ class RecorderParameters(Parameters):
 class RecorderNode(Node):
     """Only subscribes; an error in writing is one log line, and the arm goes on."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         """Record from the first state on; each reset begins a new recording."""
         super().__init__('recorder')
         self.parameters = p = declare_parameters(self, RecorderParameters)

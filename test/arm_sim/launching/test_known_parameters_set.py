@@ -8,7 +8,6 @@ rclpy = pytest.importorskip('rclpy')
 from nodes_in_process import names_of, started  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
-from arm_controllers.ros.parameters import _plain  # noqa: E402
 from arm_sim.launching.known_parameters import known_nodes  # noqa: E402
 
 OF_ROS = ('use_sim_time', 'start_type_description_service')
@@ -35,15 +34,21 @@ def others(value):
     return [[1.5 * x + 0.01 for x in value] if value and not isinstance(value[0], str) else [0.1]]
 
 
+def plain(value):
+    """Return a parameter's value with arrays as lists, and an empty one where there is none."""
+    if value is None:
+        return []
+    return value if isinstance(value, bool | int | float | str) else list(value)
+
+
 def physics(node):
     """Return what counts in a node, in words."""
     if node.get_name() == 'simulator':
-        simulation, clock = node._simulation, node._arm_clock
-        plant, watched = simulation.plant, ('_timeout', '_timeout_ns', '_factor')
+        simulation, clock, output = node.simulation, node.arm_clock, node.output
+        plant, watched = simulation.plant, ('timeout', 'timeout_ns', 'factor')
         seen = [getattr(clock, name, None) for name in watched]
         seen += [plant.parameters, plant.mass_matrix(), simulation.limits]
-        shown = clock._output
-        seen += [simulation._brake._kp, shown._clock_every, shown._frames._every]
+        seen += [output.clock_every, output.frames.every]
     elif node.get_name() in (
         'inverse_kinematics',
         'viewer',
@@ -57,7 +62,7 @@ def physics(node):
         cycle = node.cycle
         seen = [cycle.law.parameters, cycle.follower.parameters, cycle.model.arm_parameters()]
     else:
-        seen = [node.parameters, node._of_task]
+        seen = [node.parameters, node.task_parameters]
     with np.printoptions(precision=10, threshold=10_000):
         return repr(seen)
 
@@ -66,13 +71,13 @@ def accepted(node):
     """Set every parameter of a node to its own value and others; return what was accepted."""
     found = set()
     for name in sorted(set(names_of(node)) - {*OF_ROS}):
-        own, before = _plain(node.get_parameter(name).value), physics(node)
+        own, before = plain(node.get_parameter(name).value), physics(node)
         answer = set_one(node, name, own)
         assert answer.successful, (name, answer.reason)
         assert physics(node) == before, name
         for value in (each for each in others(own) if each != own):
             answer = set_one(node, name, value)
-            now = _plain(node.get_parameter(name).value)
+            now = plain(node.get_parameter(name).value)
             if not answer.successful:
                 assert now == own, name
                 assert physics(node) == before, name
@@ -124,7 +129,7 @@ def test_what_may_change_depends_on_what_has_an_effect(arguments, gains, others,
 
 def test_a_payload_that_is_set_is_carried_from_then_on_and_after_a_reset(tmp_path):
     with started('simulator', tmp_path) as node:
-        simulation = node._simulation
+        simulation = node.simulation
         hold = simulation.plant.q.copy()
         for payload in (3.0, 1.0):
             before = simulation.plant.q.copy()
@@ -137,6 +142,6 @@ def test_a_payload_that_is_set_is_carried_from_then_on_and_after_a_reset(tmp_pat
             )
             tool = simulation.model.jacobian(simulation.plant.q)[2]
             np.testing.assert_allclose(weight, tool * payload * 9.81, atol=1e-6)
-            node._arm_clock.reset()
+            node.arm_clock.reset()
             np.testing.assert_array_equal(simulation.plant.q, hold)
         assert not set_one(node, 'payload', -1.0).successful

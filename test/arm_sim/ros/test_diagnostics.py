@@ -11,7 +11,7 @@ from arm_sim.ros.diagnostics import SimulatorDiagnostics  # noqa: E402
 
 @pytest.fixture
 def told(monkeypatch):
-    """Return diagnostics of a fake clock, and what they publish and log."""
+    """Return the report of a fake clock's diagnostics, and what it publishes and logs."""
     module = 'arm_sim.ros.diagnostics'
     published, logged = [], []
     monkeypatch.setattr(
@@ -39,20 +39,23 @@ def told(monkeypatch):
     )
     commands = SimpleNamespace(rejection='', competing='', sources=['pd'], stale=0)
     shown = SimpleNamespace(clocks=0)
-    node = SimpleNamespace(create_timer=lambda period, report: None, timers=())
-    diagnostics = SimulatorDiagnostics(node, clock, shown, commands, {})
-    return diagnostics, clock, published, logged, shown
+    periodic = []
+    monkeypatch.setattr(f'{module}.now_and_then', lambda *timer: periodic.append(timer))
+    SimulatorDiagnostics('node', clock, shown, commands, {})
+    ((node, period, report),) = periodic
+    assert (node, period) == ('node', 1.0)
+    return report, clock, published, logged, shown
 
 
 def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as_long_as_it_is_so(
     told,
 ):
-    diagnostics, clock, published, logged, _ = told
+    report, clock, published, logged, _ = told
     words = []
     for taken, skipped in ((500, 0), (460, 40), (300, 200), (125, 375), (500, 0)):
         clock.simulation.steps += taken
         clock.skipped += skipped
-        diagnostics._report()
+        report()
         words.append(published[-1][1])
     assert [each.partition(':')[0] for each in words] == [
         'running',
@@ -67,20 +70,20 @@ def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as
 
 
 def test_what_is_missed_before_anybody_commands_is_nobodys_loss(told):
-    diagnostics, clock, published, logged, _ = told
+    report, clock, published, logged, _ = told
     clock.simulation.braking = True
     clock.simulation.steps, clock.skipped = 10, 1000
-    diagnostics._report()
+    report()
     assert 'misses' not in published[-1][1]
     assert not logged
 
 
 def test_a_second_clock_in_the_graph_is_named_as_long_as_it_is_there(told):
-    diagnostics, clock, published, _, shown = told
+    report, clock, published, _, shown = told
     words = []
     for shown.clocks in (0, 1, 0):
         clock.simulation.steps += 500
-        diagnostics._report()
+        report()
         words.append(published[-1][1])
     second = 'running; another node publishes /clock: one arm has clock:=true'
     assert words == ['running', second, 'running']

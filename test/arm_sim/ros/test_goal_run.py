@@ -1,24 +1,27 @@
 """What a task receives: it repeats a request without an answer, and drops invalid messages."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from domains import fresh_domain
 
-pytest.importorskip('rclpy')
+rclpy = pytest.importorskip('rclpy')
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
-from arm_controllers.ros.serialized_messages import (
+from arm_controllers.ros.serialized_messages import (  # noqa: E402
     FIELDS,
     JointStateReader,
     JointStateWriter,
 )
-from arm_dynamics.checks import ArmError
-from arm_sim.ros import waiting
-from arm_sim.ros.goal_run import GoalRun, joint_states
-from arm_sim.ros.loop_messages import COMMAND, STATE, LoopMessages
-from arm_sim.ros.waiting import Waiting
+from arm_dynamics.checks import ArmError  # noqa: E402
+from arm_sim.ros import goal_run, waiting  # noqa: E402
+from arm_sim.ros.goal_run import GoalRun, joint_states  # noqa: E402
+from arm_sim.ros.loop_messages import COMMAND, STATE, LoopMessages  # noqa: E402
+from arm_sim.ros.waiting import Waiting  # noqa: E402
 
 
 def batch(*messages):
@@ -53,12 +56,11 @@ class Client:
 
 
 @pytest.fixture
-def wait(monkeypatch):
-    monkeypatch.setattr(waiting, '_REPEAT', 0.01)
+def waiting_for(monkeypatch):
+    """Return `Waiting` of a timeout [s], beside a ROS that never dispatches anything."""
+    monkeypatch.setattr(waiting, 'REPEAT_PERIOD', 0.01)
     monkeypatch.setattr(waiting, 'wait_until', waited)
-    found = Waiting(None, None, 30.0)
-    found.wait_until = lambda *_: None
-    return found
+    return partial(Waiting, None, None)
 
 
 def waited(executor, condition, what, timeout, news=None):
@@ -66,43 +68,76 @@ def waited(executor, condition, what, timeout, news=None):
         raise ArmError(f'no {what} within {timeout:g} s')
 
 
-def test_a_service_whose_answer_is_lost_is_asked_again(wait):
+def test_a_service_whose_answer_is_lost_is_asked_again(waiting_for):
     client = Client(lost=2)
-    assert wait.call(client, 'pause') == 'pause'
+    assert waiting_for(30.0).call(client, 'pause') == 'pause'
     assert client.asked == 3
 
 
-def test_a_service_that_never_answers_is_told_of_with_the_whole_time(wait):
-    wait._timeout = 0.05
+def test_a_service_that_never_answers_is_told_of_with_the_whole_time(waiting_for):
     with pytest.raises(ArmError, match=r'no answer from simulator/pause within 0\.05 s'):
-        wait.call(Client(lost=10**9), 'pause')
+        waiting_for(0.05).call(Client(lost=10**9), 'pause')
 
 
-def test_an_invalid_status_under_the_simulators_name_ends_no_task():
-    run = object.__new__(GoalRun)
-    run._simulator, run._oldest_ms = 'simulator', 0.0
-    for values in ([], [KeyValue(key='oldest command [ms]', value='long')]):
-        status = DiagnosticStatus(name='simulator', values=values)
-        run._on_diagnostics(DiagnosticArray(status=[status]))
-    assert run._oldest_ms == 0.0
+@pytest.fixture
+def task(monkeypatch):
+    """Return a task's run, the node of the run, and the batches that the run has passed on."""
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    rclpy.init()
+    node, executor, passed = rclpy.create_node('task'), SingleThreadedExecutor(), []
+    executor.add_node(node)
+    run = GoalRun(node, executor, ('joint',), 'pd_controller', 30.0, passed.append)
+    yield run, node, passed
+    node.destroy_node()
+    rclpy.try_shutdown()
 
 
-def test_a_task_collects_states_once_drops_a_batch_that_is_cut_off_and_forgets_before_a_reset():
-    run = object.__new__(GoalRun)
-    dropped, passed = [], []
-    run._log = SimpleNamespace(warning=dropped.append)
-    run.states, run._on_messages, run._on_progress = [], passed.append, list
-    run._clear()
+def publish_status(node, values):
+    """Publish diagnostics again and again, as a simulator of these values does."""
+    told = [KeyValue(key=key, value=value) for key, value in values.items()]
+    status = DiagnosticStatus(name='simulator', values=told)
+    publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+    node.create_timer(0.01, lambda: publisher.publish(DiagnosticArray(status=[status])))
+
+
+@pytest.mark.parametrize(
+    'values',
+    [
+        {'mode': 'realtime'},
+        {'skipped periods': 'some', 'oldest command [ms]': 'long'},
+        {'skipped periods': 'nan', 'oldest command [ms]': 'inf'},
+    ],
+)
+def test_an_invalid_status_under_the_simulators_name_ends_no_task(task, values):
+    run, node, _ = task
+    publish_status(node, values)
+    assert run.too_slow() == ''
+    assert run.diagnostics == values
+
+
+def test_a_machine_that_was_too_slow_for_real_time_is_told_of_with_its_numbers(task):
+    run, node, _ = task
+    publish_status(node, {'skipped periods': '12', 'oldest command [ms]': '61.5'})
+    expected = '12 control periods were skipped, a command was 62 ms old'
+    assert expected in run.too_slow()
+
+
+def test_a_task_collects_states_once_drops_a_batch_that_is_cut_off_and_forgets_before_a_reset(
+    task, monkeypatch
+):
+    run, _, passed = task
+    dropped = []
+    monkeypatch.setattr(goal_run.Log, 'warning', lambda self, text: dropped.append(text))
     writer = JointStateWriter(('joint',), FIELDS)
     states = [writer.serialized(2 * k) for k in range(4)]
     run.on_batch(
         batch((STATE, states[1]), (COMMAND, b'1'), (STATE, states[1]), (STATE, states[2]))
     )
-    assert (run.states, run._latest_ns, run._answers) == (states[1:3], 4, 0)
+    assert (run.states, run.latest_ns, run.answers) == (states[1:3], 4, 0)
     run.on_batch(batch((STATE, states[3]))[:-1])
     assert (len(dropped), len(run.states), len(passed)) == (1, 2, 1)
     run.on_batch(batch((COMMAND, b'2'), (STATE, states[0]), (COMMAND, b'3'), (COMMAND, b'3')))
-    assert (run.states, run._latest_ns, run._answers) == (states[:1], 0, 2)
+    assert (run.states, run.latest_ns, run.answers) == (states[:1], 0, 2)
 
 
 def test_states_are_read_in_one_pass_as_one_by_one_and_each_stamp_once():

@@ -1,40 +1,78 @@
-"""What the node tip_servo reads: states and reports that cannot be used harm it nowhere."""
+"""The node tip_servo: invalid states, reports and commands change nothing."""
 
 import numpy as np
 import pytest
 from domains import fresh_domain
+from patience import spin_until
 
 rclpy = pytest.importorskip('rclpy')
 
 from control_msgs.msg import JointJog, JointTrajectoryControllerState  # noqa: E402
 from geometry_msgs.msg import PoseStamped, TwistStamped  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 from arm_controllers.ros.messages import set_stamp  # noqa: E402
-from arm_dynamics.checks import ArmError  # noqa: E402
-from arm_sim.ros.tip_servo_node import TipServoNode  # noqa: E402
+from arm_sim.ros import tip_servo_node  # noqa: E402
+
+CONTROLLER = '/servo_controller'
+
+
+class Servo:
+    """A tip servo whose messages arrive when the test says so."""
+
+    def __init__(self):
+        self.node = tip_servo_node.TipServoNode()
+        self.callbacks = {each.topic_name: each.callback for each in self.node.subscriptions}
+
+    @property
+    def goals(self):
+        return self.node.goals
+
+    @property
+    def period(self):
+        return self.node.parameters.period
+
+    def state(self, sec):
+        self.receive('/joint_states', state(sec))
+
+    def report(self, message):
+        self.receive(f'{CONTROLLER}/controller_state', message)
+
+    def command(self, topic, message):
+        """Receive a command; return why the node refused this command, '' if it did not."""
+        self.node.refused = ''
+        self.receive(f'/tip_servo/{topic}', message)
+        return self.node.refused
+
+    def twist(self, speed=0.01):
+        return self.command('delta_twist_cmds', twist_along_y(speed))
+
+    def receive(self, topic, message):
+        self.callbacks[topic](message)
 
 
 @pytest.fixture
-def node(monkeypatch):
+def servo(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
-    servo = TipServoNode()
-    yield servo
-    servo.destroy_node()
+    made = Servo()
+    yield made
+    made.node.destroy_node()
     rclpy.try_shutdown()
 
 
 def state(sec):
     message = JointState()
-    message.header.stamp.sec = sec
+    set_stamp(message.header.stamp, round(sec * 1e9))
     return bytes(serialize_message(message))
 
 
-def report(node, sec):
-    """What a controller says of an arm that stands, at all joints 0.1."""
-    names = node.model.joint_names
+def report(servo, sec):
+    """What a controller reports of an arm that stands, at all joints 0.1."""
+    names = servo.node.model.joint_names
     message = JointTrajectoryControllerState(joint_names=names)
     set_stamp(message.header.stamp, round(sec * 1e9))
     message.reference.positions = [0.1] * len(names)
@@ -42,34 +80,28 @@ def report(node, sec):
     return message
 
 
-def twist_along_y(speed=0.01):
+def twist_along_y(speed):
     message = TwistStamped()
     message.twist.linear.y = speed
     return message
 
 
-def ask(node, message=None):
-    node._stream.take(node._twist(message or twist_along_y()), node._now_ns)
-
-
-def test_states_that_cannot_be_used_and_reports_of_others_are_dropped_and_it_goes_on(node):
-    node._on_reference(report(node, 5))
+def test_states_that_cannot_be_used_and_reports_of_others_are_dropped_and_it_goes_on(servo):
+    servo.report(report(servo, 5))
     for raw in (b'', b'\x00', state(5)[:10], state(2**31 - 1)):
-        node._on_state(raw)
-        assert (node._now_ns, node.goals) == (-1, 0)
-    node._on_state(state(5))
-    ask(node)
-    node._on_state(state(5))
-    assert node.goals == 1
-    foreign = report(node, 5)
+        servo.receive('/joint_states', raw)
+    servo.state(5)
+    servo.twist()
+    servo.state(5)
+    assert servo.goals == 1  # the state of the year 2038 was no reset
+    foreign = report(servo, 5)
     foreign.joint_names = [f'other_{name}' for name in foreign.joint_names]
-    node._on_reference(foreign)
-    node._next_ns = node._now_ns
-    node._on_state(state(5))
-    assert node.goals == 1
-    node._on_reference(report(node, 5))
-    node._on_state(state(5))
-    assert node.goals == 2
+    servo.report(foreign)
+    servo.state(5 + servo.period)
+    assert servo.goals == 1
+    servo.report(report(servo, 5))
+    servo.state(5 + servo.period)
+    assert servo.goals == 2
 
 
 @pytest.mark.parametrize(
@@ -81,65 +113,75 @@ def test_states_that_cannot_be_used_and_reports_of_others_are_dropped_and_it_goe
         (0.1, -9, 'moves, and its last report is 14.0 s from joint_states; allowed: 1 s'),
     ],
 )
-def test_a_reference_that_cannot_be_gone_on_from_moves_nothing(node, speed, reported, reason):
+def test_a_reference_that_cannot_be_gone_on_from_moves_nothing(
+    servo, monkeypatch, speed, reported, reason
+):
     said = []
-    node._log.warning = said.append
-    message = report(node, reported)
+    monkeypatch.setattr(tip_servo_node.Log, 'warning', lambda self, text: said.append(text))
+    message = report(servo, reported)
     message.reference.velocities[2] = speed
-    node._on_state(state(5))
-    ask(node)
-    node._on_reference(message)
-    node._on_state(state(5))
-    assert node.goals == 0
+    servo.state(5)
+    servo.twist()
+    servo.report(message)
+    servo.state(5)
+    assert servo.goals == 0
     assert reason in said[-1]
     assert said[-1].endswith(': nothing moves')
-    node._on_reference(report(node, 5))
-    node._on_state(state(5))
-    assert node.goals == 1
-    node._on_reference(message)
-    node._next_ns = node._now_ns - 1  # states were missed
-    node._on_state(state(5))
-    assert node.goals == 1  # whose end is the way to rest
+    servo.report(report(servo, 5))
+    servo.state(5)
+    assert servo.goals == 1
+    servo.report(message)
+    servo.state(5 + 3 * servo.period)  # states were missed
+    assert servo.goals == 1  # whose end is the way to rest
 
 
-def test_after_a_reset_nothing_moves_before_the_controller_has_told_where_it_is(node):
-    node._on_reference(report(node, 5))
-    node._on_state(state(5))
-    node._on_state(state(1))
-    ask(node)
-    node._on_state(state(1))
-    assert node.goals == 0
-    node._on_reference(report(node, 1))
-    node._on_state(state(1))
-    assert node.goals == 1
+def test_after_a_reset_nothing_moves_before_the_controller_has_told_where_it_is(servo):
+    servo.report(report(servo, 5))
+    servo.state(5)
+    servo.state(1)
+    servo.twist()
+    servo.state(1)
+    assert servo.goals == 0
+    servo.report(report(servo, 1))
+    servo.state(1)
+    assert servo.goals == 1
 
 
-def test_absurd_commands_are_refused(node):
+def test_absurd_commands_are_refused(servo):
     for speed in (1e100, -1e7):
-        with pytest.raises(ArmError, match='the twist has .*; allowed: up to 1e.06'):
-            node._twist(twist_along_y(speed))
+        reason = servo.twist(speed)
+        assert reason.startswith('~/delta_twist_cmds: the twist has ')
+        assert reason.endswith('; allowed: up to 1e+06')
     message = PoseStamped()
     message.pose.position.z = 1e100
-    with pytest.raises(ArmError, match="the target's position has 1e.100; allowed: up to 1e.06"):
-        node._pose(message)
-    node._on_reference(report(node, 5))
-    node._on_state(state(5))
-    ask(node, twist_along_y(1e6))
-    node._on_state(state(5))
-    assert node.goals == 1
+    reason = servo.command('pose_target_cmds', message)
+    assert reason.endswith("the target's position has 1e+100; allowed: up to 1e+06")
+    servo.report(report(servo, 5))
+    servo.state(5)
+    servo.state(5)
+    assert servo.goals == 0
+    assert servo.twist(1e6) == ''
+    servo.state(5)
+    assert servo.goals == 1
 
 
-def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(node):
+def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(servo):
     def jog(*velocities, joints=('elbow_joint', 'wrist_3_joint')):
-        return node._jog(JointJog(joint_names=list(joints), velocities=list(velocities)))
+        message = JointJog(joint_names=list(joints), velocities=list(velocities))
+        return servo.command('delta_joint_cmds', message)
 
-    node._on_reference(report(node, 5))
-    node._on_state(state(5))
-    node._stream.take(jog(0.1, -0.2), node._now_ns)
-    node._on_state(state(5))
-    np.testing.assert_allclose(node._stream.servo.v, [0, 0, 0.1, 0, 0, -0.2], atol=1e-12)
-    assert node.goals == 1
-    with pytest.raises(ArmError, match="joint 'nose' is unknown; there are shoulder_pan_joint"):
-        jog(0.1, joints=('nose',))
-    with pytest.raises(ArmError, match='velocities has shape'):
-        jog(0.1)
+    listener, sent, executor = rclpy.create_node('listener'), [], SingleThreadedExecutor()
+    listener.create_subscription(JointTrajectory, f'{CONTROLLER}/joint_trajectory', sent.append, 1)
+    executor.add_node(listener)
+    (publisher,) = [x for x in servo.node.publishers if x.topic_name.endswith('joint_trajectory')]
+    spin_until(executor, publisher.get_subscription_count)
+    servo.report(report(servo, 5))
+    servo.state(5)
+    assert jog(0.1, -0.2) == ''
+    servo.state(5)
+    spin_until(executor, lambda: sent)
+    listener.destroy_node()
+    v = sent[0].points[0].velocities
+    np.testing.assert_allclose(v, [0, 0, 0.1, 0, 0, -0.2], atol=1e-12)
+    assert "joint 'nose' is unknown; there are shoulder_pan_joint" in jog(0.1, joints=('nose',))
+    assert 'velocities has shape' in jog(0.1)

@@ -20,8 +20,9 @@ class Wall:
 
 @pytest.fixture
 def claims():
-    made = Claims(NAMES, Wall())
-    made.wall = made._wall
+    wall = Wall()
+    made = Claims(NAMES, wall)
+    made.wall = wall
     return made
 
 

@@ -473,6 +473,14 @@ def test_another_plant_goes_on_with_state_wrench_and_hold_point_and_stays_after_
     assert simulation.plant.parameters.servo_kp == (4000.0,)
 
 
+def test_the_brake_holds_the_arm_where_the_servos_have_got_other_gains():
+    simulation = make_simulation(SERVO)
+    simulation.replace(MujocoPlant(UR5E, replace(SERVO, servo_kp=(4000.0,))))
+    for _ in range(500):
+        simulation.advance(None)
+    np.testing.assert_allclose(simulation.plant.q, POSTURE, atol=1e-5)
+
+
 @pytest.mark.parametrize('kind', ['computed_torque', 'independent_joint'])
 def test_a_motion_model_that_is_sent_far_away_gets_there_within_twice_its_speed_limits(kind):
     plant = MotionModelPlant(UR5E, MotionModelParameters(motion_type=kind))

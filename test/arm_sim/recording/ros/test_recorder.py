@@ -22,6 +22,7 @@ from domains import fresh_domain  # noqa: E402
 from mcap.reader import make_reader  # noqa: E402
 from optional import optional  # noqa: E402
 from patience import spin_until  # noqa: E402
+from rclpy.duration import Duration  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from rosbags.highlevel import AnyReader  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -41,7 +42,7 @@ from arm_sim.recording.ros.recorded_run import RecordedRun  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
 from arm_sim.recording.ros.schemas import message_class, schema_text  # noqa: E402
 from arm_sim.recording.ros.state_sender import StateSender  # noqa: E402
-from arm_sim.simulation.lockstep_clock import _AHEAD  # noqa: E402
+from arm_sim.simulation.lockstep_clock import AHEAD  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'
 THREE = ('joint_1', 'joint_2', 'joint_3')
@@ -182,11 +183,18 @@ class Graph:
         self.executor.add_node(self.node)
         self.states = self.node.create_publisher(JointState, 'joint_states', STATE_QOS)
         text = String(data=find_urdf('planar_3r').read_text())
-        self.node.create_publisher(String, 'robot_description', LATCHED_QOS).publish(text)
+        self.description = self.node.create_publisher(String, 'robot_description', LATCHED_QOS)
+        self.description.publish(text)
         self.recorder = Recorder(self.node, path, **options)
 
     def until(self, condition):
         spin_until(self.executor, condition)
+
+    def receives(self, publisher):
+        """Let the recorder write what a publisher of this process has published."""
+        self.until(publisher.get_subscription_count)
+        self.until(lambda: publisher.wait_for_all_acked(Duration(seconds=0.01)))
+        self.recorder.drain()
 
 
 @pytest.fixture
@@ -211,21 +219,16 @@ def by_topic(path, facts=None):
     return found
 
 
-def kept(arm):
-    """The topics that the recorder begins every recording with."""
-    return {topic for topic, *_ in arm.recorder._files._kept}
-
-
 def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versions(
     graph, tmp_path
 ):
     path = tmp_path / 'x.mcap'
     arm = graph(lambda number: path, own_states=False)
     goals = GoalEndpoints(arm.node, False, lambda *_: None, lambda _: True)
-    arm.until(lambda: arm.recorder._frames is not None)
-    arm.until(lambda: '/parameter_events' in kept(arm))
-    arm.until(lambda: goals._goals.get_subscription_count())
-    arm.until(lambda: goals._results.get_subscription_count())
+    publishers = {each.topic_name: each for each in arm.node.publishers}
+    of_goals = [publishers[topic] for topic in ('/arm/goals', '/arm/results')]
+    for publisher in (arm.description, *of_goals):
+        arm.receives(publisher)
     for k in range(101):
         for _ in range(1 + (k == 3)):  # one is shown again
             arm.recorder.take_state(state(k * PERIOD))
@@ -235,8 +238,8 @@ def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versi
     goals.publish_goal(bytes(serialize_message(asked)), 'identifier', 5_000_000_007)
     goals.publish_goal(bytes(serialize_message(asked.trajectory)), None, 6 * PERIOD)
     goals.resolve(GoalResult('gone', ResultCode.PATH_TOLERANCE_VIOLATED, 'too far'))
-    counts = arm.recorder._files._file.counts
-    arm.until(lambda: counts.get('/arm/goals') == 2 and counts.get('/arm/results'))
+    for publisher in of_goals:
+        arm.receives(publisher)
     arm.recorder.close({'task': {'name': 'none'}})
 
     facts = {}
@@ -285,7 +288,7 @@ def read_by_mcap_ros2(path):
 
 def test_after_a_reset_a_new_recording_begins_with_the_arm_and_its_parameters(graph, tmp_path):
     arm = graph(lambda number: tmp_path / f'{number}.mcap', own_states=False)
-    arm.until(lambda: {'/robot_description', '/parameter_events'} <= kept(arm))
+    arm.receives(arm.description)
     for k in (0, 1, 2, 0, 1):
         arm.recorder.take_state(state(k * PERIOD))
     arm.recorder.close()
@@ -311,8 +314,9 @@ def files_of_at_most(size):
 @pytest.mark.parametrize('last', [b'\0', state(-PERIOD)])
 def test_what_no_file_can_hold_is_left_out_and_the_recording_ends_well(graph, tmp_path, last):
     arm = graph(lambda number: tmp_path / 'x.mcap', own_states=False)
-    arm.until(lambda: arm.recorder._frames is not None)
-    arm.recorder._on_description(b'\0')
+    arm.receives(arm.description)
+    arm.description.publish(b'\0')
+    arm.receives(arm.description)
     arm.recorder.take_state(state(PERIOD))
     arm.recorder.take_command(state(PERIOD))
     for take in (arm.recorder.take_command, arm.recorder.take_state):
@@ -331,7 +335,7 @@ def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path
         (tmp_path / 'file').write_text('')
         folder = tmp_path / 'file' / 'folder'
     arm = graph(lambda number: folder / 'x.mcap', own_states=False)
-    arm.until(lambda: arm.recorder._frames is not None)
+    arm.receives(arm.description)
     with files_of_at_most(50_000):
         for k in range(20_000):
             arm.recorder.take_state(state(k * PERIOD))
@@ -434,19 +438,19 @@ def test_lockstep_runs_no_further_ahead_of_a_recorder_than_publishers_keep():
     clock.recorder_there = lambda: True
 
     def go_on():
-        for _ in range(3 * _AHEAD):
+        for _ in range(3 * AHEAD):
             clock.take(simulation.time_ns, GRAVITY)
         return simulation.steps
 
     clock.recorded(10 * PERIOD)
-    assert go_on() == 10 + _AHEAD
+    assert go_on() == 10 + AHEAD
     run(clock, wall, 20.0)
     assert not simulation.braking  # the controller is not to blame
     clock.recorded(30 * PERIOD)
-    assert go_on() == 30 + _AHEAD
+    assert go_on() == 30 + AHEAD
     clock.reset()
-    assert go_on() == _AHEAD
+    assert go_on() == AHEAD
     clock.recorder_there = lambda: False
     run(clock, wall, 0.1)
-    assert go_on() > 3 * _AHEAD
+    assert go_on() > 3 * AHEAD
     np.testing.assert_array_equal(simulation.plant.v.shape, (6,))
