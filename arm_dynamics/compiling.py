@@ -107,7 +107,7 @@ def cached_njit(function: Callable, **options: bool) -> Any:
     code = function.__code__
     function.__code__ = code.replace(co_filename=os.path.realpath(code.co_filename))
     sources = _sources(function)
-    folder = digest(*(_content(source) for source in sorted(sources)))
+    folder = digest(*(content(source) for source in sorted(sources)))
     configured = config.CACHE_DIR
     config.CACHE_DIR = str(Path(configured or _default_folder()) / folder)
     try:
@@ -140,7 +140,8 @@ def _sources(function: Callable) -> frozenset[str]:
 
 
 @cache
-def _content(path: str) -> bytes:
+def content(path: str) -> bytes:
+    """Return the source of a module, by the path of its file."""
     return Path(path).read_bytes()
 
 

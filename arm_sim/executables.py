@@ -16,6 +16,7 @@ from re import fullmatch
 from typing import Any
 
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
+from arm_sim.process_limits import missing_resource
 
 _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
@@ -51,8 +52,11 @@ _WORDS = 'simulator, <law>_controller, inverse_kinematics'
 _ENDINGS = {'_controller': 'arm_controllers.ros.controller_node', '_task': 'arm_sim.ros.task_node'}
 
 
-def _run(start: Callable[[], int]) -> int:
+def _run(name: str, start: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if missing := missing_resource():
+        print(f'{name}: {missing}', file=sys.stderr)
+        return 1
     if LAUNCH in os.environ:
         end_with_parent()
         if not runs(os.environ[LAUNCH]):  # it ended before this one asked
@@ -120,7 +124,7 @@ def _module(name: str) -> list[str]:
 def __getattr__(name: str) -> Callable[[], int]:
     """Return the function that runs an executable, for the entry points in setup.py."""
     start = _composed if name == 'composed' else partial(_main, *_module(name))
-    return partial(_run, start)
+    return partial(_run, name, start)
 
 
 if __name__ == '__main__':

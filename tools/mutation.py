@@ -143,8 +143,8 @@ def run_tests(file: Path, place: int) -> int:
 
         def exec_module(self, module):
             compiling = importlib.import_module('arm_dynamics.compiling')
-            text = compiling._text  # compiled code is kept by the sources' text
-            compiling._text = lambda path: words if path == str(file) else text(path)
+            content = compiling.content  # compiled code is kept by the sources' text
+            compiling.content = lambda path: words if path == str(file) else content(path)
             super().exec_module(module)
 
     class Finder:

@@ -275,6 +275,6 @@ class GoalRun:
         if not skipped and self._oldest_ms < _TOO_OLD_MS:
             return ''
         return (
-            f'; the machine was too slow for real time: {skipped:.0f} control periods were skipped, '
-            f'a command was {self._oldest_ms:.0f} ms old; {TOO_SLOW_HELP}'
+            f'; the machine was too slow for real time: {skipped:.0f} control periods were '
+            f'skipped, a command was {self._oldest_ms:.0f} ms old; {TOO_SLOW_HELP}'
         )
