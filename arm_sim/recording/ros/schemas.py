@@ -23,7 +23,9 @@ def message_class(kind: str) -> Any:
     """
     try:
         found = re.fullmatch(_KIND, kind)
-        package, group, name = found.groups() if found else ('', '', '')
+        if found is None:
+            raise LookupError(kind)
+        package, group, name = found.groups()
         get_resource('rosidl_interfaces', package)  # nothing but interfaces is imported
         if group == 'action':
             action, _, part = name.rpartition('_')

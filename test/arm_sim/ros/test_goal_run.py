@@ -57,10 +57,10 @@ class Client:
 
 @pytest.fixture
 def waiting_for(monkeypatch):
-    """Return `Waiting` of a timeout [s], beside a ROS that never dispatches anything."""
+    """Return `Waiting` of a timeout [s], of a task without a graph."""
     monkeypatch.setattr(waiting, 'REPEAT_PERIOD', 0.01)
     monkeypatch.setattr(waiting, 'wait_until', waited)
-    return partial(Waiting, None, None)
+    return partial(Waiting, SimpleNamespace(get_name=lambda: 'task'), None)
 
 
 def waited(executor, condition, what, timeout, news=None):

@@ -1,6 +1,7 @@
 """The node linear_move between a client and a controller: feedback, rest, and cancellation."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from arms import load_arm
 from domains import fresh_domain
@@ -11,12 +12,12 @@ rclpy = pytest.importorskip('rclpy')
 from action_msgs.msg import GoalStatus  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from control_msgs.msg import JointTrajectoryControllerState  # noqa: E402
-from geometry_msgs.msg import Pose  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
 from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
+from arm_controllers.ros.pose_messages import pose_to_message  # noqa: E402
 from arm_interfaces.action import LinearMove  # noqa: E402
 from arm_sim.ros import linear_move_node  # noqa: E402
 
@@ -55,10 +56,9 @@ class Arm:
 
     def move(self, *offset):
         """Send a goal at an offset [m] from the tip; return its handle."""
-        goal, pose = LinearMove.Goal(position_only=True), Pose()
-        place = MODEL.forward_kinematics(Q).translation + offset
-        pose.position.x, pose.position.y, pose.position.z = place.tolist()
-        goal.path.poses = [pose]
+        goal, pose = LinearMove.Goal(position_only=True), pin.SE3(MODEL.forward_kinematics(Q))
+        pose.translation += offset
+        goal.path.poses = [pose_to_message(pose, '').pose]
         return self.answer(
             self.client.send_goal_async(goal, lambda each: self.heard.append(each.feedback))
         )
