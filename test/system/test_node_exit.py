@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from patience import PATIENCE
 
 INTERRUPTED = """
@@ -22,3 +23,19 @@ def test_ctrl_c_amid_the_import_of_a_c_extension_ends_without_traceback():
         [sys.executable, '-c', INTERRUPTED], capture_output=True, text=True, timeout=PATIENCE
     )
     assert (ended.returncode, ended.stderr) == (0, '')
+
+
+@pytest.mark.parametrize('name', ['simulator', 'pd_controller', 'inverse_kinematics', 'cube_task'])
+@pytest.mark.parametrize(
+    ('limit', 'missing'),
+    [
+        ('-n 16', "256 open files, and 'ulimit -n' allows 16"),
+        ('-v 2000000', "4000000 kB of address space, and 'ulimit -v' allows 2000000"),
+    ],
+)
+def test_a_limit_too_low_for_a_node_gets_one_line_from_the_node(name, limit, missing):
+    node = f'{sys.executable} -m arm_sim.executables {name}'
+    command = ['bash', '-c', f'ulimit {limit}; exec {node}']
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    line = f'{name}: a node needs {missing}: raise the limit\n'
+    assert (ended.stdout, ended.stderr, ended.returncode) == ('', line, 1)
