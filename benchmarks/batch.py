@@ -1,10 +1,10 @@
 """Closed-loop periods per second of many arms: `./ws python benchmarks/batch.py`.
 
-UR5e at 1 kHz, N arms whose masses differ, on a sinusoid. Beside each other: the batch on all
+UR5e at 1 kHz, N arms whose masses differ, on a sinusoid. Compared: the batch on all
 cores; mujoco.rollout, one period a call, with the same law for all arms, and with a law per arm;
 MuJoCo's own batch; the one-arm loop; every law, with masses drawn alone and with all drawn and
 measured. Rates are per second of wall-clock time, and per second of CPU time times the cores: what
-the machine would do were nobody else on it. The best of several runs; ratios by CPU.
+the machine would do without other processes. The best of several runs; ratios by CPU.
 """
 
 import argparse

@@ -146,7 +146,7 @@ class Sender:
             self.executor.spin_once(timeout_sec=left)
 
     def flood(self, sends: list[Send], rate: float, count: int) -> str:
-        """Send so many at a rate [Hz], if that can be; say how it went."""
+        """Send a number of messages at a rate [Hz], if that can be; say how it went."""
         begin = time.monotonic()
         for k in range(count):
             sends[k % len(sends)]()
@@ -161,7 +161,7 @@ def small(names: tuple[str, ...]) -> list[Goal]:
 
 
 def huge(names: tuple[str, ...], points: int) -> list[Goal]:
-    """Return a trajectory of so many points, and one that is refused at its last."""
+    """Return a trajectory of a number of points, and one that is refused at its last."""
     times = np.arange(1, points + 1) * 0.001
     rows = HOME + 0.01 * np.sin(times)[:, None] ** 2
     bad = rows.copy()

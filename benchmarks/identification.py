@@ -248,7 +248,7 @@ def main() -> int:
     share = 'Coulomb friction as a share of usual torques (0.1)'
     parser.add_argument('--coulomb', type=float, default=0.1, help=share)
     parser.add_argument('--seed', type=int, default=1)
-    payload = 'torque scales and motors instead, with a known payload of so many kg'
+    payload = 'torque scales and motors instead, with a known payload of this mass [kg]'
     parser.add_argument('--drives', type=float, default=0.0, metavar='KG', help=payload)
     options = parser.parse_args()
     print_conditions()

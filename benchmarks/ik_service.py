@@ -1,4 +1,4 @@
-"""Round trips to /compute_ik, beside a bare service of the same type measured in the same run.
+"""Round trips to /compute_ik, compared with a bare service of the same type in the same run.
 
     ./ws python benchmarks/ik_service.py [--calls 2000] [--json ik_service.json]
 

@@ -1,4 +1,4 @@
-"""Cycles per second of the lock-step loop over topics, beside its floor and the usual code.
+"""Cycles per second of the lock-step loop over topics, compared with its floor and the usual code.
 
     ./ws python benchmarks/lockstep.py [--seconds 5] [--json FILE] [--external COMMAND]
 
@@ -175,7 +175,7 @@ def end(processes: Sequence[subprocess.Popen]) -> None:
 def main() -> None:
     """Measure all rows and print the table."""
     parser = rounds_parser(__doc__, 4.0)
-    command = 'a controller of your own beside the others, as one word: "python3 my.py"'
+    command = 'a controller of your own, compared with the others, as one word: "python3 my.py"'
     parser.add_argument('--external', metavar='COMMAND', help=command)
     what = 'what its commands are (torque)'
     parser.add_argument('--actuator', choices=COMMAND_INTERFACE, default='torque', help=what)

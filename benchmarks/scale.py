@@ -82,7 +82,7 @@ def dask_seconds(folder: Path) -> tuple[float, float]:
 
 
 def wall_seconds(workers: int, arms: int) -> float:
-    """Return the wall clock of a Monte Carlo on so many processes, which have started [s]."""
+    """Return the wall clock of a Monte Carlo on a number of processes, which have started [s]."""
     with executor(workers) as where:
         list(completed(where, nothing, range(8)))
         start = time.monotonic()

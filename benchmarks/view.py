@@ -5,8 +5,8 @@
 Simulator and servo controller run as with `cube.launch.py`. Beside them runs
   nothing   the loop alone
   listener  the floor: a bare node that has the page's two subscriptions, and does nothing else
-  view      `view`, as with `view:=true`, with nobody at the page
-  watched   the same, with somebody at the page, who takes what it sends as fast as it comes
+  view      `view`, as with `view:=true`, without a browser at the page
+  watched   the same, with a browser at the page, which takes all messages at once
 Rows are measured in turn, several rounds, and medians count. Beside the rate by the wall clock
 stands the CPU time of a cycle, of simulator and controller: it counts where others use the
 machine. The page's own process takes its CPU time from another core, where there is one.

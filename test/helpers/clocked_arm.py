@@ -13,7 +13,7 @@ GRAVITY = MODEL.gravity_torque(HOME)
 
 
 class Output:
-    """Notes what a clock tells."""
+    """Notes what a clock reports."""
 
     def __init__(self):
         self.shown = self.shown_again = 0

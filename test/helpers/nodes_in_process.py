@@ -51,7 +51,7 @@ class Started:
         try:
             self.node = MAKERS[self.name]() if self.name in MAKERS else ControllerNode(law)
         except BaseException:
-            rclpy.try_shutdown()  # the next test can begin anew
+            rclpy.try_shutdown()  # the next test can begin again
             raise
         return self.node
 

@@ -53,7 +53,7 @@ def fault(kind, description):
 
 def test_every_description_of_a_parameter_is_a_phrase_with_a_unit_that_reads_alone():
     assert len(EVERY) > 150
-    faults = {place: fault(kind, told) for place, kind, told in EVERY}
+    faults = {place: fault(kind, text) for place, kind, text in EVERY}
     assert {place: why for place, why in faults.items() if why} == {}
 
 

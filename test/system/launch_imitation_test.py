@@ -111,7 +111,7 @@ def test_a_second_controller_of_the_commanders_name_never_commands_and_disturbs_
     assert arm.stop('second') == 0
     arm.spin(0.5)
     assert not end.done()
-    assert all(commands)  # no farewell, which would be the first one's
+    assert all(commands)  # no release message, which would be the first one's
     arm.node.destroy_subscription(heard)
     assert 'more than one publisher' not in arm.log('simulator')
     arm.result(handle.cancel_goal_async(), 'answer to cancel')

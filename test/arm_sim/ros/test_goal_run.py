@@ -74,7 +74,7 @@ def test_a_service_whose_answer_is_lost_is_asked_again(waiting_for):
     assert client.asked == 3
 
 
-def test_a_service_that_never_answers_is_told_of_with_the_whole_time(waiting_for):
+def test_a_service_that_never_answers_is_logged_with_the_whole_time(waiting_for):
     with pytest.raises(ArmError, match=r'no answer from simulator/pause within 0\.05 s'):
         waiting_for(0.05).call(Client(lost=10**9), 'pause')
 

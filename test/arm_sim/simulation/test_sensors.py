@@ -52,7 +52,7 @@ def test_an_encoder_rounds_positions_and_differences_give_the_velocities():
     np.testing.assert_allclose(v_seen[1:], np.diff(q_seen, axis=0) / PERIOD, atol=1e-9)
 
 
-def test_a_delay_reports_the_reading_of_so_many_periods_ago():
+def test_a_delay_reports_the_reading_of_that_number_of_periods_ago():
     q, v, q_seen, v_seen = readings(50, sensor_delay=3)
     np.testing.assert_array_equal(q_seen[3:], q[:-3])
     np.testing.assert_array_equal(v_seen[3:], v[:-3])
