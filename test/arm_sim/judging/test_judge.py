@@ -274,6 +274,25 @@ def test_the_last_words_of_a_controller_are_those_before_the_judge_ends_it(
     assert failed == {'goal refused; the controller said last: my gains are wrong'}
 
 
+@pytest.mark.parametrize(
+    ('words', 'chosen', 'domains'),
+    [
+        ([], '', ['none']),  # the controller runs already, in the default domain
+        ([], '7', ['7']),
+        (['sleep', '999'], '7', ['7']),
+        (['sleep', '999'], '', [str(each) for each in own_domain.DOMAINS]),
+    ],
+)
+def test_a_judge_that_starts_the_controller_takes_a_domain_of_its_own_unless_one_is_chosen(
+    stand_in, tmp_path, monkeypatch, words, chosen, domains
+):
+    monkeypatch.setenv('ROS_DOMAIN_ID', chosen)
+    said = 'echo "${ROS_DOMAIN_ID:-none}"; exit 1'
+    monkeypatch.setattr(trials, 'LAUNCH', ['sh', '-c', said])
+    found = trials.judge_all(stand_in, words, tmp_path)
+    assert found.verdicts[0].reason.partition(';')[0] in domains
+
+
 def test_a_judgement_is_made_once_unless_more_are_asked_for(stand_in, tmp_path, monkeypatch):
     runs = []
 
