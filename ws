@@ -234,7 +234,7 @@ check_all() {
   fi
   # All tests run file by file side by side, one more than there are cores, since a quarter of the
   # time they wait; single ones as pytest runs them.
-  [[ $# -gt 0 ]] || workers=(-n "$(($(nproc) + 1))" --dist loadfile)
+  [[ $# -gt 0 ]] || workers=(-n "$(($(nproc) + 1))" --dist loadfile --no-loadscope-reorder)
   export ROS_DOMAIN_ID=${ROS_DOMAIN_ID:-$((1 + $$ % 100))}
   python3 -m ruff check --quiet || failed+=('ruff check')
   python3 -m ruff format --check --quiet || failed+=('ruff format')

@@ -27,6 +27,11 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with the tests that wait for processes: at the end they would run one by one."""
+    items.sort(key=lambda item: item.path.parent.name not in ('hostile', 'system'))
+
+
 def pytest_make_parametrize_id(val, argname):
     """Name bytes by their number: padding in a message differs from process to process."""
     return f'{argname} of {len(val)} bytes' if isinstance(val, bytes) else None
