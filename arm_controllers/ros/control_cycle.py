@@ -95,7 +95,8 @@ class ControlCycle:
         self._query = serve(node, QueryTrajectoryState, '~/query_state', self._on_query)
 
     def close(self) -> None:
-        """Close the endpoints."""
+        """Close the endpoints; a state that the executor still has gets no answer."""
+        self.state = CycleState.INACTIVE
         self._transport.unsubscribe_states(self._topics[0], self.on_state)
         self._node.destroy_service(self._query)
         self._node.destroy_subscription(self._state_input)

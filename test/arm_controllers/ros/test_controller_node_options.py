@@ -49,6 +49,20 @@ def show(node, time_ns, q=HOME, v=REST):
     node.cycle.on_state(serialize_message(state))
 
 
+def test_a_state_that_arrives_after_the_clean_up_is_ignored(start):
+    node = start()
+    for trigger in (node.trigger_configure, node.trigger_activate):
+        trigger()
+    cycle = node.cycle
+    for k in range(3):
+        show(node, k * 2_000_000)
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    state = JointState(name=list(NAMES), position=HOME, velocity=REST, effort=[0.0] * 6)
+    cycle.on_state(serialize_message(state))  # the executor had it already
+    assert not cycle.active
+
+
 def test_parameters_without_meaning_are_named_in_one_line_and_never_refused(start, capfd):
     node = start(
         *('-p', 'command_interfaces:=[position]', '-p', 'gains.elbow_joint.p:=100.0'),
