@@ -281,9 +281,9 @@ def description(
 
 
 def _place(argument: DeclareLaunchArgument) -> int:
-    """Return the place of an argument's group in the order of --show-args."""
+    """Return the place of an argument in --show-args, by its group; without one the last."""
     group = argument.description.removeprefix(_BEGIN).partition(_END)[0]
-    return list(_GROUPS).index(group)
+    return [*_GROUPS, group].index(group)
 
 
 def _robot_argument(given: dict[str, str]) -> str:

@@ -165,7 +165,8 @@ def test_death_of_one_process_ends_the_launch(victim, moment, tmp_path):
     launch = start(tmp_path, f'composed:={composed}', *long)
     wait_for_text(tmp_path, moment)
     processes = our_processes(launch)
-    (process,) = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]
-    process.kill()
+    found = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]
+    min(found, key=lambda p: p.create_time()).kill()  # a task has a process that draws
     assert launch.wait(timeout=PATIENCE) == 1
-    assert not [p for p in processes if p.is_running()]
+    alive = [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert not alive

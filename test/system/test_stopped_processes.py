@@ -125,7 +125,7 @@ def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
     launch = Launch(tmp_path, 'sinusoid.launch.py', 'start:=rest', 'cycles:=1000.0')
     launch.wait_for('measuring')
     nodes = psutil.Process(launch.process.pid).children(recursive=True)
-    assert len(nodes) == 3
+    assert len(nodes) == 4  # the task has a process that draws
     launch.process.send_signal(how)
     launch.process.wait(timeout=PATIENCE)
     _, alive = psutil.wait_procs(nodes, timeout=PATIENCE)

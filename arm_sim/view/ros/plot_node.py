@@ -14,6 +14,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import end_node, run_node
@@ -55,7 +56,7 @@ class PlotNode(Node):
         )
         fields = ' '.join(self._fields())
         if self._tool is None:
-            self.get_logger().info(f'rqt_plot is not installed; plain numbers are on {fields}')
+            Log(self).info(f'rqt_plot is not installed; plain numbers are on {fields}')
         self.create_timer(_LOOK, self._look)
 
     def _fields(self) -> list[str]:
