@@ -89,7 +89,7 @@ class GoalRun:
             server: the node that takes goals.
             timeout: longest wait for another node [s].
             on_messages: is called with all messages of the control loop, batch by batch.
-            is_recorded: whether an accepted goal is recorded; time waits for that.
+            is_recorded: whether an accepted goal is recorded; in lock-step time waits for that.
         """
         self._on_messages, self._is_recorded = on_messages, is_recorded
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
@@ -165,7 +165,7 @@ class GoalRun:
             ArmError: the goal was refused, or ended without success; physics has stopped.
         """
         result = None if goal is None else self._send(goal)
-        if goal is not None and self._topic is None:
+        if goal is not None and self._topic is None and period_ns:
             # A goal that is recorded at a later time has another meaning for a law with a horizon.
             self.wait_until(self._is_recorded, f'goal on {self._server}/goals')
         begin, until_ns, ahead_ns = time.monotonic(), 0, _AHEAD * period_ns

@@ -1,5 +1,6 @@
 """A package outside the repository that brings laws, tasks or solvers by entry points."""
 
+import sys
 import textwrap
 from pathlib import Path
 
@@ -17,6 +18,8 @@ def write_plugins(
         entry_points: 'module:Class' by name, by group.
     """
     package = 'plugins_of_a_user'
+    for name in [each for each in sys.modules if each.partition('.')[0] == package]:
+        del sys.modules[name]  # of an earlier test
     (folder / package).mkdir(parents=True)
     (folder / package / '__init__.py').touch()
     for name, text in modules.items():
