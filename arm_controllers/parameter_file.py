@@ -26,7 +26,7 @@ def read_parameter_file(file: Path) -> Sections:
             no parameter can have, a parameter that is given twice.
     """
     try:
-        loader = _Loader(text_of(file, _MOST_BYTES))
+        loader = Loader(text_of(file, _MOST_BYTES))
         tree = loader.get_single_node()
     except (OSError, UnicodeDecodeError) as error:
         raise ArmError(f'{file}: cannot be read: {error}') from None
@@ -58,7 +58,7 @@ def read_parameter_file(file: Path) -> Sections:
 def yaml_value(name: str, text: str) -> Any:
     """Return the value of an argument's YAML text; raise ArmError if it is not YAML."""
     try:
-        return _Loader(text).get_single_data()
+        return Loader(text).get_single_data()
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # the 45th of a month
         raise ArmError(
             f'{name} is {text[:200]!r}: not YAML: {" ".join(str(error).split())}'
@@ -76,7 +76,7 @@ def _leaves(
         yield path, node
 
 
-class _Loader(yaml.SafeLoader):
+class Loader(yaml.SafeLoader):
     """Reads 1e-9 as a number, as ROS and YAML 1.2 do; PyYAML needs 1.0e-9.
 
     Aliases are refused, as in ROS: ten lines of them can expand to 10^10 values.
@@ -92,12 +92,12 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-_Loader.add_implicit_resolver(
+Loader.add_implicit_resolver(
     'tag:yaml.org,2002:float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'), '-+.0123456789'
 )
 
 
-def _value(loader: _Loader, node: yaml.Node) -> Any:
+def _value(loader: Loader, node: yaml.Node) -> Any:
     """Return the value of a ROS parameter, [1, 2.0] as [1.0, 2.0]; None: no parameter has it."""
     if isinstance(node, yaml.SequenceNode):  # also one that launch_ros tags as a tuple
         items = [_value(loader, item) for item in node.value]

@@ -69,7 +69,7 @@ def press() -> Iterator[Check]:
         table = block(
             mass=0.0, size=[0.2, 0.2, 0.1], position=[x, y, z - 0.051], stiffness=stiffness
         )
-        plant = scene([table], model, friction=0.0)
+        plant = scene([table], model)
         plant.reset(robot.start)
         down = model.jacobian(robot.start)[2]
         forces, depths = [], []
@@ -89,7 +89,7 @@ def slopes() -> Iterator[Check]:
         for part in (-0.01, 0.01, 0.2):
             angle = np.arctan(mu * (1.0 + part))
             gravity = (G * np.sin(angle), 0.0, -G * np.cos(angle))
-            plant = scene([block(friction=mu)], gravity=gravity, friction=0.0)
+            plant = scene([block(friction=mu)], gravity=gravity)
             for _ in range(500):
                 hold(plant)
             start, speed = plant.object_poses()[0, 0], object_velocity(plant)[0]
@@ -141,7 +141,7 @@ def energy() -> Iterator[Check]:
 
 def friction_cone() -> Iterator[Check]:
     """No friction force is larger than mu f_n."""
-    plant = scene([block(friction=0.4)], friction=0.0)
+    plant = scene([block(friction=0.4)])
     object_velocity(plant)[:] = 1.0, 0.5, 0.0, 0.0, 0.0, 8.0
     worst = -np.inf
     for _ in range(1000):
@@ -195,7 +195,6 @@ def scene(
     objects: Sequence[dict[str, Any]],
     model: RobotModel | None = None,
     gravity: Sequence[float] = (0.0, 0.0, -G),
-    friction: float = 0.5,
     **parameters: Any,
 ) -> MujocoPlant:
     """Return an arm among objects."""
@@ -203,7 +202,7 @@ def scene(
         file = Path(folder, 'scene.yaml')
         file.write_text(yaml.safe_dump(list(objects)))
         numbers = {'actuator': 'torque', 'timestep': 5e-4, **parameters}
-        own = PlantParameters(scene=str(file), contact_friction=friction, **numbers)
+        own = PlantParameters(scene=str(file), **numbers)
         return MujocoPlant(
             model or RobotModel.from_urdf(find_urdf('planar_3r'), gravity=gravity), own
         )

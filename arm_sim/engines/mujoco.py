@@ -19,11 +19,11 @@ second file describes the arm. Before the first step inertia, bias torque and fr
 with the controllers' model, which is Pinocchio's, and a difference beyond 1e-9 is refused.
 
 When to use it: always, unless a reason below speaks for another. Any URDF, servos or torque
-motors, contacts with floor and table, and the physics that most people in the field know.
+motors, contacts with floor, table and objects, and the physics that most people in the field know.
 
 When not: DC motors with voltage commands, joints that must stick in dry friction without creeping,
-integrators of a known order, or steps by the million: engine analytical. A free fall or a grasp:
-an arm has a fixed base here, and links touch floor and table, not each other.
+integrators of a known order, or steps by the million: engine analytical. The base is fixed, and
+links touch floor, table and objects, not each other.
 """
 
 from typing import NamedTuple
@@ -66,7 +66,7 @@ class ContactPoint(NamedTuple):
 
 
 class MujocoPlant(Plant):
-    """An arm in free space; with `contacts` its links touch floor and table, not each other.
+    """An arm; with `contacts` its links touch floor and table, with a `scene` objects.
 
     Refused is what `mujoco_model` refuses.
 
@@ -84,7 +84,7 @@ class MujocoPlant(Plant):
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
                 f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
             )
-        if parameters.touches:
+        if parameters.touching:
             note = with_shapes(model.urdf)[1]
             self.notes += (f'contacts: {note}',) * bool(note)
         self.mj_data = mujoco.MjData(self.mj_model)
@@ -185,7 +185,7 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
         try:
             return _build(model, parameters)
         except ValueError:
-            if parameters.touches:
+            if parameters.touching:
                 raise
             return _build(model, parameters, shapes=False)  # maybe one is broken
     except ArmError:
@@ -223,7 +223,7 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
         # MuJoCo's usual tolerances leave 1e-4 of a contact force.
         spec.option.tolerance, spec.option.ls_tolerance = 0.0, 1e-9
         spec.option.iterations = 20
-    if not parameters.touches:
+    if not parameters.touching:
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET

@@ -22,7 +22,7 @@ def batch_of(models: Sequence[RobotModel], parameters: OneOrEach, engine: str) -
     """
     one_of('engine', engine, RIGID_BODY_ENGINES)
     first = of_each(parameters)[0]
-    if engine == 'mujoco' and (first.touches or first.integrator != 'implicitfast'):
+    if engine == 'mujoco' and (first.touching or first.integrator != 'implicitfast'):
         from arm_sim.loop.mujoco_batch import MujocoBatch  # not loaded for what needs no MuJoCo
 
         return MujocoBatch(models, parameters)

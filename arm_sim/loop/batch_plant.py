@@ -49,8 +49,8 @@ class BatchPlant(ManyArms):
             integrator = 'integrator of a batch (engine mujoco)'
             one_of(integrator, each[0].integrator, ('implicitfast',))
             soft = mujoco_friction(each[0].timestep)
-        if each[0].contacts:
-            raise ArmError('contacts is true; a batch has no contacts')
+        if each[0].touching:
+            raise ArmError(f'{each[0].touching}; a batch has no contacts')
         one_of('actuator of a batch', each[0].actuator, ('servo', 'torque'))
         arms = iter(models)
         first = next(arms, None)

@@ -15,7 +15,7 @@ The direction of friction has no spring. A point that should stick creeps with
 
     |v| = R f_t / (impratio b),   b = 0.3 / h
 
-which for h = 1 ms and the weight of a body is 2e-5 m/s.
+which for h = 1 ms and the weight of a body on four points is a few 1e-6 m/s.
 
 Source: "Computation, Constraint model" in MuJoCo's documentation.
 """

@@ -32,13 +32,13 @@ class Material(Parameters):
 
 
 def softer(one: Material, other: Material) -> Material:
-    """Return the material of a contact: that of the softer body, with the larger friction."""
+    """Return the material of a contact: that of the softer body, with the smaller friction."""
     soft = one if one.stiffness <= other.stiffness else other
     return Material(
         stiffness=soft.stiffness,
         damping=soft.damping,
         restitution=soft.restitution,
-        friction=max(one.friction, other.friction),
+        friction=min(one.friction, other.friction),
     )
 
 

@@ -27,7 +27,7 @@ def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     Raises:
         ValueError: MuJoCo does not read it.
     """
-    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, parameters.touches))
+    spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, bool(parameters.touching)))
     spec.compiler.fusestatic = False
     spec.worldbody.add_light(  # as the sun, alike on an arm of any size
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=(1.5, -1.5, 3.0), dir=(-0.5, 0.35, -1.0),
@@ -55,17 +55,18 @@ def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True
 def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParameters) -> None:
     """Add floor, table and the objects of the scene, and say what touches what.
 
-    Links touch floor, table and objects, if a motion can bring them there: the floor only links
-    that tilt or change their height. Free objects touch all others.
+    With `contacts` links touch floor and table, if a motion can bring them there: the floor only
+    links that tilt or change their height. Links touch all objects, free objects all others too.
     """
-    level = level_joints(model) if parameters.touches else set()
+    level = level_joints(model) if parameters.touching else set()
     frames = model.pin_model.frames
     upright = {frame.name for frame in frames if frame.parentJoint in level}
-    springs = parameters.contact_stiffness > 0.0
+    springs = parameters.contacts and parameters.contact_stiffness > 0.0
+    soft = parameters.contacts and not springs  # MuJoCo's own contacts, without units
     links = [geom for geom in spec.geoms if geom.contype]
     for number, geom in enumerate(links):
         touches = _TABLE if geom.parent.name in upright else _FLOOR | _TABLE
-        geom.contype, geom.conaffinity = (0 if springs else touches), 0
+        geom.contype, geom.conaffinity = (touches if soft else 0), 0
         geom.group, geom.mass = 3, 0.0
         geom.name = geom.name or f'{geom.parent.name} shape {number}'
     stiff = {'solref': (max(0.004, 2.0 * parameters.timestep), 1.0), 'contype': 0}
@@ -73,13 +74,13 @@ def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantP
     if parameters.floor:
         spec.worldbody.add_geom(
             name='floor', type=kind.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles',
-            conaffinity=0 if springs else _FLOOR, **stiff,
+            conaffinity=_FLOOR if soft else 0, **stiff,
         )  # fmt: skip
     if parameters.table:
         middle, sizes = np.split(np.array(parameters.table), 2)
         spec.worldbody.add_geom(
             name='table', type=kind.mjGEOM_BOX, pos=middle, size=sizes / 2,
-            conaffinity=0 if springs else _TABLE, rgba=(0.72, 0.6, 0.45, 1.0), **stiff,
+            conaffinity=_TABLE if soft else 0, rgba=(0.72, 0.6, 0.45, 1.0), **stiff,
         )  # fmt: skip
     if springs:
         for link in links:

@@ -60,9 +60,11 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters)
     )  # fmt: skip
 
     @property
-    def touches(self) -> bool:
-        """Whether links can touch something."""
-        return self.contacts or bool(self.scene)
+    def touching(self) -> str:
+        """The parameter by which links can touch something, as text; '' without one."""
+        if self.contacts:
+            return 'contacts is true'
+        return f'scene is {self.scene!r}' if self.scene else ''
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
         """Return kp, kd (n,), as arrays; a servo's kp must be above zero."""
@@ -114,12 +116,8 @@ class Plant:
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
             parameters = self.Parameters(**vars(parameters))
-        for name, given in (
-            ('contacts is true', parameters.contacts),
-            (f'scene is {parameters.scene!r}', parameters.scene),
-        ):
-            if given and not self.has_contacts:
-                raise ArmError(f'{name}; only engine mujoco has contacts')
+        if parameters.touching and not self.has_contacts:
+            raise ArmError(f'{parameters.touching}; only engine mujoco has contacts')
         self._set_up(model, [parameters])
 
     def _set_up(self, model: RobotModel, each: Sequence[PlantParameters]) -> None:

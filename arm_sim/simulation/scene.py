@@ -1,7 +1,7 @@
 """A scene: the objects around an arm, fixed or free, read from a YAML file.
 
 - {name: block, shape: box, size: [0.05, 0.05, 0.05], position: [0.5, 0.1, 0.025], mass: 0.2}
-- {name: wall, shape: box, size: [0.02, 1.0, 0.5], position: [0.8, 0.0, 0.25], stiffness: 100000}
+- {name: wall, shape: box, size: [0.02, 1.0, 0.5], position: [0.8, 0.0, 0.25], stiffness: 1e5}
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from arm_controllers.parameter_file import Loader
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, text_of, unknown
 from arm_dynamics.parameters import parameter
@@ -64,7 +65,6 @@ def scene_names() -> list[str]:
     return sorted(path.stem for path in (share_folder() / 'config' / 'scenes').glob('*.yaml'))
 
 
-@cache
 def read_scene(name: str) -> tuple[SceneObject, ...]:
     """Return the objects of a shipped scene, or of a file; fixed ones first; '' has none.
 
@@ -79,8 +79,17 @@ def read_scene(name: str) -> tuple[SceneObject, ...]:
         if not file.is_file():
             raise unknown('scene', name, scene_names())
     try:
-        rows = yaml.safe_load(text_of(file, _MOST_BYTES))
-    except (OSError, UnicodeDecodeError) as error:
+        return _read(file, file.stat().st_mtime_ns)
+    except OSError as error:
+        raise ArmError(f'scene {file}: cannot be read: {error}') from None
+
+
+@cache
+def _read(file: Path, mtime_ns: int) -> tuple[SceneObject, ...]:
+    """Return the objects of a file, by its time of change [ns]; an arm of a batch reads it too."""
+    try:
+        rows = yaml.load(text_of(file, _MOST_BYTES), Loader)
+    except UnicodeDecodeError as error:
         raise ArmError(f'scene {file}: cannot be read: {error}') from None
     except (yaml.YAMLError, RecursionError) as error:
         raise ArmError(f'scene {file}: not YAML: {" ".join(str(error).split())}') from None

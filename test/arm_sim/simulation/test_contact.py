@@ -10,9 +10,10 @@ from scripts import load_script
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.loop.batch_choice import batch_of
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
-from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.plant import PlantParameters, plant_class
 
 BENCHMARK = load_script('benchmarks/contact.py')
 ROBOT = Robot.load('ur5e')
@@ -99,6 +100,32 @@ def test_stated_stiffness_of_floor_and_links_is_kept(tmp_path):
         plant.step(np.zeros(3))
     depth = 0.05 - plant.object_poses()[0, 2]
     assert depth == pytest.approx(2.0 * 9.81 / (4 * 2e4), rel=1e-4)  # the floor is the softer
+
+
+def test_links_touch_the_floor_only_with_contacts_and_objects_with_a_scene():
+    touching = {}
+    for contacts, scene in ((False, ''), (False, 'blocks'), (True, 'blocks')):
+        parameters = PlantParameters(actuator='torque', contacts=contacts, scene=scene)
+        plant = MujocoPlant(ROBOT.model, parameters)
+        plant.reset(ROBOT.start)
+        for _ in range(400):  # it falls
+            plant.step(np.zeros(6))
+        names = {point.shapes for point in plant.contact_points()}
+        touching[contacts, scene] = any(
+            'floor' in each and not any('block' in name for name in each) for each in names
+        )
+    assert list(touching.values()) == [False, False, True]
+
+
+@pytest.mark.parametrize('engine', ['analytical', 'motion_model'])
+def test_an_engine_without_contacts_refuses_a_scene(engine):
+    parameters = PlantParameters(scene='blocks')
+    says = "scene is 'blocks'; "
+    with pytest.raises(ArmError, match=says + 'only engine mujoco has contacts'):
+        plant_class(engine)(PLANAR, parameters)
+    if engine == 'analytical':
+        with pytest.raises(ArmError, match=says + 'a batch has no contacts'):
+            batch_of([PLANAR], parameters, engine)
 
 
 def test_a_long_step_is_divided_where_a_contact_needs_it():

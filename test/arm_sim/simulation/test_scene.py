@@ -18,12 +18,13 @@ def test_no_scene_has_no_objects():
 def test_fixed_objects_come_first_and_meshes_have_a_whole_path(tmp_path):
     file = tmp_path / 'scene.yaml'
     file.write_text(
-        '- {name: a, shape: sphere, size: [0.1], mass: 1}\n- {name: b, shape: mesh, file: b.stl}\n'
+        '- {name: a, shape: sphere, size: [0.1], mass: 1e-1}\n'
+        '- {name: b, shape: mesh, file: b.stl}'
     )
     one, other = read_scene(str(file))
     assert (one.name, other.name) == ('b', 'a')
     assert one.file == str(tmp_path / 'b.stl')
-    assert other.mass == 1.0
+    assert other.mass == 0.1
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,7 @@ def test_fixed_objects_come_first_and_meshes_have_a_whole_path(tmp_path):
     [
         ('a: 1', 'a list of objects is expected'),
         ('- [', 'not YAML'),
+        ('- &a {name: a}\n- *a', 'an alias .* not allowed'),
         ('- 3', 'object 1: 3 is not a list of names and values'),
         ('- {shape: box, size: [1, 1, 1]}', 'object 1: an object has no name'),
         ('- {name: a, shape: boxx, size: [1, 1, 1]}', r"object 1 \(a\): shape is 'boxx'; allowed"),
