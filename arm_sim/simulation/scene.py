@@ -88,7 +88,7 @@ def read_scene(name: str) -> tuple[SceneObject, ...]:
 def _read(file: Path, mtime_ns: int) -> tuple[SceneObject, ...]:
     """Return the objects of a file, by its time of change [ns]; an arm of a batch reads it too."""
     try:
-        rows = yaml.load(text_of(file, _MOST_BYTES), Loader)
+        rows = Loader(text_of(file, _MOST_BYTES)).get_single_data()
     except UnicodeDecodeError as error:
         raise ArmError(f'scene {file}: cannot be read: {error}') from None
     except (yaml.YAMLError, RecursionError) as error:
