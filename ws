@@ -107,7 +107,9 @@ enter_over() {
 }
 
 recipe() { (cd "$root" && pwd && sha256sum tools/ros_env/*.py tools/fallback_ros2/*); }
-environment_is_ready() { [[ -x $venv/bin/python && -f $env/ready && $(<"$env/ready") == "$(recipe)" ]]; }
+# A worktree may link its .ros to another one's, which then keeps it up to date.
+is_linked() { [[ -L $venv && -x $venv/bin/python ]]; }
+environment_is_ready() { is_linked || [[ -x $venv/bin/python && -f $env/ready && $(<"$env/ready") == "$(recipe)" ]]; }
 
 make_environment() {
   environment_is_ready && return
@@ -134,7 +136,7 @@ make_environment() {
 # No launch file of ours waits for what only other tools ask for. Tests do: they try all.
 build_later() {
   local tried=$env/later.tried output=$env/later.log
-  if [[ -d $later && -f $tried && $(<"$tried") == "$(recipe)" ]]; then
+  if is_linked || [[ -d $later && -f $tried && $(<"$tried") == "$(recipe)" ]]; then
     return
   elif [[ $1 == test ]]; then
     "$venv/bin/python" "$root/tools/ros_env" later || die "interfaces of others' tools cannot be built"

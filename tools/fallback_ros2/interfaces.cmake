@@ -3,7 +3,8 @@ cmake_minimum_required(VERSION 3.16)
 get_filename_component(name ${CMAKE_CURRENT_SOURCE_DIR} NAME)
 project(${name})
 
-set(dependencies action_msgs builtin_interfaces geometry_msgs lifecycle_msgs std_msgs trajectory_msgs)
+set(dependencies
+  action_msgs builtin_interfaces geometry_msgs lifecycle_msgs sensor_msgs std_msgs trajectory_msgs)
 foreach(each ament_cmake rosidl_default_generators ${dependencies})
   find_package(${each} REQUIRED)
 endforeach()

@@ -47,6 +47,9 @@ TOOLS = [
 INTERFACES = {
     'control_msgs': [
         'action/FollowJointTrajectory.action',
+        'action/GripperCommand.action',
+        'action/ParallelGripperCommand.action',
+        'msg/GripperCommand.msg',
         'msg/JointComponentTolerance.msg',
         'msg/JointJog.msg',
         'msg/JointTolerance.msg',
