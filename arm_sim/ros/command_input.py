@@ -25,6 +25,8 @@ _LOOK = 0.25
 _CHANGE_STATE = 'lifecycle_msgs/srv/ChangeState'
 # What the old topic says while two publishers command under one name; no node has this name.
 _REJECTED = 'nobody, until one publisher is left'
+# A controller publishes at most so many commands, and so many per state, between two that arrive.
+_MOST_LOST, _MOST_PER_STATE = 100, 10
 
 
 class CommandInput:
@@ -33,8 +35,9 @@ class CommandInput:
     A controller's first command is its claim: the joints that it names, for the publisher that
     sends it. A command without joints releases the claim. `active_controllers` shows the claims.
 
-    A publisher numbers its messages. A number that does not rise comes from a second publisher
-    that commands under the same name: the claim ends, the arm brakes, and the name is rejected
+    A publisher numbers its messages. A number that does not rise, or that rises by far more than
+    the number of states that were published meanwhile, comes from a second publisher that commands
+    under the same name: the claim ends, the arm brakes, and the name is rejected
     until one of the publishers is gone or none has commanded for REJECTION_TIME. A controller in
     this process hands its commands over, and no publisher can command under its name.
 
@@ -55,11 +58,22 @@ class CommandInput:
         refuse: Callable[[ArmError], None],
         loop: LoopMessages,
         transport: InProcessTransport,
+        states: Callable[[], int],
         by_arrival: bool = False,
     ):
-        """Subscribe; `refuse` receives why a command is not used, `loop` every command."""
+        """Subscribe.
+
+        Args:
+            node: of the simulator.
+            clock: gets the commands.
+            refuse: receives why a command is not used.
+            loop: receives every command.
+            transport: from controllers in this process.
+            states: gives the number of states that were published so far.
+            by_arrival: whether commands count by their arrival.
+        """
         self._loop, self._clock, self._refuse = loop, clock, refuse
-        self._claims, self._by_arrival = clock.claims, by_arrival
+        self._claims, self._by_arrival, self._states = clock.claims, by_arrival, states
         self._node, self._log = node, Log(node)
         plant = clock.simulation.plant
         self._names = plant.joint_names
@@ -120,10 +134,11 @@ class CommandInput:
         if self._loop.wanted:
             self._loop.add(COMMAND, raw)
         if claim is not None:
-            if not in_process and 0 < number <= claim.number:
+            states = self._states()
+            if number and not in_process and not self._follows(claim, number, states):
                 self._reject(claim)
                 return
-            claim.number = number or claim.number
+            claim.number, claim.states = number or claim.number, states
         if self._by_arrival and reader.is_nan(self._field):
             return
         if reader.empty:
@@ -143,6 +158,12 @@ class CommandInput:
             clock.answered_again()
         else:
             self.stale += 1
+
+    def _follows(self, claim: Claim, number: int, states: int) -> bool:
+        """Whether a command may come from the publisher that sent the newest one of a claim."""
+        most = _MOST_LOST + _MOST_PER_STATE * (states - claim.states)
+        rise = number - claim.number
+        return rise > 0 and (self._by_arrival or rise <= most)
 
     def _open(self, raw: bytes) -> JointStateReader:
         """Return the reader that has opened a command: by the joints of its controller's claim."""
@@ -176,6 +197,7 @@ class CommandInput:
             self._readers[source] = reader
         else:
             self._readers.pop(source, None)
+        claim.states = self._states()
         self._clock.yield_to(source)
         self._publish()
         return claim

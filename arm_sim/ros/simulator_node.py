@@ -78,8 +78,9 @@ class SimulatorNode(Node):
         self.arm_clock = clock = self._make_clock(shown, own)
         by_arrival = p.command_stamp == 'arrival'
         commands = CommandInput(
-            self, clock, lambda error: self._diagnostics.refuse(error), loop, transport, by_arrival
-        )
+            self, clock, lambda error: self._diagnostics.refuse(error), loop, transport,
+            lambda: shown.published, by_arrival,
+        )  # fmt: skip
         self._commands = commands
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)

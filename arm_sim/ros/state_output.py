@@ -50,6 +50,7 @@ class StateOutput:
     Attributes:
         frames: the output on /tf.
         clock_every: number of states per message of /clock; 0: no messages.
+        published: number of states so far, repeated ones included.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class StateOutput:
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
         self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
         self._shown = self._next = b''
+        self.published = 0
         self._hands_over = False
         self._clock, self._node = Clock(), node
         self._clock_publisher: Any = None
@@ -113,6 +115,7 @@ class StateOutput:
 
     def show_again(self) -> None:
         """Publish the last state again, with the same bits."""
+        self.published += 1
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
         near = len(self._near)

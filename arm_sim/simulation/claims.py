@@ -50,6 +50,7 @@ class Claim:
         endpoint: where the commands come from.
         number: publication sequence number of the newest command; 0 where there are none.
         newest_ns: stamp of the state that the newest command answers [ns].
+        states: number of states that were published before the newest command.
     """
 
     source: str
@@ -58,6 +59,7 @@ class Claim:
     endpoint: Endpoint = field(default_factory=Endpoint)
     number: int = 0
     newest_ns: int = -1
+    states: int = 0
 
 
 @dataclass
