@@ -10,6 +10,7 @@ from typing import NamedTuple
 from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.descriptions.conversion import runs_code, urdf_file
 from arm_dynamics.descriptions.estimated_inertia import Estimate
+from arm_dynamics.descriptions.grippers import with_gripper
 from arm_dynamics.descriptions.named_models import find_named
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -34,6 +35,11 @@ def robot_names() -> list[str]:
     return sorted(path.stem for path in (share_folder() / 'urdf').glob('*.urdf'))
 
 
+def gripper_names() -> list[str]:
+    """Return the names of the shipped grippers, sorted."""
+    return sorted(path.stem for path in (share_folder() / 'urdf' / 'grippers').glob('*.urdf'))
+
+
 class RobotArgument(NamedTuple):
     """The argument that names a robot: `panda tip_frame:=panda_link8 joints:=chain`.
 
@@ -45,6 +51,8 @@ class RobotArgument(NamedTuple):
         tip_frame: the link that is the tool; '': the last link.
         xacro_args: 'name:=value other:=value'.
         estimate: how masses of links without mass are estimated; None: they are not.
+        gripper: a shipped gripper's name, or its file as for `name`; '': none.
+        gripper_frame: the link of the arm that carries the gripper, see `with_gripper`.
     """
 
     name: str
@@ -52,16 +60,27 @@ class RobotArgument(NamedTuple):
     tip_frame: str = ''
     xacro_args: str = ''
     estimate: Estimate | None = None
+    gripper: str = ''
+    gripper_frame: str = ''
 
     @property
     def is_shipped(self) -> bool:
-        """Whether this is a shipped robot with all its joints."""
-        return self.name in robot_names() and not (self.joints or self.xacro_args or self.estimate)
+        """Whether this is a shipped robot with all its joints, and without a gripper."""
+        changed = self.joints or self.xacro_args or self.estimate or self.gripper
+        return self.name in robot_names() and not changed
+
+    @property
+    def arm(self) -> 'RobotArgument':
+        """The arm without its gripper; the chain of its joints ends at the gripper."""
+        if not self.gripper:
+            return self
+        return self._replace(gripper='', gripper_frame='', tip_frame=self.gripper_frame)
 
     @property
     def label(self) -> str:
         """The name for a title: that of a file without its folder and suffix."""
-        return re.sub(r'(\.(urdf|xacro|xml|mjcf))+$', '', Path(self.name).name)
+        names = (Path(name).name for name in (self.name, self.gripper) if name)
+        return ' with '.join(re.sub(r'(\.(urdf|xacro|xml|mjcf))+$', '', name) for name in names)
 
     @classmethod
     def of(cls, robot: str) -> 'RobotArgument':
@@ -73,6 +92,7 @@ class RobotArgument(NamedTuple):
         except ValueError as error:
             raise ArmError(f'robot {robot!r}: {error}') from None
         options = dict.fromkeys(('joints', 'tip_frame', 'xacro_args', *_OF_ESTIMATE), '')
+        options |= {'gripper': '', 'gripper_frame': ''}
         for_xacro = []
         for word in words:
             key, separator, value = word.partition(':=')
@@ -84,7 +104,10 @@ class RobotArgument(NamedTuple):
                 for_xacro.append(word)
         joints = tuple(filter(None, re.split(r'[,\s]+', options['joints'])))
         xacro_args = ' '.join(filter(None, (options['xacro_args'], shlex.join(for_xacro))))
-        return cls(name, joints, options['tip_frame'], xacro_args, _estimate(options))
+        if options['gripper_frame'] and not options['gripper']:
+            raise ArmError('gripper_frame needs gripper:=')
+        of_gripper = options['gripper'], options['gripper_frame']
+        return cls(name, joints, options['tip_frame'], xacro_args, _estimate(options), *of_gripper)
 
 
 _OF_ESTIMATE = ('inertia', 'density', 'total_mass')
@@ -120,10 +143,29 @@ def find_urdf(robot: str) -> Path:
     Raises:
         ArmError: no such robot, or a file that cannot be used, with the remedy.
     """
-    argument = RobotArgument.of(robot)
+    return urdf_of(RobotArgument.of(robot))
+
+
+def urdf_of(argument: RobotArgument) -> Path:
+    """Return the URDF file of a robot, as `find_urdf`."""
+    if argument.gripper:
+        frame = argument.gripper_frame
+        return with_gripper(urdf_of(argument.arm), gripper_urdf(argument.gripper), frame)
     file, xacro_args = _file_of(argument.name)
     xacro_args = argument.xacro_args or xacro_args
     return urdf_file(file, xacro_args, argument.joints, argument.tip_frame, argument.estimate)
+
+
+def gripper_urdf(gripper: str) -> Path:
+    """Return the URDF file of a gripper; raises ArmError as `find_urdf` does."""
+    shipped = share_folder() / 'urdf' / 'grippers' / f'{gripper}.urdf'
+    if '/' not in gripper and shipped.is_file():
+        return urdf_file(shipped, '', (), '')
+    try:
+        return urdf_file(*_file_of(gripper), (), '')
+    except ArmError as error:
+        names = ', '.join(gripper_names())
+        raise ArmError(f'gripper:={gripper}: {error}; shipped grippers: {names}') from None
 
 
 def check_data_only(robot: str) -> None:
@@ -132,12 +174,13 @@ def check_data_only(robot: str) -> None:
     Allowed are shipped robots and files that are a URDF or an MJCF: xacro is code, and a model of
     robot_descriptions is a module.
     """
-    name = RobotArgument.of(robot).name
-    file = Path(name).expanduser()
-    if name not in robot_names() and not (file.is_file() and not runs_code(file)):
-        raise ArmError(
-            f'robot {robot!r} came over the graph; allowed: a shipped robot, a URDF or an MJCF'
-        )
+    argument = RobotArgument.of(robot)
+    for name, shipped in ((argument.name, robot_names()), (argument.gripper, gripper_names())):
+        file = Path(name).expanduser()
+        if name and name not in shipped and not (file.is_file() and not runs_code(file)):
+            raise ArmError(
+                f'robot {robot!r} came over the graph; allowed: a shipped robot, a URDF or an MJCF'
+            )
 
 
 def _file_of(robot: str) -> tuple[Path, str]:

@@ -3,6 +3,7 @@
     config/<robot>.yaml <- the user's own file
 
 For a URDF `arm.urdf` that is not shipped, `arm.arm_sim.yaml` in its folder replaces the first.
+The files of an arm and of its gripper are joined: each joint has the numbers of its own file.
 
 Each is a ROS parameter file, as `ros2 param dump` writes it. A later file overrides earlier ones,
 even with its `/**` the section of a node. Within a file the section of a node overrides `/**`.
@@ -18,9 +19,10 @@ from typing import Any
 import yaml
 
 from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, per_joint
 from arm_dynamics.descriptions.conversion import parameter_file
-from arm_dynamics.robots import RobotArgument, find_urdf, share_folder
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import RobotArgument, gripper_urdf, share_folder, urdf_of
 from arm_dynamics.temporary_folder import temporary_folder
 
 
@@ -33,15 +35,8 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
         robot: name of a shipped robot, or another one, which may have a file next to its URDF.
         config: the user's own file; '': none.
     """
-    words, files = RobotArgument.of(robot), []
-    if words.is_shipped:
-        parts = words.name.split('_')
-        names = ['_'.join(parts[: k + 1]) for k in range(len(parts))]
-        files = [share_folder() / 'config' / f'{name}.yaml' for name in names]
-    else:
-        with suppress(ArmError):  # reading its model refuses it
-            files = [parameter_file(find_urdf(robot))]
-    files = [file for file in files if file.is_file()]
+    words = RobotArgument.of(robot)
+    files = _own_files(words)
     if config:
         if not Path(config).is_file():
             raise ArmError(f'config {str(config)!r} is not a file')
@@ -49,6 +44,55 @@ def files_of(robot: str, config: str | Path = '') -> list[Path]:
     if words.tip_frame:
         files.append(_tool_file(words.tip_frame))
     return files
+
+
+def _own_files(words: RobotArgument) -> list[Path]:
+    """Return the parameter files of a robot, without those of the user."""
+    files: list[Path] = []
+    if words.is_shipped:
+        parts = words.name.split('_')
+        names = ['_'.join(parts[: k + 1]) for k in range(len(parts))]
+        files = [share_folder() / 'config' / f'{name}.yaml' for name in names]
+    else:
+        with suppress(ArmError):  # reading its model refuses it
+            files = [_joined_file(words) if words.gripper else parameter_file(urdf_of(words))]
+    return [file for file in files if file.is_file()]
+
+
+_PER_JOINT = ('armature', 'damping', 'friction', 'servo_kp', 'servo_kd', 'initial_positions')
+
+
+@cache
+def _joined_file(words: RobotArgument) -> Path:
+    """Return the parameter file of an arm with a gripper: numbers per joint of both.
+
+    What one of the two files lacks is the joined URDF's; servo gains that one lacks are left out.
+    """
+    both, arm = RobotModel(urdf_of(words)), RobotModel(urdf_of(words.arm)).joint_names
+    of_gripper = tuple(name for name in both.joint_names if name not in arm)
+    sections = merged(_own_files(words.arm))
+    own = merged(filter(Path.is_file, [parameter_file(gripper_urdf(words.gripper))]))
+    usual = {name: getattr(both, name) for name in _PER_JOINT[:3]}
+    usual['initial_positions'] = both.neutral()
+    for name in _PER_JOINT:
+        values = dict(zip(both.joint_names, usual.get(name, [None] * both.nv), strict=True))
+        for part, joints in ((sections, arm), (own, of_gripper)):
+            given = parameters_of(part, 'simulator').get(name)
+            if given is not None and joints:
+                values |= dict(zip(joints, per_joint(name, given, joints).tolist(), strict=True))
+            for section in part.values():
+                section.pop(name, None)
+        numbers = [values[joint] for joint in both.joint_names]
+        if None not in numbers:
+            node = 'simulator' if name == 'initial_positions' else SHARED
+            sections.setdefault(node, {})[name] = [float(each) for each in numbers]
+    for node, parameters in own.items():
+        sections.setdefault(node, {}).update(parameters)
+    sections[SHARED].pop('robot', None)
+    path = temporary_folder() / f'{words.label}.arm_sim.yaml'
+    written = {node: {'ros__parameters': each} for node, each in sections.items()}
+    path.write_text(yaml.safe_dump(written))
+    return path
 
 
 @cache

@@ -96,11 +96,16 @@ def _of_urdf(
         _log(file, estimate_inertias(tree, file, estimate))
         suffix = ESTIMATED
     held = hold_others(tree, moving, tip_frame)
+    make_meshes_absolute(tree, file)
+    return _written(file, tree, {}, temporary_folder(), list(held), suffix)
+
+
+def make_meshes_absolute(tree: Element, file: Path) -> None:
+    """Replace the names of meshes that exist by absolute paths; `file`: of the URDF."""
     for mesh in tree.iter('mesh'):
         name = mesh.get('filename', '')
         path = next((path for path in candidates(name, file.parent) if path.is_file()), None)
         mesh.set('filename', name if path is None else str(path.resolve()))
-    return _written(file, tree, {}, temporary_folder(), list(held), suffix)
 
 
 def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str) -> Path:

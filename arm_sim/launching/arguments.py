@@ -82,6 +82,16 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             '',
             'name of the tool link; empty: as named in the SRDF, tool0 or alike, else the flange',
         ),
+        'gripper': _Shared(
+            '',
+            'gripper in place of the tool of the arm: the name parallel, or path of a URDF, xacro '
+            'or MJCF file; empty: none',
+        ),
+        'gripper_frame': _Shared(
+            '',
+            'name of the link of the arm that carries the gripper; empty: the flange, else the '
+            'tool link',
+        ),
         'xacro_args': _Shared('', 'arguments of the xacro file: "name:=value other:=value"'),
         'inertia': _Shared(
             '',
@@ -192,7 +202,8 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
 }
 _SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each in ones.items()}
 ARM = (
-    'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass',
+    'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
+    'gripper_frame',
     'controller', 'engine', 'mode', 'feedforward',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'scene', 'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
@@ -288,7 +299,9 @@ def _place(argument: DeclareLaunchArgument) -> int:
 
 def _robot_argument(given: dict[str, str]) -> str:
     """Return the robot with the other arguments about it, as `RobotArgument` reads them."""
-    names = ('joints', 'tip_frame', 'inertia', 'density', 'total_mass')
+    names = (
+        'joints', 'tip_frame', 'inertia', 'density', 'total_mass', 'gripper', 'gripper_frame',
+    )  # fmt: skip
     words = [f'{name}:={given[name]}' for name in names if given[name]]
     try:
         words += shlex.split(given['xacro_args'])

@@ -1,0 +1,81 @@
+"""An arm and a gripper joined to one robot."""
+
+import numpy as np
+import pytest
+
+from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
+from arm_sim.robot import Robot
+
+HAND = """<robot name="hand">
+  <link name="base_link"><inertial><mass value="1"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <joint name="base_joint" type="fixed"><parent link="base_link"/><child link="hand_tcp"/>
+    <origin xyz="0 0 0.2"/></joint>
+  <link name="hand_tcp"/>
+</robot>"""
+
+
+@pytest.fixture
+def hand(tmp_path):
+    file = tmp_path / 'hand.urdf'
+    file.write_text(HAND)
+    return file
+
+
+def total_mass(model):
+    return sum(inertia.mass for inertia in model.pin_model.inertias)
+
+
+def test_the_gripper_is_on_the_flange_in_place_of_the_tool():
+    arm, both = Robot.load('ur5e').model, Robot.load('ur5e gripper:=parallel').model
+    assert both.tip_frame == 'grasp'
+    with pytest.raises(ArmError):
+        both.frame_id('tool0')
+    np.testing.assert_allclose(total_mass(both) - total_mass(arm), 0.8, rtol=1e-12)
+    q = np.linspace(-1.0, 1.0, 6)
+    flange = arm.forward_kinematics(q, 'flange')
+    base = both.forward_kinematics(np.append(q, np.zeros(both.nv - 6)), 'gripper_base')
+    np.testing.assert_allclose(base.homogeneous, flange.homogeneous, atol=1e-12)
+
+
+def test_each_joint_has_the_numbers_of_its_own_file():
+    robot = Robot.load('ur5e gripper:=parallel')
+    arm = Robot.load('ur5e')
+    assert robot.name == 'ur5e_parallel'
+    np.testing.assert_array_equal(robot.start[:6], arm.start)
+    np.testing.assert_array_equal(robot.model.armature[:6], arm.model.armature)
+    assert robot.parameters('simulator')['servo_kp'][:6] == arm.parameters('simulator')['servo_kp']
+
+
+def test_a_gripper_file_takes_the_frame_that_is_named_and_a_prefix_where_names_clash(hand):
+    robot = f'ur5e gripper:={hand} gripper_frame:=tool0'
+    assert RobotArgument.of(robot).label == 'ur5e with hand'
+    model, arm = RobotModel(find_urdf(robot)), RobotModel(find_urdf('ur5e'))
+    assert model.tip_frame == 'hand_tcp'
+    q = np.linspace(-1.0, 1.0, 6)
+    beyond = arm.forward_kinematics(q, 'tool0').act(np.array([0.0, 0.0, 0.2]))
+    np.testing.assert_allclose(model.forward_kinematics(q).translation, beyond, atol=1e-12)
+    model.frame_id('gripper_base_link')
+
+
+@pytest.mark.parametrize(
+    ('robot', 'message'),
+    [
+        ('ur5e gripper:=none_such', 'gripper:=none_such: .*shipped grippers: parallel'),
+        ('ur5e gripper:=parallel gripper_frame:=tool1', "unknown link in gripper_frame:= 'tool1'"),
+        ('ur5e gripper_frame:=tool0', 'gripper_frame needs gripper:='),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(robot, message):
+    with pytest.raises(ArmError, match=message) as refusal:
+        find_urdf(robot)
+    assert '\n' not in str(refusal.value)
+
+
+def test_a_gripper_from_the_graph_may_not_run_code(tmp_path):
+    check_data_only('ur5e gripper:=parallel')
+    xacro = tmp_path / 'hand.urdf.xacro'
+    xacro.write_text(HAND)
+    with pytest.raises(ArmError, match='came over the graph'):
+        check_data_only(f'ur5e gripper:={xacro}')
