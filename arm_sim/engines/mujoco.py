@@ -38,6 +38,7 @@ from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_scene import scene_of
+from arm_sim.simulation.mujoco_shapes import object_shapes
 from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
 from arm_sim.simulation.scene import read_scene
 
@@ -90,6 +91,7 @@ class MujocoPlant(Plant):
         self.mj_data = mujoco.MjData(self.mj_model)
         data, n = self.mj_data, model.nv
         self.objects = tuple(each.name for each in read_scene(parameters.scene) if each.mass)
+        self.shapes = object_shapes(self.mj_model, model.frame_names) if parameters.scene else ()
         self.q, self.v, self.effort = data.qpos[:n], data.qvel[:n], data.qfrc_actuator[:n]
         self._steps = steps_of(self.mj_model, parameters)
         if self._steps > parameters.control_decimation:

@@ -240,7 +240,7 @@ class GoalRun:
             for what, data in messages:
                 if what == loop_messages.COMMAND:
                     self.answers += 1
-                elif not self.states or data != self.states[-1]:
+                elif what == loop_messages.STATE and data not in self.states[-1:]:
                     time_ns = stamp_ns(data)
                     if time_ns <= self.latest_ns:  # after a reset
                         self._clear()

@@ -28,6 +28,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.frames_output import FramesOutput
 from arm_sim.ros.loop_messages import STATE, LoopMessages
+from arm_sim.ros.objects_output import ObjectsOutput
 from arm_sim.simulation.simulation import Simulation
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
@@ -80,6 +81,7 @@ class StateOutput:
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=urdf))
         self.frames = FramesOutput(node, simulation, tf_rate)
+        self._objects = ObjectsOutput(node, simulation, loop)
         log = Log(node)
         self.warn, self.fail = log.warning, log.error
 
@@ -112,6 +114,7 @@ class StateOutput:
             set_stamp(self._clock.clock, time_ns)
             self._clock_publisher.publish(self._clock)
         self.frames.show()
+        self._objects.show(self.frames.every)
 
     def show_again(self) -> None:
         """Publish the last state again, with the same bits."""

@@ -16,6 +16,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.drives import DriveParameters, Drives
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.sensors import SensorParameters, Sensors
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
@@ -97,6 +98,7 @@ class Plant:
         measured: the state as the sensors report it.
         beyond: whether the state has left what the engine models.
         objects: names of the free objects around the arm.
+        shapes: the visible shapes of all objects, also of fixed ones.
         seed: of drives and sensors from the next reset on; None: the seeds of the parameters.
         notes: facts that a user should know, a line each.
     """
@@ -107,6 +109,7 @@ class Plant:
     arms: tuple[int, ...] = ()
     beyond: Any = False
     objects: tuple[str, ...] = ()
+    shapes: tuple[ObjectShape, ...] = ()
     seed: int | None = None
     q: Array
     v: Array

@@ -49,14 +49,18 @@ class ArmFigure:
                 cast_shadow=not ghost, receive_shadow=not ghost,
             )  # fmt: skip
 
+    def remove(self) -> None:
+        """Remove the figure from the page."""
+        self._root.remove()
+
     @property
     def visible(self) -> bool:
         """Whether the arm is shown."""
         return self._root.visible
 
-    def show(self, q: Array | None) -> None:
-        """Show the arm at q (n,); None hides it."""
-        if q is not None and not np.array_equal(q, self._q):
+    def show(self, q: Array | None, moved: bool = False) -> None:
+        """Show the arm at q (n,); None hides it. `moved`: objects of the scene have moved."""
+        if q is not None and (moved or not np.array_equal(q, self._q)):
             self._q = np.array(q)
             self._scene.show(q)
             data = self._scene.mj_data

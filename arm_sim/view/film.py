@@ -12,6 +12,7 @@ from arm_sim.view.error_scale import ErrorScale
 from arm_sim.view.offscreen import Offscreen, Picture
 from arm_sim.view.recorded_motion import RecordedMotion, TimedSegments, timed_segments
 from arm_sim.view.scene import Scene
+from arm_sim.view.shown_objects import RecordedObjects
 from arm_sim.view.trail import PLAIN
 
 _STATES = 40  # states by which the camera is placed
@@ -38,6 +39,7 @@ class Film:
         view: View,
         size: tuple[int, int],
         title: str,
+        objects: RecordedObjects | None = None,
     ):
         """Prepare the pictures; `view.orbit` is in degrees per second of `times`.
 
@@ -45,7 +47,8 @@ class Film:
             ArmError: no OpenGL renders without a window on this machine.
         """
         self.times, self._motion, self._view = times, motion, view
-        self._scene = scene = Scene(model, surroundings)
+        self._objects = objects or RecordedObjects((), ())
+        self._scene = scene = Scene(model, surroundings, self._objects.shapes)
         scene.mj_model.vis.global_.fovy = FIELD_OF_VIEW
         points = self._points()
         extent = float(np.linalg.norm(np.ptp(points, axis=0)))
@@ -71,6 +74,7 @@ class Film:
         geoms = scene.visible_geoms()
         moving = geoms[scene.mj_model.geom_bodyid[geoms] > 0]
         found = [motion.tip, motion.reference_tip, np.zeros((1, 3))]
+        scene.place(self._objects.at(float(self.times[0])))
         for row in np.unique(np.linspace(0, len(motion.t) - 1, _STATES).astype(int)):
             scene.show(motion.q[row])
             found.append(scene.corners(moving))
@@ -80,6 +84,7 @@ class Film:
         """Return picture k."""
         t = float(self.times[k])
         q, tip = self._motion.at(t)
+        self._scene.place(self._objects.at(t))
         self._scene.show(q)
         camera = self._camera
         camera.azimuth = self._view.azimuth + self._view.orbit * (t - self.times[0])

@@ -34,14 +34,9 @@ def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None
         if file is None:
             continue
         name = known.setdefault((str(file), scale), f'mesh {len(known)}')
-        if name not in [each.name for each in spec.meshes]:
-            points, faces = _triangles(file)
-            if not 0 < len(faces) < _LARGEST:
-                continue
-            added = spec.add_mesh(name=name)
-            added.uservert = (points * np.array(scale.split(), dtype=float)).ravel().tolist()
-            added.userface = faces.ravel().tolist()
-            added.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL  # for open surfaces
+        added = name in [each.name for each in spec.meshes]
+        if not added and not add_mesh(spec, name, file, np.array(scale.split(), dtype=float)):
+            continue
         xyz, rpy = _origin(visual)
         quaternion = np.empty(4)
         mujoco.mju_mat2Quat(quaternion, pin.rpy.rpyToMatrix(*rpy).ravel())
@@ -53,6 +48,18 @@ def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None
             type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=xyz, quat=quaternion,
             rgba=colour, contype=0, conaffinity=0, group=2, mass=0.0,
         )  # fmt: skip
+
+
+def add_mesh(spec: mujoco.MjSpec, name: str, file: Path, scale: Array) -> bool:
+    """Add the mesh of a file, scaled (3,); return whether it can be shown."""
+    points, faces = _triangles(file)
+    if not 0 < len(faces) < _LARGEST:
+        return False
+    added = spec.add_mesh(name=name)
+    added.uservert = (points * scale).ravel().tolist()
+    added.userface = faces.ravel().tolist()
+    added.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL  # for open surfaces
+    return True
 
 
 def _visible(tree: Element) -> Iterator[tuple[str, Element, Element]]:

@@ -1,11 +1,13 @@
 """The observed state of a moving arm: newest state and reference, errors, history and goal."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.event_log import EventLog
 from arm_sim.view.history import History
 from arm_sim.view.trail import Trail
@@ -47,6 +49,7 @@ class ArmMonitor:
         trail, history: path of the tip, measurements for the plots.
         events: what happened.
         goal: the newest one, or None.
+        objects: around the arm.
     """
 
     def __init__(self, model: RobotModel):
@@ -56,6 +59,7 @@ class ArmMonitor:
         self._limit = np.where(np.isfinite(limit), limit, np.nan)
         self.trail, self.history, self.events = Trail(), History(model.nv), EventLog()
         self.torque = np.full(model.nv, np.nan)
+        self.objects: Sequence[ObjectShape] = ()
         self._begin()
 
     def _begin(self) -> None:

@@ -1,5 +1,6 @@
 """The page's scene: the arm, its ghosts, the path of its tip, floor and light."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,13 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.arm_figure import ArmFigure
 from arm_sim.view.arm_shapes import arm_shapes
 from arm_sim.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for
 from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.scene import Scene
+from arm_sim.view.shown_objects import looks, poses
 
 _REFERENCE, _SLIDERS = (70, 110, 180), (245, 130, 30)  # colours of the ghosts
 _APART = 0.0005  # nearer to the arm, the reference's ghost would only blur it [m]
@@ -35,6 +38,8 @@ class PageScene:
         arm, scene = Scene(model, surroundings), server.scene
         shapes = arm_shapes(arm)
         moving = [shape for shape in shapes if shape.body]
+        self._with_objects, self._surroundings = arm, surroundings
+        self._objects: Sequence[ObjectShape] = ()
         self._arm = ArmFigure(scene, '/arm', arm, shapes)
         self._reference = ArmFigure(scene, '/reference', arm, moving, _REFERENCE)
         self.sliders = ArmFigure(scene, '/sliders', arm, moving, _SLIDERS)
@@ -72,7 +77,8 @@ class PageScene:
 
     def show(self, arm: ArmMonitor, sliders: Array | None) -> None:
         """Show an arm; `sliders` (n,): positions that the user is choosing, or None."""
-        self._arm.show(arm.q)
+        self._show_objects(arm.objects)
+        self._arm.show(arm.q, bool(arm.objects))
         self._reference.show(arm.reference if arm.tip_error > _APART else None)
         self.sliders.show(sliders)
         self._pictures += 1
@@ -88,6 +94,18 @@ class PageScene:
             )
         elif self._path is not None:
             self._path.points, self._path.colors = path.points, path.colours
+
+    def _show_objects(self, objects: Sequence[ObjectShape]) -> None:
+        """Put the objects where they are; build the figure again where these are others."""
+        if looks(objects) != looks(self._objects):
+            model = self._with_objects.model
+            self._with_objects = Scene(model, self._surroundings, objects)
+            self._arm.remove()
+            shapes = arm_shapes(self._with_objects)
+            self._arm = ArmFigure(self._scene, '/arm', self._with_objects, shapes)
+        if objects is not self._objects:
+            self._objects = objects
+            self._with_objects.place(poses(objects))
 
 
 def _reached(arm: Scene) -> Array:

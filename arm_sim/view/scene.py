@@ -1,5 +1,7 @@
 """An arm as MuJoCo draws it, at any joint positions."""
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +11,10 @@ from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import mesh_finder
 from arm_sim.simulation.mujoco_scene import scene_of
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view.meshes import add_meshes
+from arm_sim.view.shown_objects import add_shown_objects, poses
 
 _ROD, _JOINT = (0.76, 0.78, 0.8, 1.0), (0.18, 0.45, 0.75, 1.0)
 _HIDDEN = 3  # first group of geoms that MuJoCo's viewer hides
@@ -22,9 +26,15 @@ class Scene:
     Attributes:
         model: the arm.
         mj_model, mj_data: MuJoCo's.
+        first_object: number of the body of the first object, behind those of the arm.
     """
 
-    def __init__(self, model: RobotModel, surroundings: Surroundings):
+    def __init__(
+        self,
+        model: RobotModel,
+        surroundings: Surroundings,
+        objects: Sequence[ObjectShape] = (),
+    ):
         """Build the scene; masses do not matter.
 
         Shapes that MuJoCo cannot read are left out; an arm without any is shown as rods.
@@ -33,11 +43,23 @@ class Scene:
         try:
             spec = scene_of(model, parameters)
             add_meshes(spec, model.urdf, mesh_finder(model.file))
-            self.mj_model = _compiled(spec)
+            self.mj_model = _compiled(spec, objects)
         except ValueError:
-            self.mj_model = _compiled(scene_of(model, parameters, shapes=False))
+            self.mj_model = _compiled(scene_of(model, parameters, shapes=False), objects)
         self.mj_data = mujoco.MjData(self.mj_model)
         self.model = model
+        self.first_object = self.mj_model.nbody - self.mj_model.nmocap
+        self._colours = self.mj_model.geom_rgba.copy()
+        self.place(poses(objects))
+
+    def place(self, objects: Array) -> None:
+        """Put the objects at poses (k, 7) from the next `show` on; nan hides a shape."""
+        there = ~np.isnan(objects[:, 0])
+        self.mj_data.mocap_pos[there] = objects[there, :3]
+        self.mj_data.mocap_quat[there] = objects[there][:, [6, 3, 4, 5]]
+        m = self.mj_model
+        shown = np.append(np.ones(self.first_object, dtype=bool), there)[m.geom_bodyid]
+        m.geom_rgba[:, 3] = np.where(shown, self._colours[:, 3], 0.0)
 
     def show(self, q: Array) -> Array:
         """Put the arm at q (n,); return where its tip is then (3,) [m]."""
@@ -62,8 +84,9 @@ class Scene:
         return places.reshape(-1, 3)
 
 
-def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+def _compiled(spec: mujoco.MjSpec, objects: Sequence[ObjectShape]) -> mujoco.MjModel:
     _add_rods(spec)
+    add_shown_objects(spec, objects)
     spec.compiler.boundmass, spec.compiler.boundinertia = 1e-3, 1e-6
     spec.compiler.balanceinertia = True
     return spec.compile()

@@ -52,6 +52,11 @@ class Window:
         """Whether the user has not closed the window."""
         return self._handle.is_running()
 
+    def place(self, objects: Array) -> None:
+        """Put the objects at poses (k, 7) from the next `show` on."""
+        with self._handle.lock():
+            self._scene.place(objects)
+
     def show(self, q: Array) -> None:
         """Show the arm at q (n,), and the path of its tip.
 

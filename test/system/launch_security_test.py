@@ -91,6 +91,7 @@ NOT_SEEN = {
     ('topics', 'subscribe', 'simulator/goals'),
     ('topics', 'subscribe', 'simulator/results'),
     ('topics', 'publish', 'simulator/goals'),
+    ('topics', 'publish', 'simulator/objects'),  # without a scene
     ('topics', 'publish', 'simulator/results'),
     ('actions', 'execute', 'simulator/follow_joint_trajectory'),
     ('actions', 'call', 'simulator/follow_joint_trajectory'),

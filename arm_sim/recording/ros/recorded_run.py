@@ -19,6 +19,7 @@ from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.loop.record import JointStates
 from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
+from arm_sim.ros import object_messages
 from arm_sim.ros.goal_run import joint_states
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
@@ -39,6 +40,7 @@ class RecordedRun:
         goals: time [ns] and serialised action goal of each accepted goal.
         wrenches: time [ns] and message of each.
         reports: messages of ~/controller_state, serialised, in order.
+        objects: time [ns] and serialised MarkerArray of each state of the objects.
         urdf: text of the arm's last description; '': none was recorded.
     """
 
@@ -51,6 +53,7 @@ class RecordedRun:
     goals: list[tuple[int, bytes]] = field(default_factory=list)
     wrenches: list[tuple[int, WrenchStamped]] = field(default_factory=list)
     reports: list[bytes] = field(default_factory=list)
+    objects: list[tuple[int, bytes]] = field(default_factory=list)
     urdf: str = ''
 
     @classmethod
@@ -92,6 +95,8 @@ class RecordedRun:
             self.commands.append(data)
         elif name == '/robot_description':
             self.urdf = deserialize_message(data, String).data
+        elif name == f'/{object_messages.TOPIC}' and kind == object_messages.KIND:
+            self.objects.append((time_ns, data))
         elif name == '/external_wrench':
             wrench = deserialize_message(data, WrenchStamped)
             prefix = f'{self.namespace}/'[1:]

@@ -25,7 +25,7 @@ from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.rest import RestFilter
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.recording.ros.state_sender import StateSender
-from arm_sim.ros import loop_messages
+from arm_sim.ros import loop_messages, object_messages
 from arm_sim.versions import versions
 
 Take = Callable[[bytes], None]  # writes a serialised message
@@ -96,6 +96,9 @@ class Recorder:
         self._resolved = self._listener.resolve_topic_name
         self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
         self._inputs: dict[str, tuple[Any, Take]] = {}
+        topic, kind = self._resolved(object_messages.TOPIC), object_messages.KIND
+        take_objects = partial(self._files.write, topic, kind)
+        self._takes = self.take_state, self.take_command, take_objects
         self._own_states, self._loop = own_states, loop_messages.Takeover()
         self._progress: Any = None
         if own_states:
@@ -241,10 +244,10 @@ class Recorder:
             progress.publish(stamp)
 
     def take(self, messages: Iterable[tuple[int, bytes]]) -> None:
-        """Write the loop's messages, STATE or COMMAND and bytes; leave invalid ones out."""
+        """Write the loop's messages, what and bytes; leave invalid ones out."""
         for what, data in messages:
             with suppress(ArmError):  # cut off, or from before time 0
-                (self.take_state if what == loop_messages.STATE else self.take_command)(data)
+                self._takes[what](data)
 
     def take_state(self, data: bytes) -> None:
         """Write a serialised state, unless it repeats the last one.

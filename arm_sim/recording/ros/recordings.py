@@ -7,6 +7,7 @@ from arm_controllers.ros.serialized_messages import exact, is_native, stamp_ns
 from arm_dynamics.checks import ArmError
 from arm_sim.recording.mcap_file import McapFile
 from arm_sim.recording.ros.schemas import message_class, schema_text
+from arm_sim.ros import object_messages
 
 # Types of which thousands of messages are recorded; nodes of this package serialise them without
 # uninitialised memory.
@@ -14,6 +15,7 @@ _EXACT = {
     'sensor_msgs/msg/JointState',
     'control_msgs/msg/JointTrajectoryControllerState',
     'tf2_msgs/msg/TFMessage',
+    object_messages.KIND,
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import MISSING, dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from arm_sim.loop.report import law_of
 from arm_sim.options import File
 from arm_sim.progress import progress
 from arm_sim.recording.ros.recorded_run import RecordedRun
+from arm_sim.ros.object_messages import shapes_of
 from arm_sim.view.camera import View
 from arm_sim.view.error_scale import ErrorScale
 from arm_sim.view.film import Film
@@ -36,6 +38,7 @@ from arm_sim.view.film_files import (
 )
 from arm_sim.view.offscreen import Picture
 from arm_sim.view.recorded_motion import RecordedMotion
+from arm_sim.view.shown_objects import RecordedObjects
 
 
 def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
@@ -158,7 +161,11 @@ def main(options: Options) -> None:
     check_file(output, count)
     times = np.linspace(begin, end, count) if rate else np.array([end])
     title = title_of(recording, model)
-    with closing(Film(model, surroundings, motion, times, view, size, title)) as film:
+    of_objects = sorted(recording.objects, key=itemgetter(0))
+    objects = RecordedObjects(
+        [time_ns * 1e-9 for time_ns, _ in of_objects], [shapes_of(raw) for _, raw in of_objects]
+    )
+    with closing(Film(model, surroundings, motion, times, view, size, title, objects)) as film:
         _write(output, film, size)
     summary = f'{count} picture{"s" if count > 1 else ""}'
     if options.speed is None and speed > 1:

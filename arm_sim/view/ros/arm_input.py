@@ -18,6 +18,7 @@ from arm_controllers.follower.goal import ResultCode
 from arm_controllers.ros.messages import deserialized, goal_from_action, to_ns
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_dynamics.checks import ArmError
+from arm_sim.ros import object_messages
 from arm_sim.view.monitor import ArmMonitor
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -31,7 +32,7 @@ class ArmInput:
 
     Attributes:
         controller: its name; '' for none.
-        subscriptions: all that are open, that of `joint_states` first.
+        subscriptions: those of `joint_states` and of the controller.
     """
 
     def __init__(self, node: Node, arm: ArmMonitor):
@@ -47,6 +48,8 @@ class ArmInput:
         self._ordered = {part: JointReader(model.joint_names) for part in ('state', 'reference')}
         topic = node.resolve_topic_name('joint_states')
         self.subscriptions = [self._subscribe(JointState, topic, NEWEST)]
+        topic = node.resolve_topic_name(object_messages.TOPIC)
+        self._objects = self._subscribe(object_messages.MarkerArray, topic, NEWEST)
 
     def _subscribe(self, kind: Any, topic: str, qos: QoSProfile) -> Any:
         return self._quiet.create_subscription(kind, topic, lambda raw: None, qos, raw=True)
@@ -81,6 +84,8 @@ class ArmInput:
                 result = deserialized(raw, FollowJointTrajectory.Result)
                 good = result.error_code == ResultCode.SUCCESSFUL
                 self._arm.on_result(good, result.error_string)
+        if (raw := _take(self._objects)) is not None:
+            self._arm.objects = object_messages.shapes_of(raw)
         raw = _take(states)
         if raw is not None:
             self._on_state(raw)

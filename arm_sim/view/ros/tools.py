@@ -28,6 +28,7 @@ def rviz(base_frame: str, space: str = '') -> Any:
         text = display.read_text()
         display = temporary_folder() / 'arm.rviz'
         named = text.replace('/robot_description', f'{space}/robot_description')
+        named = named.replace('/simulator/objects', f'{space}/simulator/objects')
         of_links = 'Name: RobotModel\n'
         display.write_text(named.replace(of_links, f'{of_links}      TF Prefix: {space[1:]}\n'))
         base_frame = f'{space[1:]}/{base_frame}'

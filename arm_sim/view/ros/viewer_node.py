@@ -16,8 +16,11 @@ from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.parent_process import LAUNCH
+from arm_sim.ros.object_messages import TOPIC, MarkerArray, shapes_of
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
 from arm_sim.view.scene import Scene
+from arm_sim.view.shown_objects import looks, poses
 
 _PICTURES = 60.0  # per second
 
@@ -37,10 +40,12 @@ class ViewerNode(Node):
         self._open = window
         self._window: Any = None
         self._raw, self._reader = b'', JointStateReader((), ())
+        self._objects: list[ObjectShape] = []
         subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm)
         self.create_subscription(
             JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS, raw=True
         )
+        self.create_subscription(MarkerArray, TOPIC, self._on_objects, CONTROL_INPUT_QOS, raw=True)
         self.create_timer(1.0 / _PICTURES, self._draw)
 
     def _show_arm(self, model: RobotModel) -> None:
@@ -49,10 +54,25 @@ class ViewerNode(Node):
             self._log.warning('robot_description is another arm now: restart the viewer')
             return
         self._reader = JointStateReader(model.joint_names, ('position',))
-        self._window = self._open(Scene(model, self.parameters))
+        self._model = model
+        self._window = self._open(Scene(model, self.parameters, self._objects))
 
     def _on_state(self, raw: bytes) -> None:
         self._raw = raw
+
+    def _on_objects(self, raw: bytes) -> None:
+        """Place the objects; open the window again where these are others."""
+        try:
+            before, self._objects = self._objects, shapes_of(raw)
+        except ArmError as error:
+            self._log.warning(f'{TOPIC}: {error}')
+            return
+        if self._window is None or not self._window.is_open:
+            return
+        if looks(self._objects) != looks(before):
+            self._window.close()
+            self._window = self._open(Scene(self._model, self.parameters, self._objects))
+        self._window.place(poses(self._objects))
 
     def _draw(self) -> None:
         """Show the newest state; end when the window is closed."""

@@ -1,0 +1,64 @@
+"""The visible shapes of the objects in a MuJoCo model."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from arm_sim.simulation.object_shapes import ObjectShape
+
+_HIDDEN = 3  # first group of shapes that MuJoCo's viewer hides
+
+
+def object_shapes(mj_model: mujoco.MjModel, links: Collection[str]) -> tuple[ObjectShape, ...]:
+    """Return the visible shapes of all bodies that are no links of the arm.
+
+    A shape is in the frame of its body; where the body cannot move, in the base frame. A capsule
+    is a cylinder and two spheres, a mesh without a file the box around it.
+    """
+    m, data = mj_model, mujoco.MjData(mj_model)
+    mujoco.mj_kinematics(m, data)
+    found = []
+    for k in range(m.ngeom):
+        body = m.body(m.geom_bodyid[k])
+        if body.id and body.name not in links and m.geom_group[k] < _HIDDEN:
+            place, turn, own = np.zeros(3), np.zeros(4), m.geom_quat[k].copy()
+            fixed = m.body_weldid[body.id] == 0
+            here = data.geom_xpos[k] if fixed else m.geom_pos[k]
+            if fixed:
+                mujoco.mju_mat2Quat(own, data.geom_xmat[k])
+            for kind, size, file, (at, about) in _parts(m, k):
+                mujoco.mju_rotVecQuat(place, at, own)
+                mujoco.mju_mulQuat(turn, own, about)
+                pose = (*(here + place).tolist(), *turn[[1, 2, 3, 0]].tolist())
+                colour = tuple(m.geom_rgba[k].tolist())
+                found.append(ObjectShape(body.name, kind, size, colour, file, pose))
+    return tuple(found)
+
+
+def _parts(m: mujoco.MjModel, k: int) -> Iterator[tuple[str, tuple[float, ...], str, Any]]:
+    """Yield kind, size, file, and place and quaternion in the shape's frame of each part."""
+    of, (a, b, c) = mujoco.mjtGeom, (2.0 * m.geom_size[k]).tolist()
+    kind, here, as_is = of(m.geom_type[k]), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    if kind == of.mjGEOM_MESH:
+        mesh = m.geom_dataid[k]
+        if m.mesh_pathadr[mesh] >= 0:  # MuJoCo has moved and turned what the file contains
+            file = m.paths[m.mesh_pathadr[mesh] :].split(b'\0')[0].decode()
+            back = np.zeros(4)
+            mujoco.mju_negQuat(back, m.mesh_quat[mesh])
+            mujoco.mju_rotVecQuat(here, -m.mesh_pos[mesh], back)
+            yield 'mesh', tuple(m.mesh_scale[mesh].tolist()), file, (here, back)
+            return
+        middle, half = np.split(m.geom_aabb[k], 2)
+        yield 'box', tuple((2.0 * half).tolist()), '', (middle, as_is)
+    elif kind == of.mjGEOM_CAPSULE:
+        yield 'cylinder', (a, a, b), '', (here, as_is)
+        for end in (-0.5 * b, 0.5 * b):
+            yield 'sphere', (a, a, a), '', (np.array([0.0, 0.0, end]), as_is)
+    elif kind == of.mjGEOM_CYLINDER:
+        yield 'cylinder', (a, a, b), '', (here, as_is)
+    elif kind == of.mjGEOM_SPHERE:
+        yield 'sphere', (a, a, a), '', (here, as_is)
+    elif kind in (of.mjGEOM_BOX, of.mjGEOM_ELLIPSOID):
+        yield 'box' if kind == of.mjGEOM_BOX else 'sphere', (a, b, c), '', (here, as_is)
