@@ -28,7 +28,8 @@ class Law:
 
     Attributes:
         Parameters: frozen dataclass; a law is built as law(model, law.Parameters(...)).
-        command_interface: 'position', 'effort' or 'voltage': the unit of the command.
+        command_interface: 'position', 'velocity', 'effort' or 'voltage': the unit of the command;
+            a tuple with one per joint where they differ.
         lookahead: control periods from the measurement to the reference that the law follows,
             `reference.ahead(lookahead)`; 0: the reference of the same instant.
         many_arms: whether the law takes arrays with leading axes; False: one law per arm.
@@ -45,7 +46,7 @@ class Law:
     """
 
     Parameters: Any
-    command_interface = 'effort'
+    command_interface: Any = 'effort'
     lookahead = 0
     many_arms = True
     designed: ClassVar[Any] = None

@@ -21,6 +21,7 @@ from arm_dynamics import checks
 from arm_dynamics.checks import ArmError
 
 PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
+WordPerJoint = str | tuple[str, ...]  # one word for all joints, or one per joint
 
 
 class Facts(NamedTuple):
@@ -70,7 +71,8 @@ class Facts(NamedTuple):
                 if self.one_of and key not in self.one_of:
                     raise checks.unknown('parameter', f'{name}.{key}', self.names_of(name))
         elif self.one_of:
-            checks.one_of(name, value, self.one_of)
+            for word in (value,) if isinstance(value, str) else value:
+                checks.one_of(name, word, self.one_of)
         elif self.length and (len(value) != self.length or not np.isfinite(value).all()):
             count = {2: 'two', 3: 'three', 6: 'six'}.get(self.length, self.length)
             raise ArmError(f'{name} is {value}; it must be {count} finite numbers')

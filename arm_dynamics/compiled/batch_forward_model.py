@@ -9,7 +9,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled.compiled_model import load_module
 from arm_dynamics.compiled.forward_model import ForwardModelParameters
-from arm_dynamics.compiled.joint_torques import ACTUATORS, FRICTION, FRICTION_INERTIA
+from arm_dynamics.compiled.joint_torques import FRICTION, FRICTION_INERTIA, kind_of
 from arm_dynamics.compiled.lane_blocks import in_blocks
 from arm_dynamics.compiled.lanes import dynamics_source, inertia_values
 from arm_dynamics.compiled.links import Link, links_of
@@ -94,7 +94,7 @@ class BatchForwardModel:
         self._soft_rate = soft_friction.rate if soft_friction and friction else 0.0
         integrator = chosen.integrator
         self._options = (
-            ACTUATORS.index(chosen.actuator),
+            kind_of(chosen.actuators(first.joint_names)),
             int(integrator == 'explicit_euler'),
             int(integrator == 'implicitfast'),
             int(friction),
@@ -122,7 +122,7 @@ class BatchForwardModel:
         """Advance q and v in place by `count` steps of `dt` [s].
 
         Args:
-            q, v, command: (N, n), C-contiguous; command in rad | N.m | V.
+            q, v, command: (N, n), C-contiguous; command in rad | rad/s | N.m | V.
             dt: step [s].
             count: number of steps.
             pushes: (N, n) external joint torques, constant over the steps [N.m | N].

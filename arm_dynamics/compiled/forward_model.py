@@ -1,21 +1,28 @@
 """Forward model of an arm with its actuators: next state from state and command."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, finite, per_joint
+from arm_dynamics.actuators import ACTUATORS, actuators_of, linear_gains, servo_gains
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.compiled import integrators, joint_torques
 from arm_dynamics.compiled.compiled_model import CompiledModel
-from arm_dynamics.compiled.joint_torques import ACTUATORS
+from arm_dynamics.compiled.joint_torques import LINEAR, VOLTAGE, kind_of
 from arm_dynamics.compiled.plant_context import PlantContext
 from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
-from arm_dynamics.parameters import Parameters, PerJoint, parameter, with_arrays
+from arm_dynamics.parameters import (
+    Parameters,
+    PerJoint,
+    WordPerJoint,
+    parameter,
+    with_arrays,
+)
 
 # 'implicitfast' is semi-implicit Euler with implicit damping, as MuJoCo's. 'lagged_euler' is the
 # published five-joint arm's step: explicit Euler whose acceleration is part of the state, so that
@@ -28,9 +35,10 @@ FRICTIONLESS = ('lagged_euler',)  # integrators with neither damping nor Coulomb
 class ForwardModelParameters(Parameters):
     """Actuators and limits of the joints."""
 
-    actuator: str = parameter(
+    actuator: WordPerJoint = parameter(
         'torque',
-        "drive: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque' or 'voltage' (DC motor)",
+        "drive, one for all joints or one per joint: 'servo' (tau = servo_kp (u - q) - servo_kd "
+        "v), 'velocity' (tau = servo_kd (u - v)), 'torque' or 'voltage' (DC motor)",
         one_of=ACTUATORS,
     )
     integrator: str = parameter(
@@ -57,15 +65,24 @@ class ForwardModelParameters(Parameters):
     def table(self, model: RobotModel) -> Array:
         """Return the joint table for `model`; raises ArmError for wrong counts or values."""
         p, names = with_arrays(self, model.joint_names), model.joint_names
-        per_joint('servo_kp', p.servo_kp, names, 0.0, exclusive=self.actuator == 'servo')
+        actuators = self.actuators(names)
+        kp, kd = servo_gains(actuators, p.servo_kp, p.servo_kd, names)
         own = ('servo_kp', 'servo_kd', 'limit_stiffness', 'limit_damping')
         rows = {name: getattr(p, name) for name in own}
+        if kind_of(actuators) == LINEAR:
+            gains = linear_gains(actuators, kp, kd)
+            rows |= {'command_gain': gains.command, 'servo_kp': gains.position}
+            rows |= {'servo_kd': gains.velocity}
         rows |= {name: getattr(model, name) for name in ('armature', 'damping', 'friction')}
         rows |= self.motors.constants(names)._asdict()
         rows |= {'lower': model.position_lower, 'upper': model.position_upper}
         if self.effort_limits:
             rows['effort_limit'] = model.effort_limit
         return joint_torques.filled(model.nv, rows)
+
+    def actuators(self, joint_names: Sequence[str]) -> tuple[str, ...]:
+        """Return the actuator of each joint; raises ArmError as `actuators_of` does."""
+        return actuators_of(self.actuator, joint_names)
 
 
 class ForwardModel:
@@ -105,7 +122,7 @@ class ForwardModel:
         self._context = PlantContext.of(self.table, parents, model.prismatic.copy())
         self.effort = self._context.effort
         self._has_friction = bool(self.friction.any())
-        self._actuator = ACTUATORS.index(parameters.actuator)
+        self._actuator = kind_of(parameters.actuators(model.joint_names))
         self._motor_scratch = self.new_scratch()
 
     def _check_ignored_parameters(self) -> None:
@@ -129,12 +146,12 @@ class ForwardModel:
         """The largest stable time step [s]."""
         table = self.table
         stiffness, damping = np.zeros(self.model.nv), self.damping
-        if self.parameters.actuator == 'servo':
-            stiffness = table[joint_torques.SERVO_KP]
-            damping = damping + table[joint_torques.SERVO_KD]
-        elif self.parameters.actuator == 'voltage':
+        if self._actuator == VOLTAGE:
             slope = table[joint_torques.TORQUE_CONSTANT] * table[joint_torques.BACK_EMF_CONSTANT]
             damping = damping + slope * table[joint_torques.ARMATURE_CONDUCTANCE]
+        elif self.parameters.actuator != 'torque':
+            stiffness = table[joint_torques.SERVO_KP]
+            damping = damping + table[joint_torques.SERVO_KD]
         return largest_stable_step(self.model, self.parameters.integrator, stiffness, damping)
 
     def check_step(self, dt: float) -> None:
@@ -178,7 +195,7 @@ class ForwardModel:
 
         Args:
             state: (state_size,).
-            command: (n,) positions, torques or voltages.
+            command: (n,) positions, velocities, torques or voltages.
             dt: time step [s].
             count: number of steps.
             wrenches: (6,) force [N] and torque [N.m] on frames, by name, at the frame's origin in

@@ -3,16 +3,17 @@
 The functions run both as plain Python and inside compiled code.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
+from arm_dynamics.actuators import ACTUATORS
 from arm_dynamics.checks import Array
 
-ACTUATORS = ('servo', 'torque', 'voltage')
-_SERVO, _TORQUE, _ = range(3)
+# How the joints of an arm are computed together: LINEAR are velocity servos, and any mixture.
+_SERVO, _TORQUE, VOLTAGE, LINEAR = range(4)
 
 SERVO_KP = 0  # [N.m/rad]
 SERVO_KD = 1  # [N.m.s/rad]
@@ -30,7 +31,8 @@ UPPER = 12
 LIMIT_STIFFNESS = 13  # spring beyond a position limit [N.m/rad]
 LIMIT_DAMPING = 14  # [N.m.s/rad]
 FRICTION_INERTIA = 15  # of MuJoCo's soft friction, see lane_steps.py [kg m^2]
-ROWS = 16
+COMMAND_GAIN = 16  # of a LINEAR actuator
+ROWS = 17
 
 _NEUTRAL = {
     'armature_conductance': 1.0,
@@ -47,6 +49,11 @@ def filled(count: int, rows: Mapping[str, ArrayLike]) -> Array:
     for name, values in {**_NEUTRAL, **rows}.items():
         table[globals()[name.upper()]] = values
     return table
+
+
+def kind_of(actuators: Sequence[str]) -> int:
+    """Return how joints with these actuators are computed together."""
+    return ACTUATORS.index(actuators[0]) if len(set(actuators)) == 1 else LINEAR
 
 
 @register_jitable
@@ -87,6 +94,10 @@ def actuator_torque(actuator, command, position, velocity, table, i):
     elif actuator == _TORQUE:
         slope = 0.0
         effort = command
+    elif actuator == LINEAR:
+        slope = table[SERVO_KD, i]
+        effort = table[COMMAND_GAIN, i] * command
+        effort -= table[SERVO_KP, i] * position + slope * velocity
     else:
         slope = table[TORQUE_CONSTANT, i] * table[BACK_EMF_CONSTANT, i]
         slope *= table[ARMATURE_CONDUCTANCE, i]

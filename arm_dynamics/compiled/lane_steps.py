@@ -151,12 +151,12 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
     """Advance many arms by `count` steps h, in place.
 
     Args:
-        options: actuator (index in ACTUATORS), explicit (0 | 1: Euler's step, else semi-implicit),
+        options: actuator (of kind_of), explicit (0 | 1: Euler's step, else semi-implicit),
             implicit (0 | 1: damping), friction (0 | 1: none of any arm, or exact).
             A positive soft rate in `h[1]` [1/s] makes it MuJoCo's.
         h: (2,) step [s], rate of soft friction [1/s].
         q, v: (N, n) states.
-        command: (N, n) rad | N.m | V.
+        command: (N, n) rad | rad/s | N.m | V.
         pushes: (N, n) further torques.
         table: (blocks, ROWS, n LANES) joint numbers.
         inertia: (blocks or 1, p LANES) of the links.

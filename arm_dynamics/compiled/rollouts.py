@@ -55,8 +55,8 @@ def plant_acceleration(actuator, command, table, implicit_step, extra, q, v, wor
     v+ = v + h (M + armature + h D)^-1 (tau - bias), which is MuJoCo's `implicitfast`.
 
     Args:
-        actuator: index in joint_torques.ACTUATORS.
-        command: (n,) rad | N.m | V.
+        actuator: of joint_torques.kind_of.
+        command: (n,) rad | rad/s | N.m | V.
         table: joint numbers.
         implicit_step: h, or 0 for none [s].
         extra: (n,) further torques.
@@ -76,7 +76,7 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
     """Advance the plant's q and v by `count` steps h, in place.
 
     Args:
-        actuator: index in joint_torques.ACTUATORS.
+        actuator: of joint_torques.kind_of.
         integrator: index in integrators.INTEGRATORS.
         h: step [s].
         implicit_step: h for implicit damping, else 0.

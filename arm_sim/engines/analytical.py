@@ -4,6 +4,7 @@ Equation:
     (M(q) + A) dv/dt = tau - C(q, v) v - g(q) - D v - f(v) + J(q)^T w + springs beyond limits
 
     tau = servo_kp (u - q) - servo_kd v            actuator: servo
+    tau = servo_kd (u - v)                         actuator: velocity
     tau = u                                        actuator: torque
     tau = Kt (u - drop(u) - Ke v) / Ra             actuator: voltage
 

@@ -76,7 +76,8 @@ class MotionModelParameters(PlantParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        one_of('actuator (engine motion_model)', self.actuator, ('servo',))
+        for each in (self.actuator,) if isinstance(self.actuator, str) else self.actuator:
+            one_of('actuator (engine motion_model)', each, ('servo',))
         if bool(self.kp) != bool(self.kd):
             raise ArmError('kp and kd (engine motion_model) belong together: give both or none')
         if self.kp and self.motion_type not in ('pd', TASK_SPACE):

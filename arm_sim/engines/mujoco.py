@@ -4,6 +4,7 @@ Equation:
     (M(q) + A) dv/dt = tau - C(q, v) v - g(q) - D v + J(q)^T f + what friction and contacts give
 
     tau = servo_kp (u - q) - servo_kd v    actuator: servo
+    tau = servo_kd (u - v)                 actuator: velocity
     tau = u                                actuator: torque
 
 With `implicitfast`, damping of servos and joints joins the inertia (h: the time step):
@@ -98,15 +99,14 @@ class MujocoPlant(Plant):
             step = self.mj_model.opt.timestep
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
         self._objects = data.qpos[n:].reshape(-1, 7), data.qvel[n:].reshape(-1, 6)
-        self._ctrl = data.ctrl
+        self._ctrl, self._servos = data.ctrl, np.array(self.command_interfaces) == 'position'
         self.reset(model.neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v; the servo holds q until the first command."""
         mujoco.mj_resetData(self.mj_model, self.mj_data)
         super().reset(q, v)
-        if self.parameters.actuator == 'servo':
-            self._ctrl[:] = self.q
+        self._ctrl[:] = np.where(self._servos, self.q, 0.0)
         mujoco.mj_forward(self.mj_model, self.mj_data)
         self.effort[:] = 0.0
 
@@ -181,7 +181,8 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
         ArmError: what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
     """
     one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
-    one_of('actuator (engine mujoco)', parameters.actuator, ('servo', 'torque'))
+    kinds = parameters.actuators(model.joint_names)
+    one_of('actuator (engine mujoco)', kinds[0], ('servo', 'velocity', 'torque'))
     check_inertia(model)
     try:
         try:
@@ -210,7 +211,7 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
 
     Inertias that MuJoCo refuses have place-holders.
     """
-    kp, kd = parameters.servo_gains(model)
+    kinds, (kp, kd) = parameters.actuators(model.joint_names), parameters.servo_gains(model)
     limit = parameters.effort_limit(model)
     spec = scene_of(model, parameters, shapes)
     spec.compiler.boundmass = 0.0
@@ -237,8 +238,10 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
         joint.frictionloss = model.friction[i]
         joint.actfrclimited = False
         actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        if parameters.actuator == 'servo':
+        if kinds[i] == 'servo':
             actuator.set_to_position(kp[i], kv=kd[i])
+        elif kinds[i] == 'velocity':
+            actuator.set_to_velocity(kd[i])
         else:
             actuator.set_to_motor()
         if np.isfinite(limit[i]):

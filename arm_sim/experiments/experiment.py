@@ -195,11 +195,11 @@ class LoadedExperiment:
 
         `law_parameters` are of the law; None: those of the experiment.
         """
-        e, plant, interface = self.experiment, self._plain_plant, self.law_class.command_interface
+        e, plant = self.experiment, self._plain_plant
         own = self.law_parameters if law_parameters is None else law_parameters
-        changes: dict[str, Any] = {'actuator': ACTUATOR_FOR[interface]}
-        if interface == 'position':
-            changes |= {'servo_kp': own.servo_kp, 'servo_kd': own.servo_kd}
+        changes: dict[str, Any] = {'actuator': ACTUATOR_FOR[self.law_class.command_interface]}
+        gains = ('servo_kp', 'servo_kd')
+        changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
         changes |= _changed(e.drives) | _changed(e.sensors)
         changes['command_delay'] = plant.command_delay + e.drives.command_delay
         return replace(plant, **changes)

@@ -51,11 +51,12 @@ class BatchPlant(ManyArms):
             soft = mujoco_friction(each[0].timestep)
         if each[0].touching:
             raise ArmError(f'{each[0].touching}; a batch has no contacts')
-        one_of('actuator of a batch', each[0].actuator, ('servo', 'torque'))
         arms = iter(models)
         first = next(arms, None)
         if first is None:
             raise ArmError('a batch has no arms')
+        kinds = each[0].actuators(first.joint_names)
+        one_of('actuator of a batch', kinds[0], ('servo', 'velocity', 'torque'))
         # One object for one: an arm's parameters are made once, however many share them.
         forward = {id(own): _forward_parameters(own, engine) for own in each}
         every = [forward[id(own)] for own in each]

@@ -9,10 +9,11 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.laws import Law
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
+from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.loop.goals import with_efforts
 from arm_sim.loop.record import JointStates, Record
-from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters
 
 # Integrators that end a step at q+ = q + h v+; in the others v is the velocity at q.
 _STEPPED = ('implicitfast', 'implicit', 'euler', 'semi_implicit_euler')
@@ -62,11 +63,11 @@ class Learner:
             cutoff: of the zero-phase low-pass for d [Hz]; 0: none.
 
         Raises:
-            ArmError: the law commands neither positions nor torques, or a cutoff that the control
+            ArmError: the law commands voltages, or a cutoff that the control
                 rate cannot have.
         """
         if law.command_interface == 'voltage':
-            raise ArmError('passes > 1 needs a law that commands position or effort, not voltage')
+            raise ArmError('passes > 1 needs a law that commands position, velocity or effort')
         if law.lookahead > 1:
             raise ArmError(f'passes > 1 needs a law with delay 0, not {law.lookahead - 1}')
         self.law, self._model, self._cutoff = law, law.model, cutoff
@@ -74,13 +75,13 @@ class Learner:
         if cutoff >= 0.5 / self._step:
             most = 0.5 / self._step
             raise ArmError(f'learning_cutoff is {cutoff:g} Hz; it must be below {most:g} Hz')
-        self._servo = law.command_interface == 'position'
-        self._kp, self._kd = plant.servo_gains(self._model)
+        actuators = (ACTUATOR_FOR[law.command_interface],) * self._model.nv
+        self._gains = gains = linear_gains(actuators, *plant.servo_gains(self._model))
         damping = np.zeros(self._model.nv)
         if plant.integrator in _STEPPED[:3]:
             damping = damping + self._model.damping
-        if plant.integrator in _STEPPED[:2] and self._servo:
-            damping = damping + self._kd
+        if plant.integrator in _STEPPED[:2]:
+            damping = damping + gains.velocity
         self._late_damping = self._step * damping
         self._stepped = plant.integrator in _STEPPED and plant.control_decimation == 1
         rows = np.empty((steps + 2, 4 * self._model.nv))
@@ -112,7 +113,7 @@ class Learner:
 
     def _believed_effort(self, rows: Array) -> Array:
         """Return what the believed loop lacks on the reference `rows` (k + 2, 4 n): (k, n)."""
-        law, n, h = self.law, self._model.nv, self._step
+        law, gains, n, h = self.law, self._gains, self._model.nv, self._step
         q, v, _, _ = np.split(rows, 4, axis=1)
         if self._stepped:
             v = np.vstack([v[:1], np.diff(q, axis=0) / h])
@@ -129,7 +130,7 @@ class Learner:
             if not k:
                 state = law.start(measured, reference)
             command, state = law(state, measured, reference, h)
-            torque[k] = self._kp * (command - q[k]) - self._kd * v[k] if self._servo else command
+            torque[k] = gains.command * command - gains.position * q[k] - gains.velocity * v[k]
         return needed - torque
 
     def _needed(self, q: Array, v: Array, a: Array) -> Array:

@@ -69,8 +69,7 @@ class MujocoBatch(ManyArms):
         v = None if v is None else np.array(v, dtype=float)
         self._batch.reset(stage=_NONE)
         super().reset(q, v)
-        if self.parameters.actuator == 'servo':
-            self._ctrl[:] = self.q
+        self._ctrl[:] = np.where(np.array(self.command_interfaces) == 'position', self.q, 0.0)
         self._batch.forward()
 
     def act(self, command: Array) -> None:

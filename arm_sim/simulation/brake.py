@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import MotorConstants
@@ -15,7 +16,7 @@ class Brake:
     The hold point is where that decay ends, q + v/rate, and the demanded acceleration is
     a = rate^2 (hold - q) - 2 rate v, the critically damped law whose free motion from q, v is just
     that decay. The torque is inverse dynamics of a, within the effort limits; a servo gets the
-    position command with that torque, drive damping at the step's end included.
+    position or velocity command with that torque, drive damping at the step's end included.
 
     Attributes:
         hold: (n,) the hold point.
@@ -24,8 +25,9 @@ class Brake:
     def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
         """`rate` [1/s] of the speed's decay."""
         self._model = model
-        self._actuator = parameters.actuator
-        self._kp, self._kd = parameters.servo_gains(model)
+        kinds = parameters.actuators(model.joint_names)
+        self._gains = linear_gains(kinds, *parameters.servo_gains(model))
+        self._of_position = self._gains.position / self._gains.command
         self._limit = parameters.effort_limit(model)
         self._step = parameters.timestep
         self._rate = rate
@@ -48,8 +50,8 @@ class Brake:
         a = np.zeros_like(braked)
         a[joints] = braked[joints]
         tau = np.clip(self._model.inverse_dynamics(q, v, a), -self._limit, self._limit)
-        if self._actuator == 'torque':
-            return tau
         if self._motors is not None:
             return self._motors.voltage(tau, v)
-        return q + (tau + self._kd * (v + self._step * a)) / self._kp
+        gains = self._gains
+        damped = tau + gains.velocity * (v + self._step * a)
+        return self._of_position * q + damped / gains.command

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_controllers.drive_convention import DriveConvention
 from arm_dynamics.checks import ArmError, Array, per_joint
@@ -37,17 +38,17 @@ class DriveParameters(DriveConvention):
         now = {name: getattr(self, name) for name, default in own}
         return {name: now[name] for name, default in own if now[name] != default}
 
-    def check_drives(self, command_interface: str, takes_goals: bool) -> None:
-        """Raise ArmError for parameters without meaning for drives with this command."""
+    def check_drives(self, command_interfaces: Sequence[str], takes_goals: bool) -> None:
+        """Raise ArmError for parameters without meaning for joints with these commands."""
         given = self.drives()
         if given and takes_goals:
             raise ArmError(f'{next(iter(given))}: a motion model has no drives')
         efforts = ('effort_convention', 'friction_compensation', 'effort_rate_limit')
-        for name in efforts if command_interface != 'effort' else ():
+        for name in efforts if 'effort' not in command_interfaces else ():
             if name in given:
                 raise ArmError(
                     f'{name} is {given[name]!r}; it is for drives that take effort, and these '
-                    f'take {command_interface}'
+                    f'take {", ".join(dict.fromkeys(command_interfaces))}'
                 )
         if 'compensation_scale' in given and not self.compensates:
             raise ArmError(
@@ -65,19 +66,32 @@ class Drives:
         model: the drives' model of the arm, for compensation.
     """
 
-    def __init__(self, model: RobotModel, parameters: Sequence[DriveParameters], period: float):
-        """Take the parameters of each arm, which alone may compensate; `period` [s] of control.
+    def __init__(
+        self,
+        model: RobotModel,
+        parameters: Sequence[DriveParameters],
+        period: float,
+        torques: NDArray[np.bool_],
+    ):
+        """Take the drives of N arms.
+
+        Args:
+            model: of the arms.
+            parameters: of each arm, which alone may compensate.
+            period: of control [s].
+            torques: (n,) which joints take effort: only these have a rate limit or compensation.
 
         Raises:
             ArmError: a wrong count of numbers.
         """
         size, names = len(parameters), model.joint_names
-        self.model, self._parameters = model, parameters
+        self.model, self._parameters, self._torques = model, parameters, torques
 
         def rate(p: DriveParameters) -> Array:
             if not p.effort_rate_limit:
                 return np.full(model.nv, np.inf)
-            return per_joint('effort_rate_limit', p.effort_rate_limit, names, 0.0, True)
+            limit = per_joint('effort_rate_limit', p.effort_rate_limit, names, 0.0, True)
+            return np.where(torques, limit, np.inf)
 
         self._most = np.array([rate(p) for p in parameters]) * period
         self._limited = bool(np.isfinite(self._most).any())
@@ -117,7 +131,8 @@ class Drives:
         self._count = i + 1
         p = self._parameters[0]
         if p.compensates:
-            acting = acting + p.compensation_scale * p.added(self.model, q[0], v[0])
+            added = p.compensation_scale * p.added(self.model, q[0], v[0])
+            acting = acting + np.where(self._torques, added, 0.0)
         return np.ascontiguousarray(acting)
 
     def _more(self) -> Array:

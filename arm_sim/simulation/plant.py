@@ -10,17 +10,23 @@ from numpy.typing import ArrayLike
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.measurement import Measurement
-from arm_dynamics.checks import ArmError, Array, finite, per_joint
+from arm_dynamics.actuators import ACTUATORS, actuators_of, servo_gains
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import PerJoint, Stepping, parameter
+from arm_dynamics.parameters import PerJoint, Stepping, WordPerJoint, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.drives import DriveParameters, Drives
 from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.sensors import SensorParameters, Sensors
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
-COMMAND_INTERFACE = {'servo': 'position', 'torque': 'effort', 'voltage': 'voltage'}
+COMMAND_INTERFACE = {
+    'servo': 'position',
+    'velocity': 'velocity',
+    'torque': 'effort',
+    'voltage': 'voltage',
+}
 ACTUATOR_FOR = {interface: actuator for actuator, interface in COMMAND_INTERFACE.items()}
 
 # Two correct implementations differ by rounding alone: some 1e-13 of the largest entry.
@@ -31,10 +37,11 @@ MODEL_TOLERANCE = 1e-9
 class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters):
     """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
 
-    actuator: str = parameter(
+    actuator: WordPerJoint = parameter(
         'servo',
-        "drive: 'servo' (tau = servo_kp (u - q) - servo_kd v), 'torque' or 'voltage' (DC motor)",
-        one_of=tuple(COMMAND_INTERFACE),
+        "drive, one for all joints or one per joint: 'servo' (tau = servo_kp (u - q) - servo_kd "
+        "v), 'velocity' (tau = servo_kd (u - v)), 'torque' or 'voltage' (DC motor)",
+        one_of=ACTUATORS,
     )
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
     servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
@@ -68,14 +75,22 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters)
         return f'scene is {self.scene!r}' if self.scene else ''
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
-        """Return kp, kd (n,), as arrays; a servo's kp must be above zero."""
-        names, servo = model.joint_names, self.actuator == 'servo'
-        kp = per_joint('servo_kp', self.servo_kp, names, 0.0, exclusive=servo)
-        return kp, per_joint('servo_kd', self.servo_kd, names, 0.0)
+        """Return servo_kp, servo_kd (n,), as arrays; raises ArmError as `servo_gains` does."""
+        names = model.joint_names
+        return servo_gains(self.actuators(names), self.servo_kp, self.servo_kd, names)
+
+    def actuators(self, joint_names: Sequence[str]) -> tuple[str, ...]:
+        """Return the actuator of each joint; raises ArmError as `actuators_of` does."""
+        return actuators_of(self.actuator, joint_names)
 
     def effort_limit(self, model: RobotModel) -> Array:
         """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""
         return model.effort_limit if self.effort_limits else np.full(model.nv, np.inf)
+
+
+def one_or_each(words: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the word that all joints have, or the word of each joint."""
+    return words[0] if len(set(words)) == 1 else words
 
 
 class Plant:
@@ -86,7 +101,8 @@ class Plant:
 
     Attributes:
         joint_names: the moving joints.
-        command_interface: 'position', 'effort' or 'voltage'.
+        command_interfaces: of each joint: 'position', 'velocity', 'effort' or 'voltage'.
+        command_interface: that of all joints; where they differ, `command_interfaces`.
         parameters: see PlantParameters.
         takes_goals: whether it moves by a control law of its own, so that the simulator takes
             trajectory goals for it where no controller commands.
@@ -127,17 +143,20 @@ class Plant:
         """Take a model and the parameters of each arm; make the drives and the sensors."""
         self.parameters: Any = each[0]
         self.joint_names = model.joint_names
-        self.command_interface = COMMAND_INTERFACE[self.parameters.actuator]
+        actuators = self.parameters.actuators(model.joint_names)
+        self.command_interfaces = tuple(COMMAND_INTERFACE[each] for each in actuators)
+        self.command_interface = one_or_each(self.command_interfaces)
         self.notes = model.notes
         self._model = model
         self.wrenches: dict[str, Array] = {}
         for one in each:
-            one.check_drives(self.command_interface, self.takes_goals)
+            one.check_drives(self.command_interfaces, self.takes_goals)
         period = self.parameters.period_ns * 1e-9
         drives, sensors = any(one.drives() for one in each), not all(one.exact for one in each)
         if sensors and self.takes_goals:
             raise ArmError('sensors: a motion model has exact sensors')
-        self._drives = Drives(model, each, period) if drives else None
+        torques = np.array(self.command_interfaces) == 'effort'
+        self._drives = Drives(model, each, period, torques) if drives else None
         self._sensors = Sensors(each, model.joint_names, period) if sensors else None
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
@@ -241,11 +260,11 @@ def check_law(robot: str, law: str, simulator: Mapping[str, Any]) -> None:
     `simulator` are the parameters of the simulator.
     """
     engine, integrator = simulator['engine'], simulator.get('integrator', '')
-    taken = {'servo', 'torque', 'voltage'}
+    taken = set(ACTUATORS)
     if engine != 'analytical':
         rigid = engine in RIGID_BODY_ENGINES  # spares a launch file the import of MuJoCo
         moves = not rigid and plant_class(engine).takes_goals
-        taken = {'servo'} if moves else {'servo', 'torque'}
+        taken = {'servo'} if moves else taken - {'voltage'}
     elif integrator == 'lagged_euler':
         taken = {'voltage'}
 

@@ -163,9 +163,10 @@ class Simulation:
         else:
             if command.ndim == 1 and not all_finite(command, self._zeros):
                 joint = int(np.flatnonzero(~np.isfinite(command))[0])
+                name, interface = plant.joint_names[joint], plant.command_interfaces[joint]
                 raise ArmError(
-                    f'joint {plant.joint_names[joint]!r}: {plant.command_interface} command '
-                    f'{command[joint]} is not a finite number; the command is dropped'
+                    f'joint {name!r}: {interface} command {command[joint]} is not a '
+                    'finite number; the command is dropped'
                 )
             self.braking = False
             if self.unclaimed is not None:
@@ -228,8 +229,9 @@ class Simulation:
         plant = self.plant
         if plant.wrenches:
             return f'reduce external_wrench on {", ".join(map(repr, plant.wrenches))}'
-        if plant.command_interface == 'effort':
-            asked = np.abs(command) / self.model.effort_limit
+        torques = np.array(plant.command_interfaces) == 'effort'
+        if torques.any():
+            asked = np.where(torques, np.abs(command) / self.model.effort_limit, 0.0)
             joint = int(asked.argmax())
             if asked[joint] > _ABSURD_EFFORT:
                 return f'a command asked for {command[joint]:.3g} of {plant.joint_names[joint]!r}'

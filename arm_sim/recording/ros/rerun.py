@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -143,7 +143,7 @@ class _BrakedPlant(Plant):
 class _RecordedCommands(Law):
     """A law without feedback: the command (n,) of each control period; its state is the number."""
 
-    def __init__(self, commands: Sequence[Array], command_interface: str):
+    def __init__(self, commands: Sequence[Array], command_interface: Any):
         self._commands, self.command_interface = commands, command_interface
 
     def start(self, measured: Measurement, reference: Reference) -> State:

@@ -26,7 +26,7 @@ def test_laws_are_the_files_of_their_folder():
 def test_every_law_has_the_parameters_and_interface_that_nodes_ask_for(name):
     law = law_class(name)
     assert law.__module__ == f'arm_controllers.laws.{name}'
-    assert law.command_interface in ('position', 'effort', 'voltage')
+    assert law.command_interface in ('position', 'velocity', 'effort', 'voltage')
     assert law.lookahead in (0, 1)
     law.Parameters()
 

@@ -83,6 +83,18 @@ def discrete(q, v, r, h=0.002):
     return q + (torque + KD * v_next + r.effort) / KP
 
 
+def velocity_servo(level):
+    def command(q, v, r):
+        torque = {
+            'none': 0.0,
+            'gravity': G(q) + C(q, v) @ v,
+            'inverse_dynamics': dynamics(r.q, r.v, r.a),
+        }[level]
+        return r.v + 9.0 * (r.q - q) + (torque + r.effort) / KD
+
+    return command
+
+
 # Laws without memory: parameters, command.
 SERVO = {'servo_kp': tuple(KP), 'servo_kd': tuple(KD)}
 LEVELS = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics')
@@ -100,6 +112,8 @@ CASES = [
     ('adaptive_computed_torque', {'slope': (15.0,), 'damping_rate': 12.0, 'adaptation_gain': 0.0},
      adaptive),
     *(('servo', SERVO | {'feedforward': level}, servo(level)) for level in LEVELS),
+    *(('velocity_servo', {'kp': (9.0,), 'servo_kd': tuple(KD), 'feedforward': level},
+       velocity_servo(level)) for level in ('none', 'gravity', 'inverse_dynamics')),
     *(('servo', SERVO | {'feedforward': level}, discrete) for level in ('discrete', 'observed')),
 ]  # fmt: skip
 

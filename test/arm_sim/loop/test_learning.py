@@ -120,7 +120,9 @@ def test_a_goal_with_effort_is_the_same_motion_and_has_it_from_its_first_instant
 
 def test_what_cannot_be_learnt_is_refused():
     task = make_task('sinusoid', ROBOT)
-    with pytest.raises(ArmError, match='passes > 1 needs a law that commands position or effort'):
+    with pytest.raises(
+        ArmError, match='passes > 1 needs a law that commands position, velocity or effort'
+    ):
         Learner(law_of('motor_computed_torque'), DRIVES, task.reference, 10)
     with pytest.raises(ArmError, match='learning_cutoff is 250 Hz; it must be below 250 Hz'):
         Learner(law_of('pd'), DRIVES, task.reference, 10, 250.0)

@@ -1,0 +1,69 @@
+"""Actuators of joints: tau = command u - position q - velocity v, with gains by kind.
+
+    servo:     tau = servo_kp (u - q) - servo_kd v
+    velocity:  tau = servo_kd (u - v)
+    torque:    tau = u
+
+A DC motor ('voltage') is none of these.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_dynamics.checks import ArmError, Array, per_joint
+
+ACTUATORS = ('servo', 'torque', 'voltage', 'velocity')
+
+
+class LinearGains(NamedTuple):
+    """Gains (n,) of command, position and velocity."""
+
+    command: Array
+    position: Array
+    velocity: Array
+
+
+def actuators_of(actuator: str | Sequence[str], joint_names: Sequence[str]) -> tuple[str, ...]:
+    """Return the actuator of each joint, from one for all joints or one per joint.
+
+    Raises:
+        ArmError: another count, or DC motors and other actuators in one arm.
+    """
+    n = len(joint_names)
+    each = (actuator,) * n if isinstance(actuator, str) else tuple(actuator)
+    if len(each) != n:
+        raise ArmError(f'actuator has {len(each)} values; allowed: 1 or one per joint ({n})')
+    if 'voltage' in each and len(set(each)) > 1:
+        raise ArmError(f"actuator is {', '.join(each)}; 'voltage' is for all joints or for none")
+    return each
+
+
+def servo_gains(
+    actuators: Sequence[str], kp: ArrayLike, kd: ArrayLike, joint_names: Sequence[str]
+) -> tuple[Array, Array]:
+    """Return servo_kp and servo_kd (n,), checked for these actuators of the joints (n,).
+
+    Raises:
+        ArmError: a wrong count; servo_kp of a servo or servo_kd of a velocity servo not above 0.
+    """
+    found = []
+    for name, values, needs in (('servo_kp', kp, 'servo'), ('servo_kd', kd, 'velocity')):
+        numbers = per_joint(name, values, joint_names, 0.0)
+        lacking = (numbers == 0.0) & (np.array(actuators) == needs)
+        if lacking.any():
+            joint = joint_names[int(lacking.argmax())]
+            raise ArmError(f'{name} of joint {joint!r} is 0; it must be > 0')
+        found.append(numbers)
+    return found[0], found[1]
+
+
+def linear_gains(actuators: Sequence[str], kp: Array, kd: Array) -> LinearGains:
+    """Return the gains of actuators (n,) from servo_kp and servo_kd (n,)."""
+    kinds = np.array(actuators)
+    command = np.select([kinds == 'servo', kinds == 'velocity'], [kp, kd], 1.0)
+    return LinearGains(
+        command, np.where(kinds == 'servo', kp, 0.0), np.where(kinds == 'torque', 0.0, kd)
+    )
