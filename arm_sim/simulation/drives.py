@@ -71,7 +71,7 @@ class Drives:
         model: RobotModel,
         parameters: Sequence[DriveParameters],
         period: float,
-        torques: NDArray[np.bool_],
+        torques: NDArray[np.bool_] | bool = True,
     ):
         """Take the drives of N arms.
 
@@ -79,7 +79,8 @@ class Drives:
             model: of the arms.
             parameters: of each arm, which alone may compensate.
             period: of control [s].
-            torques: (n,) which joints take effort: only these have a rate limit or compensation.
+            torques: (n,) which joints take effort, or whether all do: only these have a rate limit
+                or compensation.
 
         Raises:
             ArmError: a wrong count of numbers.
