@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import WordPerJoint, facts
+from arm_dynamics.parameters import JointWords, facts
 
 
 class ParameterField(NamedTuple):
@@ -120,14 +120,14 @@ def from_ros_value(name: str, value: Any, kind: Any) -> Any:
     """
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    if type(value) is kind or (kind == WordPerJoint and isinstance(value, str)):
+    if type(value) is kind or (kind == JointWords and isinstance(value, str)):
         return value
     items = [] if value is None else [value]
     if isinstance(value, list | tuple | array):
         items = list(value)
     if kind == tuple[float, ...] and all(type(x) in (int, float) for x in items):
         return tuple(map(float, items))
-    if kind in (tuple[str, ...], WordPerJoint) and all(isinstance(x, str) for x in items):
+    if kind in (tuple[str, ...], JointWords) and all(isinstance(x, str) for x in items):
         return tuple(items)
     raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[kind]}')
 
@@ -139,5 +139,5 @@ _WORDS = {
     str: 'a text',
     tuple[float, ...]: 'a number or a list of numbers',
     tuple[str, ...]: 'a list of texts',
-    WordPerJoint: 'a text or a list of texts',
+    JointWords: 'a text or a list of texts',
 }

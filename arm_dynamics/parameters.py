@@ -21,7 +21,7 @@ from arm_dynamics import checks
 from arm_dynamics.checks import ArmError
 
 PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
-WordPerJoint = str | tuple[str, ...]  # one word for all joints, or one per joint
+JointWords = str | tuple[str, ...]  # one word for all joints, or one per joint
 
 
 class Facts(NamedTuple):

@@ -17,9 +17,9 @@ from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import (
+    JointWords,
     Parameters,
     PerJoint,
-    WordPerJoint,
     parameter,
     with_arrays,
 )
@@ -35,7 +35,7 @@ FRICTIONLESS = ('lagged_euler',)  # integrators with neither damping nor Coulomb
 class ForwardModelParameters(Parameters):
     """Actuators and limits of the joints."""
 
-    actuator: WordPerJoint = parameter(
+    actuator: JointWords = parameter(
         'torque',
         "drive, one for all joints or one per joint: 'servo' (tau = servo_kp (u - q) - servo_kd "
         "v), 'velocity' (tau = servo_kd (u - v)), 'torque' or 'voltage' (DC motor)",

@@ -14,7 +14,7 @@ from arm_dynamics.actuators import ACTUATORS, actuators_of, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import PerJoint, Stepping, WordPerJoint, parameter
+from arm_dynamics.parameters import JointWords, PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.drives import DriveParameters, Drives
 from arm_sim.simulation.object_shapes import ObjectShape
@@ -37,7 +37,7 @@ MODEL_TOLERANCE = 1e-9
 class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters):
     """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
 
-    actuator: WordPerJoint = parameter(
+    actuator: JointWords = parameter(
         'servo',
         "drive, one for all joints or one per joint: 'servo' (tau = servo_kp (u - q) - servo_kd "
         "v), 'velocity' (tau = servo_kd (u - v)), 'torque' or 'voltage' (DC motor)",
