@@ -38,10 +38,10 @@ from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.mujoco_scene import scene_of
 from arm_sim.simulation.mujoco_shapes import object_shapes
 from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
-from arm_sim.simulation.scene import read_scene
 
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
 
@@ -91,14 +91,15 @@ class MujocoPlant(Plant):
             self.notes += (f'contacts: {note}',) * bool(note)
         self.mj_data = mujoco.MjData(self.mj_model)
         data, n = self.mj_data, model.nv
-        self.objects = tuple(each.name for each in read_scene(parameters.scene) if each.mass)
+        self._bodies = moving_bodies(self.mj_model)
+        self.objects = tuple(self.mj_model.body(body).name for body in self._bodies)
         self.shapes = object_shapes(self.mj_model, model.frame_names) if parameters.scene else ()
         self.q, self.v, self.effort = data.qpos[:n], data.qvel[:n], data.qfrc_actuator[:n]
         self._steps = steps_of(self.mj_model, parameters)
         if self._steps > parameters.control_decimation:
             step = self.mj_model.opt.timestep
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
-        self._objects = data.qpos[n:].reshape(-1, 7), data.qvel[n:].reshape(-1, 6)
+        self._behind = data.qpos[n:], data.qvel[n:]  # the state of the objects
         self._ctrl, self._servos = data.ctrl, np.array(self.command_interfaces) == 'position'
         self.reset(model.neutral())
 
@@ -152,8 +153,10 @@ class MujocoPlant(Plant):
         return self.mj_data.qfrc_bias[: len(self.joint_names)].copy()
 
     def object_poses(self) -> Array:
-        """Return the poses of the free objects (k, 7): position [m], quaternion x, y, z, w."""
-        return self._objects[0][:, [0, 1, 2, 4, 5, 6, 3]]
+        """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""
+        mujoco.mj_kinematics(self.mj_model, self.mj_data)  # of the present state
+        turns = self.mj_data.xquat[self._bodies][:, [1, 2, 3, 0]]
+        return np.hstack([self.mj_data.xpos[self._bodies], turns])
 
     def contact_points(self) -> list[ContactPoint]:
         """Return the contacts with the forces of the last integration step."""
@@ -170,7 +173,7 @@ class MujocoPlant(Plant):
         """Take over state, objects, wrenches, drives and sensors of another plant of the arm."""
         super().go_on_from(before)
         if isinstance(before, MujocoPlant):
-            for own, other in zip(self._objects, before._objects, strict=True):
+            for own, other in zip(self._behind, before._behind, strict=True):
                 own[:] = other
 
 

@@ -19,6 +19,7 @@ from arm_dynamics.checks import ArmError, unknown
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.simulation.plant import COMMAND_INTERFACE, engine_names
+from arm_sim.simulation.scene import scene_names
 
 # The values of the argument `controller`.
 CONTROLLERS = ['none', 'external', *law_names()]
@@ -152,8 +153,8 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         'contacts': _Shared('false', 'whether the arm collides with floor and table', _SWITCH),
         'scene': _Shared(
             '',
-            'objects around the arm: the name blocks, table or wall, or the path of a YAML file; '
-            'empty: none',
+            f'objects around the arm: {", ".join(scene_names())}, or the path of a YAML file or '
+            'MJCF (.xml); empty: none',
         ),
         'table': _Shared(
             '', 'center x, y, z of a table and its sizes along x, y, z [m]; empty: no table'

@@ -20,15 +20,14 @@ which for h = 1 ms and the weight of a body on four points is a few 1e-6 m/s.
 Source: "Computation, Constraint model" in MuJoCo's documentation.
 """
 
-from collections.abc import Mapping
 from math import ceil, inf, sqrt
 
 import mujoco
 
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.material import Material, damping_of, softer
+from arm_sim.simulation.material import NUMBERS, Material, damping_of, softer
+from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.simulation.scene import read_scene
 
 IMPEDANCE = 1e-4  # the smallest that MuJoCo has
 IMPRATIO = 1e7  # of tangential to normal impedance
@@ -52,8 +51,8 @@ def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
         damping=p.contact_damping,
         friction=p.contact_friction,
     )
-    known = {each.name: each for each in read_scene(p.scene)}
-    pairs = [_Pair(mj_model, pair, known, others) for pair in range(mj_model.npair)]
+    _spread_inertias(mj_model)
+    pairs = [_Pair(mj_model, pair, others) for pair in range(mj_model.npair)]
     worst = min(pairs, key=lambda each: each.longest_step)
     division = max(1, ceil(p.timestep / worst.longest_step))
     if division > _MOST_DIVISION:
@@ -83,16 +82,10 @@ class _Pair:
         longest_step: integration step [s] that keeps the contact stable.
     """
 
-    def __init__(
-        self,
-        mj_model: mujoco.MjModel,
-        number: int,
-        known: Mapping[str, Material],
-        others: Material,
-    ):
+    def __init__(self, mj_model: mujoco.MjModel, number: int, others: Material):
         geoms = [int(geom[number]) for geom in (mj_model.pair_geom1, mj_model.pair_geom2)]
         bodies = [int(mj_model.geom_bodyid[geom]) for geom in geoms]
-        self.material = softer(*(known.get(mj_model.geom(geom).name, others) for geom in geoms))
+        self.material = softer(*(material_of(mj_model, geom) or others for geom in geoms))
         self.names = ' and '.join(repr(mj_model.body(body).name) for body in bodies)
         self.inverse = float(mj_model.body_invweight0[bodies, 0].sum())
         ball = mujoco.mjtGeom.mjGEOM_SPHERE in mj_model.geom_type[geoms]
@@ -109,17 +102,35 @@ class _Pair:
         return damping_of(own.restitution, own.stiffness, 1.0 / self.inverse, step)
 
 
+def material_of(mj_model: mujoco.MjModel, geom: int) -> Material | None:
+    """Return the material of a shape of the scene; None: a link, the floor or the table."""
+    numbers = mj_model.geom_user[geom].tolist()
+    return Material(**dict(zip(NUMBERS, numbers, strict=False))) if any(numbers) else None
+
+
+def _spread_inertias(mj_model: mujoco.MjModel) -> None:
+    """Make MuJoCo's estimate of A count turns of jointed objects: a door's middle may not move."""
+    for body in moving_bodies(mj_model):
+        if mj_model.body_dofnum[body] != 6:
+            weight = mj_model.body_invweight0[body]
+            weight[0] += weight[1] * _radius(mj_model, body) ** 2
+
+
 def _mobility(mj_model: mujoco.MjModel, body: int, central: bool) -> float:
     """Return the inverse inertia of a body at the farthest point of its shapes [1/kg].
 
     `central`: forces go through the middle of the shape.
     """
     translation, rotation = mj_model.body_invweight0[body]
-    if central or mj_model.body_dofnum[body] != 6:  # of a link, `translation` has rotations
+    if central or mj_model.body_dofnum[body] != 6:  # of a joint, `translation` has rotations
         return translation
+    return translation + rotation * _radius(mj_model, body) ** 2
+
+
+def _radius(mj_model: mujoco.MjModel, body: int) -> float:
+    """Return the largest radius of the shapes of a body [m]."""
     first, count = mj_model.body_geomadr[body], mj_model.body_geomnum[body]
-    radius = mj_model.geom_rbound[first : first + count].max()
-    return translation + rotation * radius**2
+    return mj_model.geom_rbound[first : first + count].max(initial=0.0)
 
 
 def _longest_step(stiffness: float, damping: float, inverse: float) -> float:

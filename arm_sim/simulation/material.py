@@ -1,6 +1,6 @@
 """Contact properties of bodies: stiffness, damping or restitution, friction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from math import sqrt
 
@@ -8,6 +8,8 @@ from scipy.optimize import brentq
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
+
+_FINEST = 0.02  # time step [1 / rate], below which a restitution does not change any more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,14 @@ class Material(Parameters):
             raise ArmError(f'restitution is {self.restitution:g}; it must be within [0, 1]')
         if self.restitution >= 0.0 and self.damping:
             raise ArmError('a contact has either damping or restitution, not both')
+
+
+NUMBERS = tuple(each.name for each in fields(Material))
+
+
+def numbers_of(material: Material) -> tuple[float, ...]:
+    """Return the NUMBERS of a material, which a shape in MuJoCo has as its user data."""
+    return tuple(getattr(material, name) for name in NUMBERS)
 
 
 def softer(one: Material, other: Material) -> Material:
@@ -64,7 +74,6 @@ def restitution_of(damping_ratio: float, step: float) -> float:
     return total
 
 
-@cache
 def damping_of(restitution: float, stiffness: float, mass: float, step: float) -> float:
     """Return the damping [N.s/m] that gives a restitution [1] to a mass [kg] on a spring [N/m].
 
@@ -74,10 +83,16 @@ def damping_of(restitution: float, stiffness: float, mass: float, step: float) -
         ArmError: a restitution that this time step cannot have.
     """
     rate = sqrt(stiffness / mass)
-    least, most = (restitution_of(z, step * rate) for z in (2.0, 0.0))
+    return 2.0 * _ratio_of(restitution, max(step * rate, _FINEST)) * rate * mass
+
+
+@cache
+def _ratio_of(restitution: float, step: float) -> float:
+    """Return the damping ratio for a restitution; see `restitution_of`."""
+    least, most = (restitution_of(z, step) for z in (2.0, 0.0))
     if not least <= restitution <= 1.0:
         raise ArmError(f'restitution is {restitution:g}; it must be within [{least:.3f}, 1]')
     if restitution >= most:
         return 0.0
-    ratio = brentq(lambda z: restitution_of(z, step * rate) - restitution, 0.0, 2.0, xtol=1e-9)
-    return 2.0 * ratio * rate * mass
+    ratio: float = brentq(lambda z: restitution_of(z, step) - restitution, 0.0, 2.0, xtol=1e-9)
+    return ratio

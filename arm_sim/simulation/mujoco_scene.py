@@ -11,9 +11,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_dynamics.urdf import bare
 from arm_sim.simulation.mujoco_inertias import make_readable
-from arm_sim.simulation.mujoco_objects import add_objects
+from arm_sim.simulation.mujoco_objects import add_scene
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.simulation.scene import read_scene
 
 _BODY = pin.FrameType.BODY
 
@@ -89,7 +88,7 @@ def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantP
             if parameters.table:
                 spec.add_pair(geomname1='table', geomname2=link.name, condim=3)
     others = ['floor'] * parameters.floor + ['table'] * bool(parameters.table)
-    add_objects(spec, read_scene(parameters.scene), [link.name for link in links], others)
+    add_scene(spec, parameters.scene, [link.name for link in links], others)
 
 
 def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:

@@ -22,7 +22,8 @@ def object_shapes(mj_model: mujoco.MjModel, links: Collection[str]) -> tuple[Obj
     found = []
     for k in range(m.ngeom):
         body = m.body(m.geom_bodyid[k])
-        if body.id and body.name not in links and m.geom_group[k] < _HIDDEN:
+        of_scene = m.geom_user[k].any() or (body.id and body.name not in links)
+        if of_scene and m.geom_group[k] < _HIDDEN:
             place, turn, own = np.zeros(3), np.zeros(4), m.geom_quat[k].copy()
             fixed = m.body_weldid[body.id] == 0
             here = data.geom_xpos[k] if fixed else m.geom_pos[k]
@@ -33,7 +34,8 @@ def object_shapes(mj_model: mujoco.MjModel, links: Collection[str]) -> tuple[Obj
                 mujoco.mju_mulQuat(turn, own, about)
                 pose = (*(here + place).tolist(), *turn[[1, 2, 3, 0]].tolist())
                 colour = tuple(m.geom_rgba[k].tolist())
-                found.append(ObjectShape(body.name, kind, size, colour, file, pose))
+                name = body.name if body.id else m.geom(k).name
+                found.append(ObjectShape(name, kind, size, colour, file, pose))
     return tuple(found)
 
 

@@ -51,8 +51,8 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters)
         False, 'if true, links touch the floor and the table (engine mujoco)'
     )
     scene: str = parameter(
-        '', 'objects that the links touch: name of a shipped scene or YAML file; empty: none'
-        ' (engine mujoco)',
+        '', 'objects that the links touch: name of a shipped scene, YAML file or MJCF (.xml);'
+        ' empty: none (engine mujoco)',
     )  # fmt: skip
     contact_stiffness: float = parameter(
         0.0, 'stiffness of a contact point of links, floor and table [N/m]; 0: as stiff as the'
@@ -113,7 +113,7 @@ class Plant:
         effort: torque applied in the last integration step [N.m | N]; a view as well.
         measured: the state as the sensors report it.
         beyond: whether the state has left what the engine models.
-        objects: names of the free objects around the arm.
+        objects: names of the objects around the arm that move.
         shapes: the visible shapes of all objects, also of fixed ones.
         seed: of drives and sensors from the next reset on; None: the seeds of the parameters.
         notes: facts that a user should know, a line each.
@@ -222,7 +222,7 @@ class Plant:
         self.measured = Measurement(q.reshape(self.q.shape), v.reshape(self.v.shape))
 
     def object_poses(self) -> Array:
-        """Return the poses of the free objects (k, 7): position [m], quaternion x, y, z, w."""
+        """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""
         return np.empty((0, 7))
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:

@@ -44,6 +44,18 @@ def test_fixed_objects_come_first_and_meshes_have_a_whole_path(tmp_path):
         ('- {name: a, shape: mesh}', 'a mesh needs one'),
         ('- {name: a, size: [1, 1, 1], file: b.stl}', 'other shapes have none'),
         ('- {name: a, size: [1, 1, 1]}\n- {name: a, size: [1, 1, 1]}', "two .* the name 'a'"),
+        ('- {name: a, size: [1, 1, 1], parent: b}', "parent of 'a' is 'b'; .* further up"),
+        ('- {name: a, size: [1, 1, 1], parent: a}', "parent of 'a' is 'a'; .* further up"),
+        ('- {name: a, size: [1, 1, 1], joint: hinge}', "joint is 'hinge', but .* no mass"),
+        ('- {name: a, size: [1, 1, 1], joint: ball}', "joint is 'ball'; allowed: hinge, slide"),
+        ('- {name: a, size: [1, 1, 1], mass: 1, axis: [0, 0, 0]}', 'axis is zero'),
+        ('- {name: a, size: [1, 1, 1], range: [0, 1]}', r'range is \(0.0, 1.0\); a joint'),
+        (
+            '- {name: a, size: [1, 1, 1], mass: 1, joint: slide, range: [1, 0]}',
+            'a joint has one that rises',
+        ),
+        ('- {name: a, size: [1, 1, 1], position: [0, 0, 1e300]}', r'position is 1e\+300'),
+        ('- {name: a, size: [1, 1, 1], range: [.nan, 1]}', 'range is .*two finite numbers'),
     ],
 )
 def test_bad_scenes_are_refused_in_one_line(tmp_path, text, says):
@@ -59,3 +71,15 @@ def test_an_unknown_scene_is_named_with_the_nearest():
         read_scene('blocs')
     with pytest.raises(ArmError, match='cannot be read'):
         read_scene('/nowhere/scene.yaml')
+
+
+def test_a_jointed_object_and_its_children_move(tmp_path):
+    file = tmp_path / 'scene.yaml'
+    file.write_text(
+        '- {name: door, size: [1, 1, 1], mass: 1, joint: hinge, range: [0, 1]}\n'
+        '- {name: knob, size: [1, 1, 1], parent: door}\n'
+        '- {name: post, size: [1, 1, 1]}\n'
+        '- {name: sign, size: [1, 1, 1], mass: 1, parent: post}'
+    )
+    assert [each.name for each in read_scene(str(file))] == ['post', 'sign', 'door', 'knob']
+    assert not any(each.is_free for each in read_scene(str(file)))
