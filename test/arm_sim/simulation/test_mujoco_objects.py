@@ -128,6 +128,7 @@ def test_a_jointed_object_touches_with_the_stated_stiffness(among):
 def test_bodies_joints_and_equalities_of_an_mjcf_are_next_to_the_arm(among):
     plant = among(MJCF)
     assert plant.objects == ('gate', 'pointer', 'box')
+    assert [shape.name for shape in plant.shapes][:2] == ['ground', 'gate']
     assert check_model(plant, PLANAR) < 1e-12
     plant.reset(np.zeros(3))
     *_, poses = advance(plant, 1.0)
