@@ -32,6 +32,7 @@ class Law:
             a tuple with one per joint where they differ.
         lookahead: control periods from the measurement to the reference that the law follows,
             `reference.ahead(lookahead)`; 0: the reference of the same instant.
+        needs: fields of the Measurement that it needs besides q and v, such as 'wrench'.
         many_arms: whether the law takes arrays with leading axes; False: one law per arm.
         designed: classmethod(model, q, natural_frequency, damping_ratio) -> Parameters that give
             every joint's error these second-order dynamics, with the inertia at q (n,). The
@@ -48,6 +49,7 @@ class Law:
     Parameters: Any
     command_interface: Any = 'effort'
     lookahead = 0
+    needs: tuple[str, ...] = ()
     many_arms = True
     designed: ClassVar[Any] = None
     gains: tuple[str, ...] = ()
@@ -112,6 +114,7 @@ class LawAdapter(Law):
             )
         self.law, self.model = law, law.model
         self.lookahead, self.many_arms = law.lookahead, law.many_arms
+        self.needs = law.needs
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""

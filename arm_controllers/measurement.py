@@ -4,6 +4,9 @@ from typing import NamedTuple
 
 from arm_dynamics.checks import Array
 
+# What gives the plant the sensor of a field, for messages.
+HOW_TO_MEASURE = {'wrench': "set the simulator's force_torque.frame, such as 'tool0'"}
+
 
 class Measurement(NamedTuple):
     """The state of an arm as its sensors report it; arrays of many arms have leading axes.
@@ -12,7 +15,8 @@ class Measurement(NamedTuple):
         q: (..., n) position [rad | m].
         v: (..., n) velocity [rad/s | m/s].
         effort: (..., n) joint torque or force [N.m | N]; None: the arm has no such sensor.
-        wrench: (..., 6) force [N] and torque [N.m] at the force-torque sensor; None: no sensor.
+        wrench: (..., 6) force [N] and torque [N.m] at the force-torque sensor, in its axes: what
+            all beyond it exerts on the sensor, so a push on the tool is positive; None: no sensor.
     """
 
     q: Array

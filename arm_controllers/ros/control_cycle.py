@@ -16,7 +16,7 @@ from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.state_sequence import StateOrder, StateSequence
 from arm_controllers.laws import State
-from arm_controllers.measurement import Measurement
+from arm_controllers.measurement import HOW_TO_MEASURE, Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
@@ -28,9 +28,12 @@ from arm_controllers.ros.serialized_messages import (
     JointStateReader,
     JointStateWriter,
     serialized,
+    stamp_ns,
 )
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.state_report import StateReport
+from arm_controllers.ros.wrench_input import TOPIC as WRENCH
+from arm_controllers.ros.wrench_input import WrenchInput
 from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 
@@ -86,6 +89,10 @@ class ControlCycle:
             JointTrajectoryControllerState, '~/controller_state', STATE_QOS
         )
         self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
+        self._wrench: WrenchInput | None = None
+        self._without_wrench = b''
+        if 'wrench' in law.needs:
+            self._wrench = WrenchInput(node, transport, self._on_wrench, drop)
         self._state_input = node.create_subscription(
             JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True
         )
@@ -98,6 +105,8 @@ class ControlCycle:
         """Close the endpoints; a state that the executor still has gets no answer."""
         self.state = CycleState.INACTIVE
         self._transport.unsubscribe_states(self._topics[0], self.on_state)
+        if self._wrench is not None:
+            self._wrench.close()
         self._node.destroy_service(self._query)
         self._node.destroy_subscription(self._state_input)
         self._node.destroy_publisher(self._command_publisher)
@@ -150,7 +159,9 @@ class ControlCycle:
         self._law_state: State | None = None  # the law starts with the next state
 
     def on_state(self, raw: bytes) -> None:
-        """Answer a serialised state."""
+        """Answer a serialised state; a law that needs a wrench waits for that of the state."""
+        if self._wrench is not None and not self._has_wrench(raw):
+            return
         if self.state is not CycleState.COMMANDING and not self._begins(raw):
             return
         state, steps = self._measured, self._steps
@@ -178,6 +189,8 @@ class ControlCycle:
         self._last_state = time.monotonic()
         self.received += 1
         reference, measured = follower.update(time_ns, q, v), Measurement(q, v)
+        if self._wrench is not None:
+            measured = measured._replace(wrench=self._wrench.wrench)
         if self._law_state is None:
             reference.future = self._future
             self._law_state = law.start(measured, reference)
@@ -194,6 +207,31 @@ class ControlCycle:
             with suppress(ArmError):  # missing or not finite: the control loop does not need it
                 effort = state.values('effort')
             self._report.publish(time_ns, follower, q, v, output, effort=effort)
+
+    def _has_wrench(self, raw: bytes) -> bool:
+        """Whether the wrench of a state is here; otherwise keep the state."""
+        try:
+            time_ns = stamp_ns(raw)
+        except ArmError as error:
+            self._drop(error)
+            return False
+        if time_ns == self._wrench_ns:
+            self._without_wrench = b''
+            return True
+        if raw == self._without_wrench and self._wrench_ns < 0:
+            self._drop(ArmError(f'no wrench on {WRENCH}: {HOW_TO_MEASURE["wrench"]}'))
+        self._without_wrench = raw
+        return False
+
+    def _on_wrench(self) -> None:
+        """Answer the state that waits for this wrench."""
+        raw = self._without_wrench
+        if raw and stamp_ns(raw) == self._wrench_ns:
+            self.on_state(raw)
+
+    @property
+    def _wrench_ns(self) -> int:
+        return -1 if self._wrench is None else self._wrench.time_ns
 
     def _future(self, periods: int) -> Reference:
         """Return the reference a number of control periods after the newest state."""

@@ -86,8 +86,13 @@ class AnalyticalPlant(Plant):
 
     def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
-        p = self.parameters
-        self.forward_model.advance(self.state, command, p.timestep, p.control_decimation)
+        p, advance = self.parameters, self.forward_model.advance
+        if self._before is None:
+            advance(self.state, command, p.timestep, p.control_decimation)
+            return
+        for _ in range(p.control_decimation):
+            self._before[:] = self.v
+            advance(self.state, command, p.timestep, 1)
 
     def _set_wrenches(self, wrenches: dict[str, Array]) -> None:
         self.forward_model.set_wrenches(wrenches)  # refused with 'lagged_euler'

@@ -27,6 +27,7 @@ integrators of a known order, or steps by the million: engine analytical. The ba
 links touch floor, table and objects, not each other.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import mujoco
@@ -34,6 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
@@ -65,6 +67,26 @@ class ContactPoint(NamedTuple):
     normal: Array
     force: Array
     penetration: float
+
+
+class Links:
+    """The places of an arm's links among MuJoCo's bodies."""
+
+    def __init__(self, mj_model: mujoco.MjModel, model: RobotModel):
+        kind = mujoco.mjtObj.mjOBJ_BODY
+        bodies = {name: mujoco.mj_name2id(mj_model, kind, name) for name in model.frame_names}
+        self._names = [name for name, body in bodies.items() if body > 0]
+        self._bodies = [bodies[name] for name in self._names]
+        self._roots = mj_model.body_rootid[self._bodies]
+
+    def forces(self, cfrc_ext: Array, subtree_com: Array) -> list[External]:
+        """Return what acts on the links, from MuJoCo's arrays of these names."""
+        forces, centres, found = cfrc_ext[self._bodies], subtree_com[self._roots], []
+        for k in np.flatnonzero(forces.any(axis=1)):
+            torque, force = np.split(forces[k], 2)
+            wrench = np.concatenate([force, torque + np.cross(centres[k], force)])
+            found.append(External(self._names[k], wrench))
+        return found
 
 
 class MujocoPlant(Plant):
@@ -101,7 +123,13 @@ class MujocoPlant(Plant):
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
         self._behind = data.qpos[n:], data.qvel[n:]  # the state of the objects
         self._ctrl, self._servos = data.ctrl, np.array(self.command_interfaces) == 'position'
+        self._links = Links(self.mj_model, model) if self.parameters.touching else None
         self.reset(model.neutral())
+
+    @property
+    def integration_step(self) -> float:
+        """The integration step [s], which contacts may divide."""
+        return self.mj_model.opt.timestep
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v; the servo holds q until the first command."""
@@ -114,11 +142,15 @@ class MujocoPlant(Plant):
     def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
         self._ctrl[:] = command
-        if not self.wrenches:
+        before = self._before
+        if not self.wrenches and before is None:
             mujoco.mj_step(self.mj_model, self.mj_data, self._steps)
             return
         for _ in range(self._steps):
-            mujoco.mj_kinematics(self.mj_model, self.mj_data)
+            if before is not None:
+                before[:] = self.v
+            if self.wrenches:
+                mujoco.mj_kinematics(self.mj_model, self.mj_data)
             for frame, wrench in self.wrenches.items():
                 body = self.mj_model.body(frame).id
                 arm = self.mj_data.xpos[body] - self.mj_data.xipos[body]
@@ -151,6 +183,12 @@ class MujocoPlant(Plant):
         """Return C(q, v) v + g(q) (n,), MuJoCo's."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self.mj_data.qfrc_bias[: len(self.joint_names)].copy()
+
+    def external_forces(self) -> Sequence[Sequence[External]]:
+        """Return the contact forces and pushes on links in the last integration step."""
+        if self._links is None:
+            return super().external_forces()
+        return [self._links.forces(self.mj_data.cfrc_ext, self.mj_data.subtree_com)]
 
     def object_poses(self) -> Array:
         """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""
@@ -231,6 +269,8 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
         spec.option.iterations = 20
     if not parameters.touching:
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    if parameters.force_torque_frame and parameters.touching:
+        _let_forces_be_known(spec)
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
@@ -251,6 +291,14 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
             actuator.forcelimited = True
             actuator.forcerange = (-limit[i], limit[i])
     return spec
+
+
+def _let_forces_be_known(spec: mujoco.MjSpec) -> None:
+    """Add a sensor, without which MuJoCo does not compute the forces on links (`cfrc_ext`)."""
+    body = spec.worldbody.first_body()
+    body.add_site(name='forces')
+    of = mujoco.mjtSensor.mjSENS_FORCE
+    spec.add_sensor(name='forces', type=of, objtype=mujoco.mjtObj.mjOBJ_SITE, objname='forces')
 
 
 def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:

@@ -57,11 +57,15 @@ class BatchPlant(ManyArms):
             raise ArmError('a batch has no arms')
         kinds = each[0].actuators(first.joint_names)
         one_of('actuator of a batch', kinds[0], ('servo', 'velocity', 'torque'))
+        known = [first]  # all arms, where a sensor needs their models
+        if each[0].feels:
+            known += arms
+            arms = iter(known[1:])
         # One object for one: an arm's parameters are made once, however many share them.
         forward = {id(own): _forward_parameters(own, engine) for own in each}
         every = [forward[id(own)] for own in each]
         self._forward = BatchForwardModel(chain([first], arms), every, soft)
-        super().__init__(first, self._forward.size, parameters)
+        super().__init__(known, self._forward.size, parameters)
         self._batch_model = BatchModel(first)
         bounded = engine == 'mujoco'
         self._bounds = (first.position_lower, first.position_upper) if bounded else None
@@ -79,7 +83,7 @@ class BatchPlant(ManyArms):
         """Hold commands (N, n) on the joints over one control period."""
         p = self.parameters
         self._note_beyond()
-        if not self.wrenches:
+        if not self.wrenches and self._before is None:
             self._advance(command, p.control_decimation)
             return
         for _ in range(p.control_decimation):
@@ -87,6 +91,8 @@ class BatchPlant(ManyArms):
                 self._batch_model.wrench_torque(self.q, w, f) for f, w in self.wrenches.items()
             ]
             self._pushes[:] = sum(pushes)
+            if self._before is not None:
+                self._before[:] = self.v
             self._advance(command, 1)
         self._pushes[:] = 0.0
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arm_controllers.laws import Law, State
-from arm_controllers.measurement import Measurement
+from arm_controllers.measurement import HOW_TO_MEASURE, Measurement
 from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.loop.events import Event, events_by_period
@@ -81,7 +81,8 @@ class Loop:
             per_arm: the reference function writes (N, n), a reference for each arm.
 
         Raises:
-            ArmError: law and plant have different command interfaces.
+            ArmError: law and plant have different command interfaces; the plant has no sensor
+                that the law needs.
         """
         if law.command_interface != plant.command_interface:
             raise ArmError(
@@ -97,6 +98,9 @@ class Loop:
             reference_function, n, self._period_ns, plant.arms, per_arm
         )
         self.reset()
+        for name in law.needs:
+            if getattr(plant.measured, name) is None:
+                raise ArmError(f'the law needs {name}: {HOW_TO_MEASURE[name]}')
 
     def reset(self, start: ArrayLike | None = None, seed: int | None = None) -> None:
         """Return to t = 0.

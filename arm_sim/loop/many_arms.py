@@ -10,7 +10,10 @@ from arm_dynamics.model import RobotModel
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 # Parameters that are the same for all arms of a batch.
-_ALIKE = ('timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene')
+_ALIKE = (
+    'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene',
+    'force_torque_frame', 'tare_periods',
+)  # fmt: skip
 
 OneOrEach = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each
 
@@ -27,8 +30,10 @@ class ManyArms(Plant):
 
     beyond: NDArray[np.bool_]
 
-    def __init__(self, model: RobotModel, size: int, parameters: OneOrEach):
-        """Take one of the arms, their number, and the parameters of all or of each.
+    def __init__(self, models: Sequence[RobotModel], size: int, parameters: OneOrEach):
+        """Take the arms' number, and the parameters of all or of each.
+
+        `models` are all arms; without sensors that need each one (`feels`) the first is enough.
 
         Raises:
             ArmError: another number of parameters, or drives that a batch does not have.
@@ -42,7 +47,7 @@ class ManyArms(Plant):
                 'model of the arm; run its arms one by one'
             )
         self.size, self.arms, self.beyond = size, (size,), np.zeros(size, dtype=bool)
-        self._set_up(model, each if len(each) == size else each * size)
+        self._set_up(models, each if len(each) == size else each * size)
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to states q, v, each (N, n) or (n,), and forget everything else."""

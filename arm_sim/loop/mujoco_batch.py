@@ -9,8 +9,9 @@ from mujoco.batch import Batch
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
-from arm_sim.engines.mujoco import mujoco_model, steps_of
+from arm_sim.engines.mujoco import Links, mujoco_model, steps_of
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 
 _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
@@ -51,7 +52,7 @@ class MujocoBatch(ManyArms):
                     f'arm {index} of a batch has other links or joints than the first; '
                     'arms with a payload and arms without go into two batches'
                 )
-        super().__init__(models[0], len(models), parameters)
+        super().__init__(models, len(models), parameters)
         self._batch = Batch(mj_models[0], self.size, threads)
         self._batch.set_models(mj_models)
         bound = self._batch.bind
@@ -61,6 +62,9 @@ class MujocoBatch(ManyArms):
         self._origin, self._centre = bound('xpos'), bound('xipos')
         self.effort = np.zeros(self.q.shape)
         self._steps = steps_of(mj_models[0], each[0])
+        self._step = mj_models[0].opt.timestep
+        self._links = Links(mj_models[0], models[0]) if each[0].touching else None
+        self._on_links = bound('cfrc_ext'), bound('subtree_com')
         self.reset(models[0].neutral())
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
@@ -75,11 +79,15 @@ class MujocoBatch(ManyArms):
     def act(self, command: Array) -> None:
         """Hold commands (N, n) on the joints over one control period."""
         self._ctrl[:] = command
-        count = self._steps
-        if not self.wrenches:
+        count, before = self._steps, self._before
+        one_by_one = bool(self.wrenches) or before is not None
+        if not one_by_one:
             self._batch.step(nstep=count)
-        for _ in range(count if self.wrenches else 0):
-            self._batch.forward(stage=_POSITION)
+        for _ in range(count if one_by_one else 0):
+            if before is not None:
+                before[:] = self.v
+            if self.wrenches:
+                self._batch.forward(stage=_POSITION)
             for frame, wrench in self.wrenches.items():
                 body = self._body(frame)
                 force, arm = wrench[..., :3], self._origin[:, body] - self._centre[:, body]
@@ -93,6 +101,17 @@ class MujocoBatch(ManyArms):
         body = self._body(frame)
         super().apply_wrench(frame, wrench)
         self._applied[:, body] = 0.0
+
+    @property
+    def integration_step(self) -> float:
+        """The integration step [s], which contacts may divide."""
+        return self._step
+
+    def external_forces(self) -> Sequence[Sequence[External]]:
+        """Return the contact forces and pushes on links in the last integration step."""
+        if self._links is None:
+            return super().external_forces()
+        return [self._links.forces(*arm) for arm in zip(*self._on_links, strict=True)]
 
     def _body(self, frame: str) -> int:
         body = mujoco.mj_name2id(self._batch.model, mujoco.mjtObj.mjOBJ_BODY, frame)

@@ -29,6 +29,7 @@ from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.frames_output import FramesOutput
 from arm_sim.ros.loop_messages import STATE, LoopMessages
 from arm_sim.ros.objects_output import ObjectsOutput
+from arm_sim.ros.sensor_output import SensorOutput
 from arm_sim.simulation.simulation import Simulation
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
@@ -67,6 +68,8 @@ class StateOutput:
         """`urdf` is shown as it is; `clock_rate`, `tf_rate`: [Hz of simulated time]."""
         self._loop = loop
         self._simulation = simulation
+        has_sensors = simulation.plant.measured.wrench is not None
+        self._sensors = SensorOutput(node, simulation, transport) if has_sensors else None
         # Each start of a simulator has a name of its own, which its states bear.
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
         self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
@@ -107,6 +110,8 @@ class StateOutput:
         state.position[:], state.velocity[:] = plant.measured[:2]
         state.effort[:] = plant.effort
         self._shown = state.serialized(time_ns)
+        if self._sensors is not None:
+            self._sensors.show()
         self.show_again()
         every = self.clock_every
         due = every and simulation.steps % every == 0
@@ -119,6 +124,8 @@ class StateOutput:
     def show_again(self) -> None:
         """Publish the last state again, with the same bits."""
         self.published += 1
+        if self._sensors is not None:
+            self._sensors.publish()
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
         near = len(self._near)

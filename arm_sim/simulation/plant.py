@@ -13,9 +13,11 @@ from arm_controllers.measurement import Measurement
 from arm_dynamics.actuators import ACTUATORS, actuators_of, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.clearance import Surroundings
+from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import JointWords, PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
+from arm_sim.simulation.body_sensors import BodySensors
 from arm_sim.simulation.drives import DriveParameters, Drives
 from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.sensors import SensorParameters, Sensors
@@ -137,11 +139,12 @@ class Plant:
             parameters = self.Parameters(**vars(parameters))
         if parameters.touching and not self.has_contacts:
             raise ArmError(f'{parameters.touching}; only engine mujoco has contacts')
-        self._set_up(model, [parameters])
+        self._set_up([model], [parameters])
 
-    def _set_up(self, model: RobotModel, each: Sequence[PlantParameters]) -> None:
-        """Take a model and the parameters of each arm; make the drives and the sensors."""
+    def _set_up(self, models: Sequence[RobotModel], each: Sequence[PlantParameters]) -> None:
+        """Take the first model or all, and the parameters of each arm; make drives, sensors."""
         self.parameters: Any = each[0]
+        model = models[0]
         self.joint_names = model.joint_names
         actuators = self.parameters.actuators(model.joint_names)
         self.command_interfaces = tuple(COMMAND_INTERFACE[each] for each in actuators)
@@ -152,12 +155,21 @@ class Plant:
         for one in each:
             one.check_drives(self.command_interfaces, self.takes_goals)
         period = self.parameters.period_ns * 1e-9
-        drives, sensors = any(one.drives() for one in each), not all(one.exact for one in each)
-        if sensors and self.takes_goals:
-            raise ArmError('sensors: a motion model has exact sensors')
+        drives = any(one.drives() for one in each)
+        if self.takes_goals and not all(one.exact for one in each):
+            raise ArmError('sensors: a motion model has exact joint sensors and no others')
+        exact = all(one.has_exact_joints for one in each)
         torques = np.array(self.command_interfaces) == 'effort'
         self._drives = Drives(model, each, period, torques) if drives else None
-        self._sensors = Sensors(each, model.joint_names, period) if sensors else None
+        self._sensors = None if exact else Sensors(each, model.joint_names, period)
+        self._seeds = [one.sensor_seed for one in each]
+        # The velocity before the last integration step, where sensors need the acceleration.
+        self._before: Array | None = None
+        self._body_sensors: BodySensors | None = None
+        if self.parameters.feels:
+            self._before = np.zeros((*self.arms, model.nv))
+            self._body_sensors = BodySensors(models, each, period)
+        self._senses = self._sensors is not None or self._body_sensors is not None
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
@@ -170,6 +182,10 @@ class Plant:
             self._drives.reset(self.seed)
         if self._sensors is not None:
             self._measure(self._sensors.reset(*self._rows(), self.seed))
+        if self._body_sensors is not None:
+            seed, own = self.seed, self._seeds
+            self._body_sensors.reset(own if seed is None else range(seed, seed + len(own)))
+            self._feel(np.zeros_like(self.v), ())
 
     def go_on_from(self, before: 'Plant') -> None:
         """Take over state, wrenches, drives and sensors of another plant of the arm."""
@@ -177,7 +193,9 @@ class Plant:
         for frame, wrench in before.wrenches.items():
             self.apply_wrench(frame, wrench)
         self._drives, self._sensors = before._drives, before._sensors
-        if self._sensors is not None:
+        if self._body_sensors is not None and before._body_sensors is not None:
+            self._body_sensors.go_on_from(before._body_sensors)
+        if self._senses:
             self.measured = before.measured
 
     def drives_know(self, model: RobotModel) -> None:
@@ -196,20 +214,30 @@ class Plant:
             sent = command.reshape(-1, command.shape[-1])
             command = self._drives.effect(sent, *self._rows()).reshape(command.shape)
         self.act(command)
-        if self._sensors is not None:
-            self._measure(self._sensors.read(*self._rows()))
+        if self._senses:
+            self._sense()
 
     def brake(self, command: Array) -> None:
         """Hold `command` (n,) over one period, without delay or compensation of the drives."""
         self.act(command)
         if self._drives is not None:
             self._drives.release()
-        if self._sensors is not None:
-            self._measure(self._sensors.read(*self._rows()))
+        if self._senses:
+            self._sense()
 
     def act(self, command: Array) -> None:
         """Hold `command` (n,) on the joints over one control period."""
         raise NotImplementedError
+
+    def tare(self) -> None:
+        """Tare the force-torque sensor: see `ForceTorqueSensor.tare`.
+
+        Raises:
+            ArmError: there is none.
+        """
+        if self._body_sensors is None:
+            raise ArmError('there is no force-torque sensor: set force_torque.frame')
+        self._body_sensors.force_torque.tare()
 
     def _rows(self) -> tuple[Array, Array]:
         """Return q and v with a row per arm (N, n)."""
@@ -220,6 +248,46 @@ class Plant:
         """Keep a reading (N, n) with the leading axes of this plant."""
         q, v, *_ = rows
         self.measured = Measurement(q.reshape(self.q.shape), v.reshape(self.v.shape))
+
+    def _sense(self) -> None:
+        """Read all sensors at the end of a control period."""
+        if self._sensors is not None:
+            self._measure(self._sensors.read(*self._rows()))
+        if self._before is not None:
+            a = (self.v - self._before) / self.integration_step
+            self._feel(a, self.external_forces())
+
+    def _feel(self, a: Array, external: Sequence[Sequence[External]]) -> None:
+        """Read the sensors that need the acceleration and the external forces."""
+        assert self._body_sensors is not None
+        rows = *self._rows(), a.reshape(-1, a.shape[-1])
+        wrench = self._body_sensors.read(*rows, external)
+        self.measured = self.measured._replace(wrench=wrench.reshape(*self.arms, 6))
+
+    @property
+    def integration_step(self) -> float:
+        """The integration step [s]."""
+        return self.parameters.timestep
+
+    def external_forces(self) -> Sequence[Sequence[External]]:
+        """Return what acted on the links of each arm in the last integration step.
+
+        Pushes, here; engines with contacts add them. Empty: nothing acts on any arm.
+        """
+        if not self.wrenches:
+            return ()
+        return [self._pushes_on(arm, q) for arm, q in enumerate(self._rows()[0])]
+
+    def _pushes_on(self, arm: int, q: Array) -> list[External]:
+        """Return the wrenches on an arm, about the base's origin."""
+        found = []
+        for frame, wrench in self.wrenches.items():
+            force, torque = np.split(wrench if wrench.ndim == 1 else wrench[arm], 2)
+            origin = self._model.forward_kinematics(q, frame).translation
+            found.append(
+                External(frame, np.concatenate([force, torque + np.cross(origin, force)]))
+            )
+        return found
 
     def object_poses(self) -> Array:
         """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""

@@ -7,8 +7,9 @@ import numpy as np
 
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array, per_joint
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.plugins import PluginRegistry
+from arm_sim.simulation.force_torque import ForceTorqueParameters
 
 _CHUNK = 64  # readings whose random numbers are drawn together
 _DROPOUTS = 1  # stream of random numbers, separate from that of the noise
@@ -20,8 +21,8 @@ SENSOR_MODELS = PluginRegistry('sensors.model', '', 'arm_sim.sensors')
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensorParameters(Parameters):
-    """The joint sensors of an arm; the defaults are exact sensors."""
+class SensorParameters(ForceTorqueParameters):
+    """The sensors of an arm; the defaults are exact joint sensors and no others."""
 
     encoder_resolution: PerJoint = parameter(
         (),
@@ -61,9 +62,22 @@ class SensorParameters(Parameters):
 
     @property
     def exact(self) -> bool:
-        """Whether every reading is the state itself; the seed alone changes nothing."""
-        own = [each for each in fields(SensorParameters) if each.name != 'sensor_seed']
+        """Whether every reading is the state itself, and there are no other sensors."""
+        return self.has_exact_joints and not self.feels
+
+    @property
+    def feels(self) -> bool:
+        """Whether there are sensors that need the acceleration and the forces on links."""
+        return bool(self.force_torque_frame)
+
+    @property
+    def has_exact_joints(self) -> bool:
+        """Whether joint readings are the state itself; the seed alone changes nothing."""
+        own = [each for each in fields(SensorParameters) if each.name in _OF_JOINTS]
         return all(getattr(self, each.name) == each.default for each in own)
+
+
+_OF_JOINTS = SensorParameters.__annotations__.keys() - {'sensor_seed'}
 
 
 class Sensors:

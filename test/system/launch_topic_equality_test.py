@@ -1,11 +1,15 @@
 """The loop without ROS gives what the nodes give over topics, to the last bit."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from domains import fresh_domain
+from plugins import FEELING_LAW, write_plugins
 
+from arm_controllers.laws import LAWS
+from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import run_over_topics
 from arm_sim.experiments.runs import record_of
@@ -16,29 +20,68 @@ from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
+_WRENCH = """
+simulator:
+  ros__parameters:
+    force_torque.frame: wrist_3_link
+    force_torque.force_noise: 0.5
+    force_torque.bias: [1.0, 0.0, 0.0, 0.0, 0.1, 0.0]
+    force_torque.bandwidth: 50.0
+    force_torque.delay: 2
+"""
+_WRENCH_SENSOR = SensorParameters(
+    force_torque_frame='wrist_3_link',
+    force_noise=0.5,
+    wrench_bias=(1.0, 0.0, 0.0, 0.0, 0.1, 0.0),
+    wrench_bandwidth=50.0,
+    wrench_delay=2,
+)
+
+
+@pytest.fixture
+def feeling_law(tmp_path, monkeypatch):
+    """A package of a user that brings a law with a force-torque sensor."""
+    entries = {'arm_sim.laws': {'feeling_law': 'feeling:FeelingLaw'}}
+    site = write_plugins(tmp_path / 'site', {'feeling': FEELING_LAW}, entries)
+    monkeypatch.setenv('PYTHONPATH', f'{site}:{os.environ["PYTHONPATH"]}')
+    monkeypatch.syspath_prepend(site)
+    LAWS.refresh()
+    compared_laws.cache_clear()
+    yield
+    monkeypatch.undo()
+    LAWS.refresh()
+    compared_laws.cache_clear()
+
 
 @pytest.mark.parametrize(
-    ('task', 'law', 'engine'),
+    ('task', 'law', 'files', 'sensors'),
     [
-        ('sinusoid', 'computed_torque', 'mujoco'),
-        ('payload_drop', 'momentum_observer', 'mujoco'),
+        ('sinusoid', 'feeling_law', _WRENCH, _WRENCH_SENSOR),
+        ('payload_drop', 'momentum_observer', '', SensorParameters()),
     ],
 )
-def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(task, law, engine, monkeypatch):
+def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(
+    task, law, files, sensors, tmp_path, monkeypatch, feeling_law
+):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
-    case, robot = Experiment('ur5e', task, law, engine), Robot.load('ur5e')
+    (tmp_path / 'config.yaml').write_text(files)
+    config = str(tmp_path / 'config.yaml') if files else ''
+    case, robot = Experiment('ur5e', task, law, config=config), Robot.load('ur5e')
     topics = run_over_topics(case)
 
     made = make_task(task, robot)
     goal = goal_reference(made.goal(), robot.model, made.start.q, made.start.v)
-    own = LoadedExperiment(case, robot)
+    own = LoadedExperiment(replace(case, config='', sensors=sensors), robot)
     loop = made.run(own.law(), *own.plants(), reference=goal)
     assert len(loop.t) == 2000
     for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)
 
     # The comparison's own reference is a formula where the goal has quintics between samples.
-    np.testing.assert_allclose(record_of(case).q, topics.q, atol=1e-9)
+    if files:  # the wrench alone keeps the law from following the sinusoid
+        assert np.abs(loop.q - loop.q_reference).max() > 1e-4
+    else:
+        np.testing.assert_allclose(record_of(case).q, topics.q, atol=1e-9)
 
 
 _DRIVES = """

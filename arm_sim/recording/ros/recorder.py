@@ -17,6 +17,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
 from arm_controllers.ros.serialized_messages import stamp_ns
+from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError
 from arm_sim.recording.recorded_samples import REST_PERIOD
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
@@ -31,6 +32,7 @@ from arm_sim.versions import versions
 Take = Callable[[bytes], None]  # writes a serialised message
 
 _JOINTS = 'sensor_msgs/msg/JointState'
+_WRENCH = 'geometry_msgs/msg/WrenchStamped'
 _TEXT = 'std_msgs/msg/String'
 _EVENT = 'rcl_interfaces/msg/ParameterEvent'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
@@ -105,7 +107,10 @@ class Recorder:
             self._listen_to_loop()
             self._listen(loop_messages.TOPIC, loop_messages.KIND, self._on_batch)
             self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
-        self._listen('external_wrench', 'geometry_msgs/msg/WrenchStamped')
+        self._listen('external_wrench', _WRENCH)
+        self._listen(
+            WRENCH, _WRENCH, partial(self._write_at_its_stamp, self._resolved(WRENCH), _WRENCH)
+        )
         self._listen('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray')
         keep = partial(self._files.keep, '/parameter_events', _EVENT)
         self._listen('/parameter_events', _EVENT, keep)

@@ -1,0 +1,88 @@
+"""Loads inside a moving arm: what its joints transmit, and what acts across a cut at a link."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.urdf_elements import link_of, moves
+
+
+class External(NamedTuple):
+    """A force on a link: (6,) force [N] and torque [N.m] at the base's origin, in base axes."""
+
+    link: str
+    wrench: Array
+
+
+class LinkLoads:
+    """The forces between the links of an arm, by recursive Newton-Euler (Pinocchio).
+
+    `update` takes a state; the other functions answer for that state. At a link that is fixed to
+    its parent the arm is cut: there Pinocchio has one more joint, which never moves.
+    """
+
+    def __init__(self, model: RobotModel, cut: str = ''):
+        """Take the arm, and the link before which it is cut; '': nowhere.
+
+        Raises:
+            ArmError: no such link, or the base, before which nothing is.
+        """
+        tree = ElementTree.fromstring(model.urdf)
+        if cut:
+            model.frame_id(cut)
+            joints = [each for each in tree.iterfind('joint') if link_of(each, 'child') == cut]
+            if not joints:
+                raise ArmError(f'frame {cut!r} is the base, before which there is no link')
+            if not moves(joints[0]):
+                joints[0].set('type', 'revolute')
+                limits = {'lower': '-1', 'upper': '1', 'velocity': '1', 'effort': '1'}
+                ElementTree.SubElement(joints[0], 'limit', limits)
+        whole = RobotModel(ElementTree.tostring(tree, encoding='unicode'), cut or None)
+        whole.pin_model.gravity.linear = model.gravity
+        whole.pin_model.armature = np.zeros(whole.nv)  # rotors are on the other side of a gear
+        self._model, self._pin, self._data = whole, whole.pin_model, whole.pin_data
+        self._places = [whole.joint_names.index(name) for name in model.joint_names]
+        self._state = np.zeros((3, whole.nv))
+        self._joint = whole.pin_model.frames[whole.frame_id()].parentJoint
+        self._gravity = model.gravity
+
+    def update(self, q: Array, v: Array, a: Array, external: Sequence[External] = ()) -> Array:
+        """Return the torques (n,) that the joints transmit to the links [N.m | N].
+
+        Rotor inertia and joint friction, which are on the drives' side, are not among them.
+
+        Args:
+            q, v, a: (n,) state and acceleration.
+            external: forces on links.
+        """
+        pin_model, data, places = self._pin, self._data, self._places
+        for row, values in zip(self._state, (q, v, a), strict=True):
+            row[places] = values
+        pin_q = self._model.to_pin(self._state[0])
+        pin.forwardKinematics(pin_model, data, pin_q)
+        given: tuple[list[pin.Force], ...] = ()
+        if external:
+            forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]
+            for link, wrench in external:
+                joint = pin_model.frames[self._model.frame_id(link)].parentJoint
+                forces[joint] += data.oMi[joint].actInv(pin.Force(wrench))
+            given = (forces,)
+        tau: Array = pin.rnea(pin_model, data, pin_q, *self._state[1:], *given)
+        return tau[places]
+
+    def wrench(self) -> Array:
+        """Return the wrench (6,) of all that is beyond the cut on what is before the cut.
+
+        Its weight, contact and external forces minus its inertia: force [N] and torque [N.m] at
+        the origin of the link, in the link's axes.
+        """
+        return -self._data.f[self._joint].vector
+
+    def gravity(self) -> Array:
+        """Return the acceleration of gravity (3,) in the axes of the cut link [m/s^2]."""
+        return self._data.oMi[self._joint].rotation.T @ self._gravity

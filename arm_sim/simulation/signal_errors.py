@@ -1,0 +1,95 @@
+"""Errors of a sensor's signals: bandwidth, bias, drift, noise, saturation and delay."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arm_dynamics.checks import Array
+
+_CHUNK = 64  # readings whose random numbers are drawn together
+
+
+class Errors(NamedTuple):
+    """The errors of k signals, in the signals' units.
+
+    Attributes:
+        bias: constant offset.
+        drift: offset per second.
+        noise: standard deviation.
+        limit: largest reading; infinite: no limit.
+        bandwidth: cut-off frequency of a first-order low-pass filter [Hz]; 0: no filter.
+    """
+
+    bias: ArrayLike = 0.0
+    drift: ArrayLike = 0.0
+    noise: ArrayLike = 0.0
+    limit: ArrayLike = np.inf
+    bandwidth: float = 0.0
+
+
+class SignalErrors:
+    """The errors of k signals of N arms; every arm has its own numbers and random stream."""
+
+    def __init__(self, each: Sequence[Errors], k: int, period: float):
+        """Take the errors of each arm, and the time between two readings [s]."""
+        names = Errors._fields[:4]
+        bias, drift, noise, limit = (
+            np.array([np.broadcast_to(getattr(own, name), k) for own in each], dtype=float)
+            for name in names
+        )
+        self._bias, self._drift, self._noise, self._limit = bias, drift * period, noise, limit
+        rate = np.array([[own.bandwidth] for own in each])
+        share = 1.0 - np.exp(-2.0 * np.pi * rate * period)
+        self._share = np.where(rate > 0.0, share, 1.0)
+        self._filtered, self._noisy = bool((rate > 0.0).any()), bool(noise.any())
+
+    def reset(self, streams: Sequence[np.random.Generator]) -> None:
+        """Begin again; `streams` give the noise of each arm."""
+        self._streams, self._count = streams, 0
+        self._low: Array | None = None
+
+    def mean(self, value: Array, count: int) -> Array:
+        """Return the mean (N, k) of a number of readings of a signal that does not change."""
+        value = np.broadcast_to(value, self._bias.shape)
+        draws = np.array([rng.standard_normal((count, value.shape[1])) for rng in self._streams])
+        readings = (value + self._bias)[:, np.newaxis] + self._noise[:, np.newaxis] * draws
+        limit = self._limit[:, np.newaxis]
+        return np.clip(readings, -limit, limit).mean(axis=1)
+
+    def read(self, value: Array) -> Array:
+        """Return the reading (N, k) of a signal, one period after the last reading."""
+        i = self._count
+        self._count = i + 1
+        if self._filtered:
+            before = value if self._low is None else self._low
+            self._low = value = before + self._share * (value - before)
+        value = value + (self._bias + i * self._drift)
+        if self._noisy:
+            if i % _CHUNK == 0:
+                shape = (_CHUNK, value.shape[1])
+                self._table = np.array([rng.standard_normal(shape) for rng in self._streams])
+            value += self._noise * self._table[:, i % _CHUNK]
+        return np.clip(value, -self._limit, self._limit)
+
+
+class Delay:
+    """Readings of N arms that come late; before the first one comes, it is repeated."""
+
+    def __init__(self, periods: Sequence[int]):
+        """Take the delay of each arm [control periods]."""
+        self._delay, self._arms = np.array(periods), np.arange(len(periods))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all readings."""
+        self._kept: list[Array] = []
+
+    def late(self, reading: Array) -> Array:
+        """Return the readings (N, k) that come now, when this one is taken."""
+        if not self._delay.any():
+            return reading
+        self._kept = [reading, *self._kept[: self._delay.max()]]
+        ages = np.minimum(self._delay, len(self._kept) - 1)
+        return np.array([self._kept[age][arm] for arm, age in zip(self._arms, ages, strict=True)])
