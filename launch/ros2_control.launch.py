@@ -11,15 +11,18 @@ from ament_index_python.packages import get_packages_with_prefixes
 from launch.actions import GroupAction, LogInfo
 from launch_ros.actions import Node, SetRemap
 
-from arm_dynamics.checks import one_of
+from arm_dynamics.actuators import actuators_of
+from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching import arm_nodes
 from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.launching.arm import actuators_argument
+from arm_sim.simulation.plant import COMMAND_INTERFACE
 from arm_sim.standards.ros2_control import (
     COMMANDS,
-    INTERFACE,
+    DRIVES,
     PLUGINS,
     STATES,
     controllers_of,
@@ -53,18 +56,26 @@ BROADCASTER, CONTROLLER = 'joint_state_broadcaster', 'joint_trajectory_controlle
 
 def hardware(given: dict[str, str]) -> list:
     """Return the simulator on other topics, and controller_manager where it is installed."""
-    one_of('actuator (ros2_control)', given['actuator'], INTERFACE)
-    interface, own = INTERFACE[given['actuator']], 'config/ros2_control/controllers.yaml'
-    model = RobotModel.from_urdf(find_urdf(given['robot']))
+    own, model = (
+        'config/ros2_control/controllers.yaml',
+        RobotModel.from_urdf(find_urdf(given['robot'])),
+    )
+    drives = actuators_of(actuators_argument(given['actuator']), model.joint_names)
+    for each in drives:
+        one_of('actuator (ros2_control)', each, DRIVES)
+    if len(set(drives)) > 1 and not given['controllers']:
+        raise ArmError(
+            'actuator differs from joint to joint: give controllers:=FILE for these joints'
+        )
     file = Path(given['controllers'] or share_folder() / own)
-    controllers = controllers_of(file, model.joint_names, interface)
+    controllers = controllers_of(file, model.joint_names, COMMAND_INTERFACE[drives[0]])
     rate = controllers['controller_manager']['ros__parameters']['update_rate']
     arm = given | {'controller': 'external', 'mode': 'realtime', 'record': 'false'}
     simulator = {'command_stamp': 'arrival', 'clock_rate': float(rate), 'tf_rate': 0.0}
     nodes = [each for each in arm_nodes(arm, simulator) if not isinstance(each, LogInfo)]
     remaps = [SetRemap(src=name, dst=other) for name, other in REMAPPED.items()]
     urdf = temporary_folder() / 'ros2_control.urdf'
-    urdf.write_text(with_hardware(model, given['hardware'], interface))
+    urdf.write_text(with_hardware(model, given['hardware'], drives))
     parameters = urdf.with_name('controllers.yaml')
     parameters.write_text(yaml.safe_dump(dict(controllers)))
     return [GroupAction([*remaps, *nodes]), *manager(str(urdf), str(parameters))]

@@ -18,6 +18,7 @@ from arm_controllers.follower.state_sequence import StateOrder, StateSequence
 from arm_controllers.laws import State
 from arm_controllers.measurement import HOW_TO_MEASURE, Measurement
 from arm_controllers.reference import Reference
+from arm_controllers.ros.command_messages import FIELD
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
 from arm_controllers.ros.in_process import InProcessTransport
@@ -38,6 +39,8 @@ from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 
 STATES, COMMANDS = 'joint_states', 'joint_commands'
+# The field of a trajectory point that reports a law's output.
+_OUTPUT = {'position': 'positions', 'velocity': 'velocities', 'effort': 'effort'}
 
 
 class ControlCycle:
@@ -78,12 +81,12 @@ class ControlCycle:
         self._set(model, law)
 
         names = model.joint_names
-        field = 'position' if law.command_interface == 'position' else 'effort'
+        field = FIELD[law.command_interface]
         self._command = JointStateWriter(names, (field,), node.get_name())
         self._output = getattr(self._command, field)
         self._zeros, self._answer = np.zeros(len(names)), b''
         self._measured = JointStateReader(names, FIELDS[:2])
-        self._output_name = 'positions' if field == 'position' else 'effort'
+        self._output_name = _OUTPUT[field]
         self._command_publisher = node.create_publisher(JointState, COMMANDS, STATE_QOS)
         self._state_publisher = node.create_lifecycle_publisher(
             JointTrajectoryControllerState, '~/controller_state', STATE_QOS

@@ -378,11 +378,6 @@ class JointStateReader:
                 values.append(self.values(name).copy())
         return np.array(times), {name: np.array(values) for name, values in rows_of.items()}
 
-    def is_nan(self, field: str) -> bool:
-        """Whether the opened message has values of a field, and none is a number."""
-        values = self._opened.values[field]
-        return len(values) > 0 and bool(np.isnan(values).all())
-
 
 def _converted(raw: bytes) -> bytes:
     """Return a message of another machine's encoding in ours, by ROS's own conversion."""

@@ -18,7 +18,7 @@ from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError, unknown
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.simulation.plant import COMMAND_INTERFACE, engine_names
+from arm_sim.simulation.plant import engine_names
 from arm_sim.simulation.scene import scene_names
 
 # The values of the argument `controller`.
@@ -103,8 +103,8 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         'total_mass': _Shared('', 'mass of the arm for inertia:=estimate [kg]; empty: by density'),
         'actuator': _Shared(
             '',
-            'kind of actuator for controller:=external; empty: as in the parameter files',
-            ['', *COMMAND_INTERFACE],
+            'actuators for controller:=external, one for all joints or a list; empty: as in the '
+            'parameter files',
         ),
         'feedforward': _Shared(
             'best',

@@ -1,7 +1,7 @@
 """The nodes that a robot, a controller and an engine need."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 from zlib import crc32
@@ -13,7 +13,8 @@ from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
-from arm_dynamics.checks import ArmError
+from arm_dynamics.actuators import ACTUATORS, actuators_of
+from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
@@ -24,7 +25,6 @@ from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.simulation.plant import (
     ACTUATOR_FOR,
-    COMMAND_INTERFACE,
     PlantParameters,
     check_law,
     plant_class,
@@ -94,26 +94,44 @@ def _controller(given: Mapping[str, str]) -> dict[str, Any]:
     return parameters | {name: given[name] for name in optional if given[name]}
 
 
-def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> str:
-    """Return the actuator of a law, or the requested one of an external controller."""
+def actuators_argument(text: str) -> str | list[str]:
+    """Return the actuator of all joints, or of each, from the text of a launch argument."""
+    value = yaml_value('actuator', text) if text else ''
+    for each in (value if isinstance(value, list) else [value]) if text else []:
+        one_of('actuator', each, ACTUATORS)
+    return value
+
+
+def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> Any:
+    """Return the actuators of a law, or those requested for an external controller."""
     if law == 'external':
-        return wanted or in_files.get('actuator', PlantParameters.actuator)
+        return actuators_argument(wanted) or in_files.get('actuator', PlantParameters.actuator)
     own = 'servo' if law == 'none' else ACTUATOR_FOR[law_class(law).command_interface]
     if wanted not in ('', own):
         raise ArmError(f'actuator is {wanted!r}; controller {law!r} has {own!r}: leave it out')
     return own
 
 
-_FIELDS = {'position': 'position [rad | m]', 'effort': 'effort [N.m | N]', 'voltage': 'effort [V]'}
+_FIELDS = {
+    'servo': 'position [rad | m]',
+    'velocity': 'velocity [rad/s | m/s]',
+    'torque': 'effort [N.m | N]',
+    'voltage': 'effort [V]',
+}
 
 
-def _instructions(model: RobotModel, actuator: str) -> str:
+def _instructions(model: RobotModel, actuator: str | Sequence[str]) -> str:
     """Return the log line about the duties of an external controller."""
-    field = _FIELDS[COMMAND_INTERFACE[actuator]]
+    each = list(zip(actuators_of(actuator, model.joint_names), model.joint_names, strict=True))
+    parts = [
+        f'{field} of {", ".join(name for own, name in each if own == kind)}'
+        for kind, field in _FIELDS.items()
+        if any(own == kind for own, _ in each)
+    ]
     return (
         'external: waiting for your controller. It answers each message on joint_states by one on '
-        f"joint_commands, a JointState with the state's stamp and {field} of "
-        f'{", ".join(model.joint_names)}; tasks send goals to external_controller/joint_trajectory'
+        f"joint_commands, a JointState with the state's stamp and {' and '.join(parts)}; tasks "
+        'send goals to external_controller/joint_trajectory'
     )
 
 

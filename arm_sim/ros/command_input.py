@@ -1,6 +1,6 @@
 """Command input of the simulator: which controllers it accepts commands from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from arm_controllers.ros.active_controllers import OLD_TOPIC, TOPIC, ActiveControllers
+from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
 from arm_controllers.ros.running import now_and_then
-from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.ros.loop_messages import COMMAND, LoopMessages
 from arm_sim.simulation.claims import REJECTION_TIME, Claim, CompetingError, Endpoint
@@ -77,9 +77,9 @@ class CommandInput:
         self._node, self._log = node, Log(node)
         plant = clock.simulation.plant
         self._names = plant.joint_names
-        self._field = 'position' if plant.command_interface == 'position' else 'effort'
-        self._reader = JointStateReader(self._names, (self._field,))
-        self._readers: dict[str, JointStateReader] = {}  # of controllers of some joints, by name
+        self._interfaces = dict(zip(self._names, plant.command_interfaces, strict=True))
+        self._reader = self._reader_of(self._names)
+        self._readers: dict[str, CommandReader] = {}  # of controllers of some joints, by name
         self.competing = ''
         self.stale = 0
         self._spoofed: dict[str, _Spoofed] = {}
@@ -139,7 +139,7 @@ class CommandInput:
                 self._reject(claim)
                 return
             claim.number, claim.states = number or claim.number, states
-        if self._by_arrival and reader.is_nan(self._field):
+        if self._by_arrival and reader.is_nan():
             return
         if reader.empty:
             self._release(claim)
@@ -153,7 +153,7 @@ class CommandInput:
             claim = self._claim(raw, Endpoint(in_process=in_process), number)
             reader = self._readers.get(claim.source, reader)
         if used and claim is not None:
-            clock.take_from(claim, stamp_ns, reader.values(self._field))
+            clock.take_from(claim, stamp_ns, reader.command())
         elif claim is not None and stamp_ns == newest_ns:
             clock.answered_again()
         else:
@@ -165,7 +165,11 @@ class CommandInput:
         rise = number - claim.number
         return rise > 0 and (self._by_arrival or rise <= most)
 
-    def _open(self, raw: bytes) -> JointStateReader:
+    def _reader_of(self, names: Sequence[str]) -> CommandReader:
+        """Return the reader for the commands of these joints."""
+        return CommandReader(names, [self._interfaces[name] for name in names])
+
+    def _open(self, raw: bytes) -> CommandReader:
         """Return the reader that has opened a command: by the joints of its controller's claim."""
         for reader in self._readers.values():
             if reader.opens(raw):
@@ -183,9 +187,9 @@ class CommandInput:
         source, names = reader.sender, claims.own(reader.joint_names)
         partial = len(names) < len(self._names)
         if partial:
-            reader = JointStateReader(names, (self._field,))
+            reader = self._reader_of(names)
             reader.open(raw)
-        reader.values(self._field)  # a claim begins with a command that can be used
+        reader.command()  # a claim begins with a command that can be used
         if not endpoint.in_process:
             endpoint = self._endpoint(source)
         try:

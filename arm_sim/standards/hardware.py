@@ -4,9 +4,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from arm_controllers.laws import law_class
+from arm_dynamics.actuators import ACTUATORS, actuators_of
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Stepping, parameter
+from arm_dynamics.parameters import JointWords, Stepping, parameter
 from arm_dynamics.robots import find_urdf
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 
@@ -24,10 +25,11 @@ class HardwareParameters(Stepping):
         "the simulator's time base: 'lockstep' or 'realtime'",
         one_of=('lockstep', 'realtime'),
     )
-    actuator: str = parameter(
+    actuator: JointWords = parameter(
         'servo',
-        "the simulator's drive: 'servo', 'torque' or 'voltage'",
-        one_of=tuple(COMMAND_INTERFACE),
+        "the simulator's drives, one for all joints or one per joint: 'servo', 'velocity', "
+        "'torque' or 'voltage'",
+        one_of=ACTUATORS,
     )
     core: int = parameter(-1, 'CPU core of the controllers that are loaded; -1: any core')
     config: str = parameter('', "parameter file that overrides the robot's own")
@@ -47,7 +49,9 @@ class Hardware:
         """Read the joints from the robot's URDF; raises ArmError as `RobotModel` does."""
         self.parameters = parameters
         self._joint_names = RobotModel.from_urdf(find_urdf(parameters.robot)).joint_names
-        self.offers = self._interfaces(COMMAND_INTERFACE[parameters.actuator])
+        actuators = actuators_of(parameters.actuator, self._joint_names)
+        pairs = zip(self._joint_names, actuators, strict=True)
+        self.offers = tuple(f'{joint}/{COMMAND_INTERFACE[own]}' for joint, own in pairs)
         self.states = self._interfaces(*_STATES)
         self.rate = round(1e9 / parameters.period_ns)
 

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import SubElement
 
 import yaml
 
+from arm_dynamics.actuators import actuators_of
 from arm_dynamics.checks import ArmError, text_of
 from arm_dynamics.model import RobotModel
 from arm_sim.simulation.plant import COMMAND_INTERFACE
@@ -18,19 +19,20 @@ PLUGINS = {
     'topic_based_ros2_control': 'TopicBasedSystem',
 }
 STATES, COMMANDS = 'robot_joint_states', 'robot_joint_commands'
-# The command interface by the type of drive.
-INTERFACE = {drive: COMMAND_INTERFACE[drive] for drive in ('servo', 'torque')}
+# The drives that ros2_control has an interface for.
+DRIVES = ('servo', 'velocity', 'torque')
 _READ = ('position', 'velocity', 'effort')
 
 
-def with_hardware(model: RobotModel, package: str, interface: str) -> str:
+def with_hardware(model: RobotModel, package: str, actuator: str | Sequence[str]) -> str:
     """Return an arm's URDF with a <ros2_control> tag in place of its own.
 
     Args:
         model: the arm.
         package: a name of PLUGINS.
-        interface: of joint commands, 'position' or 'effort'.
+        actuator: of all joints, or of each: one of DRIVES.
     """
+    actuators = actuators_of(actuator, model.joint_names)
     robot = ElementTree.fromstring(model.urdf)
     for tag in robot.findall('ros2_control'):
         robot.remove(tag)
@@ -39,9 +41,9 @@ def with_hardware(model: RobotModel, package: str, interface: str) -> str:
     SubElement(hardware, 'plugin').text = f'{package}/{PLUGINS[package]}'
     for name, topic in (('joint_commands_topic', COMMANDS), ('joint_states_topic', STATES)):
         SubElement(hardware, 'param', name=name).text = f'/{topic}'
-    for name in model.joint_names:
+    for name, own in zip(model.joint_names, actuators, strict=True):
         joint = SubElement(tag, 'joint', name=name)
-        SubElement(joint, 'command_interface', name=interface)
+        SubElement(joint, 'command_interface', name=COMMAND_INTERFACE[own])
         for each in _READ:
             SubElement(joint, 'state_interface', name=each)
     ElementTree.indent(robot)

@@ -88,17 +88,18 @@ def test_a_silent_hardware_is_never_lost_a_silent_controller_is():
 @pytest.mark.parametrize('package', PLUGINS)
 def test_the_urdf_names_the_hardware_its_topics_and_interfaces(package):
     model = RobotModel.from_urdf(find_urdf('planar_3r'))
-    text = with_hardware(model, package, 'effort')
-    same = RobotModel(with_hardware(RobotModel(text), package, 'effort'))
+    drives = 'servo', 'velocity', 'torque'
+    text = with_hardware(model, package, 'torque')
+    same = RobotModel(with_hardware(RobotModel(text), package, drives))
     assert same.joint_names == model.joint_names
     (tag,) = ElementTree.fromstring(same.urdf).findall('ros2_control')
     assert tag.findtext('hardware/plugin') == f'{package}/{PLUGINS[package]}'
     topics = {param.get('name'): param.text for param in tag.iter('param')}
     wanted = {'joint_states_topic': f'/{STATES}', 'joint_commands_topic': f'/{COMMANDS}'}
     assert topics == wanted
-    for joint, name in zip(tag.findall('joint'), model.joint_names, strict=True):
-        assert joint.get('name') == name
-        assert [each.get('name') for each in joint.findall('command_interface')] == ['effort']
+    found = [each.get('name') for each in tag.findall('joint/command_interface')]
+    assert found == ['position', 'velocity', 'effort']
+    assert [joint.get('name') for joint in tag.findall('joint')] == [*model.joint_names]
 
 
 def test_the_controllers_file_is_filled_in_and_must_have_a_rate(tmp_path):
@@ -133,6 +134,8 @@ def test_the_launch_file_moves_our_topics_and_says_what_is_missing(monkeypatch):
     assert f'the arm is on /{STATES} and /{COMMANDS}' in ''.join(part.text for part in line.msg)
     with pytest.raises(ArmError, match=r"^actuator \(ros2_control\) is 'voltage'; allowed: servo"):
         launched(monkeypatch, actuator='voltage')
+    with pytest.raises(ArmError, match='differs from joint to joint: give controllers:=FILE'):
+        launched(monkeypatch, actuator='[servo, servo, velocity]')
 
 
 def test_where_there_is_a_manager_it_is_started_with_its_controllers(monkeypatch):

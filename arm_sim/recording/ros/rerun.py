@@ -18,6 +18,7 @@ from tyro.conf import Positional
 from arm_controllers.laws import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
+from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, goal_from_action, to_ns
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array
@@ -121,6 +122,7 @@ class _BrakedPlant(Plant):
         self.simulation, self._unanswered = simulation, unanswered
         self.parameters = simulation.plant.parameters
         self.joint_names = simulation.plant.joint_names
+        self.command_interfaces = simulation.plant.command_interfaces
         self.command_interface = simulation.plant.command_interface
         self._read()
 
@@ -160,14 +162,13 @@ class _RecordedCommands(Law):
 def _with_recorded_commands(recording: RecordedRun, simulation: Simulation) -> Loop:
     """Return the loop in which the recorded commands drive the arm."""
     plant, period_ns = simulation.plant, simulation.period_ns
-    field = 'position' if plant.command_interface == 'position' else 'effort'
-    reader = JointStateReader(plant.joint_names, (field,))
+    reader = CommandReader(plant.joint_names, plant.command_interfaces)
     by_stamp: dict[int, Array] = {}
     for raw in recording.commands:
         reader.open(raw)
         by_stamp.pop(reader.time_ns, None)
         if not reader.empty:
-            by_stamp[reader.time_ns] = reader.values(field).copy()
+            by_stamp[reader.time_ns] = reader.command().copy()
     stamps = range(0, len(recording.states) * period_ns, period_ns)
     rest = np.zeros(len(plant.joint_names))
     law = _RecordedCommands([by_stamp.get(k, rest) for k in stamps], plant.command_interface)
