@@ -120,6 +120,11 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
         raise ArmError(f'{name} is {value!r}; allowed: {", ".join(allowed)}')
 
 
+def some_of(names: Sequence[str]) -> str:
+    """Return the first twelve names, and the number of the others."""
+    return ', '.join(names[:12]) + f' and {len(names) - 12} more' * (len(names) > 12)
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> ArmError:
     """Return the error for an unknown name, with the nearest known one."""
     nearest = get_close_matches(name, sorted(known), n=1, cutoff=0.0)

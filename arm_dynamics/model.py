@@ -46,6 +46,7 @@ class RobotModel(Frames):
         gravity: (3,) gravity [m/s^2] in the base frame.
         urdf: the URDF's text.
         file: path of the URDF file; empty where the text was given.
+        mjcf: path of the MJCF that engine mujoco simulates in place of the URDF; usually empty.
         added: of armature, damping and friction those that differ from the URDF's.
         impossible_inertias: inertias that no body has, by link; see `urdf_checks`.
         notes: what a user should know about the URDF, one line each.
@@ -78,6 +79,7 @@ class RobotModel(Frames):
         model.gravity.linear = self.gravity
         self.file = '' if self.urdf == str(path_or_xml) else str(path_or_xml)
         tips = srdf_tips(Path(self.file)) if self.file else ()
+        self.mjcf = next((each.get('file', '') for each in tree.iterfind('mjcf')), '')
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
         self.impossible_inertias = impossible = impossible_inertias(tree)
         self.notes = model_notes(tree, impossible, self.branch_ends(), self.tip_frame, tip_frame)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from arm_dynamics.checks import ArmError, in_range
+from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_dynamics.descriptions.conversion import runs_code, urdf_file
 from arm_dynamics.descriptions.estimated_inertia import Estimate
 from arm_dynamics.descriptions.grippers import with_gripper
@@ -15,6 +15,9 @@ from arm_dynamics.descriptions.named_models import find_named
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.shapes import candidates
+
+# The values of `mjcf`: what engine mujoco simulates of an MJCF, the file itself or its URDF.
+MJCF_VALUES = ('native', 'converted')
 
 
 def share_folder() -> Path:
@@ -53,6 +56,7 @@ class RobotArgument(NamedTuple):
         estimate: how masses of links without mass are estimated; None: they are not.
         gripper: a shipped gripper's name, or its file as for `name`; '': none.
         gripper_frame: the link of the arm that carries the gripper, see `with_gripper`.
+        mjcf: 'native': engine mujoco simulates an MJCF itself; 'converted': its URDF.
     """
 
     name: str
@@ -62,6 +66,7 @@ class RobotArgument(NamedTuple):
     estimate: Estimate | None = None
     gripper: str = ''
     gripper_frame: str = ''
+    mjcf: str = MJCF_VALUES[0]
 
     @property
     def is_shipped(self) -> bool:
@@ -93,6 +98,7 @@ class RobotArgument(NamedTuple):
             raise ArmError(f'robot {robot!r}: {error}') from None
         options = dict.fromkeys(('joints', 'tip_frame', 'xacro_args', *_OF_ESTIMATE), '')
         options |= {'gripper': '', 'gripper_frame': ''}
+        options['mjcf'] = MJCF_VALUES[0]
         for_xacro = []
         for word in words:
             key, separator, value = word.partition(':=')
@@ -104,10 +110,11 @@ class RobotArgument(NamedTuple):
                 for_xacro.append(word)
         joints = tuple(filter(None, re.split(r'[,\s]+', options['joints'])))
         xacro_args = ' '.join(filter(None, (options['xacro_args'], shlex.join(for_xacro))))
+        one_of('mjcf', options['mjcf'], MJCF_VALUES)
         if options['gripper_frame'] and not options['gripper']:
             raise ArmError('gripper_frame needs gripper:=')
-        of_gripper = options['gripper'], options['gripper_frame']
-        return cls(name, joints, options['tip_frame'], xacro_args, _estimate(options), *of_gripper)
+        others = (options[key] for key in ('gripper', 'gripper_frame', 'mjcf'))
+        return cls(name, joints, options['tip_frame'], xacro_args, _estimate(options), *others)
 
 
 _OF_ESTIMATE = ('inertia', 'density', 'total_mass')
@@ -150,10 +157,12 @@ def urdf_of(argument: RobotArgument) -> Path:
     """Return the URDF file of a robot, as `find_urdf`."""
     if argument.gripper:
         frame = argument.gripper_frame
-        return with_gripper(urdf_of(argument.arm), gripper_urdf(argument.gripper), frame)
+        arm = argument.arm._replace(mjcf='converted')
+        return with_gripper(urdf_of(arm), gripper_urdf(argument.gripper), frame)
     file, xacro_args = _file_of(argument.name)
-    xacro_args = argument.xacro_args or xacro_args
-    return urdf_file(file, xacro_args, argument.joints, argument.tip_frame, argument.estimate)
+    xacro_args, native = argument.xacro_args or xacro_args, argument.mjcf == MJCF_VALUES[0]
+    chosen = argument.joints, argument.tip_frame
+    return urdf_file(file, xacro_args, *chosen, argument.estimate, native)
 
 
 def gripper_urdf(gripper: str) -> Path:

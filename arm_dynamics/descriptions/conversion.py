@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 import yaml
 
-from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.checks import ArmError, some_of, text_of
 from arm_dynamics.descriptions.estimated_inertia import Estimate, estimate_inertias
 from arm_dynamics.descriptions.held_joints import hold_others
 from arm_dynamics.descriptions.xacro_files import is_xacro, urdf_of_xacro
@@ -32,6 +32,7 @@ def urdf_file(
     moving: Sequence[str],
     tip_frame: str,
     estimate: Estimate | None = None,
+    native: bool = False,
 ) -> Path:
     """Return the URDF of a robot's file: the file itself, or a temporary file.
 
@@ -40,6 +41,7 @@ def urdf_file(
         xacro_args: arguments of a xacro, 'name:=value other:=value'.
         moving, tip_frame: as for `hold_others`.
         estimate: how masses are estimated; None: they are not.
+        native: whether engine mujoco simulates an MJCF itself, which the URDF then names.
 
     Raises:
         ArmError: a file that cannot be read or converted, with the remedy.
@@ -48,7 +50,8 @@ def urdf_file(
         stamp = file.stat().st_mtime_ns
     except OSError as error:
         raise ArmError(f'cannot read {str(file)!r}: {error.strerror}') from None
-    return _converted(file.absolute(), stamp, xacro_args, tuple(moving), tip_frame, estimate)
+    chosen = tuple(moving), tip_frame
+    return _converted(file.absolute(), stamp, xacro_args, *chosen, estimate, native)
 
 
 @cache
@@ -59,6 +62,7 @@ def _converted(
     moving: tuple[str, ...],
     tip_frame: str,
     estimate: Estimate | None,
+    native: bool,
 ) -> Path:
     try:
         tree = ElementTree.fromstring(text_of(file))
@@ -77,7 +81,7 @@ def _converted(
         if is_mjcf:
             if estimate:
                 raise ArmError('inertia:=estimate is for URDFs: MuJoCo estimates that of an MJCF')
-            return _of_mjcf(file, tree, moving, tip_frame)
+            return _of_mjcf(file, moving, tip_frame, native)
         return _of_urdf(file, tree, moving, tip_frame, estimate)
     except ArmError as error:
         where = f' (in {str(file)!r})'
@@ -108,23 +112,30 @@ def make_meshes_absolute(tree: Element, file: Path) -> None:
         mesh.set('filename', name if path is None else str(path.resolve()))
 
 
-def _of_mjcf(file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str) -> Path:
+def _of_mjcf(file: Path, moving: tuple[str, ...], tip_frame: str, native: bool) -> Path:
     from arm_dynamics.descriptions import mjcf, mjcf_model  # they load MuJoCo
 
     mjcf_file, folder = mjcf.Mjcf(file), temporary_folder()
-    tree = mjcf_file.urdf(folder)
-    held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
+    tree, m = mjcf_file.urdf(folder, native), mjcf_file.mj_model
+    if native:
+        moving = moving or mjcf_file.commanded
+        held = hold_others(tree, moving, tip_frame, places=mjcf_model.home(m))
+        SubElement(tree, 'mjcf', file=str(file))
+    else:
+        held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
     model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
-    m = mjcf_file.mj_model
-    mjcf_model.check_springs(m, model)
+    lost = mjcf_model.lost(m, model.joint_names)
+    if not native:
+        mjcf_model.check_springs(m, model)
     parameters = mjcf_model.parameters_of(m, model)
     gravity = parameters['/**'].get('gravity', model.gravity)
     same = RobotModel(model.urdf, gravity=gravity)
     mjcf_model.check_same(m, same, held)
     if mjcf_file.missing:
-        _log(file, f'not found, and so not shown: {_some(mjcf_file.missing)}')
-    if m.ngravcomp:
-        _log(file, 'gravcomp is not read: gravity acts on every link')
+        _log(file, f'not found, and so not shown: {some_of(mjcf_file.missing)}')
+    if lost:
+        where = "not in the controllers' model" if native else 'not simulated'
+        _log(file, f'{where}: {"; ".join(lost)}')
     return _written(file, tree, parameters, folder, list(held))
 
 
@@ -146,13 +157,8 @@ def _written(
         sections = {name: {'ros__parameters': values} for name, values in parameters.items()}
         parameter_file(path).write_text(yaml.safe_dump(sections))
     if held:
-        _log(file, f'held still: {_some(held)}; joints:= chooses what moves')
+        _log(file, f'held still: {some_of(held)}; joints:= chooses what moves')
     return path
-
-
-def _some(names: Sequence[str]) -> str:
-    """Return the first twelve names, and the number of the others."""
-    return ', '.join(names[:12]) + f' and {len(names) - 12} more' * (len(names) > 12)
 
 
 def runs_code(file: Path) -> bool:

@@ -1,6 +1,7 @@
 """Joints of a URDF that are held: they become fixed joints at a constant position."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -17,7 +18,11 @@ _NUMBERS = {**JOINT, 'mimic': ('multiplier', 'offset')}
 
 
 def hold_others(
-    tree: Element, moving: Sequence[str], tip_frame: str = '', coupled: Collection[str] = ()
+    tree: Element,
+    moving: Sequence[str],
+    tip_frame: str = '',
+    coupled: Collection[str] = (),
+    places: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, float]:
     """Make every joint of a URDF fixed except the moving ones; return the held positions.
 
@@ -30,6 +35,7 @@ def hold_others(
             empty: all except those that mimic another joint or are mimicked.
         tip_frame: name of a link; needed with 'chain'.
         coupled: names of further joints that cannot move alone.
+        places: other positions of held joints [rad | m].
 
     Returns:
         Position of each held joint [rad | m].
@@ -60,7 +66,7 @@ def hold_others(
                 f'{leader!r} out of joints:=, so that both are held, or remove <mimic>'
             )
     held = [name for name, joint in joints.items() if moves(joint) and name not in free]
-    positions = {name: _position(joints, name, ()) for name in held}
+    positions = {name: places.get(name, _position(joints, name, ())) for name in held}
     for name, position in positions.items():
         _fix(joints[name], position)
     return positions

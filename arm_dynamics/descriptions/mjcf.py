@@ -22,6 +22,7 @@ _ENDLESS = 1e10  # bound of a joint without limits [m]
 _LOOPS = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
 _COUPLING = int(mujoco.mjtEq.mjEQ_JOINT)
 _ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+_COUPLING_DRIVES = (int(mujoco.mjtTrn.mjTRN_TENDON), int(mujoco.mjtTrn.mjTRN_SLIDERCRANK))
 _PLAIN = int(mujoco.mjtBias.mjBIAS_NONE)
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 
@@ -34,6 +35,10 @@ class Mjcf:
         mj_model: MuJoCo's model.
         missing: files of meshes and textures that do not exist; their shapes are left out.
         coupled: names of the joints in loops, which cannot move alone.
+        commanded: names of the joints that controllers command by default where engine mujoco
+            simulates the file itself: those with an actuator, outside of loops and couplings; of
+            a file without such actuators all outside of loops and couplings; where there are
+            none, the first joint on which each actuator acts.
     """
 
     def __init__(self, file: Path):
@@ -63,9 +68,10 @@ class Mjcf:
                     f'a joint of body {link!r} has no name: write one (in {str(file)!r})'
                 )
         self.coupled = self._joints_in_loops()
+        self.commanded = self._free_joints()
 
-    def urdf(self, folder: Path) -> Element:
-        """Return the URDF, and write its meshes to a folder."""
+    def urdf(self, folder: Path, native: bool = False) -> Element:
+        """Return the URDF, and write its meshes to a folder; if `native`, without <mimic>."""
         m = self.mj_model
         robot = Element('robot', name=self.file.stem)
         ends: dict[int, tuple[str, Array]] = {}  # last link of each body, its origin in the body
@@ -91,7 +97,8 @@ class Mjcf:
                 _add_inertial(link, m, body, origin)
             add_shapes(link, m, body, origin, folder)
         self._add_sites(robot, ends)
-        self._add_mimics(robot)
+        if not native:
+            self._add_mimics(robot)
         return robot
 
     def _reference(self, joint: int) -> pin.SE3:
@@ -183,6 +190,31 @@ class Mjcf:
                     first = m.body_jntadr[body]
                     found |= set(range(first, first + m.body_jntnum[body]))
         return [m.joint(joint).name for joint in sorted(found)]
+
+    def _free_joints(self) -> tuple[str, ...]:
+        m = self.mj_model
+        joints, found = moved_by_actuators(m), {m.joint(name).id for name in self.coupled}
+        for k in range(m.nu):
+            if m.actuator_trntype[k] in _COUPLING_DRIVES:
+                found |= set(joints[k])
+        for k in range(m.neq):
+            if m.eq_type[k] == _COUPLING and m.eq_active0[k]:
+                found |= {int(m.eq_obj1id[k]), int(m.eq_obj2id[k])}
+        free = [joint for joint in range(m.njnt) if joint not in found]
+        free = [joint for joint in free if actuators_on(m, joint)] or free
+        free = free or sorted({each[0] for each in joints if each})
+        return tuple(m.joint(joint).name for joint in free)
+
+
+def moved_by_actuators(m: mujoco.MjModel) -> list[list[int]]:
+    """Return the joints on which each actuator acts, at the start."""
+    data = mujoco.MjData(m)
+    mujoco.mj_forward(m, data)
+    moment = np.zeros((m.nu, m.nv))
+    mujoco.mju_sparse2dense(
+        moment, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
+    )
+    return [[int(m.dof_jntid[dof]) for dof in np.flatnonzero(row)] for row in moment]
 
 
 def actuators_on(m: mujoco.MjModel, joint: int) -> list[int]:

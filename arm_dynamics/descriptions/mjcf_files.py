@@ -10,7 +10,12 @@ _FROM_GEOMS = 1  # inertiafromgeom="true"
 
 
 def compiled(file: Path) -> tuple[mujoco.MjModel, list[str]]:
-    """Return MuJoCo's model of an MJCF, and the names of its missing files.
+    """Return MuJoCo's model of an MJCF, and the names of its missing files; see `read_mjcf`."""
+    return read_mjcf(file)[1:]
+
+
+def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
+    """Return an MJCF, MuJoCo's model of it, and the names of its missing files.
 
     Raises:
         ArmError: MuJoCo does not compile it, or a body's inertia depends on a missing mesh.
@@ -18,12 +23,12 @@ def compiled(file: Path) -> tuple[mujoco.MjModel, list[str]]:
     try:
         spec = mujoco.MjSpec.from_file(str(file))
         try:
-            return spec.compile(), []
+            return spec, spec.compile(), []
         except ValueError:
             missing = _leave_out_missing(spec)
             if not missing:
                 raise
-            return spec.compile(), missing
+            return spec, spec.compile(), missing
     except ValueError as error:
         if isinstance(error, ArmError):
             raise

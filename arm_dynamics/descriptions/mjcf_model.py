@@ -1,12 +1,12 @@
 """Parameters of an MJCF that its URDF cannot hold, and checks of that URDF against MuJoCo."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.descriptions.mjcf import actuators_on
 from arm_dynamics.model import RobotModel
 
@@ -27,12 +27,50 @@ def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, dict[str, A
         shared['servo_kp'], shared['servo_kd'] = map(list, zip(*servos, strict=True))
     found = {'/**': shared}
     if m.nkey:
-        names = [m.key(k).name for k in range(m.nkey)]
-        key = names.index('home') if 'home' in names else 0
-        start = np.array([m.key_qpos[key][joint.qposadr[0]] for joint in joints])
+        places = home(m)
+        start = np.array([places[name] for name in model.joint_names])
         if ((model.position_lower <= start) & (start <= model.position_upper)).all():
             found['simulator'] = {'initial_positions': start.tolist()}
     return found
+
+
+def home_state(m: mujoco.MjModel) -> mujoco.MjData:
+    """Return the state of the key frame `home`, else of the first one, else MuJoCo's own."""
+    data, names = mujoco.MjData(m), [m.key(k).name for k in range(m.nkey)]
+    if names:
+        mujoco.mj_resetDataKeyframe(m, data, names.index('home') if 'home' in names else 0)
+    return data
+
+
+def home(m: mujoco.MjModel) -> dict[str, float]:
+    """Return the position of each joint in `home_state` [rad | m]."""
+    qpos = home_state(m).qpos
+    return {m.joint(k).name: float(qpos[m.jnt_qposadr[k]]) for k in range(m.njnt)}
+
+
+def lost(m: mujoco.MjModel, joint_names: Collection[str]) -> list[str]:
+    """Return what an MJCF has and its URDF with these moving joints lacks, a phrase each."""
+    springs = [m.joint(k).name for k in range(m.njnt) if _has_spring(m, k)]
+    curved = [m.joint(m.dof_jntid[k]).name for k in np.flatnonzero(m.dof_dampingpoly.any(axis=1))]
+    others = [
+        m.actuator(k).name or f'number {k}'
+        for k in range(m.nu)
+        if not any(k in actuators_on(m, m.joint(name).id) for name in joint_names)
+    ]
+    parts = {
+        'springs of joints': springs,
+        'nonlinear damping of joints': curved,
+        'tendons': [m.tendon(k).name or f'number {k}' for k in range(m.ntendon)],
+        'equalities': [m.equality(k).name or f'number {k}' for k in range(m.neq)],
+        'actuators': others,
+        'sensors': [m.sensor(k).name or f'number {k}' for k in range(m.nsensor)],
+        'gravcomp of bodies': [m.body(k).name for k in np.flatnonzero(m.body_gravcomp)],
+    }
+    return [f'{what} {some_of(names)}' for what, names in parts.items() if names]
+
+
+def _has_spring(m: mujoco.MjModel, joint: int) -> bool:
+    return bool(m.jnt_stiffness[joint] or m.jnt_stiffnesspoly[joint].any())
 
 
 def _servo(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
@@ -49,7 +87,7 @@ def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
     for name in model.joint_names:
         joint = m.joint(name)
         dof = int(joint.dofadr[0])
-        if m.jnt_stiffness[joint.id] or m.jnt_stiffnesspoly[joint.id].any():
+        if _has_spring(m, joint.id):
             stiffness = f'stiffness {m.jnt_stiffness[joint.id]:g}'
             raise ArmError(
                 f'joint {name!r}: a spring, {stiffness}, is not simulated: remove it, or hold '

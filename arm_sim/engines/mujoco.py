@@ -28,23 +28,26 @@ links touch floor, table and objects, not each other.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.checks import ArmError, Array, in_range, one_of, unknown
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.mujoco_mjcf import home_of, own_actuators, sensor_names, set_home
 from arm_sim.simulation.mujoco_objects import moving_bodies
-from arm_sim.simulation.mujoco_scene import scene_of
+from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
 from arm_sim.simulation.mujoco_shapes import object_shapes
-from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
+from arm_sim.simulation.plant import MODEL_TOLERANCE, Plant, PlantParameters, check_inertia
 
+Places = Any  # a slice, or an array of integers
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
 
 # Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
@@ -98,7 +101,7 @@ class MujocoPlant(Plant):
         mj_model, mj_data: MuJoCo's, for viewers and tests.
     """
 
-    has_contacts = True
+    has_contacts = runs_mjcf = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
@@ -116,14 +119,21 @@ class MujocoPlant(Plant):
         self._bodies = moving_bodies(self.mj_model)
         self.objects = tuple(self.mj_model.body(body).name for body in self._bodies)
         self.shapes = object_shapes(self.mj_model, model.frame_names) if parameters.scene else ()
-        self.q, self.v, self.effort = data.qpos[:n], data.qvel[:n], data.qfrc_actuator[:n]
+        if model.mjcf:
+            self.actuator_names, self.mjcf_sensors = own_actuators(model), sensor_names(model)
+        self._rows_dofs = rows, dofs = places_of(self.mj_model, model.joint_names)
+        self._scattered = not isinstance(rows, slice)
+        self.q, self.v, self.effort = data.qpos[rows], data.qvel[dofs], data.qfrc_actuator[dofs]
+        self._home = home_of(model, self.mj_model) if model.mjcf else None
         self._steps = steps_of(self.mj_model, parameters)
         if self._steps > parameters.control_decimation:
             step = self.mj_model.opt.timestep
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
-        self._behind = data.qpos[n:], data.qvel[n:]  # the state of the objects
-        self._ctrl, self._servos = data.ctrl, np.array(self.command_interfaces) == 'position'
+        self._ctrl, self._servos = data.ctrl[-n:], np.array(self.command_interfaces) == 'position'
         self._links = Links(self.mj_model, model) if self.parameters.touching else None
+        self._controls = data.ctrl[:-n]
+        if model.mjcf:
+            self.notes += self._passive_note()
         self.reset(model.neutral())
 
     @property
@@ -134,7 +144,12 @@ class MujocoPlant(Plant):
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v; the servo holds q until the first command."""
         mujoco.mj_resetData(self.mj_model, self.mj_data)
+        if self._home is not None:
+            set_home(self.mj_data, self._home)
         super().reset(q, v)
+        if self._scattered:
+            rows, dofs = self._rows_dofs
+            self.mj_data.qpos[rows], self.mj_data.qvel[dofs] = self.q, self.v
         self._ctrl[:] = np.where(self._servos, self.q, 0.0)
         mujoco.mj_forward(self.mj_model, self.mj_data)
         self.effort[:] = 0.0
@@ -145,10 +160,9 @@ class MujocoPlant(Plant):
         before = self._before
         if not self.wrenches and before is None:
             mujoco.mj_step(self.mj_model, self.mj_data, self._steps)
-            return
-        for _ in range(self._steps):
+        for _ in range(0 if not self.wrenches and before is None else self._steps):
             if before is not None:
-                before[:] = self.v
+                before[:] = self.mj_data.qvel[self._rows_dofs[1]]
             if self.wrenches:
                 mujoco.mj_kinematics(self.mj_model, self.mj_data)
             for frame, wrench in self.wrenches.items():
@@ -157,6 +171,43 @@ class MujocoPlant(Plant):
                 self.mj_data.xfrc_applied[body, :3] = wrench[:3]
                 self.mj_data.xfrc_applied[body, 3:] = wrench[3:] + np.cross(arm, wrench[:3])
             mujoco.mj_step(self.mj_model, self.mj_data)
+        if self._scattered:
+            self._read_state()
+
+    def _read_state(self) -> None:
+        data, (rows, dofs) = self.mj_data, self._rows_dofs
+        self.q[:], self.v[:] = data.qpos[rows], data.qvel[dofs]
+        self.effort[:] = data.qfrc_actuator[dofs]
+
+    def _passive_note(self) -> tuple[str, ...]:
+        """Say how large what the model lacks is: springs, tendons, gravity compensation."""
+        model, rng, most, joint = self._model, np.random.default_rng(0), 0.0, 0
+        for _ in range(10):
+            self.reset(model.random_configuration(rng))
+            torque = np.abs(self.mj_data.qfrc_passive[self._rows_dofs[1]])
+            if torque.max() > most:
+                most, joint = float(torque.max()), int(torque.argmax())
+        name = self.joint_names[joint]
+        return (
+            f'springs, tendons and gravcomp of the MJCF, which the controllers do not know, give '
+            f'up to {most:.3g} N.m | N at joint {name!r}',
+        ) * (most > MODEL_TOLERANCE)
+
+    def check_actuator(self, name: str, value: float) -> int:
+        """Return the number of an actuator of the MJCF that takes this control."""
+        return actuator_number(self.mj_model, self.actuator_names, name, value)
+
+    def mjcf_readings(self) -> tuple[Array, Array]:
+        """Return the values of the MJCF's sensors and actuators; the state stays as it is."""
+        m, now, k = self.mj_model, self._scratch, len(self.actuator_names)
+        mujoco.mj_copyData(now, m, self.mj_data)
+        mujoco.mj_forward(m, now)
+        actuators = (now.actuator_length[:k], now.actuator_velocity[:k], now.actuator_force[:k])
+        return now.sensordata[: len(self.mjcf_sensors)].copy(), np.array(actuators)
+
+    @cached_property
+    def _scratch(self) -> mujoco.MjData:
+        return mujoco.MjData(self.mj_model)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, any but the base, which MuJoCo does not have."""
@@ -171,18 +222,18 @@ class MujocoPlant(Plant):
         mujoco.mj_forward(self.mj_model, self.mj_data)
         full = np.zeros((self.mj_model.nv, self.mj_model.nv))
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
-        n = len(self.joint_names)
-        return full[:n, :n]
+        dofs = np.arange(self.mj_model.nv)[self._rows_dofs[1]]
+        return full[np.ix_(dofs, dofs)]
 
     def joint_friction(self) -> tuple[Array, Array]:
         """Return damping and Coulomb friction (n,) of MuJoCo's joints."""
-        n = len(self.joint_names)
-        return self.mj_model.dof_damping[:n], self.mj_model.dof_frictionloss[:n]
+        dofs = self._rows_dofs[1]
+        return self.mj_model.dof_damping[dofs], self.mj_model.dof_frictionloss[dofs]
 
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,), MuJoCo's."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
-        return self.mj_data.qfrc_bias[: len(self.joint_names)].copy()
+        return self.mj_data.qfrc_bias[self._rows_dofs[1]].copy()
 
     def external_forces(self) -> Sequence[Sequence[External]]:
         """Return the contact forces and pushes on links in the last integration step."""
@@ -211,8 +262,9 @@ class MujocoPlant(Plant):
         """Take over state, objects, wrenches, drives and sensors of another plant of the arm."""
         super().go_on_from(before)
         if isinstance(before, MujocoPlant):
-            for own, other in zip(self._behind, before._behind, strict=True):
-                own[:] = other
+            own, other = self.mj_data, before.mj_data
+            own.qpos[:], own.qvel[:], own.act[:] = other.qpos, other.qvel, other.act
+            self._controls[:] = before._controls
 
 
 def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
@@ -229,7 +281,7 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
         try:
             return _build(model, parameters)
         except ValueError:
-            if parameters.touching:
+            if parameters.touching or model.mjcf:
                 raise
             return _build(model, parameters, shapes=False)  # maybe one is broken
     except ArmError:
@@ -240,6 +292,31 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
             f'MuJoCo does not build {model.file or model.name!r}: {reason}; mend the URDF, or '
             'take engine:=analytical'
         ) from None
+
+
+def places_of(mj_model: mujoco.MjModel, joint_names: Sequence[str]) -> tuple[Places, Places]:
+    """Return where joints are in qpos and in qvel: slices if possible, so that views serve."""
+    joints = [mj_model.joint(name).id for name in joint_names]
+    rows, dofs = mj_model.jnt_qposadr[joints], mj_model.jnt_dofadr[joints]
+    if all((np.diff(each) == 1).all() for each in (rows, dofs)):
+        n = len(joints)
+        return slice(rows[0], rows[0] + n), slice(dofs[0], dofs[0] + n)
+    return rows, dofs
+
+
+def actuator_number(
+    mj_model: mujoco.MjModel, names: Sequence[str], name: str, value: float
+) -> int:
+    """Return the number of an actuator among these; refuse a control beyond its range."""
+    if name not in names:
+        raise unknown('actuator', name, names)
+    number = names.index(name)
+    lower, upper = mj_model.actuator_ctrlrange[number]
+    if not np.isfinite(value):
+        raise ArmError(f'actuator {name!r}: control {value} is not a finite number')
+    if mj_model.actuator_ctrllimited[number]:
+        in_range(f'control of actuator {name!r}', value, float(lower), float(upper))
+    return number
 
 
 def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
@@ -254,8 +331,8 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     """
     kinds, (kp, kd) = parameters.actuators(model.joint_names), parameters.servo_gains(model)
     limit = parameters.effort_limit(model)
-    spec = scene_of(model, parameters, shapes)
-    spec.compiler.boundmass = 0.0
+    native = bool(model.mjcf)
+    spec = mjcf_scene_of(model, parameters) if native else scene_of(model, parameters, shapes)
     spec.option.timestep = parameters.timestep
     integrator = f'mjINT_{parameters.integrator.upper()}'
     spec.option.integrator = getattr(mujoco.mjtIntegrator, integrator)
@@ -303,7 +380,8 @@ def _let_forces_be_known(spec: mujoco.MjSpec) -> None:
 
 def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:
     mj_model = arm_spec(model, parameters, shapes).compile()
-    for link, (moments, axes) in refused_inertias(model).items():
+    refused = {} if model.mjcf else refused_inertias(model)
+    for link, (moments, axes) in refused.items():
         body = mj_model.body(link)
         body.inertia = moments
         mujoco.mju_mat2Quat(body.iquat, axes.ravel())

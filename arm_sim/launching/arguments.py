@@ -16,6 +16,7 @@ from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.robots import MJCF_VALUES
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.simulation.plant import engine_names
@@ -101,6 +102,12 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         ),
         'density': _Shared('', 'density for inertia:=estimate [kg/m^3]; empty: 1000'),
         'total_mass': _Shared('', 'mass of the arm for inertia:=estimate [kg]; empty: by density'),
+        'mjcf': _Shared(
+            '',
+            'what engine mujoco simulates of an MJCF robot; native: the file itself; converted: '
+            'its URDF; empty: native',
+            ['', *MJCF_VALUES],
+        ),
         'actuator': _Shared(
             '',
             'actuators for controller:=external, one for all joints or a list; empty: as in the '
@@ -204,7 +211,7 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
 _SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each in ones.items()}
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
-    'gripper_frame',
+    'gripper_frame', 'mjcf',
     'controller', 'engine', 'mode', 'feedforward',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'scene', 'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
@@ -302,6 +309,7 @@ def _robot_argument(given: dict[str, str]) -> str:
     """Return the robot with the other arguments about it, as `RobotArgument` reads them."""
     names = (
         'joints', 'tip_frame', 'inertia', 'density', 'total_mass', 'gripper', 'gripper_frame',
+        'mjcf',
     )  # fmt: skip
     words = [f'{name}:={given[name]}' for name in names if given[name]]
     try:

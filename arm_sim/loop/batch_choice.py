@@ -22,7 +22,8 @@ def batch_of(models: Sequence[RobotModel], parameters: OneOrEach, engine: str) -
     """
     one_of('engine', engine, RIGID_BODY_ENGINES)
     first = of_each(parameters)[0]
-    if engine == 'mujoco' and (first.touching or first.integrator != 'implicitfast'):
+    only = first.touching or first.integrator != 'implicitfast' or any(m.mjcf for m in models)
+    if engine == 'mujoco' and only:
         from arm_sim.loop.mujoco_batch import MujocoBatch  # not loaded for what needs no MuJoCo
 
         return MujocoBatch(models, parameters)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import cycle
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
-from arm_sim.engines.mujoco import Links, mujoco_model, steps_of
+from arm_sim.engines.mujoco import Links, actuator_number, mujoco_model, places_of, steps_of
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
+from arm_sim.simulation.mujoco_mjcf import home_of, own_actuators, set_home
+from arm_sim.simulation.plant import Plant
 
 _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
 _POSITION = mujoco.mjtStage.mjSTAGE_POS.value
@@ -24,6 +27,8 @@ class MujocoBatch(ManyArms):
     What MujocoPlant has, it has: contacts, position limits, every integrator. An arm's motion is
     MujocoPlant's to the last bit, whatever the number of arms and threads.
     """
+
+    runs_mjcf = True
 
     def __init__(self, models: Sequence[RobotModel], parameters: OneOrEach, threads: int = 1):
         """Take the arms, which have the same joints.
@@ -56,9 +61,19 @@ class MujocoBatch(ManyArms):
         self._batch = Batch(mj_models[0], self.size, threads)
         self._batch.set_models(mj_models)
         bound = self._batch.bind
-        n = models[0].nv  # objects follow
-        self.q, self.v, self._ctrl = bound('qpos')[:, :n], bound('qvel')[:, :n], bound('ctrl')
-        self._torque, self._applied = bound('qfrc_actuator')[:, :n], bound('xfrc_applied')
+        n, first = models[0].nv, models[0]
+        rows, dofs = places_of(mj_models[0], first.joint_names)
+        if not isinstance(rows, slice):
+            raise ArmError(
+                f'the joints {", ".join(first.joint_names)} are not one after the other in '
+                f'{first.mjcf!r}, as a batch needs: run its arms one by one'
+            )
+        self.actuator_names = own_actuators(first) if first.mjcf else ()
+        self._home = home_of(first, mj_models[0]) if first.mjcf else None
+        self._all = _State(*map(bound, _State._fields))
+        self.q, self.v = self._all.qpos[:, rows], self._all.qvel[:, dofs]
+        self._ctrl, self._controls = self._all.ctrl[:, -n:], self._all.ctrl[:, :-n]
+        self._torque, self._applied = bound('qfrc_actuator')[:, dofs], bound('xfrc_applied')
         self._origin, self._centre = bound('xpos'), bound('xipos')
         self.effort = np.zeros(self.q.shape)
         self._steps = steps_of(mj_models[0], each[0])
@@ -72,6 +87,8 @@ class MujocoBatch(ManyArms):
         q = np.array(q, dtype=float)  # it may be the array that is reset
         v = None if v is None else np.array(v, dtype=float)
         self._batch.reset(stage=_NONE)
+        if self._home is not None:
+            set_home(self._all, self._home)
         super().reset(q, v)
         self._ctrl[:] = np.where(np.array(self.command_interfaces) == 'position', self.q, 0.0)
         self._batch.forward()
@@ -113,11 +130,31 @@ class MujocoBatch(ManyArms):
             return super().external_forces()
         return [self._links.forces(*arm) for arm in zip(*self._on_links, strict=True)]
 
+    def go_on_from(self, before: Plant) -> None:
+        """Take over state, wrenches, drives and sensors of another plant of the arms."""
+        super().go_on_from(before)
+        if isinstance(before, MujocoBatch):
+            for own, other in zip(self._all, before._all, strict=True):
+                own[:] = other
+
+    def check_actuator(self, name: str, value: float) -> int:
+        """Return the number of an actuator of the MJCF that takes this control."""
+        return actuator_number(self._batch.model, self.actuator_names, name, value)
+
     def _body(self, frame: str) -> int:
         body = mujoco.mj_name2id(self._batch.model, mujoco.mjtObj.mjOBJ_BODY, frame)
         if body < 0:
             raise ArmError(f'no frame {frame!r} to push on')
         return body
+
+
+class _State(NamedTuple):
+    """Positions, velocities, controls and activations of all arms."""
+
+    qpos: Array
+    qvel: Array
+    ctrl: Array
+    act: Array
 
 
 def _layout(model: mujoco.MjModel) -> tuple[float, ...]:

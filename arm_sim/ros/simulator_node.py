@@ -7,6 +7,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.in_process import InProcessTransport
@@ -23,6 +24,7 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.loop_messages import LoopMessages
+from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
 from arm_sim.ros.simulator_setup import (
     LIVE,
@@ -85,6 +87,8 @@ class SimulatorNode(Node):
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
+        if self.simulation.plant.actuator_names:
+            self.create_subscription(JointState, 'actuator_commands', self._on_actuators, 10)
         self.create_subscription(
             Time, '~/run_until', lambda stamp: clock.allow_until(to_ns(stamp)), CONTROL_QOS
         )
@@ -187,6 +191,13 @@ class SimulatorNode(Node):
         try:
             frame = header.frame_id.removeprefix(self._prefix)
             self.simulation.push(frame, wrench, to_ns(header.stamp))
+        except ArmError as error:
+            self._diagnostics.refuse(error)
+
+    def _on_actuators(self, message: JointState) -> None:
+        """Set controls of the MJCF's own actuators, from the message's stamp on (0: now)."""
+        try:
+            self.simulation.set_actuators(controls_of(message), to_ns(message.header.stamp))
         except ArmError as error:
             self._diagnostics.refuse(error)
 

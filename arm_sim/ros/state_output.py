@@ -28,6 +28,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.frames_output import FramesOutput
 from arm_sim.ros.loop_messages import STATE, LoopMessages
+from arm_sim.ros.mjcf_topics import MjcfOutput
 from arm_sim.ros.objects_output import ObjectsOutput
 from arm_sim.ros.sensor_output import SensorOutput
 from arm_sim.simulation.simulation import Simulation
@@ -85,6 +86,7 @@ class StateOutput:
         description.publish(String(data=urdf))
         self.frames = FramesOutput(node, simulation, tf_rate)
         self._objects = ObjectsOutput(node, simulation, loop)
+        self._mjcf = MjcfOutput(node, simulation)
         log = Log(node)
         self.warn, self.fail = log.warning, log.error
 
@@ -120,6 +122,7 @@ class StateOutput:
             self._clock_publisher.publish(self._clock)
         self.frames.show()
         self._objects.show(self.frames.every)
+        self._mjcf.show(self.frames.every)
 
     def show_again(self) -> None:
         """Publish the last state again, with the same bits."""

@@ -22,8 +22,8 @@ class Limits(Parameters):
         1000, 'largest number of external wrenches that wait for their stamp', min=0
     )
 
-    def check_wrench(self, wrench: Array, ahead: float, waiting: int) -> None:
-        """Refuse a wrench (6,) that is too large, too far ahead [s], or one too many waiting."""
+    def check_wrench(self, wrench: Array) -> None:
+        """Refuse a wrench (6,) that is too large."""
         for name, unit, part in (('force', 'N', wrench[:3]), ('torque', 'N.m', wrench[3:])):
             size, most = float(part.dot(part)) ** 0.5, getattr(self, f'wrench_{name}_limit')
             if size > most:
@@ -31,13 +31,16 @@ class Limits(Parameters):
                     f'external_wrench has a {name} of {size:.6g} {unit}; allowed: '
                     f'wrench_{name}_limit = {most:g} {unit}'
                 )
+
+    def check_stamp(self, topic: str, ahead: float, waiting: int) -> None:
+        """Refuse a message that is too far ahead [s], or one too many that waits."""
         if ahead > LATEST_PUSH:
             raise ArmError(
-                f'external_wrench is stamped {ahead:.6g} s ahead of simulated time; allowed: '
+                f'{topic} is stamped {ahead:.6g} s ahead of simulated time; allowed: '
                 f'{LATEST_PUSH:g} s, or no stamp for now'
             )
         if ahead > 0.0 and waiting >= self.waiting_wrenches_limit:
             raise ArmError(
-                f'{waiting} external wrenches wait for their stamp; allowed: '
+                f'{topic}: {waiting} messages wait for their stamp; allowed: '
                 f'waiting_wrenches_limit = {self.waiting_wrenches_limit}'
             )

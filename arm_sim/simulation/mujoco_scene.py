@@ -11,13 +11,15 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_dynamics.urdf import bare
 from arm_sim.simulation.mujoco_inertias import make_readable
+from arm_sim.simulation.mujoco_mjcf import mjcf_spec
 from arm_sim.simulation.mujoco_objects import add_scene
 from arm_sim.simulation.plant import PlantParameters
 
 _BODY = pin.FrameType.BODY
 
 # Bits that say which shapes touch: a link's contype, and the conaffinity of what it touches.
-_FLOOR, _TABLE = 1, 2
+# An MJCF has bits of its own, the lowest ones.
+_FLOOR, _TABLE = 1 << 29, 1 << 30
 
 
 def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:
@@ -28,6 +30,27 @@ def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     """
     spec = mujoco.MjSpec.from_string(_for_mujoco(model, shapes, bool(parameters.touching)))
     spec.compiler.fusestatic = False
+    spec.compiler.boundmass = 0.0
+    _add_looks(spec)
+    _add_surroundings(spec, model, parameters)
+    return spec
+
+
+def mjcf_scene_of(model: RobotModel, parameters: PlantParameters) -> mujoco.MjSpec:
+    """Return an arm as its MJCF has it, with its surroundings.
+
+    A plane of the file that belongs to no body is the floor.
+    """
+    spec = mjcf_spec(model)
+    for geom in spec.worldbody.geoms:
+        if geom.type == mujoco.mjtGeom.mjGEOM_PLANE and not spec.geom('floor'):
+            geom.name = 'floor'
+    _add_surroundings(spec, model, parameters)
+    return spec
+
+
+def _add_looks(spec: mujoco.MjSpec) -> None:
+    """Add light, sky and the material of the floor."""
     spec.worldbody.add_light(  # as the sun, alike on an arm of any size
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=(1.5, -1.5, 3.0), dir=(-0.5, 0.35, -1.0),
         diffuse=(0.62, 0.61, 0.59), specular=(0.25, 0.25, 0.25), castshadow=True,
@@ -42,13 +65,11 @@ def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True
         )
     tiles = spec.add_material(name='tiles', texrepeat=(4, 4), texuniform=True)
     tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = 'tiles'
-    _add_surroundings(spec, model, parameters)
     spec.visual.headlight.ambient = (0.38, 0.39, 0.4)
     spec.visual.headlight.diffuse = (0.22, 0.22, 0.22)
     spec.visual.headlight.specular = (0.05, 0.05, 0.05)
     spec.visual.quality.shadowsize = 4096
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
-    return spec
 
 
 def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParameters) -> None:
@@ -62,17 +83,23 @@ def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantP
     upright = {frame.name for frame in frames if frame.parentJoint in level}
     springs = parameters.contacts and parameters.contact_stiffness > 0.0
     soft = parameters.contacts and not springs  # MuJoCo's own contacts, without units
-    links = [geom for geom in spec.geoms if geom.contype]
+    links = [geom for geom in spec.geoms if geom.contype or geom.conaffinity]
+    if model.mjcf:
+        links = [geom for geom in links if geom.parent.name != 'world']
     for number, geom in enumerate(links):
         touches = _TABLE if geom.parent.name in upright else _FLOOR | _TABLE
-        geom.contype, geom.conaffinity = (touches if soft else 0), 0
-        geom.group, geom.mass = 3, 0.0
         geom.name = geom.name or f'{geom.parent.name} shape {number}'
+        if model.mjcf:
+            geom.contype |= touches if soft else 0
+        else:
+            geom.contype, geom.conaffinity = (touches if soft else 0), 0
+            geom.group, geom.mass = 3, 0.0
     stiff = {'solref': (max(0.004, 2.0 * parameters.timestep), 1.0), 'contype': 0}
     kind = mujoco.mjtGeom
-    if parameters.floor:
+    if parameters.floor and not spec.geom('floor'):
         spec.worldbody.add_geom(
-            name='floor', type=kind.mjGEOM_PLANE, size=(0.0, 0.0, 0.05), material='tiles',
+            name='floor', type=kind.mjGEOM_PLANE, size=(0.0, 0.0, 0.05),
+            material='tiles' if spec.material('tiles') else '',
             conaffinity=_FLOOR if soft else 0, **stiff,
         )  # fmt: skip
     if parameters.table:

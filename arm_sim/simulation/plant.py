@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,6 +118,9 @@ class Plant:
         beyond: whether the state has left what the engine models.
         objects: names of the objects around the arm that move.
         shapes: the visible shapes of all objects, also of fixed ones.
+        runs_mjcf: whether it simulates the MJCF of a model itself.
+        actuator_names: actuators of the MJCF that no controller commands; see `set_actuator`.
+        mjcf_sensors: names of the values that the sensors of the MJCF have.
         seed: of drives and sensors from the next reset on; None: the seeds of the parameters.
         notes: facts that a user should know, a line each.
     """
@@ -128,11 +132,15 @@ class Plant:
     beyond: Any = False
     objects: tuple[str, ...] = ()
     shapes: tuple[ObjectShape, ...] = ()
+    runs_mjcf = False
+    actuator_names: tuple[str, ...] = ()
+    mjcf_sensors: tuple[str, ...] = ()
     seed: int | None = None
     q: Array
     v: Array
     effort: Array
     measured: Measurement
+    _controls: Array  # (..., k) of the actuators of the MJCF
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
@@ -151,6 +159,9 @@ class Plant:
         self.command_interface = one_or_each(self.command_interfaces)
         self.notes = model.notes
         self._model = model
+        if model.mjcf and not (self.runs_mjcf or self.takes_goals):
+            check_convertible(model)
+            self.notes += ('the URDF of the MJCF is simulated; engine mujoco simulates the MJCF',)
         self.wrenches: dict[str, Array] = {}
         for one in each:
             one.check_drives(self.command_interfaces, self.takes_goals)
@@ -293,6 +304,27 @@ class Plant:
         """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""
         return np.empty((0, 7))
 
+    def set_actuator(self, name: str, value: float) -> None:
+        """Set the control of an actuator of the MJCF, in its units, until the next reset.
+
+        Raises:
+            ArmError: there is no such actuator, or the control is beyond its range.
+        """
+        number = self.check_actuator(name, value)
+        self._controls[..., number] = value
+
+    def check_actuator(self, name: str, value: float) -> int:
+        """Return the number of an actuator that takes this control; raise ArmError otherwise."""
+        raise ArmError(f'no actuator {name!r}: only an MJCF in engine mujoco has its own')
+
+    def mjcf_readings(self) -> tuple[Array, Array]:
+        """Return what the MJCF reports of the present state under the present command.
+
+        That is the values of `mjcf_sensors`, and of `actuator_names` (k) length, velocity and
+        force (3, k) [the units of the file].
+        """
+        return np.empty(0), np.empty((3, 0))
+
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Apply a wrench to a frame until the next call for this frame.
 
@@ -376,6 +408,13 @@ def rigid_body_engines() -> tuple[str, ...]:
     """Return the names of the engines that laws drive: all that take no goals themselves."""
     others = engine_classes(x for x in engine_names() if x not in RIGID_BODY_ENGINES)
     return RIGID_BODY_ENGINES + tuple(x for x, engine in others.items() if not engine.takes_goals)
+
+
+def check_convertible(model: RobotModel) -> None:
+    """Raise ArmError where an engine that simulates the URDF of an MJCF would miss a spring."""
+    from arm_dynamics.descriptions import mjcf_files, mjcf_model  # they load MuJoCo
+
+    mjcf_model.check_springs(mjcf_files.compiled(Path(model.mjcf))[0], model)
 
 
 def check_inertia(model: RobotModel) -> None:

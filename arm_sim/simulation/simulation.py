@@ -1,6 +1,6 @@
 """One arm, its time and its brake: what the simulator node runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from operator import itemgetter
 
@@ -123,17 +123,36 @@ class Simulation:
         """
         self.model.frame_id(frame)
         wrench = finite('external_wrench', wrench, (6,))
-        ahead = (from_ns - self.time_ns) * 1e-9
-        self.limits.check_wrench(wrench, ahead, len(self._events))
-        if ahead <= 0.0:
-            self._apply(frame, wrench)
-            return
-        self._events.append((from_ns, partial(self._apply, frame, wrench)))
-        self._events.sort(key=itemgetter(0))
+        self.limits.check_wrench(wrench)
+        self._at(from_ns, 'external_wrench', partial(self._apply, frame, wrench))
 
     def _apply(self, frame: str, wrench: Array) -> None:
         rotation = self.model.forward_kinematics(self.plant.q, frame).rotation
         self.plant.apply_wrench(frame, (rotation @ wrench.reshape(2, 3).T).T.ravel())
+
+    def set_actuators(self, controls: Mapping[str, float], from_ns: int = 0) -> None:
+        """Set controls of actuators of the MJCF, now or from a simulated time [ns] on.
+
+        Raises:
+            ArmError: as `Plant.set_actuator`; no control is set then.
+        """
+        for name, value in controls.items():
+            self.plant.check_actuator(name, value)
+        self._at(from_ns, 'actuator_commands', partial(self._set_actuators, controls))
+
+    def _set_actuators(self, controls: Mapping[str, float]) -> None:
+        for name, value in controls.items():
+            self.plant.set_actuator(name, value)
+
+    def _at(self, from_ns: int, topic: str, action: Callable[[], None]) -> None:
+        """Do what a message asks, now or at a later time [ns]; refuse one too far ahead."""
+        ahead = (from_ns - self.time_ns) * 1e-9
+        self.limits.check_stamp(topic, ahead, len(self._events))
+        if ahead <= 0.0:
+            action()
+            return
+        self._events.append((from_ns, action))
+        self._events.sort(key=itemgetter(0))
 
     def replace(self, plant: Plant) -> None:
         """Go on with another plant from the state as it is, and from the initial one later."""

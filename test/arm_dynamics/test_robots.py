@@ -132,7 +132,7 @@ def test_mjcf_that_is_no_arm_is_refused_in_one_line(written, old, new, says):
     )
     text = text[: text.index('<keyframe>')] + '</mujoco>'
     with pytest.raises(ArmError, match=says) as refusal:
-        find_urdf(written(text))
+        find_urdf(f'{written(text)} mjcf:=converted')
     assert '\n' not in str(refusal.value)
 
 
@@ -177,7 +177,7 @@ GRIPPER = GRIPPER[: GRIPPER.index('<actuator>')] + COUPLED + '</mujoco>'
 
 
 def test_fingers_that_are_coupled_or_make_a_loop_are_held(written, capfd):
-    model = RobotModel(find_urdf(written(GRIPPER)))
+    model = RobotModel(find_urdf(f'{written(GRIPPER)} mjcf:=converted'))
     assert model.joint_names == ('pan', 'lift', 'reach')
     assert 'arm.xml: held still: l, r, s, t; joints:= chooses what moves' in capfd.readouterr().err
     place = np.deg2rad(10.0)  # of l: nearest to zero within its limits
@@ -213,7 +213,7 @@ def test_a_choice_of_joints_that_cannot_be_is_refused(written, words, says):
         find_urdf(
             f'{written(GRIPPER)} {words} tool:='
             if words == 'joints'
-            else f'{written(GRIPPER)} {words}'
+            else f'{written(GRIPPER)} mjcf:=converted {words}'
         )
 
 

@@ -10,6 +10,7 @@ from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import ParameterEvent
 from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from arm_controllers.parameter_values import read_fields
@@ -39,6 +40,7 @@ class RecordedRun:
         states, commands: serialised, in order.
         goals: time [ns] and serialised action goal of each accepted goal.
         wrenches: time [ns] and message of each.
+        actuators: time [ns] and message of each command to actuators of an MJCF.
         reports: messages of ~/controller_state, serialised, in order.
         objects: time [ns] and serialised MarkerArray of each state of the objects.
         urdf: text of the arm's last description; '': none was recorded.
@@ -52,6 +54,7 @@ class RecordedRun:
     commands: list[bytes] = field(default_factory=list)
     goals: list[tuple[int, bytes]] = field(default_factory=list)
     wrenches: list[tuple[int, WrenchStamped]] = field(default_factory=list)
+    actuators: list[tuple[int, JointState]] = field(default_factory=list)
     reports: list[bytes] = field(default_factory=list)
     objects: list[tuple[int, bytes]] = field(default_factory=list)
     urdf: str = ''
@@ -102,6 +105,8 @@ class RecordedRun:
             prefix = f'{self.namespace}/'[1:]
             wrench.header.frame_id = wrench.header.frame_id.removeprefix(prefix)
             self.wrenches.append((time_ns, wrench))
+        elif name == '/actuator_commands':
+            self.actuators.append((time_ns, deserialize_message(data, JointState)))
         elif name.count('/') == 2 and kind == _GOAL:  # /controller/goals, not another arm's
             self.goals.append((time_ns, data))
         elif name.count('/') == 2 and kind == _REPORT:

@@ -201,6 +201,8 @@ class Recorder:
         for topic, kinds in self._node.get_topic_names_and_types():
             if not topic.startswith(own):  # another arm's
                 continue
+            if topic == self._resolved('actuator_commands'):  # there is no other topic of its kind
+                self._listen(topic, _JOINTS)
             for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
                 self._listen(topic, kind)
         self._parameters.look()

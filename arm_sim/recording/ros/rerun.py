@@ -8,11 +8,13 @@ import json
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from numpy.typing import ArrayLike
+from sensor_msgs.msg import JointState
 from tyro.conf import Positional
 
 from arm_controllers.laws import Law, State
@@ -29,6 +31,7 @@ from arm_sim.loop.loop import Loop
 from arm_sim.loop.record import JointStates
 from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
+from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.plant import Plant
@@ -202,7 +205,7 @@ def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simu
 
 
 def _pushes(recording: RecordedRun, simulation: Simulation) -> Iterator[Event]:
-    """Yield the recorded wrenches as events."""
+    """Yield the recorded wrenches and commands to actuators of an MJCF as events."""
 
     def push(message: WrenchStamped, plant: Plant) -> Plant:
         parts = message.wrench.force, message.wrench.torque
@@ -210,7 +213,13 @@ def _pushes(recording: RecordedRun, simulation: Simulation) -> Iterator[Event]:
         simulation.push(message.header.frame_id, wrench, to_ns(message.header.stamp))
         return plant
 
+    def control(message: JointState, plant: Plant) -> Plant:
+        simulation.set_actuators(controls_of(message), to_ns(message.header.stamp))
+        return plant
+
     stamped = [(at, partial(push, message)) for at, message in recording.wrenches]
+    stamped += [(at, partial(control, message)) for at, message in recording.actuators]
+    stamped.sort(key=itemgetter(0))
     return _events(stamped, simulation.period_ns)
 
 

@@ -418,7 +418,9 @@ def test_only_so_many_wrenches_may_wait_for_their_stamp():
     simulation.set_limits(Limits(waiting_wrenches_limit=3))
     for k in range(3):
         simulation.push('tool0', np.ones(6), (9 - k) * 2_000_000)
-    with pytest.raises(ArmError, match='3 external wrenches wait for their stamp; allowed: '):
+    with pytest.raises(
+        ArmError, match='external_wrench: 3 messages wait for their stamp; allowed: '
+    ):
         simulation.push('tool0', np.ones(6), 1_000_000_000)
     simulation.push('tool0', np.zeros(6))  # at once: it does not wait
     for _ in range(10):

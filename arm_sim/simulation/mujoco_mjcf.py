@@ -1,0 +1,173 @@
+"""An MJCF as MuJoCo steps it: the file itself, except for the joints that controllers command.
+
+Tendons, equalities, springs, sensors, contacts and the other joints with their actuators are the
+file's. An actuator that acts on a commanded joint makes way for a drive of the simulator.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics.checks import ArmError, Array, text_of
+from arm_dynamics.descriptions.mjcf import moved_by_actuators
+from arm_dynamics.descriptions.mjcf_files import read_mjcf
+from arm_dynamics.descriptions.mjcf_model import home_state
+from arm_dynamics.descriptions.mjcf_shapes import rotation_of
+from arm_dynamics.model import RobotModel
+from arm_dynamics.urdf_elements import link_of, origin_of
+
+# Relative difference of an inertia from the MJCF's that is a model error and no rounding.
+_ROUNDING = 1e-12
+
+
+@cache
+def _read(file: str, mtime_ns: int) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    return read_mjcf(Path(file))[:2]
+
+
+def _of(model: RobotModel) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
+    try:
+        text_of(Path(model.mjcf))  # no pipe or device
+        return _read(model.mjcf, Path(model.mjcf).stat().st_mtime_ns)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArmError(
+            f'MJCF {model.mjcf!r} of {model.file or model.name!r} cannot be read: {error}; '
+            'mjcf:=converted needs it at the start only'
+        ) from None
+
+
+def mjcf_spec(model: RobotModel) -> mujoco.MjSpec:
+    """Return the MJCF of a model without key frames and without the drives of its joints.
+
+    Sites and a payload are bodies of their own, as in the model's URDF. Links whose inertia in
+    the URDF differs from the file's, by a model error, have that of the URDF.
+    """
+    spec, m = _of(model)
+    spec = spec.copy()
+    for body in spec.bodies:
+        body.name, body.userdata = body.name or f'body_{body.id}', []
+    for geom in spec.geoms:
+        geom.userdata = []
+    for actuator in spec.actuators:
+        actuator.name = actuator.name or f'actuator_{actuator.id}'
+    for key in list(spec.keys):
+        spec.delete(key)
+    kind = mujoco.mjtObj.mjOBJ_ACTUATOR
+    for actuator, joint in [(spec.actuators[k], name) for k, name in _replaced(model, m).items()]:
+        for sensor in spec.sensors:
+            if sensor.objtype == kind and sensor.objname == actuator.name:
+                sensor.objname = joint  # of the drive
+        spec.delete(actuator)
+    tree = ElementTree.fromstring(model.urdf)
+    _take_inertias(spec, m, tree)
+    _add_frames(spec, m, tree)
+    return spec
+
+
+def _replaced(model: RobotModel, m: mujoco.MjModel) -> dict[int, str]:
+    """Return the actuators that act on commanded joints: their numbers, and the first joint."""
+    commanded = {m.joint(name).id: name for name in model.joint_names}
+    found = {}
+    for k, joints in enumerate(moved_by_actuators(m)):
+        own = [commanded[joint] for joint in joints if joint in commanded]
+        if own:
+            found[k] = own[0]
+    return found
+
+
+def own_actuators(model: RobotModel) -> tuple[str, ...]:
+    """Return the names of the actuators that stay, which come before the drives."""
+    m = _of(model)[1]
+    replaced = _replaced(model, m)
+    return tuple(m.actuator(k).name or f'actuator_{k}' for k in range(m.nu) if k not in replaced)
+
+
+def sensor_names(model: RobotModel) -> tuple[str, ...]:
+    """Return a name for each value of the file's sensors: of a vector `force_x`, `force_y`..."""
+    m, names = _of(model)[1], []
+    for k in range(m.nsensor):
+        name, size = m.sensor(k).name or f'sensor_{k}', int(m.sensor_dim[k])
+        axes = {1: [''], 3: ['_x', '_y', '_z'], 4: ['_w', '_x', '_y', '_z']}
+        names += [name + end for end in axes.get(size, [f'_{i}' for i in range(size)])]
+    return tuple(names)
+
+
+def home_of(model: RobotModel, mj_model: mujoco.MjModel) -> mujoco.MjData:
+    """Return the state of the file's key frame `home` for a model built from `mjcf_spec`."""
+    m = _of(model)[1]
+    of_file, data = home_state(m), mujoco.MjData(mj_model)
+    replaced = _replaced(model, m)
+    kept = [k for k in range(m.nu) if k not in replaced]
+    data.qpos[: m.nq], data.ctrl[: len(kept)] = of_file.qpos, of_file.ctrl[kept]
+    for own, k in enumerate(kept):
+        to, at, count = mj_model.actuator_actadr[own], m.actuator_actadr[k], m.actuator_actnum[k]
+        data.act[to : to + count] = of_file.act[at : at + count]
+    return data
+
+
+def set_home(data: Any, home: mujoco.MjData) -> None:
+    """Put positions, controls and activations of a state (or many) to those of `home_of`."""
+    data.qpos[..., :], data.ctrl[..., :], data.act[..., :] = home.qpos, home.ctrl, home.act
+
+
+def _origin(m: mujoco.MjModel, body: int) -> Array:
+    """Return where a link's frame of the URDF is in its body (3,) [m]."""
+    count = m.body_jntnum[body]
+    return m.jnt_pos[m.body_jntadr[body] + count - 1] if count else np.zeros(3)
+
+
+def _take_inertias(spec: mujoco.MjSpec, m: mujoco.MjModel, tree: ElementTree.Element) -> None:
+    links = {link.get('name'): link.find('inertial') for link in tree.iterfind('link')}
+    for body in range(1, m.nbody):
+        element = links.get(m.body(body).name or f'body_{body}')
+        if element is None:
+            continue
+        turn = rotation_of(m.body_iquat[body])
+        place, moments = m.body_ipos[body], turn @ np.diag(m.body_inertia[body]) @ turn.T
+        theirs = np.array([m.body_mass[body], *place, *moments.ravel()])
+        mass, com, inertia = _inertial(element)
+        com = com + _origin(m, body)
+        ours = np.array([mass, *com, *inertia.ravel()])
+        scale = np.repeat([theirs[0], 1.0, np.abs(moments).max()], (1, 3, 9))
+        if (np.abs(ours - theirs) > _ROUNDING * scale).any():
+            _set_inertial(spec.body(m.body(body).name or f'body_{body}'), mass, com, inertia)
+
+
+def _inertial(element: ElementTree.Element) -> tuple[float, Array, Array]:
+    """Return mass [kg], centre (3,) [m] and inertia about it (3, 3) [kg m^2] in the link."""
+    pose, inertia, mass = origin_of(element), element.find('inertia'), element.find('mass')
+    number = {} if inertia is None else {key: float(x) for key, x in inertia.attrib.items()}
+    rows = [[number.get('i' + ''.join(sorted(a + b)), 0.0) for b in 'xyz'] for a in 'xyz']
+    about = pose.rotation @ np.array(rows) @ pose.rotation.T
+    value = 0.0 if mass is None else float(mass.get('value', '0'))
+    return value, pose.translation, about
+
+
+def _set_inertial(body: mujoco.MjsBody, mass: float, com: Array, inertia: Array) -> None:
+    body.explicitinertial, body.mass, body.ipos = True, mass, com
+    body.fullinertia = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+
+
+def _add_frames(spec: mujoco.MjSpec, m: mujoco.MjModel, tree: ElementTree.Element) -> None:
+    """Add links of the URDF that are fixed to another one and no bodies of the file."""
+    inertials = {link.get('name'): link.find('inertial') for link in tree.iterfind('link')}
+    numbers = {m.body(body).name or f'body_{body}': body for body in range(m.nbody)}
+    known = {m.joint(k).name for k in range(m.njnt)}
+    for joint in tree.iterfind('joint'):
+        child, parent = link_of(joint, 'child'), spec.body(link_of(joint, 'parent'))
+        if child in numbers or parent is None or joint.get('name') in known:
+            continue
+        number = numbers.get(parent.name)
+        offset = np.zeros(3) if number is None else _origin(m, number)
+        pose = pin.SE3(np.eye(3), offset) * origin_of(joint)
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, pose.rotation.ravel())
+        added = parent.add_body(name=child, pos=pose.translation, quat=quaternion)
+        inertial = inertials.get(child)
+        if inertial is not None:
+            _set_inertial(added, *_inertial(inertial))

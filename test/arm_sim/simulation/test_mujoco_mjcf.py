@@ -1,0 +1,264 @@
+"""An MJCF that engine mujoco simulates itself: tendons, equalities, springs, own actuators."""
+
+import mujoco
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from arm_controllers.laws import law_class
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.engines.analytical import AnalyticalPlant
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.loop.batch_choice import batch_of
+from arm_sim.loop.loop import Loop
+from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.simulation import Simulation
+
+# An arm of two joints; between them a flap on a spring, whose joint no controller commands; a
+# gripper of two fingers with a tendon, an equality and an actuator from 0 (open) to 255.
+MJCF = """<mujoco>
+  <compiler angle="radian" autolimits="true"/>
+  <option timestep="0.001" integrator="implicitfast"/>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <body name="upper" pos="0 0 0.4">
+      <joint name="shoulder" axis="0 1 0" damping="0.5" armature="0.05" range="-2 2"/>
+      <geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.03" mass="2"/>
+      <body name="flap" pos="0 0.05 0.15">
+        <joint name="flap" axis="1 0 0" stiffness="3" springref="0.2" damping="0.05"/>
+        <geom type="box" size="0.02 0.05 0.005" pos="0 0.05 0" mass="0.1"/>
+      </body>
+      <body name="fore" pos="0 0 0.3">
+        <joint name="elbow" axis="0 1 0" damping="0.3" armature="0.02" range="-2.5 2.5"/>
+        <geom type="capsule" fromto="0 0 0 0 0 0.2" size="0.02" mass="1"/>
+        <site name="wrist" pos="0 0 0.2"/>
+        <body name="left" pos="0 0.04 0.22">
+          <joint name="left" type="slide" axis="0 -1 0" range="0 0.04" armature="0.1" damping="5"/>
+          <geom type="box" size="0.01 0.005 0.03" mass="0.05"/>
+        </body>
+        <body name="right" pos="0 -0.04 0.22">
+          <joint name="right" type="slide" axis="0 1 0" range="0 0.04" armature="0.1" damping="5"/>
+          <geom type="box" size="0.01 0.005 0.03" mass="0.05"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <tendon><fixed name="grip">
+    <joint joint="left" coef="0.5"/><joint joint="right" coef="0.5"/>
+  </fixed></tendon>
+  <equality><joint name="alike" joint1="left" joint2="right"/></equality>
+  <actuator>
+    <general name="shoulder" joint="shoulder" gainprm="400" biastype="affine" biasprm="0 -400 -40"
+      ctrlrange="-2 2" forcerange="-150 150"/>
+    <general name="fingers" tendon="grip" ctrlrange="0 255" gainprm="0.15686274509803921"
+      biastype="affine" biasprm="0 -1000 -40"/>
+    <position name="elbow" joint="elbow" kp="200" kv="20"/>
+  </actuator>
+  <sensor>
+    <force name="wrist_force" site="wrist"/><jointpos name="flap_place" joint="flap"/>
+    <actuatorfrc name="elbow_torque" actuator="elbow"/>
+  </sensor>
+  <keyframe>
+    <key name="home" qpos="0.3 0.25 -0.8 0.01 0.01" ctrl="0.3 63.75 -0.8"/>
+  </keyframe>
+</mujoco>"""
+
+
+def robot_of(tmp_path, text=MJCF, words=''):
+    file = tmp_path / 'arm.xml'
+    file.write_text(text)
+    return Robot.load(f'{file} {words}')
+
+
+def parameters_of(robot, **others):
+    given = {**robot.parameters('simulator'), **others}
+    return read_fields(PlantParameters, given)
+
+
+@pytest.fixture
+def robot(tmp_path):
+    return robot_of(tmp_path)
+
+
+def test_an_mjcf_moves_as_mujoco_moves_the_file(robot):
+    assert robot.model.joint_names == ('shoulder', 'elbow')  # not the first places of a state
+    plant = MujocoPlant(robot.model, parameters_of(robot, timestep=0.001, control_decimation=2))
+    assert plant.actuator_names == ('fingers',)
+    plant.reset(robot.start)
+    m = mujoco.MjModel.from_xml_string(MJCF)
+    data = mujoco.MjData(m)
+    mujoco.mj_resetDataKeyframe(m, data, 0)
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    for k in range(300):
+        command = robot.start + 0.2 * np.sin(0.02 * k)
+        fingers = 63.75 if k < 100 else 200.0
+        plant.set_actuator('fingers', fingers)
+        plant.step(command)
+        data.ctrl[:] = command[0], fingers, command[1]
+        mujoco.mj_step(m, data, 2)
+    assert_allclose(plant.q, data.qpos[[0, 2]], atol=1e-12)
+    assert_allclose(plant.v, data.qvel[[0, 2]], atol=1e-11)
+    assert_allclose(plant.mj_data.qpos, data.qpos, atol=1e-12)
+    assert_allclose(plant.effort, data.qfrc_actuator[[0, 2]], atol=1e-9)
+    assert_allclose(plant.mj_data.sensordata, data.sensordata, atol=1e-9)
+    assert abs(data.qpos[3:] - 200 / 255 * 0.04).max() < 2e-3
+    plant.reset(robot.start)
+    assert_array_equal(plant.mj_data.qpos, [0.3, 0.25, -0.8, 0.01, 0.01])
+    assert plant.mj_data.ctrl.tolist() == [63.75, 0.3, -0.8]
+
+
+def test_the_model_of_the_controllers_is_the_plants_with_the_others_held_at_home(robot):
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    assert check_model(plant, robot.model) < 1e-12
+    wrong = with_error(
+        robot.model, ModelError(payload=0.5, mass_scale=(1.2,), com_shift=(0, 0.01, 0))
+    )
+    heavier = MujocoPlant(wrong, parameters_of(robot))
+    assert check_model(heavier, wrong) < 1e-12
+    assert (
+        heavier.mass_matrix()[0, 0] > 1.2 * robot.model.mass_matrix(heavier.q)[0, 0] - 0.2 * 0.05
+    )
+
+
+def test_springs_at_a_commanded_joint_are_a_note_with_their_size(tmp_path):
+    stiff = MJCF.replace('name="elbow" axis', 'name="elbow" stiffness="4" axis')
+    robot = robot_of(tmp_path, stiff)
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    check_model(plant, robot.model)
+    (note,) = plant.notes
+    assert 'which the controllers do not know, give up to' in note
+    assert float(note.split('up to ')[1].split()[0]) <= 4 * 2.5
+    assert note.endswith("at joint 'elbow'")
+    refusal = "joint 'elbow': a spring, stiffness 4, is not simulated"
+    with pytest.raises(ArmError, match=refusal):
+        AnalyticalPlant(robot.model, AnalyticalPlant.Parameters())
+    with pytest.raises(ArmError, match=refusal):
+        robot_of(tmp_path, stiff, 'mjcf:=converted')
+
+
+def test_what_the_model_of_the_controllers_lacks_is_listed(tmp_path, capfd):
+    robot_of(tmp_path)
+    listed = (
+        "arm.xml: not in the controllers' model: springs of joints flap; tendons grip; "
+        'equalities alike; actuators fingers; sensors wrist_force, flap_place, elbow_torque\n'
+    )
+    assert listed in capfd.readouterr().err
+    robot_of(tmp_path, words='mjcf:=converted joints:=shoulder,elbow')
+    assert listed.partition(': ')[2].partition(': ')[2] in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'says'),
+    [
+        ('finger', 1.0, "unknown actuator 'finger'; nearest known: 'fingers'"),
+        ('elbow', 1.0, "unknown actuator 'elbow'"),
+        ('fingers', 256.0, "control of actuator 'fingers' is 256"),
+        ('fingers', np.nan, "actuator 'fingers': control nan is not a finite number"),
+    ],
+)
+def test_a_control_that_an_actuator_does_not_have_is_refused(robot, name, value, says):
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    plant.set_actuator('fingers', 30.0)
+    with pytest.raises(ArmError, match=says):
+        plant.set_actuator(name, value)
+    assert plant.mj_data.ctrl[0] == 30.0
+    with pytest.raises(ArmError, match="no actuator 'fingers': only an MJCF in engine mujoco"):
+        AnalyticalPlant(robot.model, AnalyticalPlant.Parameters()).set_actuator('fingers', 1.0)
+
+
+def test_sensors_and_actuators_report_the_present_state_and_change_nothing(robot):
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    other = MujocoPlant(robot.model, parameters_of(robot))
+    axes = tuple(f'wrist_force_{axis}' for axis in 'xyz')
+    assert plant.mjcf_sensors == (*axes, 'flap_place', 'elbow_torque')
+    for each in (plant, other):
+        each.reset(robot.start)
+        each.set_actuator('fingers', 100.0)
+    for _ in range(100):
+        sensors, (length, velocity, force) = plant.mjcf_readings()
+        for each in (plant, other):
+            each.step(robot.start)
+    sensors, (length, velocity, force) = plant.mjcf_readings()
+    assert_array_equal(plant.mj_data.qpos, other.mj_data.qpos)
+    qpos, qvel = plant.mj_data.qpos, plant.mj_data.qvel
+    assert sensors[3] == qpos[1]
+    assert length == pytest.approx(qpos[3:].mean(), abs=1e-15)
+    assert velocity == pytest.approx(qvel[3:].mean(), abs=1e-15)
+    assert force == pytest.approx(100 / 255 * 40 - 1000 * length - 40 * velocity, abs=1e-12)
+
+
+def test_controls_are_set_from_their_stamp_on_or_all_refused(robot):
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    simulation = Simulation(plant, robot.model, robot.start)
+    later = 3 * simulation.period_ns
+    simulation.set_actuators({'fingers': 90.0}, later)
+    seen = []
+    for _ in range(5):
+        simulation.advance(None)
+        seen.append(plant.mj_data.ctrl[0])
+    assert seen == [63.75, 63.75, 63.75, 90.0, 90.0]
+    with pytest.raises(ArmError, match="unknown actuator 'other'"):
+        simulation.set_actuators({'fingers': 10.0, 'other': 1.0})
+    with pytest.raises(ArmError, match='actuator_commands is stamped .* ahead of simulated time'):
+        simulation.set_actuators({'fingers': 10.0}, 10**18)
+    assert plant.mj_data.ctrl[0] == 90.0
+
+
+def test_an_arm_holds_under_a_law_while_its_gripper_closes(robot):
+    def rest(t, reference):
+        reference.row[:] = 0.0
+        reference.q[:] = robot.start
+
+    cls = law_class('servo')
+    law = cls(robot.model, read_fields(cls.Parameters, robot.controller_parameters('servo')))
+
+    def close(plant):
+        plant.set_actuator('fingers', 255.0)
+        return plant
+
+    loop = Loop(MujocoPlant(robot.model, parameters_of(robot)), law, rest, [(0.5, close)])
+    loop.run(1.5)
+    assert abs(loop.plant.q - robot.start).max() < 1e-3
+    assert_allclose(loop.plant.mj_data.qpos[3:], 0.04, atol=1e-3)
+
+
+FLAP = MJCF[MJCF.index('<body name="flap"') : MJCF.index('<body name="fore"')]
+WITHOUT_FLAP = (
+    MJCF.replace(FLAP, '').replace('<jointpos name="flap_place" joint="flap"/>', '')
+).replace('0.3 0.25 -0.8', '0.3 -0.8')
+
+
+def test_an_arm_of_a_batch_is_the_arm_alone_to_the_last_bit(tmp_path):
+    robot = robot_of(tmp_path, WITHOUT_FLAP)
+    errors = [ModelError(payload=kg) for kg in (0.1, 0.4, 0.9)]
+    models, p = [with_error(robot.model, error) for error in errors], parameters_of(robot)
+    batch = batch_of(models, p, 'mujoco')
+    assert isinstance(batch, MujocoBatch)
+    batch.reset(robot.start)
+    alone = [MujocoPlant(model, p) for model in models]
+    for plant in alone:
+        plant.reset(robot.start)
+    other = batch_of(models, p, 'mujoco')
+    for k in range(200):
+        if k == 50:
+            for plant in (batch, *alone):
+                plant.set_actuator('fingers', 200.0)
+        if k == 100:
+            other.go_on_from(batch)
+            batch = other
+        command = robot.start + 0.1 * np.sin(0.03 * k) * np.arange(1.0, 4.0)[:, np.newaxis]
+        batch.step(command)
+        for plant, own in zip(alone, command, strict=True):
+            plant.step(own)
+        rows = np.array([plant.q for plant in alone])
+        assert_array_equal(batch.q, rows)
+    assert np.ptp(rows, axis=0).max() > 1e-3
+
+
+def test_a_batch_of_joints_with_another_between_them_is_refused(robot):
+    with pytest.raises(ArmError, match="shoulder, elbow are not one after the other in '/.*xml'"):
+        batch_of([robot.model] * 2, parameters_of(robot), 'mujoco')
