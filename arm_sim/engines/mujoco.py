@@ -24,7 +24,7 @@ motors, contacts with floor, table and objects, and the physics that most people
 
 When not: DC motors with voltage commands, joints that must stick in dry friction without creeping,
 integrators of a known order, or steps by the million: engine analytical. The base is fixed, and
-links touch floor, table and objects, not each other.
+links are rigid.
 """
 
 from collections.abc import Sequence
@@ -46,6 +46,7 @@ from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
 from arm_sim.simulation.mujoco_shapes import object_shapes
 from arm_sim.simulation.plant import MODEL_TOLERANCE, Plant, PlantParameters, check_inertia
+from arm_sim.simulation.self_contact import touching_links
 
 Places = Any  # a slice, or an array of integers
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
@@ -93,7 +94,7 @@ class Links:
 
 
 class MujocoPlant(Plant):
-    """An arm; with `contacts` its links touch floor and table, with a `scene` objects.
+    """An arm; with `contacts` its links touch each other, floor and table, with a `scene` objects.
 
     Refused is what `mujoco_model` refuses.
 
@@ -114,6 +115,8 @@ class MujocoPlant(Plant):
         if parameters.touching:
             note = with_shapes(model.urdf)[1]
             self.notes += (f'contacts: {note}',) * bool(note)
+        if parameters.contacts and not model.mjcf:
+            self.notes += (touching_links(model, parameters.srdf)[1],)
         self.mj_data = mujoco.MjData(self.mj_model)
         data, n = self.mj_data, model.nv
         self._bodies = moving_bodies(self.mj_model)

@@ -157,7 +157,14 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             "physics engine; empty: as in the robot's files, otherwise mujoco",
             ['', *engine_names()],
         ),
-        'contacts': _Shared('false', 'whether the arm collides with floor and table', _SWITCH),
+        'contacts': _Shared(
+            'false', 'whether the arm collides with floor, table and itself', _SWITCH
+        ),
+        'srdf': _Shared(
+            '',
+            'file whose disable_collisions name links that do not touch each other; empty: an '
+            'SRDF next to the URDF, if there is one',
+        ),
         'scene': _Shared(
             '',
             f'objects around the arm: {", ".join(scene_names())}, or the path of a YAML file or '
@@ -213,7 +220,8 @@ ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
     'gripper_frame', 'mjcf',
     'controller', 'engine', 'mode', 'feedforward',
-    'config', 'viewer', 'plot', 'rviz', 'contacts', 'scene', 'table', 'composed', 'actuator',
+    'config', 'viewer', 'plot', 'rviz', 'contacts', 'srdf', 'scene',
+    'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
 )  # fmt: skip
 VIEW = ('view', 'view_port', 'view_host')  # of every launch file

@@ -59,8 +59,7 @@ def arm_nodes(
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
     contacts: dict[str, Any] = {'contacts': True} if given['contacts'] == 'true' else {}
-    if given['scene']:
-        contacts['scene'] = given['scene']
+    contacts |= {name: given[name] for name in ('scene', 'srdf') if given[name]}
     clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
     nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):

@@ -1,5 +1,7 @@
 """What MuJoCo shows of an arm: the URDF's bodies and shapes, floor, table, sky and light."""
 
+from collections.abc import Sequence
+from itertools import combinations
 from xml.etree import ElementTree
 
 import mujoco
@@ -14,12 +16,13 @@ from arm_sim.simulation.mujoco_inertias import make_readable
 from arm_sim.simulation.mujoco_mjcf import mjcf_spec
 from arm_sim.simulation.mujoco_objects import add_scene
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.self_contact import LinkPairs, touching_links
 
 _BODY = pin.FrameType.BODY
 
 # Bits that say which shapes touch: a link's contype, and the conaffinity of what it touches.
 # An MJCF has bits of its own, the lowest ones.
-_FLOOR, _TABLE = 1 << 29, 1 << 30
+_LINK, _FLOOR, _TABLE = 1 << 28, 1 << 29, 1 << 30
 
 
 def scene_of(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:
@@ -75,8 +78,8 @@ def _add_looks(spec: mujoco.MjSpec) -> None:
 def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParameters) -> None:
     """Add floor, table and the objects of the scene, and say what touches what.
 
-    With `contacts` links touch floor and table, if a motion can bring them there: the floor only
-    links that tilt or change their height. Links touch all objects, free objects all others too.
+    With `contacts` links touch each other, floor and table, if a motion can bring them there: the
+    floor only links that tilt or change their height. Links touch all objects.
     """
     level = level_joints(model) if parameters.touching else set()
     frames = model.pin_model.frames
@@ -92,7 +95,7 @@ def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantP
         if model.mjcf:
             geom.contype |= touches if soft else 0
         else:
-            geom.contype, geom.conaffinity = (touches if soft else 0), 0
+            geom.contype, geom.conaffinity = (touches | _LINK, _LINK) if soft else (0, 0)
             geom.group, geom.mass = 3, 0.0
     stiff = {'solref': (max(0.004, 2.0 * parameters.timestep), 1.0), 'contype': 0}
     kind = mujoco.mjtGeom
@@ -114,8 +117,25 @@ def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantP
                 spec.add_pair(geomname1='floor', geomname2=link.name, condim=3)
             if parameters.table:
                 spec.add_pair(geomname1='table', geomname2=link.name, condim=3)
+    if parameters.contacts and not model.mjcf:
+        _touch_each_other(spec, links, touching_links(model, parameters.srdf)[0], springs)
     others = ['floor'] * parameters.floor + ['table'] * bool(parameters.table)
     add_scene(spec, parameters.scene, [link.name for link in links], others)
+
+
+def _touch_each_other(
+    spec: mujoco.MjSpec, links: Sequence[mujoco.MjsGeom], watched: LinkPairs, springs: bool
+) -> None:
+    """Let pairs of links touch, as springs or with MuJoCo's own contacts."""
+    for i, one in enumerate(links):
+        for other in links[:i]:
+            names = one.parent.name, other.parent.name
+            if springs and frozenset(names) in watched:
+                spec.add_pair(geomname1=other.name, geomname2=one.name, condim=3)
+    bodies = dict.fromkeys(link.parent.name for link in links)
+    for one, other in combinations(bodies, 2) if not springs else ():
+        if frozenset((one, other)) not in watched:
+            spec.add_exclude(bodyname1=one, bodyname2=other)
 
 
 def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:

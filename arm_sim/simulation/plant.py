@@ -51,8 +51,12 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters)
     effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
     integrator: str = parameter('implicitfast', 'integration method of the engine')
     contacts: bool = parameter(
-        False, 'if true, links touch the floor and the table (engine mujoco)'
+        False, 'if true, links touch each other, the floor and the table (engine mujoco)'
     )
+    srdf: str = parameter(
+        '', 'SRDF file whose disable_collisions name links that do not touch each other; empty:'
+        ' a file with the name of the URDF, next to it',
+    )  # fmt: skip
     scene: str = parameter(
         '', 'objects that the links touch: name of a shipped scene, YAML file or MJCF (.xml);'
         ' empty: none (engine mujoco)',

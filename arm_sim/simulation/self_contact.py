@@ -1,0 +1,57 @@
+"""Which links of an arm can touch each other."""
+
+from functools import lru_cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.model import RobotModel
+from arm_dynamics.tool_link import srdf_of
+
+LinkPairs = frozenset[frozenset[str]]
+
+_OVERLAP = -1e-6  # distance of two links that overlap [m]
+_MOST_NAMED = 4  # pairs of links in a note
+
+
+@lru_cache(maxsize=8)
+def touching_links(model: RobotModel, srdf: str) -> tuple[LinkPairs, str]:
+    """Return the pairs of links that can touch each other, and a note on those left out.
+
+    Left out are links with a common joint, pairs with `disable_collisions` in the SRDF, and pairs
+    that overlap at the zero configuration.
+
+    Args:
+        model: the arm.
+        srdf: file; '' takes one next to the URDF, if there is one.
+
+    Raises:
+        ArmError: the file is not an SRDF.
+    """
+    shapes = Clearance(model, Surroundings(floor=False))
+    near = shapes.distances(model.neutral()) < _OVERLAP
+    overlap = {frozenset(pair) for pair, now in zip(shapes.pairs, near, strict=True) if now}
+    found = Path(srdf).expanduser() if srdf else model.file and srdf_of(Path(model.file))
+    apart = {frozenset(pair) for pair in shapes.pairs}
+    disabled = apart & _disabled(found) if found else set()
+    overlap -= disabled
+    watched = frozenset(apart - disabled - overlap)
+    note = f'self-contact: {len(watched)} pairs of links can touch'
+    if disabled:
+        note += f'; {found} disables {len(disabled)}'
+    if overlap:
+        named = [' and '.join(sorted(pair)) for pair in overlap][:_MOST_NAMED]
+        more = ', ...' if len(overlap) > _MOST_NAMED else ''
+        note += f'; {len(overlap)} overlap at zero positions ({", ".join(sorted(named))}{more})'
+    return watched, note
+
+
+def _disabled(file: Path) -> set[frozenset[str]]:
+    """Return the pairs of links whose collisions an SRDF disables."""
+    try:
+        tree = ElementTree.fromstring(text_of(file))
+    except (OSError, ValueError, ElementTree.ParseError) as error:
+        raise ArmError(f'SRDF {file}: {" ".join(str(error).split())}') from None
+    rows = tree.iterfind('disable_collisions')
+    return {frozenset((row.get('link1', ''), row.get('link2', ''))) for row in rows}
