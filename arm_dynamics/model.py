@@ -96,17 +96,25 @@ class RobotModel(Frames):
         self.armature = given('armature', armature, rotor_inertias(tree, self.joint_names))
         self.damping = given('damping', damping, model.damping)
         self.friction = given('friction', friction, model.upperDryFrictionLimit)
-        self._coulomb = bool(self.friction.any())
-        self.has_friction = self._coulomb or bool(self.damping.any())
-        model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
+        self._know_joints()
 
     def without_coulomb_friction(self) -> Self:
         """Return the same model with Coulomb friction F = 0."""
-        smooth = copy(self)
-        smooth.pin_data = self.pin_model.createData()
-        smooth.friction = np.zeros(self.nv)
-        smooth._coulomb, smooth.has_friction = False, bool(self.damping.any())
-        return smooth
+        return self.with_joints(self.armature, self.damping, np.zeros(self.nv))
+
+    def with_joints(self, armature: Array, damping: Array, friction: Array) -> Self:
+        """Return the same links with other rotor inertias and frictions of the joints (n,)."""
+        other = copy(self)
+        other.pin_model = self.pin_model.copy()
+        other.pin_data = other.pin_model.createData()
+        other.armature, other.damping, other.friction = armature, damping, friction
+        other._know_joints()
+        return other
+
+    def _know_joints(self) -> None:
+        self._coulomb = bool(self.friction.any())
+        self.has_friction = self._coulomb or bool(self.damping.any())
+        self.pin_model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
 
     @classmethod
     def from_description(cls, text: str, tip_frame: str | None = None) -> Self:

@@ -3,6 +3,7 @@
 from arm_dynamics.compiled.batch_forward_model import BatchForwardModel, SoftFriction
 from arm_dynamics.compiled.batch_model import BatchModel
 from arm_dynamics.compiled.compiled_model import CompiledModel
+from arm_dynamics.compiled.drive_trains import DriveTrains
 from arm_dynamics.compiled.forward_model import (
     FRICTIONLESS,
     ForwardModel,
@@ -14,6 +15,7 @@ __all__ = [
     'BatchForwardModel',
     'BatchModel',
     'CompiledModel',
+    'DriveTrains',
     'ForwardModel',
     'ForwardModelParameters',
     'SoftFriction',

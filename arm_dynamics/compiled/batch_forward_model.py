@@ -9,7 +9,12 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled.compiled_model import load_module
 from arm_dynamics.compiled.forward_model import ForwardModelParameters
-from arm_dynamics.compiled.joint_torques import FRICTION, FRICTION_INERTIA, kind_of
+from arm_dynamics.compiled.joint_torques import (
+    DAMPING,
+    FRICTION,
+    FRICTION_INERTIA,
+    kind_of,
+)
 from arm_dynamics.compiled.lane_blocks import in_blocks
 from arm_dynamics.compiled.lanes import dynamics_source, inertia_values
 from arm_dynamics.compiled.links import Link, links_of
@@ -115,6 +120,10 @@ class BatchForwardModel:
         """Reset the state of soft friction, and the efforts."""
         self._at_bound[:] = 0.0
         self.effort[:] = 0.0
+
+    def set_damping(self, damping: Array) -> None:
+        """Damp the joints by `damping` (N, n) [N.m.s/rad | N.s/m] from now on."""
+        self._table[:, DAMPING] = in_blocks(damping)
 
     def advance(
         self, q: Array, v: Array, command: Array, dt: float, count: int, pushes: Array

@@ -34,6 +34,7 @@ from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, parameter
+from arm_sim.simulation.joints import link_side
 from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
 
 
@@ -64,15 +65,17 @@ class AnalyticalPlant(Plant):
     """
 
     Parameters = AnalyticalParameters
+    has_drive_trains = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
         check_inertia(model)
-        p = self.parameters
+        model, p = link_side(model, self.parameters)
+        self._step, self._steps = p.timestep, p.control_decimation
         names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
         shared = {name: getattr(p, name) for name in names}
         self.forward_model = ForwardModel(model, ForwardModelParameters(motors=p, **shared))
-        self.forward_model.check_step(parameters.timestep)
+        self.forward_model.check_step(p.timestep)
         self.forward_model.compile()
         self.state = np.zeros(self.forward_model.state_size)
         self.effort = self.forward_model.effort
@@ -86,13 +89,16 @@ class AnalyticalPlant(Plant):
 
     def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
-        p, advance = self.parameters, self.forward_model.advance
         if self._before is None:
-            advance(self.state, command, p.timestep, p.control_decimation)
+            self.forward_model.advance(self.state, command, self._step, self._steps)
             return
-        for _ in range(p.control_decimation):
+        for _ in range(self._steps):
             self._before[:] = self.v
-            advance(self.state, command, p.timestep, 1)
+            self.forward_model.advance(self.state, command, self._step, 1)
+
+    def set_damping(self, damping: Array) -> None:
+        """Damp the joints by `damping` (n,) from now on."""
+        self.forward_model.damping[:] = damping
 
     def _set_wrenches(self, wrenches: dict[str, Array]) -> None:
         self.forward_model.set_wrenches(wrenches)  # refused with 'lagged_euler'

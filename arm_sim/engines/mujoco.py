@@ -40,6 +40,7 @@ from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
+from arm_sim.simulation.joints import link_side
 from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_mjcf import home_of, own_actuators, sensor_names, set_home
 from arm_sim.simulation.mujoco_objects import moving_bodies
@@ -102,12 +103,12 @@ class MujocoPlant(Plant):
         mj_model, mj_data: MuJoCo's, for viewers and tests.
     """
 
-    has_contacts = runs_mjcf = True
+    has_contacts = has_drive_trains = runs_mjcf = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
         self.mj_model = mujoco_model(model, parameters)
-        if model.friction.any():
+        if model.friction.any() and self._joints is None:
             self.notes += (
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
                 f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
@@ -129,8 +130,8 @@ class MujocoPlant(Plant):
         self.q, self.v, self.effort = data.qpos[rows], data.qvel[dofs], data.qfrc_actuator[dofs]
         self._home = home_of(model, self.mj_model) if model.mjcf else None
         self._steps = steps_of(self.mj_model, parameters)
-        if self._steps > parameters.control_decimation:
-            step = self.mj_model.opt.timestep
+        step = self.mj_model.opt.timestep
+        if step < 0.9 * parameters.timestep / parameters.joint_substeps:
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
         self._ctrl, self._servos = data.ctrl[-n:], np.array(self.command_interfaces) == 'position'
         self._links = Links(self.mj_model, model) if self.parameters.touching else None
@@ -212,6 +213,10 @@ class MujocoPlant(Plant):
     def _scratch(self) -> mujoco.MjData:
         return mujoco.MjData(self.mj_model)
 
+    def set_damping(self, damping: Array) -> None:
+        """Damp the joints by `damping` (n,) from now on."""
+        self.mj_model.dof_damping[self._rows_dofs[1]] = damping
+
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, any but the base, which MuJoCo does not have."""
         body = mujoco.mj_name2id(self.mj_model, mujoco.mjtObj.mjOBJ_BODY, frame)
@@ -280,6 +285,7 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
     kinds = parameters.actuators(model.joint_names)
     one_of('actuator (engine mujoco)', kinds[0], ('servo', 'velocity', 'torque'))
     check_inertia(model)
+    model, parameters = link_side(model, parameters)
     try:
         try:
             return _build(model, parameters)
@@ -323,8 +329,11 @@ def actuator_number(
 
 
 def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
-    """Return the number of integration steps per control period, which contacts may raise."""
-    return round(parameters.period_ns * 1e-9 / mj_model.opt.timestep)
+    """Return the integration steps per control period or joint step; contacts may raise them."""
+    period = parameters.period_ns * 1e-9
+    if parameters.has_drive_trains:
+        period = parameters.timestep / parameters.joint_substeps
+    return round(period / mj_model.opt.timestep)
 
 
 def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:

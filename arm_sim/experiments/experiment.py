@@ -23,6 +23,7 @@ from arm_sim.loop.events import Event, replacement
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import Task, make_task
@@ -41,7 +42,7 @@ class Experiment(Parameters):
         config: parameter file on top of the robot's own.
         feedforward: level of a servo law; empty: its default.
         error: of the arm, compared with the law's model.
-        drives, sensors: on top of those in the robot's files where these are used.
+        drives, joints, sensors: on top of those in the robot's files where these are used.
         ranges: of the arms that Monte Carlo, tuning and margins draw.
     """
 
@@ -74,6 +75,7 @@ class Experiment(Parameters):
     feedforward: str = ''
     error: ModelError = field(default_factory=ModelError)
     drives: DriveParameters = field(default_factory=DriveParameters)
+    joints: JointParameters = field(default_factory=JointParameters)
     sensors: SensorParameters = field(default_factory=SensorParameters)
     ranges: Ranges = field(default_factory=Ranges)
     seed: int = parameter(0, 'random seed of the drawn arms', min=0)
@@ -200,7 +202,7 @@ class LoadedExperiment:
         changes: dict[str, Any] = {'actuator': ACTUATOR_FOR[self.law_class.command_interface]}
         gains = ('servo_kp', 'servo_kd')
         changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
-        changes |= _changed(e.drives) | _changed(e.sensors)
+        changes |= _changed(e.drives) | _changed(e.joints) | _changed(e.sensors)
         changes['command_delay'] = plant.command_delay + e.drives.command_delay
         return replace(plant, **changes)
 

@@ -17,6 +17,7 @@ from arm_sim.loop.record import RECORD, Record
 from arm_sim.parent_process import end_with_parent
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.sensors import SensorParameters
 
 TIMEOUT = 600.0  # of one launch [s]
@@ -29,9 +30,11 @@ def run_over_topics(experiment: Experiment) -> Record:
         ArmError: the launch failed (with its last line), or an experiment that launch arguments
             cannot describe.
     """
-    if experiment.drives.drives() or not experiment.sensors.exact:
+    e = experiment
+    if e.drives.drives() or e.joints != JointParameters() or not e.sensors.exact:
         raise ArmError(
-            'a launch takes delay, noise and drives from parameter files (config:=), not from here'
+            'a launch takes drives, joints and sensors from parameter files (config:=), not from '
+            'here'
         )
     with TemporaryDirectory() as output:
         command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', f'output_dir:={output}']
@@ -102,8 +105,9 @@ def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> dict[
     """Return the parameters of the simulator node; `moving`: see `Task.scene`."""
     plant = loaded.plant_parameters()
     scene = loaded.task.scene(loaded.experiment.error, moving, plant.period_ns)
-    # Where drives and sensors are ideal, the robot's files decide on them.
-    ideal = ros_values(DriveParameters()) | ros_values(SensorParameters())
+    # Where drives, joints and sensors are ideal, the robot's files decide on them.
+    parts = DriveParameters(), JointParameters(), SensorParameters()
+    ideal = {name: value for part in parts for name, value in ros_values(part).items()}
     chosen = {k: x for k, x in ros_values(plant).items() if k not in ideal or x != ideal[k]}
     # The loop without ROS has no drive that brakes: laws are compared as they are.
     return chosen | loaded.robot.model.arm_parameters() | scene | {'speed_limit_factor': 0.0}

@@ -38,6 +38,13 @@ SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
         (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
         'step of measured positions [rad], velocities by differences',
     ),
+    'joint_stiffness': ((0.0, 3e4, 1e4, 3e3), 'stiffness of the gears [N.m/rad], 0: rigid'),
+    'backlash': (
+        (0.0, 3e-4, 1e-3, 3e-3),
+        'play of gears of 10 000 N.m/rad [rad]',
+    ),
+    'static_friction': ((0.0, 1.0, 3.0, 10.0), 'unknown Stribeck friction at standstill [N.m]'),
+    'ripple_amplitude': ((0.0, 0.5, 1.0, 2.0), 'torque ripple, 24 periods per turn [N.m]'),
     'errors': (
         (
             'exact',
@@ -50,6 +57,16 @@ SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
         ),
         'what is not as the laws know it',
     ),
+}
+
+_GEARS = {'joint_stiffness': (1e4,), 'joint_damping': (10.0,), 'joint_substeps': 20}
+
+# Sweeps of the joints, and the other joint parameters that these need.
+OF_JOINTS: dict[str, dict[str, Any]] = {
+    'joint_stiffness': _GEARS,
+    'backlash': _GEARS,
+    'static_friction': {},
+    'ripple_amplitude': {'ripple_harmonic': (24.0,)},
 }
 
 OF_EFFORT = ('compensation_scale',)  # sweeps for laws that command torques
@@ -105,6 +122,9 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     if parameter == 'encoder_resolution':
         step = (value,) if value else ()
         return replace(case, sensors=replace(case.sensors, encoder_resolution=step))
+    if parameter in OF_JOINTS:
+        joints = {**OF_JOINTS[parameter], parameter: (value,)}
+        return replace(case, joints=replace(case.joints, **joints))
     values = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
     error: dict[str, Any] = {parameter: values.get(parameter, (value,))}
     return replace(case, error=replace(case.error, **error))

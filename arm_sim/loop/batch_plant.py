@@ -1,7 +1,7 @@
 """Many arms in compiled code."""
 
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, cycle
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from arm_dynamics.compiled import (
 from arm_dynamics.model import RobotModel
 from arm_sim.engines.analytical import AnalyticalParameters
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
+from arm_sim.simulation.joints import link_side
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
 
 
@@ -57,14 +58,19 @@ class BatchPlant(ManyArms):
             raise ArmError('a batch has no arms')
         kinds = each[0].actuators(first.joint_names)
         one_of('actuator of a batch', kinds[0], ('servo', 'velocity', 'torque'))
-        known = [first]  # all arms, where a sensor needs their models
-        if each[0].feels:
+        known = [first]  # all arms, where sensors or drive trains need their models
+        if each[0].feels or each[0].has_drive_trains:
             known += arms
             arms = iter(known[1:])
+        links: Iterable[RobotModel] = chain([first], arms)
+        if each[0].has_drive_trains:
+            links = (link_side(one, own)[0] for one, own in zip(known, cycle(each), strict=False))
+            each = [link_side(first, own)[1] for own in each]
+        self._step, self._steps = each[0].timestep, each[0].control_decimation
         # One object for one: an arm's parameters are made once, however many share them.
         forward = {id(own): _forward_parameters(own, engine) for own in each}
         every = [forward[id(own)] for own in each]
-        self._forward = BatchForwardModel(chain([first], arms), every, soft)
+        self._forward = BatchForwardModel(links, every, soft)
         super().__init__(known, self._forward.size, parameters)
         self._batch_model = BatchModel(first)
         bounded = engine == 'mujoco'
@@ -81,12 +87,11 @@ class BatchPlant(ManyArms):
 
     def act(self, command: Array) -> None:
         """Hold commands (N, n) on the joints over one control period."""
-        p = self.parameters
         self._note_beyond()
         if not self.wrenches and self._before is None:
-            self._advance(command, p.control_decimation)
+            self._advance(command, self._steps)
             return
-        for _ in range(p.control_decimation):
+        for _ in range(self._steps):
             pushes = [
                 self._batch_model.wrench_torque(self.q, w, f) for f, w in self.wrenches.items()
             ]
@@ -97,8 +102,11 @@ class BatchPlant(ManyArms):
         self._pushes[:] = 0.0
 
     def _advance(self, command: Array, count: int) -> None:
-        step = self.parameters.timestep
-        self._forward.advance(self.q, self.v, command, step, count, self._pushes)
+        self._forward.advance(self.q, self.v, command, self._step, count, self._pushes)
+
+    def set_damping(self, damping: Array) -> None:
+        """Damp the joints by `damping` (N, n) from now on."""
+        self._forward.set_damping(damping)
 
     def _note_beyond(self) -> None:
         if self._bounds is not None:

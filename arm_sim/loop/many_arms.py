@@ -12,7 +12,7 @@ from arm_sim.simulation.plant import Plant, PlantParameters
 # Parameters that are the same for all arms of a batch.
 _ALIKE = (
     'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene',
-    'force_torque_frame', 'tare_periods',
+    'force_torque_frame', 'tare_periods', 'has_drive_trains', 'joint_substeps', 'encoders',
 )  # fmt: skip
 
 OneOrEach = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each
@@ -29,11 +29,13 @@ class ManyArms(Plant):
     """
 
     beyond: NDArray[np.bool_]
+    has_drive_trains = True
 
     def __init__(self, models: Sequence[RobotModel], size: int, parameters: OneOrEach):
         """Take the arms' number, and the parameters of all or of each.
 
-        `models` are all arms; without sensors that need each one (`feels`) the first is enough.
+        `models` are all arms; where neither sensors (`feels`) nor drive trains need each one, the
+        first is enough.
 
         Raises:
             ArmError: another number of parameters, or drives that a batch does not have.

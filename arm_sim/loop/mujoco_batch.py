@@ -48,7 +48,7 @@ class MujocoBatch(ManyArms):
         made: dict[tuple[int, int], mujoco.MjModel] = {}  # arms that come again
         mj_models = []
         for index, (model, own) in enumerate(zip(models, cycle(each), strict=False)):
-            key = id(model), id(own)
+            key = id(model), index if own.has_drive_trains else id(own)
             if key not in made:
                 made[key] = mujoco_model(model, own)
             mj_models.append(made[key])
@@ -58,6 +58,7 @@ class MujocoBatch(ManyArms):
                     'arms with a payload and arms without go into two batches'
                 )
         super().__init__(models, len(models), parameters)
+        self._mj_models = mj_models
         self._batch = Batch(mj_models[0], self.size, threads)
         self._batch.set_models(mj_models)
         bound = self._batch.bind
@@ -112,6 +113,11 @@ class MujocoBatch(ManyArms):
                 self._applied[:, body, 3:] = wrench[..., 3:] + np.cross(arm, force)
             self._batch.step()
         self.effort[:] = self._torque
+
+    def set_damping(self, damping: Array) -> None:
+        """Damp the joints by `damping` (N, n) from now on."""
+        for mj_model, row in zip(self._mj_models, damping, strict=True):
+            mj_model.dof_damping[: row.size] = row
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, as ManyArms says: any but the base, which MuJoCo does not have."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,12 @@ from arm_dynamics.parameters import JointWords, PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.body_sensors import BodySensors
 from arm_sim.simulation.drives import DriveParameters, Drives
+from arm_sim.simulation.joints import JointParameters, drive_trains, link_side
 from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.sensors import SensorParameters, Sensors
+
+if TYPE_CHECKING:
+    from arm_dynamics.compiled import DriveTrains
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
 COMMAND_INTERFACE = {
@@ -37,7 +41,7 @@ MODEL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class PlantParameters(Stepping, Surroundings, DriveParameters, SensorParameters):
+class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, SensorParameters):
     """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
 
     actuator: JointWords = parameter(
@@ -114,6 +118,7 @@ class Plant:
         takes_goals: whether it moves by a control law of its own, so that the simulator takes
             trajectory goals for it where no controller commands.
         has_contacts: whether its links can touch something.
+        has_drive_trains: whether its joints can have what JointParameters describe.
         arms: leading axes of all arrays; () for one arm.
         wrenches: the external wrenches now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
@@ -132,6 +137,7 @@ class Plant:
     Parameters: ClassVar[type[PlantParameters]] = PlantParameters
     takes_goals = False
     has_contacts = False
+    has_drive_trains = False
     arms: tuple[int, ...] = ()
     beyond: Any = False
     objects: tuple[str, ...] = ()
@@ -154,7 +160,7 @@ class Plant:
         self._set_up([model], [parameters])
 
     def _set_up(self, models: Sequence[RobotModel], each: Sequence[PlantParameters]) -> None:
-        """Take the first model or all, and the parameters of each arm; make drives, sensors."""
+        """Take the first model or all, and parameters of each; make drives, joints, sensors."""
         self.parameters: Any = each[0]
         model = models[0]
         self.joint_names = model.joint_names
@@ -185,6 +191,14 @@ class Plant:
             self._before = np.zeros((*self.arms, model.nv))
             self._body_sensors = BodySensors(models, each, period)
         self._senses = self._sensors is not None or self._body_sensors is not None
+        self._joints: DriveTrains | None = None
+        if any(one.has_drive_trains for one in each):
+            if not self.has_drive_trains:
+                raise ArmError('joints.*: only engines mujoco and analytical have such joints')
+            for each_model in models:
+                check_inertia(each_model)
+            self._joints = drive_trains(models, each, self.arms)
+            self._models = models
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
@@ -192,7 +206,12 @@ class Plant:
         self.q[:] = q
         self.v[:] = 0.0 if v is None else v
         self.effort[:] = 0.0
-        self.measured = Measurement(self.q, self.v)
+        if self._joints is not None:
+            pairs = zip(self._models, self.q.reshape(-1, len(self.joint_names)), strict=True)
+            weight = np.array([model.gravity_torque(own) for model, own in pairs])
+            self._joints.reset(self.q, self.v, weight.reshape(self.q.shape))
+            self.set_damping(self._joints.slope)
+        self.measured = Measurement(*self._sensed)
         if self._drives is not None:
             self._drives.reset(self.seed)
         if self._sensors is not None:
@@ -203,8 +222,10 @@ class Plant:
             self._feel(np.zeros_like(self.v), ())
 
     def go_on_from(self, before: 'Plant') -> None:
-        """Take over state, wrenches, drives and sensors of another plant of the arm."""
+        """Take over state, wrenches, drives, joints and sensors of another plant of the arm."""
         self.reset(before.q, before.v)
+        if self._joints is not None and before._joints is not None:
+            self._joints.go_on_from(before._joints)
         for frame, wrench in before.wrenches.items():
             self.apply_wrench(frame, wrench)
         self._drives, self._sensors = before._drives, before._sensors
@@ -228,20 +249,35 @@ class Plant:
         if self._drives is not None:
             sent = command.reshape(-1, command.shape[-1])
             command = self._drives.effect(sent, *self._rows()).reshape(command.shape)
-        self.act(command)
+        self._hold(command)
         if self._senses:
             self._sense()
 
     def brake(self, command: Array) -> None:
         """Hold `command` (n,) over one period, without delay or compensation of the drives."""
-        self.act(command)
+        self._hold(command)
         if self._drives is not None:
             self._drives.release()
         if self._senses:
             self._sense()
 
+    def _hold(self, command: Array) -> None:
+        joints = self._joints
+        if joints is None:
+            self.act(command)
+            return
+        for _ in range(self.parameters.control_decimation * self.parameters.joint_substeps):
+            joints.pull(command, self.q, self.v)
+            self.set_damping(joints.slope)
+            self.act(joints.torque)
+            joints.turn(command, self.q, self.v)
+        self.effort[:] = joints.effort
+
     def act(self, command: Array) -> None:
-        """Hold `command` (n,) on the joints over one control period."""
+        """Hold `command` (n,) on the joints over one control period.
+
+        With drive trains: hold torques on the links over one step of the joints.
+        """
         raise NotImplementedError
 
     def tare(self) -> None:
@@ -254,10 +290,25 @@ class Plant:
             raise ArmError('there is no force-torque sensor: set force_torque.frame')
         self._body_sensors.force_torque.tare()
 
+    def set_damping(self, damping: Array) -> None:
+        """Damp the joints by `damping` (n,) [N.m.s/rad | N.s/m] from now on, implicitly."""
+        raise NotImplementedError
+
+    @property
+    def motors(self) -> tuple[Array, Array]:
+        """Position and velocity of the motors (n,), seen at the joints; views."""
+        return (self.q, self.v) if self._joints is None else (self._joints.q, self._joints.v)
+
+    @property
+    def _sensed(self) -> tuple[Array, Array]:
+        """Position and velocity at the encoders."""
+        return (self.q, self.v) if self.parameters.encoders == 'link' else self.motors
+
     def _rows(self) -> tuple[Array, Array]:
-        """Return q and v with a row per arm (N, n)."""
+        """Return position and velocity at the encoders with a row per arm (N, n)."""
         n = len(self.joint_names)
-        return self.q.reshape(-1, n), self.v.reshape(-1, n)
+        q, v = self._sensed
+        return q.reshape(-1, n), v.reshape(-1, n)
 
     def _measure(self, rows: Measurement) -> None:
         """Keep a reading (N, n) with the leading axes of this plant."""
@@ -275,14 +326,14 @@ class Plant:
     def _feel(self, a: Array, external: Sequence[Sequence[External]]) -> None:
         """Read the sensors that need the acceleration and the external forces."""
         assert self._body_sensors is not None
-        rows = *self._rows(), a.reshape(-1, a.shape[-1])
-        wrench = self._body_sensors.read(*rows, external)
+        q, v, a = (each.reshape(-1, a.shape[-1]) for each in (self.q, self.v, a))
+        wrench = self._body_sensors.read(q, v, a, external)
         self.measured = self.measured._replace(wrench=wrench.reshape(*self.arms, 6))
 
     @property
     def integration_step(self) -> float:
         """The integration step [s]."""
-        return self.parameters.timestep
+        return self.parameters.timestep / self.parameters.joint_substeps
 
     def external_forces(self) -> Sequence[Sequence[External]]:
         """Return what acted on the links of each arm in the last integration step.
@@ -445,6 +496,7 @@ def check_model(plant: Plant, model: RobotModel, samples: int = 10, seed: int = 
     Leaves the plant in its last compared state: reset it. Returns the largest difference found
     [N.m | kg m^2], relative to max(1, largest entry); one beyond MODEL_TOLERANCE is refused.
     """
+    model, _ = link_side(model, plant.parameters)
     if plant.joint_names != model.joint_names:
         raise ArmError(f'plant has joints {plant.joint_names}, the model {model.joint_names}')
     rng = np.random.default_rng(seed)

@@ -91,12 +91,12 @@ class Simulation:
     def brake(self) -> None:
         """Let the brake take all joints; `advance(None)` then brings them to rest."""
         self.braking, self._brake_ns = True, self.time_ns
-        self._brake.start(self.plant.q, self.plant.v)
+        self._brake.start(*self.plant.motors)
 
     def brake_joints(self, joints: Places) -> None:
         """Let the brake take the joints at these places, while controllers command the others."""
         self._brake_ns = self.time_ns
-        self._brake.start(self.plant.q, self.plant.v, joints)
+        self._brake.start(*self.plant.motors, joints)
 
     @property
     def at_rest(self) -> bool:
@@ -178,7 +178,7 @@ class Simulation:
         if command is None:
             if not self.braking:
                 self.brake()
-            command, hold = self._brake.command(plant.q, plant.v), plant.brake
+            command, hold = self._brake.command(*plant.motors), plant.brake
         else:
             if command.ndim == 1 and not all_finite(command, self._zeros):
                 joint = int(np.flatnonzero(~np.isfinite(command))[0])
@@ -204,7 +204,7 @@ class Simulation:
     def _with_brake(self, command: Array, held: Places) -> Array:
         """Return a command (n,) in which the brake commands the joints at these places."""
         plant, brake = self.plant, self._brake
-        of_brake = brake.hold if plant.takes_goals else brake.command(plant.q, plant.v, held)
+        of_brake = brake.hold if plant.takes_goals else brake.command(*plant.motors, held)
         command = command.copy()
         command[held] = of_brake[held]
         return command
@@ -222,7 +222,7 @@ class Simulation:
         if share[joint] <= 1.0 or self._too_fast:
             return
         self._too_fast = True
-        self._brake.start(plant.q, plant.v)
+        self._brake.start(*plant.motors)
         if not self.overspeed_samples:
             self.notice = (
                 f'joint {names[joint]!r}: speed {abs(plant.v[joint]):.3g} is beyond '
@@ -241,7 +241,7 @@ class Simulation:
         plant = self.plant
         self.overspeed_samples += 1
         # A motion model comes to rest at its present position.
-        return plant.q.copy() if plant.takes_goals else self._brake.command(plant.q, plant.v)
+        return plant.q.copy() if plant.takes_goals else self._brake.command(*plant.motors)
 
     def _cause(self, command: Array) -> str:
         """Return what is to be done about physics that has diverged."""

@@ -67,6 +67,8 @@ def linear_plant(loaded: LoadedExperiment) -> PlantParameters:
     for name in plant.drives():
         if name != 'command_delay':
             raise ArmError(f'{name}: margins are of arms without such drives; --delay is a delay')
+    if plant.has_drive_trains:
+        raise ArmError('joints.*: margins are of arms with rigid joints')
     exact: dict[str, Any] = vars(SensorParameters()) | {'command_delay': 0}
     for name in ('sensor_model', 'encoder_resolution', 'sensor_delay', 'dropout'):
         if getattr(plant, name) != exact[name]:

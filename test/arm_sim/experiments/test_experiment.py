@@ -17,6 +17,7 @@ from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.experiments.runs import record_of, run
 from arm_sim.experiments.sweeps import case_at
 from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.candidates import Drawn, try_gains
 from arm_sim.tuning.margins import margins_of
@@ -172,6 +173,8 @@ def test_a_sweep_varies_one_number_and_keeps_the_others():
     assert heavy == replace(own, error=replace(own.error, mass_scale=(1.2,)))
     late = case_at('command_delay', 3.0, own)
     assert late.drives == DriveParameters(command_delay=3, command_jitter=1)
+    played = case_at('backlash', 1e-3, replace(own, joints=JointParameters(encoders='link')))
+    assert (played.joints.backlash, played.joints.encoders) == ((1e-3,), 'link')
     coarse = case_at('encoder_resolution', 1e-4, own)
     assert coarse.sensors == replace(own.sensors, encoder_resolution=(1e-4,))
     compensated = case_at('compensation_scale', 0.9, own).drives

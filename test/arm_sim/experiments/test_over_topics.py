@@ -22,7 +22,7 @@ from arm_sim.experiments.over_topics import (
     simulator_parameters,
 )
 from arm_sim.experiments.runs import record_of
-from arm_sim.experiments.sweeps import SWEEPS, case_at
+from arm_sim.experiments.sweeps import OF_JOINTS, SWEEPS, case_at
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.plant import PlantParameters
@@ -30,7 +30,9 @@ from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
-TOLD = [name for name in SWEEPS if name not in (*OF_DRIVES, 'errors')]  # by launch arguments
+TOLD = [
+    name for name in SWEEPS if name not in (*OF_DRIVES, *OF_JOINTS, 'errors')
+]  # by launch arguments
 
 
 @pytest.fixture(scope='module')
@@ -146,7 +148,9 @@ def test_what_nodes_cannot_do_is_refused(capsys, tmp_path):
     case = Experiment('planar_3r', 'sinusoid', 'pd')
     late = replace(case, sensors=SensorParameters(position_noise=1e-3))
     for each in (late, *(case_at(sweep, 2, case) for sweep in OF_DRIVES)):
-        with pytest.raises(ArmError, match='takes delay, noise and drives from parameter files'):
+        with pytest.raises(
+            ArmError, match='takes drives, joints and sensors from parameter files'
+        ):
             run_over_topics(each)
     assert main(['--over', 'topics', '--samples', '3', '--output-dir', str(tmp_path)]) == 1
     assert "--samples is for runs over 'loop' only" in capsys.readouterr().err
