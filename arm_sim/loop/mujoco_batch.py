@@ -64,6 +64,7 @@ class MujocoBatch(ManyArms):
         bound = self._batch.bind
         n, first = models[0].nv, models[0]
         rows, dofs = places_of(mj_models[0], first.joint_names)
+        self._dofs = dofs
         if not isinstance(rows, slice):
             raise ArmError(
                 f'the joints {", ".join(first.joint_names)} are not one after the other in '
@@ -117,7 +118,7 @@ class MujocoBatch(ManyArms):
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (N, n) from now on."""
         for mj_model, row in zip(self._mj_models, damping, strict=True):
-            mj_model.dof_damping[: row.size] = row
+            mj_model.dof_damping[self._dofs] = row
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, as ManyArms says: any but the base, which MuJoCo does not have."""
