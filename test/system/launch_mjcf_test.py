@@ -1,0 +1,91 @@
+"""An MJCF robot over ROS: its own actuator is commanded, reported, recorded and run again."""
+
+import mujoco
+import numpy as np
+from arm_system import ArmSystem, seconds
+from builtin_interfaces.msg import Time
+from sensor_msgs.msg import JointState
+
+from arm_controllers.ros.qos import CONTROL_QOS
+from arm_sim.recording.ros import rerun
+from arm_sim.recording.ros.recorded_run import RecordedRun
+from arm_sim.robot import Robot
+from arm_sim.robot_trials.mjcf_file import write_mjcf
+from arm_sim.robot_trials.trial import drives_of
+
+CLOSED_AT, TRAVEL = 2.0, 0.03  # in simulated time [s], of each finger [m]
+
+
+def write_arm_with_gripper(file):
+    """Write the UR5e as an MJCF, with two fingers on one tendon and a force sensor."""
+    robot = Robot.load('ur5e')
+    write_mjcf(robot, drives_of(robot), file)
+    spec = mujoco.MjSpec.from_file(str(file))
+    wrist, tendon = spec.body('wrist_3_link'), spec.add_tendon(name='grip')
+    wrist.add_site(name='wrist')
+    spec.add_sensor(
+        name='force', type=mujoco.mjtSensor.mjSENS_FORCE, objtype=mujoco.mjtObj.mjOBJ_SITE,
+        objname='wrist',
+    )  # fmt: skip
+    for side in (1.0, -1.0):
+        finger = wrist.add_body(name=f'finger {side}', pos=(0.04 * side, 0.0, 0.1))
+        finger.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=(0.01, 0.01, 0.03), mass=0.05)
+        joint = finger.add_joint(
+            name=f'finger {side}', type=mujoco.mjtJoint.mjJNT_SLIDE, axis=(-side, 0.0, 0.0)
+        )
+        joint.damping[0] = 2.0
+        tendon.wrap_joint(joint.name, 0.5)
+    spec.add_equality(
+        type=mujoco.mjtEq.mjEQ_JOINT, name1='finger 1.0', name2='finger -1.0',
+        data=[0, 1, *[0] * 10], objtype=mujoco.mjtObj.mjOBJ_JOINT,
+    )  # fmt: skip
+    fingers = spec.add_actuator(
+        name='fingers', trntype=mujoco.mjtTrn.mjTRN_TENDON, target='grip', ctrllimited=True,
+        ctrlrange=(0, 255),
+    )  # fmt: skip
+    fingers.set_to_position(500.0, kv=20.0)
+    fingers.gainprm[0] *= TRAVEL / 255.0
+    (key,) = spec.keys
+    key.qpos, key.ctrl = [*key.qpos, 0.0, 0.0], [*robot.start, 0.0]
+    spec.compile()
+    file.write_text(spec.to_xml())
+
+
+def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
+    file = tmp_path / 'arm_with_gripper.xml'
+    write_arm_with_gripper(file)
+    told, reported, sensed = [], [], []
+    with ArmSystem() as system:
+        node = system.node
+        node.create_subscription(Time, 'simulator/recorded_until', told.append, CONTROL_QOS)
+        node.create_subscription(JointState, 'actuator_states', reported.append, CONTROL_QOS)
+        node.create_subscription(JointState, 'mjcf_sensors', sensed.append, CONTROL_QOS)
+        system.simulator(f'robot:={file}')
+        system.start('recorder', f'output_dir:={tmp_path}')
+        system.wait(lambda: any(tmp_path.glob('*.mcap')), 'recording')
+        commands = node.create_publisher(JointState, 'actuator_commands', 10)
+        system.wait(lambda: commands.get_subscription_count() > 1, 'simulator and recorder')
+        wrong = JointState(name=['fingers'], position=[256.0])
+        commands.publish(wrong)
+        close = JointState(name=['fingers'], position=[255.0])
+        close.header.stamp.sec = int(CLOSED_AT)
+        commands.publish(close)
+        system.controller('computed_torque', f'robot:={file}')  # time goes on
+        system.wait(lambda: system.now > CLOSED_AT + 1.0, 'closing')
+        assert system.pause()
+        system.diagnostics.clear()
+        system.words('simulator', 'paused')
+        last = float(system.values['simulator']['simulated time [s]'])
+        system.wait(lambda: abs(seconds(told[-1]) - last) < 1e-6, 'recorder')
+        system.wait(lambda: abs(system.now - last) < 1e-6, 'last state')
+        assert system.stop('recorder') == 0
+        assert 'control of actuator' in system.log('simulator')
+        _, q, v = system.states[-1]
+    lengths = {seconds(each.header.stamp): each.position[0] for each in reported}
+    assert all(abs(x) < 1e-3 for t, x in lengths.items() if t <= CLOSED_AT)
+    assert abs(lengths[max(lengths)] - TRAVEL) < 1e-3
+    assert sensed[-1].name == ['force_x', 'force_y', 'force_z']
+    assert 0.5 < np.linalg.norm(sensed[-1].position) < 100.0
+    (recording,) = tmp_path.glob('*.mcap')
+    again = rerun.rerun(RecordedRun.load(recording)).again
+    np.testing.assert_array_equal(again[-1, :2], [q, v])
