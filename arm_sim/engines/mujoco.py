@@ -45,7 +45,12 @@ from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_mjcf import home_of, own_actuators, sensor_names, set_home
 from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
-from arm_sim.simulation.mujoco_shapes import object_shapes
+from arm_sim.simulation.mujoco_shapes import (
+    object_bounds,
+    object_motion,
+    object_shapes,
+    state_places,
+)
 from arm_sim.simulation.plant import MODEL_TOLERANCE, Plant, PlantParameters, check_inertia
 from arm_sim.simulation.self_contact import touching_links
 
@@ -122,7 +127,8 @@ class MujocoPlant(Plant):
         data, n = self.mj_data, model.nv
         self._bodies = moving_bodies(self.mj_model)
         self.objects = tuple(self.mj_model.body(body).name for body in self._bodies)
-        self.shapes = object_shapes(self.mj_model, model.frame_names) if parameters.scene else ()
+        if parameters.scene or parameters.objects:
+            self.shapes = object_shapes(self.mj_model, model.frame_names)
         if model.mjcf:
             self.actuator_names, self.mjcf_sensors = own_actuators(model), sensor_names(model)
         self._rows_dofs = rows, dofs = places_of(self.mj_model, model.joint_names)
@@ -255,6 +261,27 @@ class MujocoPlant(Plant):
         turns = self.mj_data.xquat[self._bodies][:, [1, 2, 3, 0]]
         return np.hstack([self.mj_data.xpos[self._bodies], turns])
 
+    def object_motion(self, name: str) -> tuple[Array, Array]:
+        """Return the pose and the velocity of any object."""
+        return object_motion(self.mj_model, self.mj_data, name)
+
+    def object_bounds(self, name: str) -> Array:
+        """Return the lower and the upper corner (2, 3) of an object in its own frame [m]."""
+        return object_bounds(self.mj_model, name)
+
+    def move_object(self, name: str, pose: Array, velocity: Array) -> None:
+        """Give a free object a pose and a velocity."""
+        body = self.mj_model.body(name)
+        if (body.jntnum[0], body.dofnum[0]) != (1, 6):
+            why = 'has a joint or a carrier' if body.weldid[0] else 'is fixed'
+            raise ArmError(f'the object {name!r} {why}; only free objects can be moved')
+        q, v = state_places(self.mj_model)[name]
+        x, y, z, w = pose[3:]
+        turned = np.zeros(3)
+        mujoco.mju_rotVecQuat(turned, velocity[3:], np.array([w, -x, -y, -z]))
+        self.mj_data.qpos[q] = (*pose[:3], w, x, y, z)
+        self.mj_data.qvel[v] = (*velocity[:3], *turned)
+
     def contact_points(self) -> list[ContactPoint]:
         """Return the contacts with the forces of the last integration step."""
         points, local = [], np.zeros(6)
@@ -267,12 +294,18 @@ class MujocoPlant(Plant):
         return points
 
     def go_on_from(self, before: Plant) -> None:
-        """Take over state, objects, wrenches, drives and sensors of another plant of the arm."""
+        """Take over state, objects, wrenches, drives and sensors of another plant of the arm.
+
+        An object that the other one lacks begins where its description places it.
+        """
         super().go_on_from(before)
         if isinstance(before, MujocoPlant):
-            own, other = self.mj_data, before.mj_data
-            own.qpos[:], own.qvel[:], own.act[:] = other.qpos, other.qvel, other.act
-            self._controls[:] = before._controls
+            own, other, theirs = self.mj_data, before.mj_data, state_places(before.mj_model)
+            for name, (q, v) in state_places(self.mj_model).items():
+                if name in theirs:
+                    its_q, its_v = theirs[name]
+                    own.qpos[q], own.qvel[v] = other.qpos[its_q], other.qvel[its_v]
+            own.act[:], self._controls[:] = other.act, before._controls
 
 
 def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:

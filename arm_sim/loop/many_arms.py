@@ -11,7 +11,7 @@ from arm_sim.simulation.plant import Plant, PlantParameters
 
 # Parameters that are the same for all arms of a batch.
 _ALIKE = (
-    'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene',
+    'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene', 'objects',
     'force_torque_frame', 'tare_periods', 'has_drive_trains', 'joint_substeps', 'encoders',
 )  # fmt: skip
 

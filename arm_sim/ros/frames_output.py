@@ -49,14 +49,19 @@ class FramesOutput:
 
     def _begin(self) -> None:
         node = self._node
-        simulation = self._simulation
-        objects = simulation.plant.objects
-        self._frames = FrameMessages(simulation.model, prefix_of(node), objects)
+        self.follow()
         self._publisher = node.create_publisher(TFMessage, '/tf', _QOS)
         # Kept, because a latched message lasts only as long as its publisher.
         self._static = node.create_publisher(TFMessage, '/tf_static', LATCHED_QOS)
         self._static.publish(self._frames.standing)
         now_and_then(node, _LOOK, self._look)
+
+    def follow(self) -> None:
+        """Publish the objects of the simulation's present plant from now on."""
+        simulation = self._simulation
+        if TFMessage is not None:
+            objects = simulation.plant.objects
+            self._frames = FrameMessages(simulation.model, prefix_of(self._node), objects)
 
     def show(self) -> None:
         """Publish the frames of the present state, if a message is due and has a subscriber."""

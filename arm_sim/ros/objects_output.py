@@ -37,6 +37,13 @@ class ObjectsOutput:
         if read and every and simulation.steps % every == 0:
             self._publish(self._messages)
 
+    def show_now(self) -> None:
+        """Publish the objects of the present state, if a message has a reader."""
+        if self._simulation.plant is not self._plant:
+            self._follow(self._simulation.plant)
+        elif self._messages:
+            self._publish(self._messages)
+
     def _follow(self, plant: Plant) -> None:
         """Show the objects of another plant from now on."""
         before = () if self._plant is None else self._plant.shapes

@@ -107,7 +107,8 @@ def make_plant(
     return plant, check_model(plant, loaded)
 
 
-_OF_PLANT = {'payload', 'servo_kp', 'servo_kd'}
+_OF_SERVOS, _OF_OBJECTS = {'servo_kp', 'servo_kd'}, {'scene', 'objects'}
+_OF_PLANT = {'payload'} | _OF_SERVOS | _OF_OBJECTS
 _OF_REAL_TIME, _OF_LOCKSTEP = {'real_time_factor', 'command_timeout'}, {'lockstep_timeout'}
 _OF_LIMITS = {each.name for each in fields(Limits)}
 LIVE = _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate', 'tf_rate'}
@@ -160,12 +161,14 @@ class LiveSimulator:
             return wanted, None
         names = ' and '.join(sorted(changed & _OF_PLANT))
         servo = of_plant.actuator == 'servo' and getattr(of_plant, 'motion_type', 'pd') == 'pd'
-        if not servo and 'payload' not in changed:
+        if not servo and changed & _OF_SERVOS:
             raise ArmError(f'{names} has no effect: the arm has no servos')
         if p.payload_end:
             raise ArmError(f'{names} cannot change while payload_end is set')
         if 'payload' in changed and p.engine == 'analytical':
             raise ArmError("payload cannot change with engine 'analytical', which compiles it")
+        if changed & _OF_OBJECTS:
+            self._clock.check_rest()
         return wanted, make_plant(p, of_plant, self._clock.simulation.model)[0]
 
     def _apply(self, change: tuple[tuple[Any, ...], Plant | None]) -> None:
@@ -173,6 +176,7 @@ class LiveSimulator:
         p, simulation = self._now[0], self._clock.simulation
         if plant is not None:
             simulation.replace(plant)
+            self._shown.show_objects()
         simulation.set_limits(p)
         if timing(p) != timing(before):
             self._clock.set_timing(**timing(p))

@@ -124,6 +124,11 @@ class StateOutput:
         self._objects.show(self.frames.every)
         self._mjcf.show(self.frames.every)
 
+    def show_objects(self) -> None:
+        """Publish the objects of the present state, which were changed."""
+        self.frames.follow()
+        self._objects.show_now()
+
     def show_again(self) -> None:
         """Publish the last state again, with the same bits."""
         self.published += 1

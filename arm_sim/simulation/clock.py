@@ -184,6 +184,15 @@ class Clock:
             self._command_ns = self.simulation.time_ns
             self._command = own.command(self._command_ns, plant.q.copy(), plant.v.copy())
 
+    def check_rest(self) -> None:
+        """Raise ArmError while the arm moves and time runs: objects cannot change then."""
+        if not (self.waits or self.simulation.can_be_claimed()):
+            raise ArmError('the arm moves: pause the simulator, or wait until the arm is at rest')
+
+    def show_objects(self) -> None:
+        """Publish the objects of the present state, which were moved."""
+        self._output.show_objects()
+
     @property
     def _may_step(self) -> bool:
         return not (self.fault or self.waits)

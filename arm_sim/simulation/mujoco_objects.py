@@ -26,18 +26,9 @@ _JOINTS = {'hinge': mujoco.mjtJoint.mjJNT_HINGE, 'slide': mujoco.mjtJoint.mjJNT_
 
 
 def add_scene(
-    spec: mujoco.MjSpec, name: str, links: Sequence[str], surroundings: Sequence[str]
-) -> None:
-    """Add the objects of a scene, by its name or file; see `add_objects`."""
-    if name and scene_file(name).suffix == '.xml':
-        _add_mjcf(spec, scene_file(name), links, surroundings)
-    else:
-        add_objects(spec, read_scene(name), links, surroundings)
-
-
-def add_objects(
     spec: mujoco.MjSpec,
-    objects: Sequence[SceneObject],
+    name: str,
+    further: Sequence[SceneObject],
     links: Sequence[str],
     surroundings: Sequence[str],
 ) -> None:
@@ -45,16 +36,25 @@ def add_objects(
 
     Args:
         spec: the arm; changed.
-        objects: a parent before its children.
+        name: of the scene, or its file; '': none.
+        further: objects in addition to those of the scene; a parent before its children.
         links: names of the shapes of the arm's links, which touch every object.
         surroundings: names of the shapes that moving objects touch.
 
     Raises:
         ArmError: an object has the name of something else.
     """
-    _check_names('scene', (each.name for each in objects), spec, surroundings)
-    made = [_add(spec, each) for each in objects]
-    _add_pairs(spec, made, links, surroundings, set())
+    made: list[mujoco.MjsGeom] = []
+    apart: set[frozenset[str]] = set()
+    of_scene: Sequence[SceneObject] = ()
+    if name and scene_file(name).suffix == '.xml':
+        made, apart = _attach(spec, scene_file(name), surroundings)
+    else:
+        of_scene = read_scene(name)
+    for objects in (of_scene, further):
+        _check_names('scene', (each.name for each in objects), spec, surroundings)
+        made += [_add(spec, each) for each in objects]
+    _add_pairs(spec, made, links, surroundings, apart)
 
 
 def moving_bodies(mj_model: mujoco.MjModel) -> list[int]:
@@ -88,10 +88,14 @@ def _add(spec: mujoco.MjSpec, each: SceneObject) -> mujoco.MjsGeom:
     return geom
 
 
-def _add_mjcf(
-    spec: mujoco.MjSpec, file: Path, links: Sequence[str], surroundings: Sequence[str]
-) -> None:
-    """Attach the bodies, joints, shapes, equalities and tendons of a file behind the arm."""
+def _attach(
+    spec: mujoco.MjSpec, file: Path, surroundings: Sequence[str]
+) -> tuple[list[mujoco.MjsGeom], set[frozenset[str]]]:
+    """Attach the bodies, joints, shapes, equalities and tendons of a file behind the arm.
+
+    Returns:
+        The shapes, and the pairs of bodies that do not touch.
+    """
     child, materials = read_mjcf(file)
     where = f'scene {file}'
     _check_names(where, (body.name for body in child.bodies[1:]), spec, surroundings)
@@ -103,7 +107,7 @@ def _add_mjcf(
     made = [geom for geom in spec.geoms if geom.name in materials]
     for geom in made:
         geom.userdata = numbers_of(materials[geom.name])
-    _add_pairs(spec, made, links, surroundings, apart)
+    return made, apart
 
 
 def _check_names(

@@ -16,6 +16,7 @@ from arm_sim.simulation.mujoco_inertias import make_readable
 from arm_sim.simulation.mujoco_mjcf import mjcf_spec
 from arm_sim.simulation.mujoco_objects import add_scene
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.scene import read_objects
 from arm_sim.simulation.self_contact import LinkPairs, touching_links
 
 _BODY = pin.FrameType.BODY
@@ -120,7 +121,8 @@ def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantP
     if parameters.contacts and not model.mjcf:
         _touch_each_other(spec, links, touching_links(model, parameters.srdf)[0], springs)
     others = ['floor'] * parameters.floor + ['table'] * bool(parameters.table)
-    add_scene(spec, parameters.scene, [link.name for link in links], others)
+    further = read_objects(parameters.objects)
+    add_scene(spec, parameters.scene, further, [link.name for link in links], others)
 
 
 def _touch_each_other(

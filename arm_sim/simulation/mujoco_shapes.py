@@ -5,7 +5,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
+from arm_dynamics.checks import ArmError, Array
 from arm_sim.simulation.object_shapes import ObjectShape
 
 _HIDDEN = 3  # first group of shapes that MuJoCo's viewer hides
@@ -64,3 +66,53 @@ def _parts(m: mujoco.MjModel, k: int) -> Iterator[tuple[str, tuple[float, ...], 
         yield 'sphere', (a, a, a), '', (here, as_is)
     elif kind in (of.mjGEOM_BOX, of.mjGEOM_ELLIPSOID):
         yield 'box' if kind == of.mjGEOM_BOX else 'sphere', (a, b, c), '', (here, as_is)
+
+
+def state_places(
+    mj_model: mujoco.MjModel,
+) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return where the positions and the velocities of each body with joints are in a state."""
+    m = mj_model
+    ends = np.append(m.jnt_qposadr, m.nq)
+    found = {}
+    for body in np.flatnonzero(m.body_jntnum).tolist():
+        first = m.body_jntadr[body]
+        q = np.arange(ends[first], ends[first + m.body_jntnum[body]])
+        v = m.body_dofadr[body] + np.arange(m.body_dofnum[body])
+        found[m.body(body).name] = q, v
+    return found
+
+
+def object_motion(mj_model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[Array, Array]:
+    """Return pose (7,) and velocity (6,) of a body, or of a shape that is fixed to the world."""
+    mujoco.mj_kinematics(mj_model, data)
+    mujoco.mj_comPos(mj_model, data)
+    mujoco.mj_comVel(mj_model, data)
+    found = np.zeros(6)
+    body = mujoco.mj_name2id(mj_model, mujoco.mjtObj.mjOBJ_BODY, name)
+    if body < 0:
+        here, turn = data.geom(name).xpos, np.zeros(4)
+        mujoco.mju_mat2Quat(turn, data.geom(name).xmat)
+    else:
+        here, turn = data.xpos[body], data.xquat[body]
+        mujoco.mj_objectVelocity(mj_model, data, mujoco.mjtObj.mjOBJ_XBODY, body, found, 0)
+    return np.array([*here, *turn[[1, 2, 3, 0]]]), found[[3, 4, 5, 0, 1, 2]]
+
+
+def object_bounds(mj_model: mujoco.MjModel, name: str) -> Array:
+    """Return lower and upper corner (2, 3) [m] of a body, or of a fixed shape, in its frame."""
+    m = mj_model
+    body = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, name)
+    geoms = [m.geom(name).id] if body < 0 else np.flatnonzero(m.geom_bodyid == body)
+    signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+    corners, turned = [], np.zeros(3)
+    for geom in geoms:
+        middle, half = np.split(m.geom_aabb[geom], 2)
+        for corner in middle + signs * half:
+            if body >= 0:
+                mujoco.mju_rotVecQuat(turned, corner, m.geom_quat[geom])
+                corner = turned + m.geom_pos[geom]
+            corners.append(corner)
+    if not corners:
+        raise ArmError(f'the object {name!r} has no shape')
+    return np.array([np.min(corners, axis=0), np.max(corners, axis=0)])

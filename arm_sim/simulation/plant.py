@@ -65,6 +65,10 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, 
         '', 'objects that the links touch: name of a shipped scene, YAML file or MJCF (.xml);'
         ' empty: none (engine mujoco)',
     )  # fmt: skip
+    objects: str = parameter(
+        '', 'objects in addition to the scene: a YAML list as in a scene; empty: none'
+        ' (engine mujoco)',
+    )  # fmt: skip
     contact_stiffness: float = parameter(
         0.0, 'stiffness of a contact point of links, floor and table [N/m]; 0: as stiff as the'
         ' engine allows, without a stated number', name='contact.stiffness', min=0, max=1e9,
@@ -83,7 +87,9 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, 
         """The parameter by which links can touch something, as text; '' without one."""
         if self.contacts:
             return 'contacts is true'
-        return f'scene is {self.scene!r}' if self.scene else ''
+        if self.scene:
+            return f'scene is {self.scene!r}'
+        return 'objects are given' if self.objects else ''
 
     def servo_gains(self, model: RobotModel) -> tuple[Array, Array]:
         """Return servo_kp, servo_kd (n,), as arrays; raises ArmError as `servo_gains` does."""
@@ -354,6 +360,25 @@ class Plant:
                 External(frame, np.concatenate([force, torque + np.cross(origin, force)]))
             )
         return found
+
+    def object_motion(self, name: str) -> tuple[Array, Array]:
+        """Return the pose (7,), as in `object_poses`, and the velocity (6,) of any object.
+
+        The velocity is linear [m/s] and angular [rad/s], in the axes of the base.
+        """
+        raise ArmError(f'there is no object {name!r}')
+
+    def object_bounds(self, name: str) -> Array:
+        """Return the lower and the upper corner (2, 3) of an object in its own frame [m]."""
+        raise ArmError(f'there is no object {name!r}')
+
+    def move_object(self, name: str, pose: Array, velocity: Array) -> None:
+        """Give a free object a pose (7,) and a velocity (6,), as `object_motion` has them.
+
+        Raises:
+            ArmError: the object is not free.
+        """
+        raise ArmError(f'there is no object {name!r}')
 
     def object_poses(self) -> Array:
         """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""

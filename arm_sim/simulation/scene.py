@@ -6,7 +6,7 @@
    axis: [0, 1, 0], axis_position: [-0.1, 0.0, 0.0], range: [0.0, 1.5]}
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -142,29 +142,58 @@ def read_scene(name: str) -> tuple[SceneObject, ...]:
 def _read(file: Path, mtime_ns: int) -> tuple[SceneObject, ...]:
     """Return the objects of a file, by its time of change [ns]; an arm of a batch reads it too."""
     try:
-        rows = Loader(text_of(file, _MOST_BYTES)).get_single_data()
+        return read_objects(text_of(file, _MOST_BYTES), f'scene {file}', file.parent)
     except UnicodeDecodeError as error:
         raise ArmError(f'scene {file}: cannot be read: {error}') from None
+
+
+@cache
+def read_objects(
+    text: str, where: str = 'objects', folder: Path = Path()
+) -> tuple[SceneObject, ...]:
+    """Return the objects of a YAML text, a list; '' has none.
+
+    `folder`: of the files of meshes.
+
+    Raises:
+        ArmError: with `where`, object and value.
+    """
+    try:
+        rows = Loader(text).get_single_data() if text.strip() else []
     except (yaml.YAMLError, RecursionError) as error:
-        raise ArmError(f'scene {file}: not YAML: {" ".join(str(error).split())}') from None
+        raise ArmError(f'{where}: not YAML: {" ".join(str(error).split())}') from None
     if not isinstance(rows, list):
-        raise ArmError(f'scene {file}: a list of objects is expected')
-    objects = [_object(row, f'scene {file}, object {k + 1}') for k, row in enumerate(rows)]
+        raise ArmError(f'{where}: a list of objects is expected')
+    objects = [_object(row, f'{where}, object {k + 1}') for k, row in enumerate(rows)]
     moving: dict[str, bool] = {}
     for each in objects:
         name, parent = each.name, each.parent
         if name in moving:
-            raise ArmError(f'scene {file}: two objects have the name {name!r}')
+            raise ArmError(f'{where}: two objects have the name {name!r}')
         if parent and parent not in moving:
             raise ArmError(
-                f'scene {file}: parent of {name!r} is {parent!r}; it must be an object further up'
+                f'{where}: parent of {name!r} is {parent!r}; it must be an object further up'
             )
         moving[name] = each.is_free or bool(each.joint) or moving.get(parent, False)
     placed = [
-        replace(each, file=str((file.parent / each.file).resolve())) if each.file else each
+        replace(each, file=str((folder / each.file).resolve())) if each.file else each
         for each in objects
     ]
     return tuple(sorted(placed, key=lambda each: moving[each.name]))
+
+
+def objects_text(objects: Iterable[SceneObject]) -> str:
+    """Return the YAML text of objects, which `read_objects` reads with the same numbers."""
+    rows = [
+        {
+            each.name: list(value) if isinstance(value, tuple) else value
+            for each in fields(SceneObject)
+            if (value := getattr(one, each.name)) != each.default
+        }
+        for one in objects
+    ]
+    text = yaml.safe_dump(rows, default_flow_style=None, sort_keys=False, width=10_000)
+    return text if rows else ''
 
 
 def _object(row: Any, where: str) -> SceneObject:

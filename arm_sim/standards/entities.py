@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+import pinocchio as pin
+
 from arm_dynamics.checks import Array
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.standards.name_filter import name_filter
@@ -15,13 +17,14 @@ class Category(IntEnum):
     OBJECT = 0
     ROBOT = 1
     DYNAMIC_OBJECT = 4
+    STATIC_OBJECT = 5
 
 
 class Entity(NamedTuple):
     """An object with a pose.
 
     Attributes:
-        frame: frame of the model at which it is.
+        frame: frame of the model at which it is; '' for an object.
         category: its category.
         description: its category as text.
     """
@@ -31,10 +34,14 @@ class Entity(NamedTuple):
     description: str
 
 
-class Entities:
-    """The entities of a simulated arm: `arm`, `tip`, `payload` while it has a mass, the links.
+_MOVES = Category.DYNAMIC_OBJECT, 'object that moves'
+_STANDS = Category.STATIC_OBJECT, 'object that is fixed'
 
-    A link with one of these names replaces that entity.
+
+class Entities:
+    """The entities of a simulated arm: `arm`, `tip`, links, objects, `payload` with a mass.
+
+    A link or an object with one of these names replaces that entity.
     """
 
     def __init__(self, simulation: Simulation, payload: Callable[[], float], prefix: str = ''):
@@ -50,11 +57,21 @@ class Entities:
 
     def all(self) -> dict[str, Entity]:
         """Return the present entities by name."""
-        found, mass = self._fixed, self._payload()
+        objects = {
+            name: Entity('', *(_MOVES if moves else _STANDS))
+            for name, moves in self.objects().items()
+        }
+        found, mass = self._fixed | objects, self._payload()
         if mass:
             tip, words = self._simulation.model.tip_frame, f'{mass:g} kg at the tool frame'
             found = {'payload': Entity(tip, Category.DYNAMIC_OBJECT, words)} | found
         return {self._prefix + name: each for name, each in found.items()}
+
+    def objects(self) -> dict[str, bool]:
+        """Return whether an object moves, by the name of the object without prefix."""
+        plant = self._simulation.plant
+        names = dict.fromkeys((*plant.objects, *(each.name for each in plant.shapes)))
+        return {name: name in plant.objects for name in names}
 
     def names(self, pattern: str = '', categories: Collection[int] = ()) -> list[str]:
         """Return the names that match a regular expression, of these categories (none: of all).
@@ -76,5 +93,8 @@ class Entities:
         """
         model, plant = self._simulation.model, self._simulation.plant
         frame = self.all()[name].frame
+        if not frame:
+            own, moved = plant.object_motion(name.removeprefix(self._prefix))
+            return pin.XYZQUATToSE3(own), moved
         velocity = model.jacobian(plant.q, frame) @ plant.v
         return model.forward_kinematics(plant.q, frame), velocity

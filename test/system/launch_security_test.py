@@ -61,6 +61,13 @@ def opened(watcher, name):
 
 # Without simulation_interfaces.
 OF_THE_STANDARD = (
+    'delete_entity',
+    'get_entity_bounds',
+    'get_named_pose_bounds',
+    'get_named_poses',
+    'get_spawnables',
+    'set_entity_state',
+    'spawn_entity',
     'get_entities',
     'get_entities_states',
     'get_entity_info',

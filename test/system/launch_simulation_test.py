@@ -12,6 +12,7 @@ from arm_system import HOME, MODEL, ArmSystem, goal, seconds
 from patience import AGAIN, ask
 from rclpy.action import ActionClient
 from repository import ROOT
+from visualization_msgs.msg import MarkerArray
 
 from arm_controllers.ros.qos import STATE_QOS
 from arm_sim.standards.ros import simulation_services
@@ -22,6 +23,16 @@ needs_services = pytest.mark.skipif(
     reason='no simulation_interfaces: ./ws builds it, and a ROS 2 gets it by rosdep',
 )
 
+# Versions of the standard before 1.0, and parts of it, have none for objects.
+OBJECTS = ' '.join(
+    name for name in (
+        'spawn_entity', 'delete_entity', 'set_entity_state', 'get_entity_bounds',
+        'get_spawnables', 'get_named_poses', 'get_named_pose_bounds',
+    ) if srv and hasattr(srv, ''.join(word.title() for word in name.split('_')))
+)  # fmt: skip
+needs_objects = pytest.mark.skipif(
+    not OBJECTS, reason='this simulation_interfaces has no SpawnEntity'
+)
 CONTROLLER = 'computed_torque_controller'
 STOPPED, PLAYING, PAUSED = 0, 1, 2
 UNSUPPORTED, OK, NOT_FOUND, FAILED, ALREADY = 0, 1, 2, 4, 101
@@ -40,7 +51,7 @@ class Simulated:
         # Kept: ROS can lose the first answer to a client that has just come.
         self.clients = {
             name: system.node.create_client(self.kind(name), f'/simulator/{name}')
-            for name in SERVICES.split()
+            for name in f'{SERVICES} {OBJECTS}'.split()
         }
 
     @staticmethod
@@ -85,7 +96,9 @@ def arm():
 def test_features_are_those_that_are_there(arm):
     features = arm.ask('get_simulator_features').features
     assert {10, 12, 20, 24, 25, 26, 31, 32, 33} <= set(features.features)
-    assert not {0, 1, 4, 5, 11} & set(features.features)
+    objects = {0, 1, 2, 3, 5, 9, 11, 14} & set(features.features)
+    assert objects == ({0, 1, 2, 3, 5, 9, 11, 14} if OBJECTS else set())
+    assert not {4, 6, 7, 13, 40, 50} & set(features.features)
 
 
 @needs_services
@@ -273,6 +286,74 @@ def test_entities_are_found_by_name_and_category_and_others_are_refused(arm):
         told = arm.ask(service, entity='chair').result
         assert told.result == NOT_FOUND
         assert told.error_message.startswith("no entity 'chair'; there is: ")
+
+
+def pose_at(request, x, y, z):
+    """Fill the pose of a request; return the request."""
+    pose = getattr(request, 'initial_pose', None) or request.state
+    pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = x, y, z
+    return request
+
+
+@needs_objects
+def test_objects_are_spawned_moved_listed_and_deleted_and_a_reset_removes_them(arm):
+    shown = []
+    arm.system.node.create_subscription(MarkerArray, '/simulator/objects', shown.append, STATE_QOS)
+    assert arm.set_state(STOPPED).result in (OK, ALREADY)
+    uris = {each.uri for each in arm.ask('get_spawnables').spawnables}
+    assert 'blocks/heavy_block' in uris
+
+    def spawn(**fields):
+        request = arm.kind('spawn_entity').Request(name='cube', **fields)
+        return arm.ask('spawn_entity', pose_at(request, 1.5, 0.2, 0.5))
+
+    assert spawn(uri='blocks/heavy_block').result.result == OK
+    assert spawn(uri='blocks/heavy_block').result.result == 101
+    made = spawn(resource_string='{name: a, size: [0.1, 0.1, 0.1]}', allow_renaming=True)
+    assert made.result.result == OK, made.result.error_message
+    assert made.entity_name == 'cube_2'
+    for fields, code in (
+        ({}, 104), ({'uri': 'nothing'}, 103), ({'resource_string': '{'}, 106),
+        ({'resource_string': '<robot/>'}, 106),
+    ):  # fmt: skip
+        told = spawn(**fields).result
+        assert told.result == code
+        assert told.error_message
+        assert '\n' not in told.error_message
+
+    def names():
+        return {each.ns for message in shown[-1:] for each in message.markers if not each.action}
+
+    arm.system.wait(lambda: names() == {'cube', 'cube_2'}, 'objects')
+    lower, upper = arm.ask('get_entity_bounds', entity='cube').bounds.points[::-1]
+    assert (lower.x, upper.z) == pytest.approx((-0.04, 0.04))
+    assert {each.name for each in arm.ask('get_named_poses').poses} == {'cube', 'cube_2'}
+    request = pose_at(arm.kind('set_entity_state').Request(entity='cube'), 1.6, 0.0, 0.8)
+    request.state.twist.linear.y = 0.5
+    assert arm.ask('set_entity_state', request).result.result == OK
+    assert arm.ask('step_simulation', steps=50).result.result == OK
+    state = arm.ask('get_entity_state', entity='cube').state
+    assert state.twist.linear.z == pytest.approx(-0.981, abs=1e-3)
+    assert state.pose.position.y == pytest.approx(0.05, abs=1e-6)
+    assert state.pose.position.z == pytest.approx(0.8 - 0.5 * 9.81 * 0.01, abs=2e-3)
+    for entity, code in (('tip', FAILED), ('chair', NOT_FOUND), ('cube_2', FAILED)):
+        request.entity = entity
+        assert arm.ask('set_entity_state', request).result.result == code
+    assert arm.set_state(PLAYING).result == OK
+    arm.system.wait_for_motion_control(CONTROLLER)
+    arm.system.send(CONTROLLER, goal([4.0], [HOME + 0.3]))
+    arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.05, 'motion')
+    told = arm.ask('delete_entity', entity='cube').result
+    assert (told.result, told.error_message[:13]) == (3, 'the arm moves')
+    assert arm.set_state(PAUSED).result == OK
+    now = arm.now()
+    assert arm.ask('delete_entity', entity='cube').result.result == OK
+    assert arm.ask('delete_entity', entity='cube').result.result == NOT_FOUND
+    assert arm.now() == now
+    assert 'cube_2' in arm.ask('get_entities').entities
+    assert arm.ask('reset_simulation', scope=255).result.result == OK
+    assert 'cube_2' not in arm.ask('get_entities').entities
+    arm.system.wait(lambda: not names(), 'no objects')
 
 
 def test_the_environment_that_ws_makes_has_the_services():

@@ -1,6 +1,7 @@
 """The services of simulation_interfaces, ROS's standard for simulators, at the simulator."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 from arm_sim.standards.entities import Entities
 from arm_sim.standards.ros.late_service import IsDone, LateService
+from arm_sim.standards.ros.object_services import ObjectServices
 from arm_sim.standards.ros.steps_action import StepsAction
 from arm_sim.standards.steps import Steps
 
@@ -39,6 +41,7 @@ class SimulationServices:
         self._clock, self._prefix = clock, prefix_of(node)
         self._entities = Entities(clock.simulation, payload, self._prefix)
         self._stopped = clock.paused
+        self._objects = ObjectServices(node, clock, self._entities)
         for kind, name, answer in (
             (srv.GetSimulatorFeatures, 'get_simulator_features', self._fill_features),
             (srv.GetSimulationState, 'get_simulation_state', self._fill_state),
@@ -50,6 +53,9 @@ class SimulationServices:
             (srv.GetEntitiesStates, 'get_entities_states', self._fill_motions),
         ):
             self._serve(node, kind, name, answer)
+        for name, do in self._objects.services.items():
+            words = re.sub('(?<!^)(?=[A-Z])', '_', name).lower()
+            self._serve(node, getattr(srv, name), words, do)
         self._timer = node.create_timer(_LOOK, self._look)
         self._timer.cancel()
         wake = self._timer.reset
@@ -65,7 +71,11 @@ class SimulationServices:
         def fill(request: Any, response: Any) -> None:
             if hasattr(response, 'result'):
                 _say(response, msg.Result.RESULT_OK)
-            answer(request, response)
+            try:
+                answer(request, response)
+            except ArmError as error:
+                code = getattr(error, 'code', msg.Result.RESULT_OPERATION_FAILED)
+                _say(response, code, str(error))
 
         serve(node, kind, f'~/{name}', fill)
 
@@ -76,8 +86,10 @@ class SimulationServices:
             has.SIMULATION_RESET, has.SIMULATION_RESET_SPAWNED,
             has.SIMULATION_STATE_GETTING, has.SIMULATION_STATE_SETTING, has.SIMULATION_STATE_PAUSE,
             has.STEP_SIMULATION_SINGLE, has.STEP_SIMULATION_MULTIPLE,
-            has.STEP_SIMULATION_ACTION,
+            has.STEP_SIMULATION_ACTION, *self._objects.features,
         ]  # fmt: skip
+        if has.SPAWNING in response.features.features:
+            response.features.spawn_formats = ['urdf', 'yaml']
         response.features.custom_info = _INFO
 
     # Time
@@ -119,9 +131,12 @@ class SimulationServices:
         both = request.SCOPE_TIME | request.SCOPE_STATE
         if asked & both == both:
             self._clock.reset()
-        elif asked != request.SCOPE_SPAWNED:  # nothing can be spawned, so nothing is left
+        elif asked & both:
             words = f'scope is {request.scope}: {_INFO}'
             _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
+            return
+        if asked & request.SCOPE_SPAWNED:
+            self._objects.remove_spawned()
 
     def _step(self, request: Any, response: Any) -> IsDone:
         """Begin the requested number of control periods."""
@@ -148,10 +163,7 @@ class SimulationServices:
             _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
             return
         categories = [each.category for each in filters.categories]
-        try:
-            response.entities = self._entities.names(filters.filter, categories)
-        except ArmError as error:
-            _say(response, msg.Result.RESULT_OPERATION_FAILED, str(error))
+        response.entities = self._entities.names(filters.filter, categories)
 
     def _fill_info(self, request: Any, response: Any) -> None:
         if self._is_there(request, response):

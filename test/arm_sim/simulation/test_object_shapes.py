@@ -1,9 +1,16 @@
 """The visible shapes of objects: where MuJoCo has them, however an object is placed."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from falling_objects import turned_plant
 from scipy.spatial.transform import Rotation
 
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.object_shapes import ShapePoses
 
 
@@ -27,3 +34,35 @@ def test_shapes_are_where_mujoco_has_them(tmp_path):
     fixed = Rotation.from_euler('xyz', [0.1, 0.2, 0.3])
     assert (Rotation.from_quat(poses['wall'][3:]) * fixed.inv()).magnitude() < 1e-12
     assert 'floor' not in poses
+
+
+def test_objects_and_arm_go_on_where_others_come_and_go(tmp_path):
+    before = turned_plant(tmp_path)
+    further = '[{name: new, size: [0.1, 0.1, 0.1], position: [3, 0, 1], mass: 1}]'
+    parameters = replace(before.parameters, objects=further)
+    plant = MujocoPlant(RobotModel(find_urdf('planar_3r')), parameters)
+    plant.go_on_from(before)
+    np.testing.assert_array_equal(plant.q, before.q)
+    np.testing.assert_array_equal(plant.v, before.v)
+    for name in before.objects:
+        for mine, other in zip(plant.object_motion(name), before.object_motion(name), strict=True):
+            np.testing.assert_array_equal(mine, other)
+    np.testing.assert_array_equal(plant.object_motion('new')[0], [3, 0, 1, 0, 0, 0, 1])
+    again = MujocoPlant(RobotModel(find_urdf('planar_3r')), before.parameters)
+    again.go_on_from(plant)
+    np.testing.assert_array_equal(again.object_poses(), before.object_poses())
+
+
+def test_a_free_object_goes_where_it_is_put_and_moves_as_told(tmp_path):
+    plant = turned_plant(tmp_path)
+    pose = np.array([2.0, 1.0, 5.0, *Rotation.from_euler('xyz', [0.3, -0.4, 1.2]).as_quat()])
+    velocity = np.array([0.1, 0.2, 0.3, 1.0, -2.0, 0.5])
+    plant.move_object('rod', pose, velocity)
+    found, moving = plant.object_motion('rod')
+    np.testing.assert_allclose(found, pose, atol=1e-12)
+    np.testing.assert_allclose(moving, velocity, atol=1e-12)
+    np.testing.assert_allclose(
+        plant.object_bounds('rod'), [[-0.025] * 2 + [-0.075], [0.025] * 2 + [0.075]], atol=1e-9
+    )
+    with pytest.raises(ArmError, match="'wall' is fixed; only free objects can be moved"):
+        plant.move_object('wall', pose, velocity)

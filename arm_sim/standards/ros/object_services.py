@@ -1,0 +1,217 @@
+"""Services of simulation_interfaces for objects: spawned, deleted, moved, listed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from arm_controllers.ros.messages import prefix_of
+from arm_dynamics.checks import ArmError, Array, finite
+from arm_sim.simulation.clock import Clock
+from arm_sim.simulation.scene import SceneObject, objects_text, read_objects, read_scene
+from arm_sim.standards.entities import Entities
+from arm_sim.standards.spawning import (
+    described_object,
+    free_name,
+    placed,
+    pose_of,
+    spawnables,
+)
+
+try:
+    from simulation_interfaces import msg, srv
+except ImportError:
+    msg = srv = None
+
+_SERVICES = (
+    'SpawnEntity', 'DeleteEntity', 'SetEntityState', 'GetEntityBounds', 'GetSpawnables',
+    'GetNamedPoses', 'GetNamedPoseBounds',
+)  # fmt: skip
+_FASTEST = 1000.0  # [m/s | rad/s]
+Answer = Callable[[Any, Any], None]
+
+
+class RefusedError(ArmError):
+    """A refusal with a result code of the standard."""
+
+    def __init__(self, code: int, why: object):
+        super().__init__(str(why))
+        self.code = code
+
+
+class ObjectServices:
+    """Changes the objects of a simulation by its parameters `scene` and `objects`."""
+
+    def __init__(self, node: Node, clock: Clock, entities: Entities):
+        self._node, self._clock, self._entities = node, clock, entities
+        self._prefix = prefix_of(node)
+        self._first = self._parameters
+
+    @property
+    def services(self) -> dict[str, Answer]:
+        """The functions that answer, by the service; older versions of the standard lack some."""
+        answers = (
+            self._spawn, self._delete, self._set_state, self._fill_bounds, self._fill_spawnables,
+            self._fill_poses, self._fill_pose_bounds,
+        )  # fmt: skip
+        pairs = zip(_SERVICES, answers, strict=True)
+        return {name: each for name, each in pairs if hasattr(srv, name)}
+
+    @property
+    def features(self) -> list[int]:
+        """The numbers of what is offered."""
+        has = msg.SimulatorFeatures
+        offered = {
+            'SpawnEntity': (has.SPAWNING, has.SPAWNING_RESOURCE_STRING),
+            'DeleteEntity': (has.DELETING,),
+            'SetEntityState': (has.ENTITY_STATE_SETTING,),
+            'GetEntityBounds': (has.ENTITY_BOUNDS,),
+            'GetSpawnables': (has.SPAWNABLES,),
+            'GetNamedPoses': (has.NAMED_POSES,),
+            'GetNamedPoseBounds': (has.POSE_BOUNDS,),
+        }
+        return [each for name in self.services for each in offered[name]]
+
+    @property
+    def _parameters(self) -> dict[str, str]:
+        return {name: self._node.get_parameter(name).value for name in ('scene', 'objects')}
+
+    def remove_spawned(self) -> None:
+        """Bring back the objects that were there at the start. Raises ArmError if refused."""
+        if self._parameters != self._first:
+            self._set(**self._first)
+
+    def _set(self, **values: str) -> None:
+        parameters = [Parameter(name, value=value) for name, value in values.items()]
+        done = self._node.set_parameters_atomically(parameters)
+        if not done.successful:
+            raise ArmError(done.reason)
+
+    # Requests
+
+    def _spawn(self, request: Any, response: Any) -> None:
+        if not (request.uri or request.resource_string):
+            raise RefusedError(response.NO_RESOURCE, 'uri and resource_string are empty')
+        self.check_rest()
+        unknown = response.UNSUPPORTED_FORMAT if request.uri else response.RESOURCE_PARSE_ERROR
+        with _refused(unknown):
+            made = described_object(request.uri, request.resource_string)
+        taken = [each.removeprefix(self._prefix) for each in self._entities.all()]
+        wanted = request.name.removeprefix(self._prefix) or made.name
+        with _refused(response.NAME_NOT_UNIQUE if wanted in taken else response.NAME_INVALID):
+            name = free_name(wanted, taken, request.allow_renaming)
+        with _refused(response.INVALID_POSE):
+            pose = self._frame(request.initial_pose.header.frame_id)
+            pose = pose * _pose(request.initial_pose.pose)
+        objects = read_objects(self._parameters['objects'], 'objects')
+        self._set(objects=objects_text([*objects, placed(made, name, pose)]))
+        response.entity_name = self._prefix + name
+
+    def _delete(self, request: Any, response: Any) -> None:
+        name = self._object(request.entity)
+        self.check_rest()
+        now = self._parameters
+        of_scene: tuple[SceneObject, ...] = ()
+        if not now['scene'].endswith('.xml'):
+            of_scene = read_scene(now['scene'])
+        spawned = read_objects(now['objects'], 'objects')
+        if name in [each.name for each in spawned]:
+            of_scene = ()
+        elif name in [each.name for each in of_scene]:
+            now['scene'] = ''
+        else:
+            raise ArmError(f'{name!r} belongs to the MJCF scene and stays')
+        left = [each for each in (*of_scene, *spawned) if each.name != name]
+        self._set(scene=now['scene'], objects=objects_text(left))
+
+    def _set_state(self, request: Any, response: Any) -> None:
+        name = self._object(request.entity)
+        self.check_rest()
+        state = request.state
+        with _refused(response.INVALID_POSE):
+            frame = self._frame(state.header.frame_id)
+            pose = frame * _pose(state.pose)
+        twist = state.twist
+        parts = [getattr(part, x) for part in (twist.linear, twist.angular) for x in 'xyz']
+        velocity = (frame.rotation @ finite('twist', parts, (6,)).reshape(2, 3).T).T.ravel()
+        if np.abs(velocity).max() > _FASTEST:
+            raise ArmError(f'twist is {parts}; allowed: {_FASTEST:g} m/s and rad/s')
+        self._clock.simulation.plant.move_object(name, pin.SE3ToXYZQUAT(pose), velocity)
+        self._clock.show_objects()
+
+    def check_rest(self) -> None:
+        """Refuse while the arm moves and time runs."""
+        with _refused(msg.Result.RESULT_INCORRECT_STATE):
+            self._clock.check_rest()
+
+    def _object(self, entity: str) -> str:
+        """Return the name of an object without the namespace; refuse other entities."""
+        name, known = entity.removeprefix(self._prefix), self._entities.objects()
+        if self._prefix + name not in self._entities.all():
+            words = f'no entity {entity[:100]!r}; objects: {", ".join(known) or "none"}'
+            raise RefusedError(msg.Result.RESULT_NOT_FOUND, words)
+        if name not in known:
+            raise ArmError(f'{entity!r} is a part of the arm, which only its controllers move')
+        return name
+
+    def _frame(self, frame: str) -> pin.SE3:
+        """Return the pose of a frame in the base frame: of an entity or of the base itself."""
+        own = frame.removeprefix(self._prefix)
+        if own in ('', 'world', self._clock.simulation.model.base_frame):
+            return pin.SE3.Identity()
+        if self._prefix + own not in self._entities.all():
+            raise ArmError(f'no frame {frame[:100]!r}')
+        return self._entities.motion(self._prefix + own)[0]
+
+    def _fill_bounds(self, request: Any, response: Any) -> None:
+        name = self._object(request.entity)
+        _fill_box(response.bounds, self._clock.simulation.plant.object_bounds(name))
+
+    def _fill_spawnables(self, request: Any, response: Any) -> None:
+        for uri, each in spawnables().items():
+            what = f'{each.shape}, {each.mass:g} kg' if each.mass else f'{each.shape}, fixed'
+            response.spawnables.append(msg.Spawnable(uri=uri, description=what))
+        if request.sources:
+            response.result.error_message = f'unknown sources: {", ".join(request.sources)[:200]}'
+
+    def _fill_poses(self, request: Any, response: Any) -> None:
+        if request.tags.tags:
+            code = msg.Result.RESULT_FEATURE_UNSUPPORTED
+            raise RefusedError(code, 'filters by tags are not supported')
+        for name in self._entities.objects():
+            pose, _ = self._entities.motion(self._prefix + name)
+            found = msg.NamedPose(name=name, description=f'where the object {name} is now')
+            x, y, z, *turn = pin.SE3ToXYZQUAT(pose).tolist()
+            p, o = found.pose.position, found.pose.orientation
+            p.x, p.y, p.z = x, y, z
+            o.x, o.y, o.z, o.w = turn
+            response.poses.append(found)
+
+    def _fill_pose_bounds(self, request: Any, response: Any) -> None:
+        self._fill_bounds(type('', (), {'entity': request.name}), response)
+
+
+@contextmanager
+def _refused(code: int) -> Iterator[None]:
+    """Give a refusal within a `with` block a result code."""
+    try:
+        yield
+    except ArmError as error:
+        raise RefusedError(code, error) from None
+
+
+def _pose(pose: Any) -> pin.SE3:
+    p, o = pose.position, pose.orientation
+    return pose_of((p.x, p.y, p.z), (o.x, o.y, o.z, o.w))
+
+
+def _fill_box(bounds: Any, corners: Array) -> None:
+    """Fill Bounds with the lower and the upper corner (2, 3) of a box."""
+    from geometry_msgs.msg import Vector3
+
+    bounds.type = bounds.TYPE_BOX
+    bounds.points = [Vector3(x=x, y=y, z=z) for x, y, z in corners[::-1].tolist()]
