@@ -8,6 +8,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, JointLimitError, finite
+from arm_dynamics.mimic import Mimic
 
 _ENDLESS = 1e9  # a bound beyond this means no limit [rad | m]
 _BASE_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -27,9 +28,12 @@ class Frames:
 
     Attributes:
         name: of the arm.
-        joint_names: names of the n moving joints, base to tip.
-        nq, nv: number of moving joints (equal: one coordinate per joint).
-        continuous: (nq,) bool, revolute joints without limits.
+        joint_names: names of the n moving joints, base to tip, without those that follow others.
+        nq, nv: number of these joints (equal: one coordinate per joint).
+        moving_joints: names of the m joints that move, those that follow others included.
+        own: indices (n,) of `joint_names` among `moving_joints`; a slice where these are equal.
+        mimic: how further joints follow these by <mimic>; None where there are none.
+        continuous: (nq,) bool, revolute joints without limits that no joint follows.
         prismatic: (nq,) bool.
         position_lower, position_upper: (nq,) limits [rad | m]; infinite where a joint has none.
         velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
@@ -44,20 +48,37 @@ class Frames:
         """Read a URDF's tree and Pinocchio's model; `tip_frame` is the tool link."""
         self.name = tree.get('name', 'robot')
         self.pin_model, self.pin_data = model, model.createData()
-        self.joint_names = names = tuple(model.names[1:])
-        self.nv = self.nq = model.nv
+        names = list(model.names[1:])
+        self.moving_joints = tuple(names)
+        self.mimic = mimic = Mimic.of(tree, names)
+        self.own = own = slice(None) if mimic is None else mimic.own
         types = {joint.get('name'): joint.get('type') for joint in tree.findall('joint')}
-        self.continuous = np.array([types[name] == 'continuous' for name in names])
-        self.prismatic = np.array([types[name] == 'prismatic' for name in names])
-        self._any_continuous = bool(self.continuous.any())
+        continuous = np.array([types[name] == 'continuous' for name in names])
+        prismatic = np.array([types[name] == 'prismatic' for name in names])
+        self._endless = np.flatnonzero(continuous)  # Pinocchio has cosine and sine of these
         self._q_index = index = np.array([joint.idx_q for joint in model.joints[1:]])
         self._pin_q = pin.neutral(model)
         lower, upper = model.lowerPositionLimit[index], model.upperPositionLimit[index]
-        self.position_lower = np.where(self.continuous | (lower < -_ENDLESS), -np.inf, lower)
-        self.position_upper = np.where(self.continuous | (upper > _ENDLESS), np.inf, upper)
+        lower = np.where(continuous | (lower < -_ENDLESS), -np.inf, lower)
+        upper = np.where(continuous | (upper > _ENDLESS), np.inf, upper)
         velocity, effort = model.velocityLimit, model.effortLimit
-        self.velocity_limit = np.where(velocity > 0, velocity, np.inf)
-        self.effort_limit = np.where(effort > 0, effort, np.inf)
+        velocity = np.where(velocity > 0, velocity, np.inf)
+        effort = np.where(effort > 0, effort, np.inf)
+        if mimic is not None:
+            lower, upper, velocity = mimic.tightest(lower, upper, velocity, names)
+            followed = np.bincount(mimic.leader, minlength=len(mimic.own)) > 1
+            continuous, prismatic, effort = (
+                continuous[own] & ~followed,
+                prismatic[own],
+                effort[own],
+            )
+            names = [names[i] for i in mimic.own]
+        self.joint_names = tuple(names)
+        self.nv = self.nq = len(names)
+        self.continuous, self.prismatic = continuous, prismatic
+        self._any_continuous = bool(continuous.any())
+        self.position_lower, self.position_upper = lower, upper
+        self.velocity_limit, self.effort_limit = velocity, effort
         bodies = enumerate(model.frames)
         self._frame_ids = {f.name: i for i, f in bodies if f.type == pin.FrameType.BODY}
         self.frame_names = tuple(self._frame_ids)
@@ -73,14 +94,35 @@ class Frames:
 
     def to_pin(self, q: ArrayLike) -> Array:
         """Return Pinocchio's configuration vector of `q` (valid until the next call)."""
-        if not self._any_continuous:
-            return np.asarray(q, dtype=float)
         q = np.asarray(q, dtype=float)
+        if self.mimic is None and not self._endless.size:
+            return q
         if q.shape != (self.nq,):
             raise ArmError(f'q has shape {q.shape}, the arm needs ({self.nq},)')
-        self._pin_q[self._q_index] = np.where(self.continuous, np.cos(q), q)
-        self._pin_q[self._q_index[self.continuous] + 1] = np.sin(q[self.continuous])
+        self._pin_q[self._q_index] = q = self.all_positions(q)
+        angles, index = q[self._endless], self._q_index[self._endless]
+        self._pin_q[index], self._pin_q[index + 1] = np.cos(angles), np.sin(angles)
         return self._pin_q
+
+    def all_positions(self, q: Array) -> Array:
+        """Return the positions (..., m) of `moving_joints` at `q` (..., n)."""
+        return q if self.mimic is None else self.all_rates(q) + self.mimic.offset
+
+    def all_rates(self, v: ArrayLike) -> Array:
+        """Return the velocities, or accelerations, (..., m) of `moving_joints` from (..., n)."""
+        v = np.asarray(v, dtype=float)
+        return v if self.mimic is None else v @ self.mimic.matrix.T
+
+    def reduced(self, values: Array) -> Array:
+        """Return G^T tau (n, ...) of torques, or G^T A G (n, n) of a matrix, of `moving_joints`.
+
+        G: the joints that follow others move by `mimic`; without such joints it is the identity.
+        """
+        if self.mimic is None:
+            return values
+        matrix = self.mimic.matrix
+        torques = matrix.T @ values
+        return torques @ matrix if values.shape == (len(matrix),) * 2 else torques
 
     def difference(self, q_from: ArrayLike, q_to: ArrayLike) -> Array:
         """Return q_to - q_from (nv,), the shorter way round for continuous joints."""
@@ -140,7 +182,8 @@ class Frames:
         frame_id, pin_q = self.frame_id(frame), self.to_pin(q)
         model, data = self.pin_model, self.pin_data
         jacobian = pin.computeFrameJacobian(model, data, pin_q, frame_id, _BASE_AXES)
-        return jacobian.reshape(6, self.nv)  # Pinocchio returns a vector for one joint
+        jacobian = jacobian.reshape(6, model.nv)  # Pinocchio returns a vector for one joint
+        return jacobian if self.mimic is None else jacobian @ self.mimic.matrix
 
     def frame_motion(self, q: Array, v: Array, a: Array, frame: str | None = None) -> FrameMotion:
         """Return pose, velocity and acceleration of a frame (None: the tool frame).
@@ -148,6 +191,7 @@ class Frames:
         With a = 0 the acceleration is Jdot v.
         """
         model, data, frame_id = self.pin_model, self.pin_data, self.frame_id(frame)
+        v, a = self.all_rates(v), self.all_rates(a)
         pin.forwardKinematics(model, data, self.to_pin(q), v, a)
         pose = pin.updateFramePlacement(model, data, frame_id)
         return FrameMotion(

@@ -44,7 +44,9 @@ class LinkLoads:
                 ElementTree.SubElement(joints[0], 'limit', limits)
         whole = RobotModel(ElementTree.tostring(tree, encoding='unicode'), cut or None)
         whole.pin_model.gravity.linear = model.gravity
-        whole.pin_model.armature = np.zeros(whole.nv)  # rotors are on the other side of a gear
+        whole.pin_model.armature = np.zeros(
+            whole.pin_model.nv
+        )  # rotors are on the other side of a gear
         self._model, self._pin, self._data = whole, whole.pin_model, whole.pin_data
         self._places = [whole.joint_names.index(name) for name in model.joint_names]
         self._state = np.zeros((3, whole.nv))
@@ -72,7 +74,8 @@ class LinkLoads:
                 joint = pin_model.frames[self._model.frame_id(link)].parentJoint
                 forces[joint] += data.oMi[joint].actInv(pin.Force(wrench))
             given = (forces,)
-        tau: Array = pin.rnea(pin_model, data, pin_q, *self._state[1:], *given)
+        rates = self._model.all_rates(self._state[1:])
+        tau = self._model.reduced(pin.rnea(pin_model, data, pin_q, *rates, *given))
         return tau[places]
 
     def wrench(self) -> Array:

@@ -93,9 +93,14 @@ class RobotModel(Frames):
                 self.added[name] = numbers
             return numbers
 
-        self.armature = given('armature', armature, rotor_inertias(tree, self.joint_names))
-        self.damping = given('damping', damping, model.damping)
-        self.friction = given('friction', friction, model.upperDryFrictionLimit)
+        rotors = rotor_inertias(tree, self.moving_joints)
+        viscous, dry = model.damping, model.upperDryFrictionLimit
+        if self.mimic is not None:  # what followers have acts on the joint that they follow
+            ratio = np.abs(self.mimic.matrix.T)
+            rotors, viscous, dry = ratio**2 @ rotors, ratio**2 @ viscous, ratio @ dry
+        self.armature = given('armature', armature, rotors)
+        self.damping = given('damping', damping, viscous)
+        self.friction = given('friction', friction, dry)
         self._know_joints()
 
     def without_coulomb_friction(self) -> Self:
@@ -114,7 +119,9 @@ class RobotModel(Frames):
     def _know_joints(self) -> None:
         self._coulomb = bool(self.friction.any())
         self.has_friction = self._coulomb or bool(self.damping.any())
-        self.pin_model.armature = self.armature  # joins M in Pinocchio's RNEA, CRBA and ABA
+        rotors = np.zeros(self.pin_model.nv)
+        rotors[self.own] = self.armature
+        self.pin_model.armature = rotors  # joins M in Pinocchio's RNEA, CRBA and ABA
 
     @classmethod
     def from_description(cls, text: str, tip_frame: str | None = None) -> Self:
@@ -135,7 +142,13 @@ class RobotModel(Frames):
         It is the unmodified text where the URDF has these values.
         """
         values = {name: getattr(self, name) for name in ('damping', 'friction', 'armature')}
-        return with_dynamics(self.urdf, self.joint_names, values) if self.added else self.urdf
+        if not self.added:
+            return self.urdf
+        if self.mimic is not None:  # nothing is left to the followers
+            all_values = np.zeros((len(values), self.pin_model.nv))
+            all_values[:, self.own] = list(values.values())
+            values = dict(zip(values, all_values, strict=True))
+        return with_dynamics(self.urdf, self.moving_joints, values)
 
     def arm_parameters(self) -> dict[str, Any]:
         """Return the parameters that, with the URDF, define this model; see `ArmParameters`."""
@@ -144,23 +157,22 @@ class RobotModel(Frames):
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M(q) + A (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""
-        return pin.crba(self.pin_model, self.pin_data, self.to_pin(q))
+        return self.reduced(pin.crba(self.pin_model, self.pin_data, self.to_pin(q)))
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return C(q, v) (nv x nv) with Mdot - 2 C skew-symmetric."""
-        return pin.computeCoriolisMatrix(
-            self.pin_model, self.pin_data, self.to_pin(q), np.asarray(v, dtype=float)
-        )
+        state = self.to_pin(q), self.all_rates(v)
+        return self.reduced(pin.computeCoriolisMatrix(self.pin_model, self.pin_data, *state))
 
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Return g(q) (nv,): the torque that holds the arm at rest."""
-        return pin.computeGeneralizedGravity(self.pin_model, self.pin_data, self.to_pin(q))
+        gravity = pin.computeGeneralizedGravity(self.pin_model, self.pin_data, self.to_pin(q))
+        return self.reduced(gravity)
 
     def bias_torque(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return C(q, v) v + g(q) (nv,)."""
-        return pin.nonLinearEffects(
-            self.pin_model, self.pin_data, self.to_pin(q), np.asarray(v, dtype=float)
-        )
+        state = self.to_pin(q), self.all_rates(v)
+        return self.reduced(pin.nonLinearEffects(self.pin_model, self.pin_data, *state))
 
     def friction_torque(self, v: ArrayLike) -> Array:
         """Return D v + F clip(v / STANDSTILL, -1, 1) (..., nv), the torque that overcomes it."""
@@ -171,7 +183,7 @@ class RobotModel(Frames):
         return tau
 
     def inertial_parameters(self, payload: float = 0.0) -> Array:
-        """Return the inertial parameters pi (10 nv,), ten per moving link.
+        """Return the inertial parameters pi (10 m,), ten per moving link.
 
         A ball of mass `payload` [kg] at the tool is added to the link that carries the tool.
 
@@ -185,17 +197,18 @@ class RobotModel(Frames):
         return np.concatenate([link.toDynamicParameters() for link in links])
 
     def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (nv x 10 nv) with Y pi = M(q) dw + C(q, v) w + g(q), without A.
+        """Return Y (nv x 10 m) with Y pi = M(q) dw + C(q, v) w + g(q), without A.
 
         C(q, x) y is bilinear and symmetric in x and y, so that
         C(q, v) w = C(q, m) m - C(q, d) d with m = (v + w)/2, d = (v - w)/2.
         """
         model, pin_q = self.pin_model, self.to_pin(q)
-        mean, half = 0.5 * (v + w), 0.5 * (v - w)
+        mean, half, dw = map(self.all_rates, (0.5 * (v + w), 0.5 * (v - w), dw))
         y = pin.computeJointTorqueRegressor(model, self.pin_data, pin_q, mean, dw).copy()
         weightless, data = self._weightless
-        y -= pin.computeJointTorqueRegressor(weightless, data, pin_q, half, np.zeros(self.nv))
-        return y.reshape(self.nv, 10 * self.nv)  # Pinocchio returns a vector for one joint
+        y -= pin.computeJointTorqueRegressor(weightless, data, pin_q, half, np.zeros(model.nv))
+        y = y.reshape(model.nv, 10 * model.nv)  # Pinocchio returns a vector for one joint
+        return self.reduced(y)
 
     @cached_property
     def _weightless(self) -> tuple[pin.Model, pin.Data]:
@@ -219,9 +232,9 @@ class RobotModel(Frames):
             external_forces: wrench on a frame, by the frame's name: (6,) force [N], torque [N.m]
                 at the frame's origin, in axes aligned with the base frame.
         """
-        q, v, a = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(a, dtype=float)
-        forces = _joint_forces(self, q, external_forces) if external_forces else ()
-        tau = pin.rnea(self.pin_model, self.pin_data, q, v, a, *forces)
+        state = self.to_pin(q), self.all_rates(v), self.all_rates(a)
+        forces = _joint_forces(self, state[0], external_forces) if external_forces else ()
+        tau = self.reduced(pin.rnea(self.pin_model, self.pin_data, *state, *forces))
         if self.has_friction:
             tau += self.friction_torque(v)
         return tau
@@ -235,8 +248,14 @@ class RobotModel(Frames):
     ) -> Array:
         """Return the acceleration (nv,) under tau, by the articulated-body algorithm.
 
-        Arguments as for `inverse_dynamics`, of which this is the inverse.
+        Where joints follow others, M is solved instead. Arguments as for `inverse_dynamics`, of
+        which this is the inverse.
         """
+        if self.mimic is not None:
+            rest = np.asarray(tau, dtype=float) - self.inverse_dynamics(
+                q, v, np.zeros(self.nv), external_forces
+            )
+            return np.linalg.solve(self.mass_matrix(q), rest)
         q, v, tau = self.to_pin(q), np.asarray(v, dtype=float), np.asarray(tau, dtype=float)
         if self.has_friction:
             tau = tau - self.friction_torque(v)

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.mimic import Mimic
 from arm_dynamics.urdf_elements import MOMENTS, MOVING_JOINTS, link_of, moves, origin_of
 
 # The elements of a joint and of an <inertial> that are read, with the numbers that each may have.
@@ -20,7 +21,13 @@ JOINT = {
     'limit': ('lower', 'upper', 'effort', 'velocity'),
     'dynamics': ('damping', 'friction', 'armature'),
 }
-_REQUIRED = {'mass': ('value',), 'inertia': MOMENTS, 'limit': ('effort', 'velocity')}
+MIMIC = ('multiplier', 'offset')
+_REQUIRED = {
+    'mass': ('value',),
+    'inertia': MOMENTS,
+    'limit': ('effort', 'velocity'),
+    'mimic': ('joint',),
+}
 _NOT_NEGATIVE = {
     'limit': ('effort', 'velocity'),
     'dynamics': ('damping', 'friction', 'armature'),
@@ -129,12 +136,27 @@ def check_urdf(tree: Element) -> None:
         _check_elements(where, link, {'inertial': ()})
         for inertial in link.iterfind('inertial'):
             _check_inertial(inertial, where)
+    _check_followers(tree)
     name = tree.get('name', 'robot')
     moving = sum(joint.get('type') != 'fixed' for joint in tree.iterfind('joint'))
     if not moving:
         raise ArmError(f'URDF {name!r} has no revolute, continuous or prismatic joint')
     if moving > _MOST_JOINTS:
         raise ArmError(f'URDF {name!r} has {moving} moving joints; at most {_MOST_JOINTS}')
+
+
+def _check_followers(tree: Element) -> None:
+    joints = [joint for joint in tree.iterfind('joint') if moves(joint)]
+    names = [joint.get('name', '') for joint in joints]
+    mimic = Mimic.of(tree, names)
+    if mimic is None:
+        return
+    bounds = np.full((2, len(joints)), [[-np.inf], [np.inf]])
+    for k, joint in enumerate(joints):
+        limit = joint.find('limit')
+        if limit is not None and joint.get('type') != 'continuous':
+            bounds[:, k] = float(limit.get('lower', '0')), float(limit.get('upper', '0'))
+    mimic.tightest(bounds[0], bounds[1], np.full(len(joints), np.inf), names)
 
 
 def _check_tree(tree: Element) -> None:
@@ -174,14 +196,9 @@ def _check_joint(joint: Element, where: str) -> None:
     kind = joint.get('type')
     if not moves(joint) and kind != 'fixed':
         raise ArmError(f'{where} has type {kind!r}; supported: {", ".join(MOVING_JOINTS)}, fixed')
-    _check_elements(where, joint, JOINT)
+    _check_elements(where, joint, {**JOINT, 'mimic': MIMIC})
     if kind == 'fixed':
         return
-    for mimic in joint.iterfind('mimic'):
-        raise ArmError(
-            f'{where}: <mimic joint="{mimic.get("joint")}"> is not supported: make the joint '
-            'type="fixed", as for the fingers of a gripper, or remove <mimic> to drive it alone'
-        )
     for axis in joint.iterfind('axis'):
         if not any(map(float, axis.get('xyz', '1').split())):
             raise ArmError(f'{where}: <axis xyz="{axis.get("xyz")}"> must not be zero')

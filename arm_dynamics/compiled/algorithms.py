@@ -5,13 +5,13 @@ composite rigid bodies (table 6.2), articulated bodies (table 7.1), each in link
 Quantities per link have the base at index -1.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from arm_dynamics.compiled.expressions import Scalar
-from arm_dynamics.compiled.links import Link
+from arm_dynamics.compiled.links import Link, joint_count
 from arm_dynamics.compiled.spatial import Spatial, Transform, force_cross, motion_cross, symmetric
 
 Values = Sequence[Scalar]
@@ -33,9 +33,29 @@ class PlacedArm(NamedTuple):
 
     @classmethod
     def of(cls, links: list[Link], gravity: np.ndarray, *placing: Values) -> Self:
-        """Return the arm at joint positions q, with their sines and cosines."""
-        transforms = [Transform(*each) for each in zip(links, *placing, strict=True)]
+        """Return the arm at joint positions q, with the links' sines and cosines by `angle`."""
+        q, sine, cosine = placing
+        transforms = [
+            Transform(
+                link,
+                q[link.coordinate] * link.multiplier + link.offset,
+                sine[link.angle],
+                cosine[link.angle],
+            )
+            for link in links
+        ]
         return cls(links, transforms, np.array([*-gravity.astype(object), 0.0, 0.0, 0.0]))
+
+    def of_links(self, rates: Values) -> list[Scalar]:
+        """Return the rates of all links' joints from those of the commanded joints."""
+        return [rates[link.coordinate] * link.multiplier for link in self.links]
+
+    def of_joints(self, torques: Iterable[Any]) -> list[Any]:
+        """Return the torques at the commanded joints from those at all links' joints."""
+        found: list[Any] = [0.0] * joint_count(self.links)
+        for link, torque in zip(self.links, torques, strict=True):
+            found[link.coordinate] = found[link.coordinate] + torque * link.multiplier
+        return found
 
     def inertias(self) -> PerLink:
         """Return the inertia (6, 6) of each link; zero for the base."""
@@ -102,14 +122,14 @@ def inverse_dynamics(arm: PlacedArm, v: Values, a: Values) -> list[Values]:
     """Return tau = M(q) a + C(q, v) v + g(q): recursive Newton-Euler."""
     links, transforms, base = arm
     drift, forces = _velocity_terms(arm, v)
-    inertias, motions = arm.inertias(), {-1: base}
+    inertias, motions, a = arm.inertias(), {-1: base}, arm.of_links(a)
     for i, link in enumerate(links):
         motions[i] = transforms[i].motion_to_child(motions[link.parent]) + drift[i]
         motions[i][link.axis] = motions[i][link.axis] + a[i]
         forces[i] = inertias[i] @ motions[i] + forces[i]
     for i, link in reversed([*enumerate(links)]):
         forces[link.parent] = forces[link.parent] + transforms[i].force_to_parent(forces[i])
-    return [[forces[i][link.axis] for i, link in enumerate(links)]]
+    return [arm.of_joints(forces[i][link.axis] for i, link in enumerate(links))]
 
 
 def mass_matrix(arm: PlacedArm) -> list[list[list[Scalar]]]:
@@ -126,7 +146,8 @@ def mass_matrix(arm: PlacedArm) -> list[list[list[Scalar]]]:
             j = links[j].parent
         moved = transforms[i].inertia_to_parent(inertias[i])
         inertias[link.parent] = inertias[link.parent] + moved
-    return [matrix]
+    rows = arm.of_joints(np.array(matrix, dtype=object))
+    return [[*map(list, zip(*arm.of_joints(np.array(rows).T), strict=True))]]
 
 
 def coriolis_matrix(arm: PlacedArm, v: Values) -> list[Spatial]:
@@ -137,7 +158,7 @@ def coriolis_matrix(arm: PlacedArm, v: Values) -> list[Spatial]:
     """
     links, transforms, _ = arm
     inertias, rates = arm.inertias(), {-1: np.zeros((6, 6), dtype=object)}
-    velocities = {-1: np.zeros(6, dtype=object)}
+    velocities, v = {-1: np.zeros(6, dtype=object)}, arm.of_links(v)
     axes, turned = np.eye(6, dtype=object), {}
     for i, link in enumerate(links):
         velocities[i] = transforms[i].motion_to_child(velocities[link.parent])
@@ -158,7 +179,8 @@ def coriolis_matrix(arm: PlacedArm, v: Values) -> list[Spatial]:
         for composite in (inertias, rates):
             moved = transforms[j].matrix_to_parent(composite[j])
             composite[link.parent] = composite[link.parent] + moved
-    return [matrix]
+    rows = np.array(arm.of_joints(matrix))
+    return [np.array(arm.of_joints(rows.T)).T]
 
 
 def _coriolis_of_body(inertia: Spatial, velocity: Spatial) -> Spatial:
@@ -178,7 +200,7 @@ def regressor(arm: PlacedArm, mean: Values, half: Values, dw: Values) -> list[Sp
     """
     links, transforms, base = arm
     drifts, spins = zip(*(_motions(arm, each) for each in (mean, half)), strict=True)
-    motions = {-1: base}
+    motions, dw = {-1: base}, arm.of_links(dw)
     result = np.zeros((len(links), 10 * len(links)), dtype=object)
     for k, link in enumerate(links):
         motions[k] = transforms[k].motion_to_child(motions[link.parent])
@@ -193,12 +215,12 @@ def regressor(arm: PlacedArm, mean: Values, half: Values, dw: Values) -> list[Sp
                 result[i, 10 * k + column] = force[links[i].axis]
                 force = transforms[i].force_to_parent(force)
                 i = links[i].parent
-    return [result]
+    return [np.array(arm.of_joints(result))]
 
 
 def _motions(arm: PlacedArm, v: Values) -> tuple[PerLink, PerLink]:
     """Return the links' velocity-product accelerations, and their velocities."""
-    velocities = {-1: np.zeros(6, dtype=object)}
+    velocities, v = {-1: np.zeros(6, dtype=object)}, arm.of_links(v)
     drift = {}
     for i, link in enumerate(arm.links):
         joint = np.zeros(6, dtype=object)

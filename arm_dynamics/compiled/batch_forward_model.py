@@ -152,6 +152,7 @@ def _check_same(
     for one, other in zip(kind, links, strict=False):
         pairs += [(one.rotation, other.rotation), (one.translation, other.translation)]
         pairs += [((one.parent, one.prismatic), (other.parent, other.prismatic))]
+        pairs += [(one.motion, other.motion)]
     if not pairs or not all(np.array_equal(one, other) for one, other in pairs):
         raise ArmError(
             f'arm {index} of a batch has other joints, lengths or gravity than the first; '

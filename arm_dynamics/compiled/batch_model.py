@@ -71,10 +71,10 @@ class BatchModel(RobotModel):
         return tau
 
     def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
-        """Return Y (..., n, 10 n) with Y pi = M(q) dw + C(q, v) w + g(q), without A."""
+        """Return Y (..., n, 10 m) with Y pi = M(q) dw + C(q, v) w + g(q), without A."""
         module = self._module('Y', lambda: regressor_source(self._links, self.gravity))
         mean, half = 0.5 * (v + w), 0.5 * (v - w)
-        shape = (self.nv, 10 * self.nv)
+        shape = (self.nv, 10 * len(self._links))
         return self._call(module.regressor_of_many, shape, q, mean, half, dw)
 
     def poses(self, q: ArrayLike, frame: str | None = None) -> tuple[Array, Array]:

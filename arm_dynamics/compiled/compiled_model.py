@@ -46,7 +46,7 @@ class CompiledModel:
         self.model = model
         self.links = links_of(model)
         self.module = load_module(module_source(model, loops), model.name)
-        self._trig = (np.zeros(model.nv), np.zeros(model.nv))
+        self._trig = np.zeros(len(self.links)), np.zeros(len(self.links))
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """Return a (n,) of (M(q) + A) a + C(q, v) v + g(q) + friction_torque(v) = tau."""
@@ -79,8 +79,9 @@ class CompiledModel:
         return m
 
     def placements(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Return rotations (n, 3, 3) and origins (n, 3) of the `links`' frames in the base's."""
-        rotation, translation = np.empty((self.model.nv, 3, 3)), np.empty((self.model.nv, 3))
+        """Return rotations (m, 3, 3) and origins (m, 3) of the `links`' frames in the base's."""
+        count = len(self.links)
+        rotation, translation = np.empty((count, 3, 3)), np.empty((count, 3))
         self.module.placements(self._vector(q), *self._trig, rotation, translation)
         return rotation, translation
 

@@ -112,14 +112,15 @@ class ForwardModel:
         self.damping = self.table[joint_torques.DAMPING]
         self.friction = self.table[joint_torques.FRICTION]
         self._lagged = parameters.integrator == 'lagged_euler'
+        if self._lagged and model.mimic is not None:
+            raise ArmError("integrator 'lagged_euler' has no joints that follow others by <mimic>")
         if parameters.integrator in FRICTIONLESS:
             self._check_ignored_parameters()
         self._implicit = parameters.integrator == 'implicitfast'
         method = 'semi_implicit_euler' if self._implicit else parameters.integrator
         self._integrator = INTEGRATORS.index(method)
         self.state_size = (5 if self._lagged else 2) * model.nv
-        parents = np.array([link.parent for link in self.compiled.links])
-        self._context = PlantContext.of(self.table, parents, model.prismatic.copy())
+        self._context = PlantContext.of(self.table, self.compiled.links)
         self.effort = self._context.effort
         self._has_friction = bool(self.friction.any())
         self._actuator = kind_of(parameters.actuators(model.joint_names))

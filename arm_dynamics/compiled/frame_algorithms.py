@@ -36,6 +36,7 @@ class Frame(NamedTuple):
         pose = arm.pose(self.link)
         turn = pose[:3, :3]
         velocity, acceleration = np.zeros((2, 6), dtype=object)
+        v, a = arm.of_links(v), arm.of_links(a)
         for i in arm.chain(self.link):
             joint = np.zeros(6, dtype=object)
             joint[arm.links[i].axis] = v[i]
@@ -61,7 +62,7 @@ class Frame(NamedTuple):
             else:
                 columns[:3, i] = np.cross(axis, point - pose[:3, 3])
                 columns[3:, i] = axis
-        return [columns]
+        return [np.array(arm.of_joints(columns.T)).T]
 
     def wrench_torque(self, arm: PlacedArm, wrench: Values) -> list[Spatial]:
         """Return J^T w (n,)."""

@@ -169,8 +169,8 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
     actuator, explicit, implicit, friction = options
     step, rate = h
     size = JOINTS * LANES
-    blocks = np.zeros((13, size))
-    own_q, own_v, own_command, push, sine, cosine, own_effort, torque, diagonal, a = blocks[:10]
+    own_q, own_v, own_command, push, own_effort, torque, diagonal, a = np.zeros((8, size))
+    sine, cosine = np.zeros((2, LINKS * LANES))
     work, extra, mass = np.zeros((7, size)), np.zeros(size), np.zeros(JOINTS * size)
     loads = (own_effort, torque, diagonal)
     damped = step if implicit else 0.0

@@ -17,7 +17,8 @@ from arm_dynamics.checks import Array
 from arm_dynamics.compiled import algorithms, frame_algorithms
 from arm_dynamics.compiled.expressions import Program, Scalar
 from arm_dynamics.compiled.lane_blocks import LANES
-from arm_dynamics.compiled.links import Link
+from arm_dynamics.compiled.links import Link, joint_count
+from arm_dynamics.compiled.source import sincos_source
 
 _HEAD = """# Dynamics of {lanes} arms at once, by arm_dynamics.compiled: do not edit.
 
@@ -27,7 +28,7 @@ from numba import njit
 from arm_dynamics.compiled.sincos import sincos
 from arm_dynamics.compiled.lane_blocks import LANES, load, store
 
-JOINTS = {joints}
+JOINTS, LINKS = {joints}, {links}
 """
 _COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
 
@@ -51,12 +52,12 @@ def inertia_values(links: Sequence[Link]) -> Array:
 
 def dynamics_source(links: Sequence[Link], gravity: Array) -> str:
     """Return the module of the dynamics of arms with this geometry, and of their steps."""
-    count = len(inertia_values(links))
-    parts = [_HEAD.format(lanes=LANES, joints=len(links))]
+    count, n = len(inertia_values(links)), joint_count(links)
+    parts = [_head(links)]
     for name, arguments, algorithm in _DYNAMICS:
         program = Program()
         movable = _with_inertias(links, _inputs(program, 'inertia', count))
-        sizes = dict.fromkeys(arguments.split(), len(links))
+        sizes = dict.fromkeys(arguments.split(), n)
         parts += _function(program, name, movable, gravity, sizes, algorithm, ['inertia'])
     steps = Path(__file__).with_name('lane_steps.py').read_text()
     return '\n'.join([*parts, steps])
@@ -64,18 +65,19 @@ def dynamics_source(links: Sequence[Link], gravity: Array) -> str:
 
 def regressor_source(links: Sequence[Link], gravity: Array) -> str:
     """Return the module of Y(q, v, w, dw) (n, 10 n), with Pinocchio's inertial parameters."""
-    n = len(links)
+    n = joint_count(links)
     sizes = {'mean': n, 'half': n, 'dw': n}
-    head = _HEAD.format(lanes=LANES, joints=n)
     algorithm = algorithms.regressor
-    return '\n'.join([head, *_function(Program(), 'regressor', links, gravity, sizes, algorithm)])
+    return '\n'.join(
+        [_head(links), *_function(Program(), 'regressor', links, gravity, sizes, algorithm)]
+    )
 
 
 def frame_source(links: Sequence[Link], link: int, rotation: Array, point: Array) -> str:
     """Return the module of a frame's motion: one that is fixed to a link (-1: to the base)."""
-    n = len(links)
+    n = joint_count(links)
     frame = frame_algorithms.Frame(link, rotation, point)
-    parts = [_HEAD.format(lanes=LANES, joints=n)]
+    parts = [_head(links)]
     for name, sizes, algorithm in (
         ('pose', {}, frame.pose),
         ('jacobian', {}, frame.jacobian),
@@ -84,6 +86,11 @@ def frame_source(links: Sequence[Link], link: int, rotation: Array, point: Array
     ):
         parts += _function(Program(), name, links, np.zeros(3), sizes, algorithm)
     return '\n'.join(parts)
+
+
+def _head(links: Sequence[Link]) -> str:
+    head = _HEAD.format(lanes=LANES, joints=joint_count(links), links=len(links))
+    return head + sincos_source(links, LANES)
 
 
 def _entries(link: Link) -> tuple[tuple[int, int], ...]:
@@ -123,7 +130,8 @@ def _function(
 
     Arguments: q, sine, cosine, those of `sizes`, `others`, result; of many: without sine, cosine.
     """
-    placing = [_inputs(program, each, len(links)) for each in ('q', 'sine', 'cosine')]
+    placing = [_inputs(program, 'q', joint_count(links))]
+    placing += [_inputs(program, each, len(links)) for each in ('sine', 'cosine')]
     inputs = [_inputs(program, each, size) for each, size in sizes.items()]
     arm = algorithms.PlacedArm.of(list(links), gravity, *placing)
     outputs: list[tuple[str, Scalar]] = []
@@ -138,7 +146,7 @@ def _function(
 
 def _of_many(name: str, sizes: dict[str, int], others: Sequence[str], count: int) -> str:
     """Return the source of the loop over blocks of arms."""
-    blocks = {'q': 'JOINTS', 'sine': 'JOINTS', 'cosine': 'JOINTS', **sizes, 'result': count}
+    blocks = {'q': 'JOINTS', 'sine': 'LINKS', 'cosine': 'LINKS', **sizes, 'result': count}
     made = [f'{each}_block = np.zeros({size} * LANES)' for each, size in blocks.items()]
     loads = [f'load({each}, first, {each}_block)' for each in ('q', *sizes)]
     of_block = [f'{each}[min(first // LANES, len({each}) - 1)]' for each in others]

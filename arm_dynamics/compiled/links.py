@@ -4,6 +4,7 @@ Every link frame is turned so that its joint's axis is z: the joint's rotation t
 only, and the rotations between the links of common arms are mostly zeros and ones.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +29,9 @@ class Link:
         translation: (3,) of this link's frame in the parent's at joint position zero [m].
         inertia: (6, 6) of motions [linear; angular] about the frame's origin [kg, kg m^2].
         turn: (3, 3) from this frame to Pinocchio's frame of the joint.
+        coordinate: index of the commanded joint that moves it.
+        multiplier, offset: its joint's position is multiplier q[coordinate] + offset.
+        angle: index of its sine and cosine: first those of the commanded joints.
     """
 
     parent: int
@@ -36,11 +40,20 @@ class Link:
     translation: Array
     inertia: Array
     turn: Array
+    coordinate: int
+    multiplier: float
+    offset: float
+    angle: int
 
     @property
     def axis(self) -> int:
         """Index of the joint's axis in spatial vectors [linear; angular]."""
         return 2 if self.prismatic else 5
+
+    @property
+    def motion(self) -> tuple[int, float, float]:
+        """How its joint moves with the commanded joints."""
+        return self.coordinate, self.multiplier, self.offset
 
     def unit_inertias(self) -> list[Array]:
         """Return, for each inertial parameter, the inertia (6, 6) in this frame when it is 1.
@@ -67,18 +80,25 @@ def links_of(model: RobotModel) -> list[Link]:
     moment, an inertia e diag(1, 1, 0). Khalil, Dombre, Modeling, Identification and Control of
     Robots (2002), section 9.4. Forces within the links change by this, joint torques do not.
     """
-    pin_model = model.pin_model
+    pin_model, mimic = model.pin_model, model.mimic
     turns = [np.eye(3)]
-    links = []
+    links: list[Link] = []
     for joint in range(1, pin_model.njoints):
-        prismatic = bool(model.prismatic[joint - 1])
         subspace = np.ravel(pin_model.joints[joint].createData().S)
+        prismatic = bool(subspace[:3].any())
         turn = _rotation_to(subspace[:3] if prismatic else subspace[3:])
         parent, placement = pin_model.parents[joint], pin_model.jointPlacements[joint]
         rotation = _snap(turns[parent].T @ placement.rotation @ turn)
         translation = _snap(turns[parent].T @ placement.translation)
         body = pin.SE3(turn, np.zeros(3)).actInv(pin_model.inertias[joint])
-        links.append(Link(parent - 1, prismatic, rotation, translation, body.matrix(), turn))
+        index, moved = joint - 1, (joint - 1, 1.0, 0.0, joint - 1)
+        if mimic is not None:
+            leader, follows = int(mimic.leader[index]), index not in mimic.own
+            angle = max([model.nv - 1, *(link.angle for link in links)]) + 1 if follows else leader
+            moved = leader, float(mimic.multiplier[index]), float(mimic.offset[index]), angle
+        links.append(
+            Link(parent - 1, prismatic, rotation, translation, body.matrix(), turn, *moved)
+        )
         turns.append(turn)
     for i in reversed(range(len(links))):
         link = links[i]
@@ -90,6 +110,11 @@ def links_of(model: RobotModel) -> list[Link]:
             inertia = links[link.parent].inertia + to_link.T @ shared @ to_link
             links[link.parent] = replace(links[link.parent], inertia=inertia)
     return links
+
+
+def joint_count(links: Sequence[Link]) -> int:
+    """Return the number n of commanded joints."""
+    return 1 + max(link.coordinate for link in links)
 
 
 def _rotation_to(axis: Array) -> Array:

@@ -37,13 +37,15 @@ def wrench_torques(q, context):
         at_z = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z + origin[2]
         while link >= 0:
             axis, origin = rotation[link, :, 2], translation[link]
+            joint, ratio = context.coordinate[link], context.multiplier[link]
             if context.prismatic[link]:
-                result[link] += axis[0] * force_x + axis[1] * force_y + axis[2] * force_z
+                along = axis[0] * force_x + axis[1] * force_y + axis[2] * force_z
+                result[joint] += ratio * along
             else:
                 arm_x, arm_y, arm_z = at_x - origin[0], at_y - origin[1], at_z - origin[2]
-                result[link] += axis[0] * (moment_x + arm_y * force_z - arm_z * force_y)
-                result[link] += axis[1] * (moment_y + arm_z * force_x - arm_x * force_z)
-                result[link] += axis[2] * (moment_z + arm_x * force_y - arm_y * force_x)
+                result[joint] += ratio * axis[0] * (moment_x + arm_y * force_z - arm_z * force_y)
+                result[joint] += ratio * axis[1] * (moment_y + arm_z * force_x - arm_x * force_z)
+                result[joint] += ratio * axis[2] * (moment_z + arm_x * force_y - arm_y * force_x)
             link = context.parents[link]
 
 

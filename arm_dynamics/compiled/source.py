@@ -1,6 +1,6 @@
 """Generates the Python source of a module with the straight-line dynamics of one arm."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from arm_dynamics.compiled import algorithms
 from arm_dynamics.compiled.expressions import Program, Scalar
-from arm_dynamics.compiled.links import Link, links_of
+from arm_dynamics.compiled.links import Link, joint_count, links_of
 from arm_dynamics.model import RobotModel
 
 _HEAD = """# Dynamics of the arm {name!r}, written by arm_dynamics.compiled: do not edit.
@@ -26,10 +26,12 @@ _COMPILED = "@njit(cache=True, error_model='numpy', nogil=True)"
 # with it the last bits of all results would.
 _IN_LOOPS = "@njit(cache=True, error_model='numpy', nogil=True, forceinline=True)"
 
+_FREE_LINKS = 'articulated_dynamics'  # for arms whose links all move by joints of their own
+
 # Name, arguments after q, results, algorithm, decorator.
 _FUNCTIONS = (
     ('forward_dynamics', 'v tau armature', 'a', algorithms.factorised_dynamics, _IN_LOOPS),
-    ('articulated_dynamics', 'v tau free', 'a load', algorithms.articulated_dynamics, _COMPILED),
+    (_FREE_LINKS, 'v tau free', 'a load', algorithms.articulated_dynamics, _COMPILED),
     ('inverse_dynamics', 'v a', 'tau', algorithms.inverse_dynamics, _COMPILED),
     ('mass_matrix', '', 'm', algorithms.mass_matrix, _COMPILED),
     ('placements', '', 'rotation translation', algorithms.placements, _COMPILED),
@@ -39,9 +41,30 @@ _FUNCTIONS = (
 def module_source(model: RobotModel, loops: str = '') -> str:
     """Return the module's source, with the source `loops` appended; equal for equal arms."""
     links = links_of(model)
-    functions = [_function(links, model.gravity, *each) for each in _FUNCTIONS]
+    known = [each for each in _FUNCTIONS if model.mimic is None or each[0] != _FREE_LINKS]
+    functions = [_function(links, model.gravity, *each) for each in known]
     rollouts = Path(__file__).with_name('rollouts.py').read_text()
-    return '\n'.join([_HEAD.format(name=model.name), *functions, rollouts, loops])
+    head = _HEAD.format(name=model.name) + sincos_source(links)
+    return '\n'.join([head, *functions, rollouts, loops])
+
+
+def sincos_source(links: Sequence[Link], lanes: int = 1) -> str:
+    """Return a `sincos` that knows the joints that follow others; '' where none does."""
+    n = joint_count(links)
+    lines = [
+        f'sine[{link.angle * lanes} + k] = '
+        f'{link.multiplier!r} * q[{link.coordinate * lanes} + k] + {link.offset!r}'
+        for link in links
+        if link.angle >= n
+    ]
+    if not lines:
+        return ''
+    body = '\n        '.join([f'for k in range({lanes}):', *lines])
+    rest = ', '.join(f'{each}[{n * lanes}:]' for each in ('sine', 'sine', 'cosine'))
+    return (
+        f'\nsincos_of = sincos\n\n{_COMPILED}\ndef sincos(q, sine, cosine):\n'
+        f'    sincos_of(q, sine, cosine)\n    {body}\n    sincos_of({rest})\n'
+    )
 
 
 def _function(
@@ -55,8 +78,10 @@ def _function(
 ) -> str:
     """Return a compiled function; `sine`, `cosine` (n,) are scratch, results are written to."""
     program = Program()
-    placing = [program.inputs(each, len(links)) for each in ('q', 'sine', 'cosine')]
-    inputs = [program.inputs(each, len(links)) for each in arguments.split()]
+    n = joint_count(links)
+    placing = [program.inputs('q', n)]
+    placing += [program.inputs(each, len(links)) for each in ('sine', 'cosine')]
+    inputs = [program.inputs(each, n) for each in arguments.split()]
     values = algorithm(algorithms.PlacedArm.of(links, gravity, *placing), *inputs)
     outputs: list[tuple[str, Scalar]] = []
     for result, entries in zip(results.split(), values, strict=True):

@@ -8,13 +8,14 @@ import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, unknown
-from arm_dynamics.urdf_checks import JOINT, check_numbers
+from arm_dynamics.mimic import leaders_of
+from arm_dynamics.urdf_checks import JOINT, MIMIC, check_numbers
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, set_origin, vector
 
 # The value of `joints:=` that chooses the joints between the base and the tool.
 CHAIN = 'chain'
 
-_NUMBERS = {**JOINT, 'mimic': ('multiplier', 'offset')}
+_NUMBERS = {**JOINT, 'mimic': MIMIC}
 
 
 def hold_others(
@@ -26,50 +27,51 @@ def hold_others(
 ) -> dict[str, float]:
     """Make every joint of a URDF fixed except the moving ones; return the held positions.
 
-    A held joint is at zero or, where zero is beyond its limits, at the nearest limit. A held joint
-    that mimics another one is where the <mimic> element puts it.
+    A joint that mimics a moving one moves with it. A held joint is at zero or, where zero is
+    beyond its limits, at the nearest limit; one that mimics a held joint is where the <mimic>
+    element puts it.
 
     Args:
         tree: the URDF, which is changed.
         moving: names of the moving joints; or 'chain': those between the base and the tip frame;
-            empty: all except those that mimic another joint or are mimicked.
+            empty: all.
         tip_frame: name of a link; needed with 'chain'.
-        coupled: names of further joints that cannot move alone.
+        coupled: names of joints that cannot move.
         places: other positions of held joints [rad | m].
 
     Returns:
         Position of each held joint [rad | m].
 
     Raises:
-        ArmError: no such joint or link, a joint that cannot move, a held joint that mimics a
-            moving one, or a number that is none.
+        ArmError: no such joint or link, a joint that cannot move or mimics another one, or a
+            number that is none.
     """
     joints = {joint.get('name', ''): joint for joint in tree.iterfind('joint')}
     for name, joint in joints.items():
         check_numbers(f'joint {name!r}', joint, _NUMBERS)
-    leaders = {name: leader for name in joints if (leader := _leader(joints[name])) is not None}
-    if moving:
-        free = _chosen(tree, joints, moving, tip_frame)
-    else:
-        bound = {*leaders, *leaders.values(), *coupled}
-        free = [name for name, joint in joints.items() if moves(joint) and name not in bound]
-    for name in free:
-        if name in coupled:
-            raise ArmError(f'joint {name!r} is part of a loop, which is not simulated: hold it')
+    leaders = leaders_of(tree)
+    movable = [name for name, joint in joints.items() if moves(joint) and name not in coupled]
+    free = _chosen(tree, joints, moving, tip_frame) if moving else movable
+    for name in moving:
         if name in leaders:
             follows = f'joint {name!r} follows {leaders[name]!r} by <mimic>'
             raise ArmError(f'{follows}: leave it out of joints:=')
-    for name, leader in leaders.items():
-        if leader in free and leader != name:
-            raise ArmError(
-                f'joint {name!r} follows {leader!r} by <mimic>, which is not simulated: leave '
-                f'{leader!r} out of joints:=, so that both are held, or remove <mimic>'
-            )
-    held = [name for name, joint in joints.items() if moves(joint) and name not in free]
-    positions = {name: places.get(name, _position(joints, name, ())) for name in held}
+    free = {_first(leaders, name) for name in free}
+    for name in free.intersection(coupled) if moving else ():
+        raise ArmError(f'joint {name!r} is part of a loop, which is not simulated: hold it')
+    follow = {name for name in leaders if name in movable and _first(leaders, name) in free}
+    held = [name for name, each in joints.items() if moves(each) and name not in free | follow]
+    positions = {name: places.get(name, _position(joints, leaders, name)) for name in held}
     for name, position in positions.items():
         _fix(joints[name], position)
     return positions
+
+
+def _first(leaders: Mapping[str, str], name: str) -> str:
+    """Return the joint that leads a joint, at the end of a row of followers."""
+    while name in leaders:
+        name = leaders[name]
+    return name
 
 
 def _chosen(
@@ -99,21 +101,13 @@ def _chain_to(tip: str, tree: Element, joints: dict[str, Element]) -> list[str]:
     return [name for name in chain if moves(joints[name])]
 
 
-def _leader(joint: Element) -> str | None:
-    """Return the name of the joint that a joint mimics."""
-    mimic = joint.find('mimic')
-    return None if mimic is None or not moves(joint) else mimic.get('joint', '')
-
-
-def _position(joints: dict[str, Element], name: str, followers: tuple[str, ...]) -> float:
+def _position(joints: Mapping[str, Element], leaders: Mapping[str, str], name: str) -> float:
     """Return where a joint is held [rad | m]."""
-    joint, leader = joints[name], _leader(joints[name])
+    joint = joints[name]
     mimic, limit = joint.find('mimic'), joint.find('limit')
-    if mimic is not None and leader is not None:
-        if leader not in joints or name in followers:
-            raise ArmError(f'joint {name!r}: its <mimic joint="{leader}"> leads to no joint')
-        still = not moves(joints[leader])
-        position = 0.0 if still else _position(joints, leader, (*followers, name))
+    if mimic is not None and name in leaders:
+        still = not moves(joints[leaders[name]])
+        position = 0.0 if still else _position(joints, leaders, leaders[name])
         multiplier, offset = mimic.get('multiplier', '1'), mimic.get('offset', '0')
         return float(multiplier) * position + float(offset)
     if limit is None or joint.get('type') == 'continuous':

@@ -34,7 +34,7 @@ class Mjcf:
         file: its path.
         mj_model: MuJoCo's model.
         missing: files of meshes and textures that do not exist; their shapes are left out.
-        coupled: names of the joints in loops, which cannot move alone.
+        coupled: names of the joints in loops or bent couplings, which do not move here.
         commanded: names of the joints that controllers command by default where engine mujoco
             simulates the file itself: those with an actuator, outside of loops and couplings; of
             a file without such actuators all outside of loops and couplings; where there are
@@ -67,7 +67,7 @@ class Mjcf:
                 raise ArmError(
                     f'a joint of body {link!r} has no name: write one (in {str(file)!r})'
                 )
-        self.coupled = self._joints_in_loops()
+        self.coupled = [*self._joints_in_loops(), *self._curved()]
         self.commanded = self._free_joints()
 
     def urdf(self, folder: Path, native: bool = False) -> Element:
@@ -174,9 +174,18 @@ class Mjcf:
                 own = joints[m.joint(one).name]
                 leader = m.joint(other).name if other >= 0 else m.joint(one).name
                 if own.find('mimic') is None and leader != own.get('name'):
-                    offset, multiplier = (repr(float(x)) for x in m.eq_data[k, :2])
-                    mimic = {'joint': leader, 'multiplier': multiplier, 'offset': offset}
-                    SubElement(own, 'mimic', mimic)
+                    offset, multiplier = m.eq_data[k, :2].tolist()
+                    follower_0, leader_0 = m.qpos0[m.jnt_qposadr[[one, other]]].tolist()
+                    offset += follower_0 - multiplier * leader_0
+                    ratio = {'multiplier': repr(multiplier), 'offset': repr(offset)}
+                    SubElement(own, 'mimic', {'joint': leader, **ratio})
+
+    def _curved(self) -> list[str]:
+        """Return the joints of equalities with powers, which no <mimic> can express."""
+        m = self.mj_model
+        curved = (m.eq_type == _COUPLING) & m.eq_active0.astype(bool) & m.eq_data[:, 2:5].any(1)
+        pairs = np.stack([m.eq_obj1id[curved], m.eq_obj2id[curved]])
+        return [m.joint(int(joint)).name for joint in np.unique(pairs[pairs >= 0])]
 
     def _joints_in_loops(self) -> list[str]:
         m, found = self.mj_model, set()

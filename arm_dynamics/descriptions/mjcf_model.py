@@ -84,7 +84,7 @@ def _servo(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
 
 def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
     """Raise ArmError for moving joints with springs or nonlinear damping."""
-    for name in model.joint_names:
+    for name in model.moving_joints:
         joint = m.joint(name)
         dof = int(joint.dofadr[0])
         if _has_spring(m, joint.id):
@@ -105,17 +105,21 @@ def check_same(m: mujoco.MjModel, model: RobotModel, held: Mapping[str, float]) 
     data, rng = mujoco.MjData(m), np.random.default_rng(0)
     for name, place in held.items():
         data.qpos[m.joint(name).qposadr[0]] = place
-    rows = np.array([m.joint(name).qposadr[0] for name in model.joint_names])
-    dofs = np.array([m.joint(name).dofadr[0] for name in model.joint_names])
+    rows = np.array([m.joint(name).qposadr[0] for name in model.moving_joints])
+    dofs = np.array([m.joint(name).dofadr[0] for name in model.moving_joints])
     full = np.zeros((m.nv, m.nv))
     for _ in range(10):
         q, v = model.random_configuration(rng), rng.uniform(-1.0, 1.0, model.nv)
-        data.qpos[rows], data.qvel[dofs] = q, v
+        data.qpos[rows], data.qvel[dofs] = model.all_positions(q), model.all_rates(v)
         mujoco.mj_forward(m, data)
         mujoco.mj_fullM(m, data, full)
         pairs = (
-            ('mass matrix [kg m^2]', full[np.ix_(dofs, dofs)], model.mass_matrix(q)),
-            ('bias torque [N.m]', data.qfrc_bias[dofs], model.bias_torque(q, v)),
+            (
+                'mass matrix [kg m^2]',
+                model.reduced(full[np.ix_(dofs, dofs)]),
+                model.mass_matrix(q),
+            ),
+            ('bias torque [N.m]', model.reduced(data.qfrc_bias[dofs]), model.bias_torque(q, v)),
         )
         for quantity, theirs, ours in pairs:
             error = np.abs(theirs - ours) / max(1.0, np.abs(theirs).max())

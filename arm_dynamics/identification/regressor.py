@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import qr, solve_triangular
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.urdf_elements import link_of
 
@@ -34,6 +34,11 @@ class JointRegressor:
 
     def __init__(self, model: RobotModel):
         self.model = model
+        if model.mimic is not None:
+            raise ArmError(
+                f'{model.name!r} has joints that follow others by <mimic>, whose parameters are '
+                'not identified: hold their leaders, for example by joints:=chain'
+            )
         joints = ElementTree.fromstring(model.urdf).iterfind('joint')
         children = {joint.get('name'): link_of(joint, 'child') for joint in joints}
         self.link_names = tuple(children[name] for name in model.joint_names)

@@ -54,13 +54,21 @@ class Chain:
         if not joints:
             raise ArmError(f'frame {self.frame!r} of {model.name!r} is moved by no joint')
         self.n = len(joints)
-        self.joints = np.array([pin_model.joints[joint].idx_v for joint in joints])
+        own = {name: i for i, name in enumerate(model.joint_names)}
+        for joint in joints:
+            if pin_model.names[joint] not in own:
+                raise ArmError(
+                    f'frame {self.frame!r} of {model.name!r} is behind joint '
+                    f'{pin_model.names[joint]!r}, which follows another by <mimic>; inverse '
+                    'kinematics is for frames that only commanded joints move'
+                )
+        self.joints = np.array([own[pin_model.names[joint]] for joint in joints])
         self.joint_names = tuple(model.joint_names[index] for index in self.joints)
         data, neutral = pin_model.createData(), pin.neutral(pin_model)
         fixed, to_axis = [], pin.SE3.Identity()
-        for joint, column in zip(joints, self.joints, strict=True):
+        for joint in joints:
             jacobian = pin.computeJointJacobian(pin_model, data, neutral, joint)
-            twist = jacobian.reshape(6, model.nv)[:, column]  # a vector for one joint
+            twist = jacobian.reshape(6, pin_model.nv)[:, joint - 1]  # a vector for one joint
             axis = twist[:3] + twist[3:]  # one of them is zero
             z_to_axis = pin.SE3(_rotation_from_z(axis), np.zeros(3))
             fixed.append(to_axis.inverse() * pin_model.jointPlacements[joint] * z_to_axis)

@@ -47,7 +47,7 @@ class ScrewModel:
         """Return the same arm, taken apart at q = 0 (a serial chain ending at the tool frame)."""
         pin_model, data = model.pin_model, model.pin_data
         n = model.nv
-        if any(pin_model.parents[i + 1] != i for i in range(n)):
+        if model.mimic or any(pin_model.parents[i + 1] != i for i in range(n)):
             raise ArmError(f'{model.name!r} is not a serial chain: a screw model needs one')
         tool = model.forward_kinematics(np.zeros(n))
         # World frame: the spatial screws, linear part on top.

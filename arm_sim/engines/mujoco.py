@@ -42,6 +42,7 @@ from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.joints import link_side
 from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.mujoco_mimic import add_mimics, implicit_inertia, set_damping
 from arm_sim.simulation.mujoco_mjcf import home_of, own_actuators, sensor_names, set_home
 from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
@@ -132,7 +133,8 @@ class MujocoPlant(Plant):
         if model.mjcf:
             self.actuator_names, self.mjcf_sensors = own_actuators(model), sensor_names(model)
         self._rows_dofs = rows, dofs = places_of(self.mj_model, model.joint_names)
-        self._scattered = not isinstance(rows, slice)
+        self._every = places_of(self.mj_model, model.moving_joints)
+        self._scattered = model.mimic is not None or not isinstance(rows, slice)
         self.q, self.v, self.effort = data.qpos[rows], data.qvel[dofs], data.qfrc_actuator[dofs]
         self._home = home_of(model, self.mj_model) if model.mjcf else None
         self._steps = steps_of(self.mj_model, parameters)
@@ -158,8 +160,9 @@ class MujocoPlant(Plant):
             set_home(self.mj_data, self._home)
         super().reset(q, v)
         if self._scattered:
-            rows, dofs = self._rows_dofs
-            self.mj_data.qpos[rows], self.mj_data.qvel[dofs] = self.q, self.v
+            rows, dofs = self._every
+            self.mj_data.qpos[rows] = self._model.all_positions(self.q)
+            self.mj_data.qvel[dofs] = self._model.all_rates(self.v)
         self._ctrl[:] = np.where(self._servos, self.q, 0.0)
         mujoco.mj_forward(self.mj_model, self.mj_data)
         self.effort[:] = 0.0
@@ -221,7 +224,7 @@ class MujocoPlant(Plant):
 
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (n,) from now on."""
-        self.mj_model.dof_damping[self._rows_dofs[1]] = damping
+        set_damping(self._model, self.mj_model, self._rows_dofs[1], damping)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, any but the base, which MuJoCo does not have."""
@@ -236,8 +239,11 @@ class MujocoPlant(Plant):
         mujoco.mj_forward(self.mj_model, self.mj_data)
         full = np.zeros((self.mj_model.nv, self.mj_model.nv))
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
-        dofs = np.arange(self.mj_model.nv)[self._rows_dofs[1]]
-        return full[np.ix_(dofs, dofs)]
+        dofs = np.arange(self.mj_model.nv)[self._every[1]]
+        mass = self._model.reduced(full[np.ix_(dofs, dofs)])
+        return mass - np.diag(
+            implicit_inertia(self._model, self.parameters.integrator, self.mj_model)
+        )
 
     def joint_friction(self) -> tuple[Array, Array]:
         """Return damping and Coulomb friction (n,) of MuJoCo's joints."""
@@ -247,7 +253,7 @@ class MujocoPlant(Plant):
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,), MuJoCo's."""
         mujoco.mj_forward(self.mj_model, self.mj_data)
-        return self.mj_data.qfrc_bias[self._rows_dofs[1]].copy()
+        return self._model.reduced(self.mj_data.qfrc_bias[self._every[1]].copy())
 
     def external_forces(self) -> Sequence[Sequence[External]]:
         """Return the contact forces and pushes on links in the last integration step."""
@@ -412,6 +418,8 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
         if np.isfinite(limit[i]):
             actuator.forcelimited = True
             actuator.forcerange = (-limit[i], limit[i])
+    if model.mimic is not None:
+        add_mimics(spec, model, parameters)
     return spec
 
 
@@ -433,4 +441,7 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
     mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
     if mj_model.npair:
         set_springs(mj_model, parameters)
+    if model.mimic is not None:
+        rotors = implicit_inertia(model, parameters.integrator, mj_model)
+        mj_model.dof_armature[model.mimic.own] += rotors
     return mj_model

@@ -22,8 +22,8 @@ def batch_of(models: Sequence[RobotModel], parameters: OneOrEach, engine: str) -
     """
     one_of('engine', engine, RIGID_BODY_ENGINES)
     first = of_each(parameters)[0]
-    only = first.touching or first.integrator != 'implicitfast' or any(m.mjcf for m in models)
-    if engine == 'mujoco' and only:
+    only = first.touching or first.integrator != 'implicitfast'
+    if engine == 'mujoco' and (only or any(m.mjcf or m.mimic for m in models)):
         from arm_sim.loop.mujoco_batch import MujocoBatch  # not loaded for what needs no MuJoCo
 
         return MujocoBatch(models, parameters)

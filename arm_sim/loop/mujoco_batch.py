@@ -14,6 +14,7 @@ from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
 from arm_sim.engines.mujoco import Links, actuator_number, mujoco_model, places_of, steps_of
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
+from arm_sim.simulation.mujoco_mimic import set_damping
 from arm_sim.simulation.mujoco_mjcf import home_of, own_actuators, set_home
 from arm_sim.simulation.plant import Plant
 
@@ -63,19 +64,16 @@ class MujocoBatch(ManyArms):
         self._batch.set_models(mj_models)
         bound = self._batch.bind
         n, first = models[0].nv, models[0]
-        rows, dofs = places_of(mj_models[0], first.joint_names)
-        self._dofs = dofs
-        if not isinstance(rows, slice):
-            raise ArmError(
-                f'the joints {", ".join(first.joint_names)} are not one after the other in '
-                f'{first.mjcf!r}, as a batch needs: run its arms one by one'
-            )
+        self._rows_dofs = rows, dofs = places_of(mj_models[0], first.joint_names)
+        self._every = places_of(mj_models[0], first.moving_joints)
+        self._scattered = first.mimic is not None or not isinstance(rows, slice)
         self.actuator_names = own_actuators(first) if first.mjcf else ()
         self._home = home_of(first, mj_models[0]) if first.mjcf else None
         self._all = _State(*map(bound, _State._fields))
+        # Views, or copies where the joints are not one after the other.
         self.q, self.v = self._all.qpos[:, rows], self._all.qvel[:, dofs]
         self._ctrl, self._controls = self._all.ctrl[:, -n:], self._all.ctrl[:, :-n]
-        self._torque, self._applied = bound('qfrc_actuator')[:, dofs], bound('xfrc_applied')
+        self._torque, self._applied = bound('qfrc_actuator'), bound('xfrc_applied')
         self._origin, self._centre = bound('xpos'), bound('xipos')
         self.effort = np.zeros(self.q.shape)
         self._steps = steps_of(mj_models[0], each[0])
@@ -92,6 +90,10 @@ class MujocoBatch(ManyArms):
         if self._home is not None:
             set_home(self._all, self._home)
         super().reset(q, v)
+        if self._scattered:
+            rows, dofs = self._every
+            self._all.qpos[:, rows] = self._model.all_positions(self.q)
+            self._all.qvel[:, dofs] = self._model.all_rates(self.v)
         self._ctrl[:] = np.where(np.array(self.command_interfaces) == 'position', self.q, 0.0)
         self._batch.forward()
 
@@ -104,7 +106,7 @@ class MujocoBatch(ManyArms):
             self._batch.step(nstep=count)
         for _ in range(count if one_by_one else 0):
             if before is not None:
-                before[:] = self.v
+                before[:] = self._all.qvel[:, self._rows_dofs[1]]
             if self.wrenches:
                 self._batch.forward(stage=_POSITION)
             for frame, wrench in self.wrenches.items():
@@ -113,12 +115,15 @@ class MujocoBatch(ManyArms):
                 self._applied[:, body, :3] = force
                 self._applied[:, body, 3:] = wrench[..., 3:] + np.cross(arm, force)
             self._batch.step()
-        self.effort[:] = self._torque
+        rows, dofs = self._rows_dofs
+        self.effort[:] = self._torque[:, dofs]
+        if self._scattered:
+            self.q[:], self.v[:] = self._all.qpos[:, rows], self._all.qvel[:, dofs]
 
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (N, n) from now on."""
         for mj_model, row in zip(self._mj_models, damping, strict=True):
-            mj_model.dof_damping[self._dofs] = row
+            set_damping(self._model, mj_model, self._rows_dofs[1], row)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, as ManyArms says: any but the base, which MuJoCo does not have."""

@@ -149,6 +149,9 @@ def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
     whole = ElementTree.fromstring(model.urdf)
     tree = with_shapes(model.urdf)[0] if contacts else bare(whole)
     make_readable(tree, model)
+    for joint in tree.iterfind('joint'):
+        for mimic in joint.findall('mimic'):
+            joint.remove(mimic)  # `mujoco_mimic` adds it
     if shapes:
         tree.extend(whole.findall('material'))
         for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):

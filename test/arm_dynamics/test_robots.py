@@ -176,17 +176,24 @@ GRIPPER = MJCF.replace('<site name="flange"', f'{FINGERS}<site name="flange"')
 GRIPPER = GRIPPER[: GRIPPER.index('<actuator>')] + COUPLED + '</mujoco>'
 
 
-def test_fingers_that_are_coupled_or_make_a_loop_are_held(written, capfd):
-    model = RobotModel(find_urdf(f'{written(GRIPPER)} mjcf:=converted'))
-    assert model.joint_names == ('pan', 'lift', 'reach')
-    assert 'arm.xml: held still: l, r, s, t; joints:= chooses what moves' in capfd.readouterr().err
-    place = np.deg2rad(10.0)  # of l: nearest to zero within its limits
-    m = mujoco.MjModel.from_xml_string(GRIPPER)
+@pytest.mark.parametrize(
+    ('said', 'held', 'moved'), [('', 's, t', [0.4]), (' joints:=pan,lift,reach', 'l, r, s, t', [])]
+)
+def test_coupled_fingers_move_with_their_leader_and_loops_are_held(
+    written, capfd, said, held, moved
+):
+    text = GRIPPER.replace('axis="1 0 0" range="-90 0"', 'axis="1 0 0" range="-90 0" ref="15"')
+    model = RobotModel(find_urdf(f'{written(text)} mjcf:=converted{said}'))
+    assert model.joint_names == ('pan', 'lift', 'reach', 'l')[: 3 + len(moved)]
+    assert f'arm.xml: held still: {held}; joints:= ch' in capfd.readouterr().err
+    place = moved[0] if moved else np.deg2rad(10.0)  # of l: nearest to zero within its limits
+    m = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(m)
-    data.qpos[:] = [0.3, 0.2, 0.1, place, 0.1 - 2.0 * place, 0.0, 0.0]
+    of_r = np.deg2rad(15.0) + 0.1 - 2.0 * place
+    data.qpos[:] = [0.3, 0.2, 0.1, place, of_r, 0.0, 0.0]
     mujoco.mj_forward(m, data)
     for body in ('left', 'right', 'end'):
-        pose = model.forward_kinematics([0.3, 0.2, 0.1], body)
+        pose = model.forward_kinematics([0.3, 0.2, 0.1, *moved], body)
         np.testing.assert_allclose(pose.translation, data.body(body).xpos, atol=1e-12)
         np.testing.assert_allclose(pose.rotation.ravel(), data.body(body).xmat, atol=1e-12)
 
@@ -194,10 +201,6 @@ def test_fingers_that_are_coupled_or_make_a_loop_are_held(written, capfd):
 @pytest.mark.parametrize(
     ('words', 'says'),
     [
-        (
-            'joints:=pan,l',
-            "joint 'r' follows 'l' by <mimic>, which is not simulated: leave 'l' out",
-        ),
         ('joints:=pan,r', "joint 'r' follows 'l' by <mimic>: leave it out"),
         ('joints:=pan,s', "joint 's' is part of a loop"),
         ('joints:=pam', "unknown joint in joints:= 'pam'; nearest known: 'pan'"),
@@ -241,14 +244,27 @@ def test_a_chain_is_what_lies_between_base_and_tip(written):
     assert RobotModel(find_urdf(file)).nv == 4
 
 
-def test_a_joint_that_mimics_is_held_with_the_one_it_follows(written):
+def test_a_coupling_that_is_not_linear_holds_its_joints(written):
+    text = GRIPPER.replace('polycoef="0.1 -2 0 0 0"', 'polycoef="0.1 -2 0.3 0 0"')
+    assert RobotModel(find_urdf(f'{written(text)} mjcf:=converted')).joint_names == (
+        'pan', 'lift', 'reach',
+    )  # fmt: skip
+
+
+def test_a_joint_that_mimics_is_held_with_the_one_it_follows_or_moves_with_it(written):
     limit = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
     away = '<limit lower="0.2" upper="2.2" effort="50" velocity="3"/>'
     follows = '<mimic joint="b" multiplier="-0.5" offset="0.3"/>'
     one, two, three = (f'{limit}', f'{away}', f'{limit}{follows}')
     parts = ARM.split(limit)
     text = parts[0] + one + parts[1] + two + parts[2] + three + parts[3]
-    model = RobotModel(find_urdf(written(text, 'arm.urdf')))
+    moving = RobotModel(find_urdf(written(text, 'arm.urdf')))
+    assert moving.joint_names == ('a', 'b')
+    np.testing.assert_allclose(
+        moving.forward_kinematics([0.4, 0.7]).homogeneous,
+        RobotModel(ARM).forward_kinematics([0.4, 0.7, 0.3 - 0.5 * 0.7]).homogeneous, atol=1e-12,
+    )  # fmt: skip
+    model = RobotModel(find_urdf(written(text, 'arm.urdf') + ' joints:=a'))
     assert model.joint_names == ('a',)
     pose = RobotModel(ARM).forward_kinematics([0.4, 0.2, 0.3 - 0.5 * 0.2])
     np.testing.assert_allclose(
@@ -310,7 +326,7 @@ def test_without_xacro_the_line_says_how_to_get_it(tmp_path, monkeypatch):
 
 
 def test_models_of_example_robot_data_go_by_their_names():
-    assert RobotModel(find_urdf('panda')).nv == 7  # its fingers are held
+    assert RobotModel(find_urdf('panda')).nv == 8  # one finger follows the other
     assert find_urdf('ur5').name == 'ur5_robot.urdf'
     with pytest.raises(ArmError, match="robot 'anymal' is several files: .*give the path of one"):
         find_urdf('anymal')

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
-from arm_dynamics.checks import Array
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
 from arm_sim.pictures import BLUE, COLORS, QUIET, TEXT, name_ends, new_figure, style
@@ -14,7 +14,7 @@ from arm_sim.pictures import BLUE, COLORS, QUIET, TEXT, name_ends, new_figure, s
 _SETTLED = 0.02  # share of its largest value below which an error has little to show
 
 
-def pose_figure(record: Record, report: Mapping[str, Any], counted: Array) -> Figure:
+def pose_figure(record: Record, report: Mapping[str, Any], counted: NDArray[np.int64]) -> Figure:
     """Return the joints' errors until they have settled, and J as it grows with all of them."""
     title = f'{report["task"]}: {title_of(report)}'
     figure = new_figure(12.0, 4.6, title)

@@ -259,6 +259,14 @@ def test_an_arm_of_a_batch_is_the_arm_alone_to_the_last_bit(tmp_path):
     assert np.ptp(rows, axis=0).max() > 1e-3
 
 
-def test_a_batch_of_joints_with_another_between_them_is_refused(robot):
-    with pytest.raises(ArmError, match="shoulder, elbow are not one after the other in '/.*xml'"):
-        batch_of([robot.model] * 2, parameters_of(robot), 'mujoco')
+def test_one_arm_of_a_batch_with_another_joint_between_its_joints_is_one_arm_alone(robot):
+    batch = batch_of([robot.model] * 2, parameters_of(robot), 'mujoco')
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    for each in (batch, plant):
+        each.reset(robot.start)
+    for _ in range(50):
+        batch.step(robot.start + np.array([[0.1], [0.2]]))
+        plant.step(robot.start + 0.2)
+    assert_array_equal(batch.q[1], plant.q)
+    assert_array_equal(batch.v[1], plant.v)
+    assert abs(batch.q[1] - batch.q[0]).min() > 1e-4
