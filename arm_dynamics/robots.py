@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_dynamics.descriptions.conversion import runs_code, urdf_file
+from arm_dynamics.descriptions.conversion import is_mjcf, runs_code, urdf_file
 from arm_dynamics.descriptions.estimated_inertia import Estimate
 from arm_dynamics.descriptions.grippers import with_gripper
 from arm_dynamics.descriptions.named_models import find_named
@@ -80,6 +80,21 @@ class RobotArgument(NamedTuple):
         if not self.gripper:
             return self
         return self._replace(gripper='', gripper_frame='', tip_frame=self.gripper_frame)
+
+    @property
+    def joined(self) -> 'RobotArgument':
+        """The robot without a gripper whose MJCF is that of the arm and the gripper, if both are.
+
+        Others are returned as they are: their URDFs are joined.
+        """
+        arm, gripper = (Path(name).expanduser() for name in (self.name, self.gripper))
+        native = self.mjcf == MJCF_VALUES[0] and self.gripper
+        if not (native and is_mjcf(arm) and is_mjcf(gripper)):
+            return self
+        from arm_dynamics.descriptions.mjcf_grippers import with_mjcf_gripper  # loads MuJoCo
+
+        file = with_mjcf_gripper(arm, gripper, self.gripper_frame)
+        return self._replace(name=str(file), gripper='', gripper_frame='')
 
     @property
     def label(self) -> str:
@@ -155,6 +170,7 @@ def find_urdf(robot: str) -> Path:
 
 def urdf_of(argument: RobotArgument) -> Path:
     """Return the URDF file of a robot, as `find_urdf`."""
+    argument = argument.joined
     if argument.gripper:
         frame = argument.gripper_frame
         arm = argument.arm._replace(mjcf='converted')

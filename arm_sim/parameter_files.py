@@ -55,6 +55,7 @@ def _own_files(words: RobotArgument) -> list[Path]:
         files = [share_folder() / 'config' / f'{name}.yaml' for name in names]
     else:
         with suppress(ArmError):  # reading its model refuses it
+            words = words.joined
             files = [_joined_file(words) if words.gripper else parameter_file(urdf_of(words))]
     return [file for file in files if file.is_file()]
 

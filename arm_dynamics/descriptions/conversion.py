@@ -161,6 +161,14 @@ def _written(
     return path
 
 
+def is_mjcf(file: Path) -> bool:
+    """Whether a file is an MJCF."""
+    try:
+        return ElementTree.fromstring(text_of(file)).tag == 'mujoco'
+    except (OSError, ValueError, ElementTree.ParseError):
+        return False
+
+
 def runs_code(file: Path) -> bool:
     """Whether converting a file runs code that the file contains: xacro."""
     try:

@@ -270,3 +270,41 @@ def test_one_arm_of_a_batch_with_another_joint_between_its_joints_is_one_arm_alo
     assert_array_equal(batch.q[1], plant.q)
     assert_array_equal(batch.v[1], plant.v)
     assert abs(batch.q[1] - batch.q[0]).min() > 1e-4
+
+
+GRIPPER = MJCF[
+    MJCF.index('<body name="left"') : MJCF.index('</body>\n    </body>\n  </worldbody>')
+]
+COUPLING = MJCF[MJCF.index('<tendon>') : MJCF.index('<actuator>')]
+FINGERS = MJCF[MJCF.index('<general name="fingers"') : MJCF.index('<position name="elbow"')]
+HAND = (
+    '<mujoco><compiler autolimits="true"/><worldbody>'
+    f'<body name="palm">{GRIPPER}</body></worldbody>'
+    f'{COUPLING}<actuator>{FINGERS}</actuator>'
+    '<keyframe><key qpos="0.02 0.02" ctrl="127.5"/></keyframe></mujoco>'
+)
+ARM = WITHOUT_FLAP.replace(GRIPPER, '').replace(COUPLING, '').replace(FINGERS, '')
+ARM = ARM.replace('-0.8 0.01 0.01', '-0.8').replace('0.3 63.75 -0.8', '0.3 -0.8')
+ARM = ARM.replace('name="wrist"', 'name="flange"').replace('site="wrist"', 'site="flange"')
+
+
+def test_an_mjcf_gripper_is_attached_to_an_mjcf_arm(tmp_path):
+    hand = tmp_path / 'hand.xml'
+    hand.write_text(HAND)
+    robot = robot_of(tmp_path, ARM, f'gripper:={hand}')
+    assert robot.model.joint_names == ('shoulder', 'elbow')
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    assert plant.actuator_names == ('gripper_fingers',)
+    assert check_model(plant, robot.model) < 1e-12
+    plant.reset(robot.start)
+    assert_array_equal(plant.mj_data.qpos, [0.3, -0.8, 0.02, 0.02])
+    assert plant.mj_data.ctrl.tolist() == [127.5, 0.3, -0.8]
+    plant.set_actuator('gripper_fingers', 255.0)
+    for _ in range(500):
+        plant.step(robot.start)
+    assert_allclose(plant.mj_data.qpos[2:], 0.04, atol=2e-3)
+    low = robot_of(tmp_path, ARM, f'gripper:={hand} gripper_frame:=fore').model
+    palms = [x.forward_kinematics(robot.start, 'gripper_palm') for x in (robot.model, low)]
+    assert np.linalg.norm(palms[0].translation - palms[1].translation) == pytest.approx(0.2)
+    with pytest.raises(ArmError, match="gripper_frame:= 'flang'; nearest known: 'flange'"):
+        robot_of(tmp_path, ARM, f'gripper:={hand} gripper_frame:=flang')
