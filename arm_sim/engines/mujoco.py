@@ -99,6 +99,29 @@ class Links:
             found.append(External(self._names[k], wrench))
         return found
 
+    def contact_facts(self, mj_model: mujoco.MjModel, mj_data: mujoco.MjData) -> Array:
+        """Return the contact facts (3,) of the links; see Plant."""
+        depth, total, slip, force = 0.0, 0.0, 0.0, np.zeros(6)
+        for i, contact in enumerate(mj_data.contact):
+            bodies = mj_model.geom_bodyid[contact.geom].tolist()
+            if not any(body in self._bodies for body in bodies):
+                continue
+            mujoco.mj_contactForce(mj_model, mj_data, i, force)
+            depth, total = max(depth, -contact.dist), total + float(np.linalg.norm(force[:3]))
+            if force[0] > 0.0:
+                one, other = (_velocity(mj_model, mj_data, body, contact.pos) for body in bodies)
+                across = contact.frame.reshape(3, 3)[1:] @ (other - one)
+                slip = max(slip, float(np.linalg.norm(across)))
+        return np.array([1e3 * depth, total, 1e3 * slip])
+
+
+def _velocity(mj_model: mujoco.MjModel, mj_data: mujoco.MjData, body: int, point: Array) -> Array:
+    """Return the velocity (3,) [m/s] of a point (3,) of a body."""
+    turn, move = np.split(mj_data.cvel[body], 2)
+    lever = point - mj_data.subtree_com[mj_model.body_rootid[body]]
+    velocity: Array = move + np.cross(turn, lever)
+    return velocity
+
 
 class MujocoPlant(Plant):
     """An arm; with `contacts` its links touch each other, floor and table, with a `scene` objects.
@@ -298,6 +321,12 @@ class MujocoPlant(Plant):
             normal = contact.frame[:3].copy()
             points.append(ContactPoint(names, contact.pos.copy(), normal, force, -contact.dist))
         return points
+
+    def contact_facts(self) -> Array:
+        """Return what the links touch, as Plant says."""
+        if self._links is None:
+            return super().contact_facts()
+        return self._links.contact_facts(self.mj_model, self.mj_data)
 
     def go_on_from(self, before: Plant) -> None:
         """Take over state, objects, wrenches, drives and sensors of another plant of the arm.

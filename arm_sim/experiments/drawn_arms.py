@@ -44,7 +44,8 @@ def run_batch(
 ) -> BatchRun:
     """Run a task on all arms of a batch; `reference` is in place of the task's own."""
     loop = Loop(plant, law, reference or task.reference, events)
-    measures = BatchMeasures(task.robot.model, plant.size, loop.period, task.event)
+    facts = plant.contact_facts if plant.parameters.touching else None
+    measures = BatchMeasures(task.robot.model, plant.size, loop.period, task.event, facts)
     loop.run(task.duration, [measures, *observers])
     return BatchRun(measures.results(), loop.alive, loop.beyond)
 

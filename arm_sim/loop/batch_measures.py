@@ -1,5 +1,7 @@
 """The measures of many arms, accumulated period by period: memory does not grow with time."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from arm_dynamics.checks import Array
@@ -7,20 +9,39 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.loop import Step
-from arm_sim.loop.measures import KINDS, Samples, all_measures, values_of
+from arm_sim.loop.measures import (
+    KINDS,
+    OF_CONTACTS,
+    Samples,
+    all_measures,
+    measure_names,
+    values_of,
+)
 
-_FACTS = 7  # columns that compiled code computes: the last fields of Samples, in their order
+_FACTS = 7  # columns that compiled code computes: fields of Samples, in their order
 _RMS, _MAX, _MEAN, _INTEGRAL, _SETTLED = range(len(KINDS))
 
 
 class BatchMeasures:
     """An observer of a loop that has the measures of every arm."""
 
-    def __init__(self, model: RobotModel, size: int, period: float, event: float | None = None):
-        """Measure `size` arms with tips and limits of `model`; `event`: see Samples [s]."""
+    def __init__(
+        self,
+        model: RobotModel,
+        size: int,
+        period: float,
+        event: float | None = None,
+        contact_facts: Callable[[], Array] | None = None,
+    ):
+        """Measure `size` arms with tips and limits of `model`; `event`: see Samples [s].
+
+        `contact_facts`: of a plant with contacts.
+        """
+        self._contact_facts = contact_facts
         self._model, self._continuous = BatchModel(model), model.continuous
         self._period, self._event, self._end = period, event, 0.0
-        self._measures = all_measures()
+        left_out = () if contact_facts else OF_CONTACTS
+        self._measures = [each for each in all_measures() if each.name not in left_out]
         self._kinds = np.array([KINDS.index(each.over) for each in self._measures])
         count = len(self._measures)
         self._totals, self._counts = np.zeros((size, count)), np.zeros((size, count))
@@ -39,9 +60,12 @@ class BatchMeasures:
             self._model.effort_limit, self._continuous, self._effort, self._facts,
         )  # fmt: skip
         self._effort[:] = step.effort
+        contacts = np.full((3, 1), np.nan)
+        if self._contact_facts is not None:
+            contacts = self._contact_facts().T
         samples = Samples(
             step.t, self._period, self._event, step.q, step.v, reference_q, step.effort,
-            *self._facts.T,
+            *self._facts.T, *contacts,
         )  # fmt: skip
         for column, measure in enumerate(self._measures):
             self._rows[:, column] = values_of(measure, samples)
@@ -57,7 +81,8 @@ class BatchMeasures:
             measure.name: np.where(short, np.nan, self._result(column))
             for column, measure in enumerate(self._measures)
         }
-        return found | {'completed': self._alive & ~short}
+        missing = dict.fromkeys(measure_names(), np.full(len(short), np.nan))
+        return missing | found | {'completed': self._alive & ~short}
 
     def _result(self, column: int) -> Array:
         total, count, kind = self._totals[:, column], self._counts[:, column], self._kinds[column]

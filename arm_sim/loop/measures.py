@@ -34,6 +34,9 @@ class Samples(NamedTuple):
         torque_share: (k,) largest share of an effort limit [1].
         power: (k,) sum of |torque times velocity| [W].
         torque_step: (k,) RMS change of the torques since the period before [N.m | N]; nan: none.
+        penetration: (k,) deepest contact of a link [mm]; nan: no contacts are simulated.
+        contact_force: (k,) sum of the forces of all contact points of links [N].
+        slip: (k,) largest slip of a contact point of a link [mm/s].
     """
 
     t: Any
@@ -50,6 +53,9 @@ class Samples(NamedTuple):
     torque_share: Array
     power: Array
     torque_step: Array
+    penetration: Array
+    contact_force: Array
+    slip: Array
 
 
 class Measure(NamedTuple):
@@ -89,7 +95,12 @@ BUILT_IN = (
     Measure('energy_j', 'energy [J]', '.4g', lambda s: s.power, 'integral'),
     Measure('chatter_nm', 'chatter [N.m]', '.3g', lambda s: s.torque_step, 'rms'),
     Measure('recovery_s', 'recovery [s]', '.3g', _outside, 'settled'),
+    Measure('penetration_max_mm', '', '.3g', lambda s: s.penetration, 'max'),
+    Measure('contact_force_max_n', '', '.4g', lambda s: s.contact_force, 'max'),
+    Measure('contact_impulse_ns', '', '.4g', lambda s: s.contact_force, 'integral'),
+    Measure('contact_slip_mm', '', '.3g', lambda s: s.slip, 'integral'),
 )
+OF_CONTACTS = tuple(each.name for each in BUILT_IN[-4:])  # nan where no contacts are simulated
 KINDS = ('rms', 'max', 'mean', 'integral', 'settled')
 # A report has these in more detail.
 _DETAILED = (
@@ -196,11 +207,13 @@ def samples_of(record: Record, tracking: Tracking, event: float | None = None) -
     """Return the samples of a record; see Samples."""
     steps = np.full(len(record.t), np.nan)
     steps[1:] = rms(np.diff(record.effort, axis=0), axis=-1)
+    contacts = record.contacts if len(record.contacts) else np.full((len(record.t), 3), np.nan)
     return Samples(
         record.t, float(record.t[1]), event, record.q, record.v, record.q_reference,
         record.effort, 1e3 * tracking.error, tracking.orientation_error,
         rms(tracking.joint_error, axis=-1), np.abs(record.effort).max(-1),
         tracking.effort_share.max(-1), np.abs(record.effort * record.v).sum(-1), steps,
+        *contacts.T,
     )  # fmt: skip
 
 
@@ -254,6 +267,7 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the numbers that every report of joints has: errors, where largest, torques."""
     measures = measure(record, tracking, event)
+    left_out = _DETAILED if len(record.contacts) else (*_DETAILED, *OF_CONTACTS)
     magnitude = np.abs(record.effort)
     sample, joint = np.unravel_index(magnitude.argmax(), magnitude.shape)
     size = np.abs(tracking.joint_error)
@@ -270,7 +284,7 @@ def summarize(
         'peak_torque_joint': names[int(joint)],
         'peak_torque_at_s': float(record.t[sample]),
         'joint_peak_torque_nm': magnitude.max(axis=0).tolist(),
-        **{name: value for name, value in measures.items() if name not in _DETAILED},
+        **{name: value for name, value in measures.items() if name not in left_out},
         'saturated_samples': int((tracking.effort_share >= 1.0).any(axis=1).sum()),
         'checksum': record.checksum(),
     }

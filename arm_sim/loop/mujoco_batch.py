@@ -60,7 +60,7 @@ class MujocoBatch(ManyArms):
                 )
         super().__init__(models, len(models), parameters)
         self._mj_models = mj_models
-        self._batch = Batch(mj_models[0], self.size, threads)
+        self._batch = Batch(mj_models[0], self.size, threads, bool(each[0].touching))
         self._batch.set_models(mj_models)
         bound = self._batch.bind
         n, first = models[0].nv, models[0]
@@ -79,6 +79,8 @@ class MujocoBatch(ManyArms):
         self._steps = steps_of(mj_models[0], each[0])
         self._step = mj_models[0].opt.timestep
         self._links = Links(mj_models[0], models[0]) if each[0].touching else None
+        self._scratch = mujoco.MjData(mj_models[0])
+        self._count = bound('ncon') if self._links else np.zeros(0)
         self._on_links = bound('cfrc_ext'), bound('subtree_com')
         self.reset(models[0].neutral())
 
@@ -135,6 +137,16 @@ class MujocoBatch(ManyArms):
     def integration_step(self) -> float:
         """The integration step [s], which contacts may divide."""
         return self._step
+
+    def contact_facts(self) -> Array:
+        """Return what the links touch (N, 3), as Plant says."""
+        if self._links is None:
+            return super().contact_facts()
+        found = np.zeros((self.size, 3))
+        for arm in np.flatnonzero(self._count).tolist():
+            data = self._batch.get_data(arm, self._scratch)
+            found[arm] = self._links.contact_facts(self._mj_models[arm], data)
+        return found
 
     def external_forces(self) -> Sequence[Sequence[External]]:
         """Return the contact forces and pushes on links in the last integration step."""

@@ -1,6 +1,6 @@
 """What is recorded of a run: in the loop without ROS and over topics the same."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
 
@@ -26,6 +26,7 @@ class Record:
         q_reference, v_reference: (k, n) what it was compared with.
         effort: (k, n) torque applied in the period [N.m | N].
         q_end: (n,) position at the end of the last period.
+        contacts: (k, 3) contact facts at the end of each period, see Plant; (0, 3): none.
         completed: False where the state left the finite numbers; the rows end before it.
     """
 
@@ -37,6 +38,7 @@ class Record:
     effort: Array
     q_end: Array
     completed: bool = True
+    contacts: Array = field(default_factory=lambda: np.empty((0, 3)))
 
     def checksum(self) -> str:
         """Return the SHA-256 of times, states and torques: equal for bit-identical runs only."""
@@ -54,7 +56,8 @@ class Record:
     def load(cls, path: Path) -> 'Record':
         """Read what `save` wrote."""
         with np.load(path) as arrays:
-            values = {field.name: arrays[field.name] for field in fields(cls)}
+            known = [each.name for each in fields(cls) if each.name in arrays]
+            values = {name: arrays[name] for name in known}
         return cls(**values | {'completed': bool(values['completed'])})
 
 

@@ -22,6 +22,7 @@ class Recorder:
         steps = round(duration / loop.period)
         self._t, self._states = np.empty(steps), np.empty((steps, 2, n))
         self._references, self._efforts = np.empty((steps, 2, n)), np.empty((steps, n))
+        self._contacts = np.empty((steps if loop.plant.parameters.touching else 0, 3))
         self._done = 0
 
     def __call__(self, step: Step) -> None:
@@ -31,6 +32,8 @@ class Recorder:
         self._references[i] = step.reference.q, step.reference.v
         if step.alive:
             self._efforts[i] = step.effort
+            if len(self._contacts):
+                self._contacts[i] = self._loop.plant.contact_facts()
             self._done = i + 1
 
     def record(self) -> Record:
@@ -40,7 +43,10 @@ class Recorder:
         q_reference, v_reference = self._references[:done, 0], self._references[:done, 1]
         end, complete = self._loop.plant.q.copy(), done == len(self._t)
         effort = self._efforts[:done]
-        return Record(self._t[:done], q, v, q_reference, v_reference, effort, end, complete)
+        return Record(
+            self._t[:done], q, v, q_reference, v_reference, effort, end, complete,
+            self._contacts[:done],
+        )  # fmt: skip
 
 
 def run_closed_loop(

@@ -74,6 +74,13 @@ def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
     if np.isfinite(report['recovery_s']):
         rows.append(('recovery [s]', '', f'{report["recovery_s"]:.3g}', ''))
+    if 'contact_force_max_n' in report:
+        slip = (
+            f'{report["penetration_max_mm"]:.3g} mm deep, slip {report["contact_slip_mm"]:.3g} mm'
+        )
+        impulse = f'impulse {report["contact_impulse_ns"]:.4g} N.s'
+        force = f'{report["contact_force_max_n"]:.4g}'
+        rows.append(('contact force [N]', '', force, f'{impulse}; {slip}'))
     own = [each for each in all_measures() if each not in BUILT_IN and each.heading]
     rows += [(each.heading, '', format(report[each.name], each.format), '') for each in own]
     return rows

@@ -405,6 +405,14 @@ class Plant:
         """
         return np.empty(0), np.empty((3, 0))
 
+    def contact_facts(self) -> Array:
+        """Return what the links touched in the last integration step (..., 3).
+
+        The deepest penetration [mm], the sum of the forces of all contact points [N], and the
+        largest slip of a loaded point [mm/s]; nan: the links touch nothing.
+        """
+        return np.full((*self.arms, 3), np.nan)
+
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Apply a wrench to a frame until the next call for this frame.
 

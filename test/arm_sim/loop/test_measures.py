@@ -144,6 +144,23 @@ def test_the_angle_of_a_rotation_is_the_norm_of_its_logarithm(angle):
     np.testing.assert_array_equal(rotation_angle(matrices[0]), found[0])
 
 
+def test_contacts_count_where_a_record_has_them():
+    k, rows = 5, np.zeros((5, 6))
+    bare = Record(0.1 * np.arange(k), rows, rows, rows, rows, rows, rows[-1])
+    facts = np.array([[0.0, 0.0, 0.0], [0.2, 5.0, 1.0], [0.5, 9.0, 3.0], [0.1, 2.0, 0.0], [0] * 3])
+    touching = replace(bare, contacts=facts)
+    measures = measure(touching, track(MODEL, touching))
+    assert measures.penetration_max_mm == 0.5
+    assert measures.contact_force_max_n == 9.0
+    assert measures.contact_impulse_ns == pytest.approx(1.6)
+    assert measures.contact_slip_mm == pytest.approx(0.4)
+    assert np.isnan(measure(bare, track(MODEL, bare)).contact_force_max_n)
+    assert 'contact_impulse_ns' in summarize(
+        MODEL.joint_names, touching, track(MODEL, touching), None
+    )
+    assert 'contact_impulse_ns' not in summarize(MODEL.joint_names, bare, track(MODEL, bare), None)
+
+
 def make_run(cube: Cube, error: float, share: float) -> Run:
     k = 600
     t, center = np.arange(k) * 0.05, np.tile(cube.parameters.center, (k, 1))

@@ -36,13 +36,14 @@ def test_joint_torques_of_a_press_are_stiffness_times_depth():
 
 def falling(plant, order=(0,)):
     """Return the motion of a UR5e that falls on a block, pushed aside a little."""
-    rows = []
+    rows, facts = [], []
     plant.reset(ROBOT.start)
     for i in range(600):
         push = 0.5 * np.array(order)[:, np.newaxis] * (i < 100)
         plant.step(np.broadcast_to(push, (len(order), 6)).reshape(plant.q.shape))
         rows.append(plant.q.copy())
-    return np.array(rows)
+        facts.append(plant.contact_facts())
+    return np.array(rows), np.array(facts)
 
 
 def test_an_arm_on_a_block_in_a_batch_is_the_arm_alone(tmp_path):
@@ -51,11 +52,14 @@ def test_an_arm_on_a_block_in_a_batch_is_the_arm_alone(tmp_path):
     file = tmp_path / 'scene.yaml'
     file.write_text(yaml.safe_dump([under]))
     parameters = PlantParameters(actuator='torque', timestep=5e-4, scene=str(file))
-    batch = falling(MujocoBatch([ROBOT.model] * 3, parameters, threads=2), (0, 1, 2))
+    batch, facts = falling(MujocoBatch([ROBOT.model] * 3, parameters, threads=2), (0, 1, 2))
     assert np.ptp(batch[-1], axis=0).max() > 1e-3
     for arm in (0, 2):
         plant = MujocoPlant(ROBOT.model, parameters)
-        np.testing.assert_array_equal(batch[:, arm], falling(plant, (arm,)))
+        alone, own_facts = falling(plant, (arm,))
+        np.testing.assert_array_equal(batch[:, arm], alone)
+        np.testing.assert_array_equal(facts[:, arm], own_facts)
+        assert own_facts.max(axis=0).min() > 1.0  # it penetrates, presses and slips
     moved = np.linalg.norm(plant.object_poses()[0, :3] - under['position'])
     assert moved > 0.002
 

@@ -143,6 +143,20 @@ def test_bodies_joints_and_equalities_of_an_mjcf_are_next_to_the_arm(among):
         assert point.penetration == pytest.approx(8.0 * 9.81 / 4e4, rel=1e-2)
 
 
+def test_contact_facts_are_depth_force_and_slip_of_a_link_on_a_plate(among):
+    """The first link is 1 m long, with a radius of 0.03 m; the plate is 0.1 mm inside it."""
+    plate = {'name': 'plate', 'size': [0.1, 0.1, 0.1], 'position': [0.8, 0, 0.4201],
+             'stiffness': 1e4, 'damping': 0.0, 'friction': 0.1}  # fmt: skip
+    plant = among([plate])
+    plant.reset(np.zeros(3), [0.05, 0.0, 0.0])
+    plant.step(np.zeros(3))
+    depth, force, slip = plant.contact_facts()
+    points = plant.contact_points()
+    assert depth == pytest.approx(0.1, rel=1e-3)
+    assert force == pytest.approx(len(points) * 1.0 * np.hypot(1.0, 0.1), rel=1e-2)
+    assert slip == pytest.approx(50 * max(np.hypot(*each.position[:2]) for each in points))
+
+
 @pytest.mark.parametrize(
     ('change', 'says'),
     [
