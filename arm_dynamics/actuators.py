@@ -41,6 +41,11 @@ def actuators_of(actuator: str | Sequence[str], joint_names: Sequence[str]) -> t
     return each
 
 
+def one_or_each(words: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the word that all joints have, or the word of each joint."""
+    return words[0] if len(set(words)) == 1 else words
+
+
 def servo_gains(
     actuators: Sequence[str], kp: ArrayLike, kd: ArrayLike, joint_names: Sequence[str]
 ) -> tuple[Array, Array]:

@@ -69,7 +69,6 @@ class ControllerNode(LifecycleNode):
         self._live = LiveParameters(
             self, self._model_of, self._law_class, self._built, self._apply
         )
-        self.parameters.check_joints(self._live.model.joint_names)
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = self._received = 0
         self.create_timer(1.0, self._on_second)

@@ -1,12 +1,13 @@
 """Parameters of every controller node."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.drive_convention import DriveConvention
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.reduced_model import reduced_model
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Stepping, parameter
 from arm_dynamics.robots import ArmParameters
 
@@ -15,7 +16,9 @@ from arm_dynamics.robots import ArmParameters
 class ControllerParameters(ArmParameters, Stepping, DriveConvention):
     """Parameters of every controller node, without those of its law and its follower."""
 
-    joints: tuple[str, ...] = parameter((), "names of the arm's joints; empty: the robot's")
+    joints: tuple[str, ...] = parameter(
+        (), 'names of the joints that the controller commands; empty: all of the robot'
+    )
     mode: str = parameter(
         'lockstep',
         "mode of the simulator; in 'realtime' the node takes goals in a thread, checks in slices",
@@ -56,12 +59,10 @@ class ControllerParameters(ArmParameters, Stepping, DriveConvention):
                 f' {self.control_decimation}'
             )
 
-    def check_joints(self, names: Sequence[str]) -> None:
-        """Refuse other joints than the robot's."""
-        if self.joints and sorted(self.joints) != sorted(names):
-            raise ArmError(
-                f'joints is {", ".join(self.joints)}; {self.robot} has {", ".join(names)}'
-            )
+    def model(self) -> RobotModel:
+        """Return the model of the joints that the controller commands; the others are fixed."""
+        arm = super().model()
+        return reduced_model(arm, self.joints) if self.joints else arm
 
 
 # Parameters of joint_trajectory_controller that say what is always so here, or what laws decide.

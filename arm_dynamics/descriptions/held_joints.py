@@ -61,7 +61,7 @@ def hold_others(
         raise ArmError(f'joint {name!r} is part of a loop, which is not simulated: hold it')
     follow = {name for name in leaders if name in movable and _first(leaders, name) in free}
     held = [name for name, each in joints.items() if moves(each) and name not in free | follow]
-    positions = {name: places.get(name, _position(joints, leaders, name)) for name in held}
+    positions = {name: _position(joints, leaders, name, places) for name in held}
     for name, position in positions.items():
         _fix(joints[name], position)
     return positions
@@ -101,13 +101,20 @@ def _chain_to(tip: str, tree: Element, joints: dict[str, Element]) -> list[str]:
     return [name for name in chain if moves(joints[name])]
 
 
-def _position(joints: Mapping[str, Element], leaders: Mapping[str, str], name: str) -> float:
+def _position(
+    joints: Mapping[str, Element],
+    leaders: Mapping[str, str],
+    name: str,
+    places: Mapping[str, float],
+) -> float:
     """Return where a joint is held [rad | m]."""
+    if name in places:
+        return places[name]
     joint = joints[name]
     mimic, limit = joint.find('mimic'), joint.find('limit')
     if mimic is not None and name in leaders:
         still = not moves(joints[leaders[name]])
-        position = 0.0 if still else _position(joints, leaders, leaders[name])
+        position = 0.0 if still else _position(joints, leaders, leaders[name], places)
         multiplier, offset = mimic.get('multiplier', '1'), mimic.get('offset', '0')
         return float(multiplier) * position + float(offset)
     if limit is None or joint.get('type') == 'continuous':

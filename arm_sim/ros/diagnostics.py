@@ -64,6 +64,8 @@ class SimulatorDiagnostics:
             return _OK, 'paused'
         if clock.waits_for_recorder and clock.simulation.steps == self._last_report[1]:
             return _WARN, f'waiting for a recorder that stays at {self._recorded()} s'
+        if clock.awaited:
+            return _OK, f'held: waiting for {", ".join(sorted(clock.awaited))}'
         if clock.simulation.braking and clock.simulation.steps:
             return _WARN, 'no command: the arm is braked and held'
         if clock.simulation.braking:

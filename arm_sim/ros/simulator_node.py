@@ -130,7 +130,7 @@ class SimulatorNode(Node):
         common = (self.simulation, shown, p.start_paused, own)
         if p.mode == 'realtime':
             return RealtimeClock(*common, **timing(p))
-        clock = LockstepClock(*common, **timing(p))
+        clock = LockstepClock(*common, **timing(p), awaited=p.awaited_controllers)
         recorded = self.create_subscription(
             Time, '~/recorded_until', lambda stamp: clock.recorded(to_ns(stamp)), CONTROL_QOS
         )

@@ -56,6 +56,9 @@ class SimulatorParameters(ArmParameters, Limits):
     lockstep_timeout: float = parameter(
         30.0, 'wall-clock time without the awaited command until the arm brakes [s]', above=0
     )
+    awaited_controllers: tuple[str, ...] = parameter(
+        (), 'names of the controllers without whose commands a lock-step does not begin'
+    )
     start_paused: bool = parameter(False, 'if true, the simulator starts paused')
     core: int = parameter(-1, 'CPU core to run on; -1: any core')
     record_inputs: str = parameter(
@@ -87,6 +90,8 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
     if p.command_stamp == 'arrival' and p.mode != 'realtime':
         why = "command_stamp is 'arrival'; a lock-step waits for the answer to each state"
         raise ArmError(f"{why}: take mode 'realtime'")
+    if p.awaited_controllers and p.mode != 'lockstep':
+        raise ArmError(f"awaited_controllers is for mode 'lockstep', not {p.mode!r}")
     plant, agreement = make_plant(p, plant_parameters, model)
     swap = None
     if p.payload and p.payload_end:

@@ -1,7 +1,7 @@
 """Base of the clocks that decide when the simulated arm steps: lock-step and real time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,14 @@ class Clock:
         fault: why physics has stopped until `reset`, or ''.
         late, skipped: delayed ticks of real time, and periods that real time has skipped.
         oldest_command_ns: largest age of a command in use [ns]; the reader resets the value.
+        awaited: controllers without whose claims the first step is not taken.
         recorded_ns: stamp that a recorder has reached [ns]; None: no recorder delays time.
         wake: called with the period of the next ticks [s]; the caller of `tick` may set it.
     """
 
     tick_period = RESEND_PERIOD
     recorded_ns: int | None = None
+    awaited: Collection[str] = ()
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Lock-step clock: the simulated arm steps when its controllers have answered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from arm_dynamics.checks import Array
@@ -29,9 +29,16 @@ class LockstepClock(Clock):
 
     tick_period = 0.01
 
-    def __init__(self, *args: Any, timeout: float, **kwargs: Any):
-        """`timeout` [s of the wall clock]; for the other arguments, see `Clock`."""
+    def __init__(self, *args: Any, timeout: float, awaited: Collection[str] = (), **kwargs: Any):
+        """Set the rules; for the other arguments, see `Clock`.
+
+        Args:
+            args, kwargs: of `Clock`.
+            timeout: maximum time without an answer [s of the wall clock].
+            awaited: names of the controllers that must have a claim before the first step.
+        """
         super().__init__(*args, **kwargs)
+        self.awaited: set[str] = set(awaited)
         self._resend_timeout, self._sent_at = ResendTimeout(), self._shown_at
         self.recorder_there: Callable[[], bool] = lambda: False
         self.set_timing(timeout)
@@ -57,7 +64,7 @@ class LockstepClock(Clock):
 
     @property
     def _may_step(self) -> bool:
-        return super()._may_step and not self.waits_for_recorder
+        return super()._may_step and not (self.awaited or self.waits_for_recorder)
 
     @property
     def waits_for_recorder(self) -> bool:
@@ -66,6 +73,11 @@ class LockstepClock(Clock):
         if recorded is None:
             return False
         return simulation.time_ns - recorded >= AHEAD * simulation.period_ns
+
+    def take_from(self, claim: Claim, stamp_ns: int, command: Array) -> None:
+        """Use a controller's command; step when every controller has answered the state."""
+        self.awaited.discard(claim.source)
+        super().take_from(claim, stamp_ns, command)
 
     def take(self, stamp_ns: int, command: Array) -> None:
         """Step with the command; while time does not run, keep it."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.measurement import Measurement
-from arm_dynamics.actuators import ACTUATORS, actuators_of, servo_gains
+from arm_dynamics.actuators import ACTUATORS, actuators_of, one_or_each, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.link_loads import External
@@ -103,11 +103,6 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, 
     def effort_limit(self, model: RobotModel) -> Array:
         """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""
         return model.effort_limit if self.effort_limits else np.full(model.nv, np.inf)
-
-
-def one_or_each(words: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the word that all joints have, or the word of each joint."""
-    return words[0] if len(set(words)) == 1 else words
 
 
 class Plant:

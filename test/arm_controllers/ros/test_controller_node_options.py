@@ -91,8 +91,15 @@ def test_a_file_written_for_the_other_controller_is_admitted_a_typo_in_it_is_not
 
 
 def test_joints_are_checked_against_the_robot(start):
-    with pytest.raises(ArmError, match='joints is elbow_joint; ur5e has shoulder_pan_joint, '):
-        start('-p', 'joints:=[elbow_joint]')
+    with pytest.raises(ArmError, match="unknown joint 'elbow'; nearest known: 'elbow_joint'"):
+        start('-p', 'joints:=[elbow]')
+
+
+def test_the_model_of_a_controller_has_the_joints_that_it_commands(start):
+    node = start('-p', 'joints:=[elbow_joint, shoulder_pan_joint]', '-p', 'autostart:=true')
+    model = node.cycle.model
+    assert model.joint_names == ('shoulder_pan_joint', 'elbow_joint')
+    assert node.cycle.follower.joint_names == model.joint_names
 
 
 def test_joints_may_be_named_in_any_order(start):
