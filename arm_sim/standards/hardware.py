@@ -2,8 +2,10 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from arm_controllers.laws import law_class
+from arm_controllers.parameter_file import read_parameter_file
 from arm_dynamics.actuators import ACTUATORS, actuators_of
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
@@ -46,21 +48,27 @@ class Hardware:
     """
 
     def __init__(self, parameters: HardwareParameters):
-        """Read the joints from the robot's URDF; raises ArmError as `RobotModel` does."""
+        """Read the joints from the robot's URDF; raises ArmError as `RobotModel` and
+        `read_parameter_file` do.
+        """
         self.parameters = parameters
         self._joint_names = RobotModel.from_urdf(find_urdf(parameters.robot)).joint_names
         actuators = actuators_of(parameters.actuator, self._joint_names)
         pairs = zip(self._joint_names, actuators, strict=True)
         self.offers = tuple(f'{joint}/{COMMAND_INTERFACE[own]}' for joint, own in pairs)
-        self.states = self._interfaces(*_STATES)
+        self.states = tuple(f'{joint}/{kind}' for joint in self._joint_names for kind in _STATES)
         self.rate = round(1e9 / parameters.period_ns)
+        file = parameters.config
+        self._sections = read_parameter_file(Path(file)) if file else {}
 
     def required_by(self, controller: str) -> tuple[str, ...]:
-        """Return the command interfaces of a controller: of its law, else those of the arm."""
-        law = controller.removesuffix('_controller')
-        with suppress(ArmError):  # a foreign controller, or a plugin that cannot be imported
-            return self._interfaces(law_class(law).command_interface)
-        return self.offers
+        """Return the command interfaces of a controller, for the joints in its parameter file.
 
-    def _interfaces(self, *kinds: str) -> tuple[str, ...]:
-        return tuple(f'{joint}/{kind}' for joint in self._joint_names for kind in kinds)
+        The interfaces are those of its law, else those of the arm.
+        """
+        law, section = controller.removesuffix('_controller'), self._sections.get(controller, {})
+        joints = section.get('joints', self._joint_names)
+        with suppress(ArmError):  # a foreign controller, or a plugin that cannot be imported
+            interface = law_class(law).command_interface
+            return tuple(f'{joint}/{interface}' for joint in joints)
+        return tuple(each for each in self.offers if each.rpartition('/')[0] in joints)

@@ -50,9 +50,7 @@ def test_each_law_gets_its_joints_and_their_future_and_gives_their_commands():
     assert law.command_interface == ('effort',) * 3 + ('position',) * 2 + ('velocity',)
     reference.row[:] = rng.normal(size=24)
     q, v = rng.normal(size=(2, 6))
-    command, _ = law(
-        law.start(Measurement(q, v), reference), Measurement(q, v), reference, 1e-3
-    )
+    command, _ = law(law.start(Measurement(q, v), reference), Measurement(q, v), reference, 1e-3)
     places = {joints: [NAMES.index(name) for name in joints] for joints in (ARM, LAST)}
     for joints, own in places.items():
         alone = law_class('computed_torque' if joints == ARM else 'velocity_servo')
