@@ -107,9 +107,10 @@ def _of_executable(name: str, told: list[str]) -> str:
 
 
 def _of_node(name: str, told: list[str]) -> str:
-    given = [
-        word.partition(':=')[0] for word in told if ':=' in word and not OF_A_USER.search(word)
-    ]
+    words = [
+        each for each in told if ':=' in each and not each.startswith('__')
+    ]  # __node: a remap
+    given = [word.partition(':=')[0] for word in words if not OF_A_USER.search(word)]
     if name not in known_nodes():
         return ''
     known = known_parameters(name, ())

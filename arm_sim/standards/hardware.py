@@ -48,8 +48,10 @@ class Hardware:
     """
 
     def __init__(self, parameters: HardwareParameters):
-        """Read the joints from the robot's URDF; raises ArmError as `RobotModel` and
-        `read_parameter_file` do.
+        """Read the joints from the robot's URDF, and the parameter file.
+
+        Raises:
+            ArmError: as `RobotModel`, `actuators_of` and `read_parameter_file` do.
         """
         self.parameters = parameters
         self._joint_names = RobotModel.from_urdf(find_urdf(parameters.robot)).joint_names

@@ -138,8 +138,11 @@ velocities only (`allow_integration_in_goal_trajectories`)
   N test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal
 `joints`
   N test_joints_are_checked_against_the_robot
+  N test_the_model_of_a_controller_has_the_joints_that_it_commands
 `gains`, `command_interfaces` and other parameters of its own
   N test_parameters_without_meaning_are_named_in_one_line_and_never_refused
+velocity commands
+  launch_two_controllers_test.py
 """
 
 
