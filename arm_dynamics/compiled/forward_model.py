@@ -11,7 +11,7 @@ from arm_dynamics.actuators import ACTUATORS, actuators_of, linear_gains, servo_
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.compiled import integrators, joint_torques
 from arm_dynamics.compiled.compiled_model import CompiledModel
-from arm_dynamics.compiled.joint_torques import LINEAR, VOLTAGE, kind_of
+from arm_dynamics.compiled.joint_torques import LINEAR, TORQUE, VOLTAGE, kind_of
 from arm_dynamics.compiled.plant_context import PlantContext
 from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.model import RobotModel
@@ -57,7 +57,7 @@ class ForwardModelParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.integrator == 'lagged_euler' and self.actuator != 'voltage':
+        if self.integrator == 'lagged_euler' and {*np.atleast_1d(self.actuator)} != {'voltage'}:
             raise ArmError(
                 f"integrator 'lagged_euler' needs actuator 'voltage', not {self.actuator!r}"
             )
@@ -150,7 +150,7 @@ class ForwardModel:
         if self._actuator == VOLTAGE:
             slope = table[joint_torques.TORQUE_CONSTANT] * table[joint_torques.BACK_EMF_CONSTANT]
             damping = damping + slope * table[joint_torques.ARMATURE_CONDUCTANCE]
-        elif self.parameters.actuator != 'torque':
+        elif self._actuator != TORQUE:
             stiffness = table[joint_torques.SERVO_KP]
             damping = damping + table[joint_torques.SERVO_KD]
         return largest_stable_step(self.model, self.parameters.integrator, stiffness, damping)

@@ -13,7 +13,7 @@ from arm_dynamics.actuators import ACTUATORS
 from arm_dynamics.checks import Array
 
 # How the joints of an arm are computed together: LINEAR are velocity servos, and any mixture.
-_SERVO, _TORQUE, VOLTAGE, LINEAR = range(4)
+_SERVO, TORQUE, VOLTAGE, LINEAR = range(4)
 
 SERVO_KP = 0  # [N.m/rad]
 SERVO_KD = 1  # [N.m.s/rad]
@@ -91,7 +91,7 @@ def actuator_torque(actuator, command, position, velocity, table, i):
     if actuator == _SERVO:
         slope = table[SERVO_KD, i]
         effort = table[SERVO_KP, i] * (command - position) - slope * velocity
-    elif actuator == _TORQUE:
+    elif actuator == TORQUE:
         slope = 0.0
         effort = command
     elif actuator == LINEAR:

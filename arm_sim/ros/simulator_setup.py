@@ -165,7 +165,9 @@ class LiveSimulator:
         if not changed & _OF_PLANT:
             return wanted, None
         names = ' and '.join(sorted(changed & _OF_PLANT))
-        servo = of_plant.actuator == 'servo' and getattr(of_plant, 'motion_type', 'pd') == 'pd'
+        kinds = of_plant.actuators(self._clock.simulation.plant.joint_names)
+        servos = not {'servo', 'velocity'}.isdisjoint(kinds)
+        servo = servos and getattr(of_plant, 'motion_type', 'pd') == 'pd'
         if not servo and changed & _OF_SERVOS:
             raise ArmError(f'{names} has no effect: the arm has no servos')
         if p.payload_end:

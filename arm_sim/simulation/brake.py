@@ -33,7 +33,7 @@ class Brake:
         self._rate = rate
         self.hold = model.neutral().copy()
         self._motors: MotorConstants | None = None
-        if parameters.actuator == 'voltage':
+        if 'voltage' in kinds:
             self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
 
     def start(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> None:
