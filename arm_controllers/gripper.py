@@ -1,0 +1,179 @@
+"""Gripper control: a position servo with a limited effort, and the end of a gripper goal.
+
+    u = clip(kp (x_r - x) + kd (v_r - v), -F, F),   kp = wn^2 m,   kd = 2 wn m
+
+x_r goes to the goal at the speed limit of the goal, and stays within F / kp of x: on an object that
+does not give way, the effort is F, and the gripper opens without delay. m is the inertia of the
+joint with all joints that follow it.
+
+Names and meaning of parameters, of stalling and of reaching: ros2_controllers'
+parallel_gripper_action_controller.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from arm_controllers.law import Law, State
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import Array, in_range
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
+
+# Above this product of natural frequency and control period the servo is close to instability.
+_FASTEST = 0.5
+
+
+@dataclass(frozen=True)
+class GripperParameters(Parameters):
+    """Parameters of the gripper controller."""
+
+    max_effort: float = parameter(
+        10.0, 'largest effort of the joint, where a goal has none [N | N.m]', min=0
+    )
+    max_velocity: float = parameter(
+        0.1, 'largest speed of the joint, where a goal has none [m/s | rad/s]', above=0
+    )
+    goal_tolerance: float = parameter(
+        0.01, 'distance from its position at which a goal is reached [m | rad]', min=0
+    )
+    allow_stalling: bool = parameter(
+        False, 'if true, a goal on which the gripper stalls succeeds; if false, the goal is aborted'
+    )
+    stall_velocity_threshold: float = parameter(
+        0.001, 'speed below which the gripper may have stalled [m/s | rad/s]', min=0
+    )
+    stall_timeout: float = parameter(
+        1.0, 'time below stall_velocity_threshold after which the gripper has stalled [s]', min=0
+    )
+    natural_frequency: float = parameter(
+        200.0, 'natural frequency of the position servo, critically damped [rad/s]', above=0
+    )
+
+
+class GripperGoal(NamedTuple):
+    """Goal of a gripper: position [m | rad], largest effort [N | N.m], speed [m/s | rad/s]."""
+
+    position: float
+    max_effort: float
+    max_velocity: float
+
+
+class GripperLaw(Law):
+    """The servo of a gripper joint.
+
+    The reference has the goal: `q` its position, `effort` the largest effort, `v` the largest
+    speed. Arrays are (..., 1); the state is x_r.
+    """
+
+    Parameters = GripperParameters
+
+    def __init__(self, model: RobotModel, parameters: GripperParameters, joint: str):
+        """`joint`: name of the gripper's joint in the model."""
+        self.model, self.parameters = model, parameters
+        k = model.joint_names.index(joint)
+        inertia = float(model.mass_matrix(model.neutral())[k, k])
+        self.kp = parameters.natural_frequency**2 * inertia
+        self.kd = 2.0 * parameters.natural_frequency * inertia
+
+    def check_period(self, period: float) -> None:
+        """Raise ArmError for a control period [s] that is too long for the natural frequency."""
+        in_range('natural_frequency', self.parameters.natural_frequency, 0.0, _FASTEST / period)
+
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the measured position."""
+        return (measured.q.copy(),)
+
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the effort (..., 1) [N | N.m] of the joint."""
+        before, most = state[0], reference.effort
+        way = np.clip(reference.q - before, -reference.v * dt, reference.v * dt)
+        farthest = most / self.kp
+        wanted = np.clip(before + way, measured.q - farthest, measured.q + farthest)
+        effort = self.kp * (wanted - measured.q) + self.kd * ((wanted - before) / dt - measured.v)
+        return np.clip(effort, -most, most), (wanted,)
+
+
+class GripperOutcome(NamedTuple):
+    """End of a goal.
+
+    Attributes:
+        reached_goal: the position is within the tolerance.
+        stalled: the gripper has stalled elsewhere.
+        succeeded: whether the goal counts as a success.
+    """
+
+    reached_goal: bool
+    stalled: bool
+    succeeded: bool
+
+
+class GripperMonitor:
+    """Watches the way of a gripper to its goal.
+
+    Attributes:
+        goal: the present goal; the gripper keeps going to a goal that has ended.
+        active: whether the goal has not ended yet.
+    """
+
+    def __init__(self, parameters: GripperParameters, position: float):
+        """Hold a position [m | rad]."""
+        self._parameters = parameters
+        self.hold(position)
+
+    def hold(self, position: float) -> None:
+        """Hold a position [m | rad]; the present goal ends."""
+        p = self._parameters
+        self.goal, self.active = GripperGoal(position, p.max_effort, p.max_velocity), False
+
+    def set_goal(self, goal: GripperGoal, time_ns: int) -> None:
+        """Watch a goal from a time [ns] on."""
+        self.goal, self.active, self._moved_ns = goal, True, time_ns
+
+    def update(self, time_ns: int, position: float, velocity: float) -> GripperOutcome | None:
+        """Return the end of the goal in the state at a time [ns]; None: it goes on."""
+        p = self._parameters
+        if not self.active:
+            return None
+        if abs(self.goal.position - position) < p.goal_tolerance:
+            self.active = False
+            return GripperOutcome(reached_goal=True, stalled=False, succeeded=True)
+        if abs(velocity) > p.stall_velocity_threshold:
+            self._moved_ns = time_ns
+        elif (time_ns - self._moved_ns) * 1e-9 > p.stall_timeout:
+            self.active = False
+            return GripperOutcome(reached_goal=False, stalled=True, succeeded=p.allow_stalling)
+        return None
+
+
+def gripper_goal(
+    model: RobotModel,
+    joint: str,
+    parameters: GripperParameters,
+    position: float,
+    max_effort: float | None = None,
+    max_velocity: float | None = None,
+) -> GripperGoal:
+    """Return a goal within the limits of the joint; None: the value of the parameters.
+
+    Raises:
+        ArmError: a value that is not finite or not allowed.
+    """
+    k, p = model.joint_names.index(joint), parameters
+    given = (
+        ('position', position, model.position_lower[k], model.position_upper[k]),
+        ('max_effort', p.max_effort if max_effort is None else max_effort, 0.0, np.inf),
+        ('max_velocity', p.max_velocity if max_velocity is None else max_velocity, 0.0, np.inf),
+    )
+    for name, value, lower, upper in given:
+        in_range(f'{name} of the goal of joint {joint!r}', value, lower, upper)
+    _, effort, velocity = (value for _, value, _, _ in given)
+    return GripperGoal(
+        float(position),
+        float(min(effort, model.effort_limit[k])),
+        float(min(velocity, model.velocity_limit[k])),
+    )
