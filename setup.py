@@ -10,6 +10,7 @@ TASKS = sorted(path.stem for path in Path('arm_sim/tasks').glob('[!_]*'))
 EXECUTABLES = [
     'simulator',
     'controller',
+    'gripper_controller',
     'inverse_kinematics',
     'composed',
     'tip_servo',

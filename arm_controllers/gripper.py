@@ -40,7 +40,8 @@ class GripperParameters(Parameters):
         0.01, 'distance from its position at which a goal is reached [m | rad]', min=0
     )
     allow_stalling: bool = parameter(
-        False, 'if true, a goal on which the gripper stalls succeeds; if false, the goal is aborted'
+        False,
+        'if true, a goal on which the gripper stalls succeeds; if false, the goal is aborted',
     )
     stall_velocity_threshold: float = parameter(
         0.001, 'speed below which the gripper may have stalled [m/s | rad/s]', min=0

@@ -21,6 +21,7 @@ from arm_sim.process_limits import missing_resource
 _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
     'controller': 'arm_controllers.ros.controller_node',
+    'gripper_controller': 'arm_controllers.ros.gripper_controller_node',
     'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
     'tip_servo': 'arm_sim.ros.tip_servo_node',
     'linear_move': 'arm_sim.ros.linear_move_node',

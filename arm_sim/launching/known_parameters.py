@@ -15,6 +15,7 @@ from arm_controllers.parameter_values import (
     parameter_fields,
 )
 from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
+from arm_controllers.ros.gripper_controller_node import GripperNodeParameters
 from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.model_error import ModelError
@@ -37,6 +38,7 @@ _NODES: dict[str, tuple[type, ...]] = {
         SimulatorParameters,
         *(engine.Parameters for engine in engine_classes(engine_names()).values()),
     ),
+    'gripper_controller': (GripperNodeParameters,),
     'viewer': (ShownArmParameters,),
     'view': (ViewParameters,),
     'plot': (PlotParameters,),
@@ -55,23 +57,24 @@ def known_nodes() -> list[str]:
 def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, ParameterField]:
     """Return the parameters of a node by name; a name of many parameters ends in `.*`."""
     fields = [field for kind in _parameters(node) for field in parameter_fields(kind)]
-    if node.endswith('_controller'):
+    of_law = node.endswith('_controller') and node not in _NODES
+    if of_law:
         fields += parameter_fields(ModelError, 'model_error.')
         with suppress(ArmError):  # a plugin that cannot be imported is refused where it is to run
             law = law_class(node.removesuffix('_controller'))
             fields += parameter_fields(law.Parameters)
             fields += FREQUENCY_AND_RATIO if law.gains else ()
-    if node.endswith('_controller') or node == 'simulator':
+    if of_law or node == 'simulator':
         fields += parameter_fields(FollowerParameters, joint_names=joint_names)
     return {name: field for field in reversed(fields) for name in field.names or [field.name]}
 
 
 def _parameters(node: str) -> tuple[type, ...]:
+    if node in _NODES:
+        return _NODES[node]
     name, _, end = node.rpartition('_')
     if end == 'controller':
         return (ControllerParameters,)
-    if end != 'task':
-        return _NODES[node]
     if name == 'comparison':
         own = (task.Parameters for task in task_classes().values())
         return AnyTaskParameters, TaskNodeParameters, *own

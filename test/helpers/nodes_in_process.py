@@ -9,6 +9,7 @@ from domains import fresh_domain
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.ros.controller_node import ControllerNode
+from arm_controllers.ros.gripper_controller_node import GripperControllerNode
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
 from arm_sim.ros.linear_move_node import LinearMoveNode
@@ -27,6 +28,7 @@ MAKERS = {
     'view': partial(ViewNode, lambda *_: SimpleNamespace(url='', port=8080, close=lambda: None)),
     'plot': PlotNode,
     'inverse_kinematics': InverseKinematicsNode,
+    'gripper_controller': GripperControllerNode,
     'tip_servo': TipServoNode,
     'linear_move': LinearMoveNode,
     **{f'{task}_task': partial(TaskNode, task, PICTURES) for task in task_names()},
@@ -36,7 +38,7 @@ ROBOTS = {
     f'{law}_controller': 'five_joint_arm'
     for law in law_names()
     if law_class(law).command_interface == 'voltage'
-} | {'pose_hold_task': 'five_joint_arm'}
+} | {'pose_hold_task': 'five_joint_arm', 'gripper_controller': 'ur5e gripper:=parallel'}
 
 
 class Started:

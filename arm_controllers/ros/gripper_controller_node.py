@@ -1,0 +1,338 @@
+"""The gripper controller: goals of a gripper's actions, and the effort of its joint."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from control_msgs.action import GripperCommand, ParallelGripperCommand
+from rclpy.action import CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from sensor_msgs.msg import JointState
+
+from arm_controllers.cycle_state import CycleState, Event, next_state
+from arm_controllers.gripper import (
+    GripperGoal,
+    GripperLaw,
+    GripperMonitor,
+    GripperOutcome,
+    GripperParameters,
+    gripper_goal,
+)
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference
+from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
+from arm_controllers.ros.control_cycle import COMMANDS, STATES
+from arm_controllers.ros.goal_endpoints import EventActionServer
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import set_stamp, to_ns
+from arm_controllers.ros.parameters import declare_parameters, declare_unused
+from arm_controllers.ros.qos import ACTION_QOS, CONTROL_INPUT_QOS, STATE_QOS
+from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.serialized_messages import JointStateReader, JointStateWriter
+from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Stepping, parameter
+from arm_dynamics.robots import ArmParameters
+
+_ACTIONS = {'parallel_gripper_command': ParallelGripperCommand, 'gripper_command': GripperCommand}
+_MOST_WAITING = 10  # goals that begin later
+# Parameters of ros2_controllers that say what is always so here.
+_WITHOUT_MEANING = ('state_interfaces', 'max_effort_interface', 'max_velocity_interface')
+
+
+@dataclass(frozen=True)
+class GripperNodeParameters(ArmParameters, Stepping, GripperParameters):
+    """Parameters of the gripper controller's node."""
+
+    joint: str = parameter(
+        '', 'joint of the gripper; empty: the only joint that does not move the tool link'
+    )
+    action: str = parameter(
+        'parallel_gripper_command',
+        'type of the action ~/gripper_cmd: control_msgs/ParallelGripperCommand or GripperCommand',
+        one_of=tuple(_ACTIONS),
+    )
+    action_monitor_rate: float = parameter(
+        20.0, "rate of the action's feedback [Hz of simulated time]", min=0.1, max=10_000.0
+    )
+    autostart: bool = parameter(False, 'if true, the node activates itself')
+    core: int = parameter(-1, 'CPU core to run on; -1: any core')
+
+
+def gripper_joint(model: RobotModel, joint: str = '') -> str:
+    """Return the joint of a gripper.
+
+    Args:
+        model: arm and gripper.
+        joint: its name; '': the only joint that does not move the tool link.
+
+    Raises:
+        ArmError: no such joint, or more than one.
+    """
+    names = model.joint_names
+    if joint:
+        if joint not in names:
+            raise unknown('joint of the gripper', joint, names)
+        return joint
+    moving = np.abs(model.jacobian(model.neutral() + 0.1)).max(axis=0) > 0.0
+    found = [name for name, moves in zip(names, moving, strict=True) if not moves]
+    if len(found) != 1:
+        which = f'{len(found)} joints do not move {model.tip_frame!r}'
+        raise ArmError(f"joint is ''; {which}: set joint to one of {', '.join(names)}")
+    return found[0]
+
+
+class GripperControllerNode(LifecycleNode):
+    """Answers every state with the effort of the gripper's joint.
+
+    A goal of the action ~/gripper_cmd begins at its stamp, or at once without one. A new goal
+    replaces the running one, which is aborted.
+    """
+
+    def __init__(self) -> None:
+        """Declare the parameters; with `autostart` also configure and activate."""
+        super().__init__('gripper_controller')
+        self._log = Log(self)
+        self.parameters = p = declare_parameters(self, GripperNodeParameters)
+        unused = declare_unused(self, lambda name: name in _WITHOUT_MEANING)
+        if unused:
+            self._log.warning(f'parameters without meaning here: {", ".join(unused)}')
+        self.model = model = p.model()
+        self.joint = gripper_joint(model, p.joint)
+        self.law = GripperLaw(model, p, self.joint)
+        self.law.check_period(p.period)
+        self._reader = JointStateReader([self.joint], ('position', 'velocity'))
+        self._command = JointStateWriter([self.joint], ('effort',), self.get_name())
+        self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
+        self._state, self._claims = CycleState.INACTIVE, ActiveControllers()
+        self._time_ns, self._sender, self._answer = -1, '', b''
+        self._law_state: Any = ()
+        self._goals: list[tuple[int, ServerGoalHandle, GripperGoal]] = []  # that begin later
+        self._running: ServerGoalHandle | None = None
+        self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
+        self._publisher = self.create_publisher(JointState, COMMANDS, STATE_QOS)
+        self.create_subscription(JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True)
+        watch_active_controllers(self, self._on_claims)
+        self._kind = _ACTIONS[p.action]
+        self._action = EventActionServer(
+            self,
+            self._kind,
+            '~/gripper_cmd',
+            execute_callback=self._on_goal,
+            goal_callback=self._on_request,
+            cancel_callback=self._on_cancel,
+            goal_service_qos_profile=ACTION_QOS,
+            result_service_qos_profile=ACTION_QOS,
+            cancel_service_qos_profile=ACTION_QOS,
+        )
+        if p.autostart:
+            self.trigger_configure()
+            self.trigger_activate()
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Use the CPU core."""
+        pin_to_core(self.parameters.core)
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Command from the next state on, holding where the gripper is then."""
+        self._handle(Event.ACTIVATE)
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Stop commanding: goals are aborted, and the simulator brakes and holds."""
+        self._handle(Event.DEACTIVATE)
+        return super().on_deactivate(state)
+
+    def destroy_node(self) -> None:
+        """Stop commanding before the node ends."""
+        self._handle(Event.DEACTIVATE)
+        super().destroy_node()
+
+    def _handle(self, event: Event) -> None:
+        before, self._state = self._state, next_state(self._state, event)
+        if before is CycleState.COMMANDING and self._state is not before:
+            self._end_all()
+        if self._state is CycleState.RELEASING:
+            self._release()
+
+    def _release(self) -> None:
+        """Send the release message, a command without joints."""
+        release = JointState()
+        release.header.frame_id = self.get_name()
+        set_stamp(release.header.stamp, max(self._time_ns, 0))
+        self._publisher.publish(release)
+
+    def _on_claims(self, claims: ActiveControllers) -> None:
+        """Follow the simulator: wait while another controller has claimed the joint."""
+        self._claims, own = claims, self.get_name()
+        if own in claims.rejected:
+            self._log.error(claims.rejected[own])
+            self._handle(Event.REJECT)
+        else:
+            self._handle(Event.ACCEPT)
+        if own not in claims.claims:
+            self._handle(Event.RELEASED)
+
+    def _may_begin(self) -> bool:
+        return self._claims.holder([self.joint]) in ('', self.get_name())
+
+    # The control cycle
+
+    def on_state(self, raw: bytes) -> None:
+        """Answer a serialised state."""
+        if self._state is CycleState.RELEASING:
+            self._release()
+        if self._state is CycleState.WAITING and self._may_begin():
+            self._handle(Event.GRANT)
+        if self._state not in (CycleState.READY, CycleState.COMMANDING):
+            return
+        try:
+            self._reader.open(raw)
+            time_ns, sender = self._reader.time_ns, self._reader.sender
+            commanding = self._state is CycleState.COMMANDING and sender == self._sender
+            if commanding and time_ns == self._time_ns:
+                self._publisher.publish(self._answer)  # a repeated state: same answer
+                return
+            q, v = (self._reader.values(name) for name in ('position', 'velocity'))
+        except ArmError as error:
+            self._log.warning(f'state dropped: {error}')
+            return
+        p, reference = self.parameters, self._reference
+        if not commanding or time_ns < self._time_ns:  # also after a reset
+            self._end_all()
+            self._monitor.hold(float(q[0]))
+            self._law_state, self._next_feedback_ns = (), time_ns
+            self._handle(Event.BEGIN)
+        self._time_ns, self._sender = time_ns, sender
+        while self._goals and self._goals[0][0] <= time_ns:
+            self._begin(*self._goals.pop(0)[1:])
+        goal = self._monitor.goal
+        reference.q[:], reference.v[:], reference.effort[:] = goal[0], goal[2], goal[1]
+        measured = Measurement(q, v)
+        if not self._law_state:
+            self._law_state = self.law.start(measured, reference)
+        effort, self._law_state = self.law(self._law_state, measured, reference, p.period)
+        self._command.effort[:] = effort
+        self._answer = self._command.serialized(time_ns)
+        self._publisher.publish(self._answer)
+        self._latest = float(q[0]), float(effort[0])
+        self._after_cycle(time_ns, float(q[0]), float(v[0]))
+
+    def _after_cycle(self, time_ns: int, q: float, v: float) -> None:
+        outcome, running = self._monitor.update(time_ns, q, v), self._running
+        if running is None:
+            return
+        if running.is_cancel_requested:
+            self._monitor.hold(q)
+            self._finish(None)
+        elif outcome is not None:
+            self._finish(outcome)
+        elif time_ns >= self._next_feedback_ns:
+            self._next_feedback_ns = time_ns + round(1e9 / self.parameters.action_monitor_rate)
+            running.publish_feedback(self._filled(self._kind.Feedback()))
+
+    # Goals
+
+    def _on_request(self, request: Any) -> GoalResponse:
+        """Refuse a goal that this gripper cannot do; the log says why."""
+        try:
+            if self._state is not CycleState.COMMANDING:
+                raise ArmError('the controller is not active, or has not seen a state yet')
+            if len(self._goals) >= _MOST_WAITING:
+                raise ArmError(f'{_MOST_WAITING} goals wait for their begin')
+            self._goal_of(request.command)
+        except ArmError as error:
+            self._log.warning(f'goal refused: {error}')
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _goal_of(self, command: Any) -> GripperGoal:
+        """Return the goal of a message; raises ArmError as `gripper_goal` does."""
+        if self._kind is GripperCommand:
+            values = [command.position, command.max_effort or None, None]
+        else:
+            if list(command.name) not in ([], [self.joint]):
+                raise ArmError(f'name is {list(command.name)}; allowed: [{self.joint!r}] or none')
+            if len(command.position) != 1:
+                raise ArmError(f'position has {len(command.position)} values; allowed: 1')
+            values = [command.position[0], _one(command.effort), _one(command.velocity)]
+        return gripper_goal(self.model, self.joint, self.parameters, *values)
+
+    def _on_goal(self, handle: ServerGoalHandle) -> None:
+        """Begin a goal, or keep it until its stamp."""
+        command, start_ns = handle.request.command, 0
+        if self._kind is ParallelGripperCommand:
+            start_ns = to_ns(command.header.stamp)
+        goal = self._goal_of(command)
+        if start_ns > self._time_ns:
+            self._goals.append((start_ns, handle, goal))
+            self._goals.sort(key=lambda each: each[0])
+        else:
+            self._begin(handle, goal)
+
+    def _begin(self, handle: ServerGoalHandle, goal: GripperGoal) -> None:
+        if self._running is not None:
+            self._finish(None)
+        self._running = handle
+        self._monitor.set_goal(goal, self._time_ns)
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        """Hold the position from the next state on; a goal that waits never begins."""
+        waiting = [each for each in self._goals if each[1] is handle]
+        for each in waiting:
+            self._goals.remove(each)
+            self._begin_nothing(handle)
+        return CancelResponse.ACCEPT if handle is self._running else CancelResponse.REJECT
+
+    def _begin_nothing(self, handle: ServerGoalHandle) -> None:
+        handle.abort()
+        self._action.finish(handle, self._kind.Result())
+
+    def _end_all(self) -> None:
+        """Abort all goals."""
+        for _, handle, _ in self._goals:
+            self._begin_nothing(handle)
+        self._goals.clear()
+        if self._running is not None:
+            self._finish(None)
+
+    def _finish(self, outcome: GripperOutcome | None) -> None:
+        """Send the result of the running goal; without an outcome it is canceled or aborted."""
+        handle, self._running = self._running, None
+        assert handle is not None
+        result = self._filled(self._kind.Result())
+        if outcome is not None:
+            result.stalled, result.reached_goal = outcome.stalled, outcome.reached_goal
+        if outcome is not None and outcome.succeeded:
+            handle.succeed()
+        elif outcome is None and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        self._action.finish(handle, result)
+
+    def _filled(self, message: Any) -> Any:
+        """Return a result or a feedback with the newest state of the gripper."""
+        q, effort = self._latest
+        if self._kind is GripperCommand:
+            message.position, message.effort = q, effort
+        else:
+            set_stamp(message.state.header.stamp, max(self._time_ns, 0))
+            message.state.name = [self.joint]
+            message.state.position, message.state.effort = [q], [effort]
+        return message
+
+
+def _one(values: Sequence[float]) -> float | None:
+    """Return the only value, None where there is none; raises ArmError for more."""
+    if len(values) > 1:
+        raise ArmError(f'a goal has {len(values)} values of effort or velocity; allowed: 1')
+    return float(values[0]) if len(values) else None
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node('gripper_controller', GripperControllerNode)
