@@ -2,9 +2,9 @@
 
     u = clip(kp (x_r - x) + kd (v_r - v), -F, F),   kp = wn^2 m,   kd = 2 wn m
 
-x_r goes to the goal at the speed limit of the goal, and stays within F / kp of x: on an object that
-does not give way, the effort is F, and the gripper opens without delay. m is the inertia of the
-joint with all joints that follow it.
+x_r goes to the goal at the speed limit of the goal, and stays within F / kp of x: on an object
+that does not give way, the effort is F, and the gripper opens without delay. m is the inertia of
+the joint with all joints that follow it.
 
 Names and meaning of parameters, of stalling and of reaching: ros2_controllers'
 parallel_gripper_action_controller.
@@ -18,7 +18,7 @@ import numpy as np
 from arm_controllers.law import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import Array, in_range
+from arm_dynamics.checks import ArmError, Array, in_range, unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 
@@ -40,8 +40,7 @@ class GripperParameters(Parameters):
         0.01, 'distance from its position at which a goal is reached [m | rad]', min=0
     )
     allow_stalling: bool = parameter(
-        False,
-        'if true, a goal on which the gripper stalls succeeds; if false, the goal is aborted',
+        False, 'if true, a goal on which the gripper stalls succeeds; if false, it is aborted'
     )
     stall_velocity_threshold: float = parameter(
         0.001, 'speed below which the gripper may have stalled [m/s | rad/s]', min=0
@@ -66,7 +65,7 @@ class GripperLaw(Law):
     """The servo of a gripper joint.
 
     The reference has the goal: `q` its position, `effort` the largest effort, `v` the largest
-    speed. Arrays are (..., 1); the state is x_r.
+    speed; 0: that of the parameters. Arrays are (..., 1); the state is x_r.
     """
 
     Parameters = GripperParameters
@@ -92,11 +91,58 @@ class GripperLaw(Law):
     ) -> tuple[Array, State]:
         """Return the effort (..., 1) [N | N.m] of the joint."""
         before, most = state[0], reference.effort
-        way = np.clip(reference.q - before, -reference.v * dt, reference.v * dt)
+        step = np.where(reference.v > 0.0, reference.v, self.parameters.max_velocity) * dt
+        way = np.clip(reference.q - before, -step, step)
         farthest = most / self.kp
         wanted = np.clip(before + way, measured.q - farthest, measured.q + farthest)
         effort = self.kp * (wanted - measured.q) + self.kd * ((wanted - before) / dt - measured.v)
         return np.clip(effort, -most, most), (wanted,)
+
+
+class WithGripper(Law):
+    """A law for the arm and the servo of its gripper, which commands the gripper's joint.
+
+    Both follow one reference (..., n); the gripper's column is the goal of the gripper, at rest.
+    """
+
+    def __init__(self, law: Law, gripper: GripperLaw, joint: str):
+        """`joint`: name of the gripper's joint."""
+        self.law, self.gripper, self.model = law, gripper, law.model
+        self.lookahead, self.many_arms = law.lookahead, law.many_arms
+        names = gripper.model.joint_names
+        k = names.index(joint)
+        self._own = slice(k, k + 1)
+        self.command_interface = tuple(  # type: ignore[assignment]  # of each joint, as a plant's
+            gripper.command_interface if name == joint else law.command_interface for name in names
+        )
+
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the states of both."""
+        own = self.gripper.start(*self._parts(measured, reference))
+        return self.law.start(measured, reference), own
+
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the commands (..., n) of all joints."""
+        command, of_law = self.law(state[0], measured, reference, dt)
+        effort, of_gripper = self.gripper(state[1], *self._parts(measured, reference), dt)
+        command[..., self._own] = effort
+        return command, (of_law, of_gripper)
+
+    def _parts(self, measured: Measurement, reference: Reference) -> tuple[Measurement, Reference]:
+        """Return the gripper's part of both."""
+        own, goal = self._own, Reference(1, reference.q.shape[:-1])
+        for name in ('q', 'v', 'effort'):
+            getattr(goal, name)[:] = getattr(reference, name)[..., own]
+        return Measurement(measured.q[..., own], measured.v[..., own]), goal
+
+
+def with_gripper(
+    law: Law, model: RobotModel, joint: str, parameters: GripperParameters
+) -> WithGripper:
+    """Return a law whose gripper follows the reference as well; `model`: arm and gripper."""
+    return WithGripper(law, GripperLaw(model, parameters, joint), joint)
 
 
 class GripperOutcome(NamedTuple):
@@ -149,6 +195,29 @@ class GripperMonitor:
             self.active = False
             return GripperOutcome(reached_goal=False, stalled=True, succeeded=p.allow_stalling)
         return None
+
+
+def gripper_joint(model: RobotModel, joint: str = '') -> str:
+    """Return the joint of a gripper.
+
+    Args:
+        model: arm and gripper.
+        joint: its name; '': the only joint that does not move the tool link.
+
+    Raises:
+        ArmError: no such joint, or more than one.
+    """
+    names = model.joint_names
+    if joint:
+        if joint not in names:
+            raise unknown('joint of the gripper', joint, names)
+        return joint
+    moving = np.abs(model.jacobian(model.neutral() + 0.1)).max(axis=0) > 0.0
+    found = [name for name, moves in zip(names, moving, strict=True) if not moves]
+    if len(found) != 1:
+        which = f'{len(found)} joints do not move {model.tip_frame!r}'
+        raise ArmError(f"joint is ''; {which}: set joint to one of {', '.join(names)}")
+    return found[0]
 
 
 def gripper_goal(

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from control_msgs.action import GripperCommand, ParallelGripperCommand
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
@@ -19,6 +18,7 @@ from arm_controllers.gripper import (
     GripperOutcome,
     GripperParameters,
     gripper_goal,
+    gripper_joint,
 )
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
@@ -31,8 +31,7 @@ from arm_controllers.ros.parameters import declare_parameters, declare_unused
 from arm_controllers.ros.qos import ACTION_QOS, CONTROL_INPUT_QOS, STATE_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_controllers.ros.serialized_messages import JointStateReader, JointStateWriter
-from arm_dynamics.checks import ArmError, unknown
-from arm_dynamics.model import RobotModel
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, parameter
 from arm_dynamics.robots import ArmParameters
 
@@ -59,29 +58,6 @@ class GripperNodeParameters(ArmParameters, Stepping, GripperParameters):
     )
     autostart: bool = parameter(False, 'if true, the node activates itself')
     core: int = parameter(-1, 'CPU core to run on; -1: any core')
-
-
-def gripper_joint(model: RobotModel, joint: str = '') -> str:
-    """Return the joint of a gripper.
-
-    Args:
-        model: arm and gripper.
-        joint: its name; '': the only joint that does not move the tool link.
-
-    Raises:
-        ArmError: no such joint, or more than one.
-    """
-    names = model.joint_names
-    if joint:
-        if joint not in names:
-            raise unknown('joint of the gripper', joint, names)
-        return joint
-    moving = np.abs(model.jacobian(model.neutral() + 0.1)).max(axis=0) > 0.0
-    found = [name for name, moves in zip(names, moving, strict=True) if not moves]
-    if len(found) != 1:
-        which = f'{len(found)} joints do not move {model.tip_frame!r}'
-        raise ArmError(f"joint is ''; {which}: set joint to one of {', '.join(names)}")
-    return found[0]
 
 
 class GripperControllerNode(LifecycleNode):

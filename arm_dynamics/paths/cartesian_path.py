@@ -162,20 +162,24 @@ def joint_path_derivatives(
         ArmError: J is not square (the motion does not determine v), or singular at some point.
     """
     q = np.asarray(q, dtype=float)
-    if model.nv != 6:
-        raise ArmError(
-            f'{model.name!r} has {model.nv} joints: a tool motion determines the joint velocities '
-            'of six-joint arms only; fit a spline to the joint path instead'
-        )
     twists = finite('twists', twists, (len(q), 6))
     twist_rates = finite('twist_rates', twist_rates, (len(q), 6))
     jacobians = np.array([model.jacobian(each, frame) for each in q])
+    moving = np.abs(jacobians).max(axis=(0, 1)) > 0.0  # not the fingers of a gripper
+    if moving.sum() != 6:
+        raise ArmError(
+            f'{model.name!r} has {moving.sum()} joints: a tool motion determines the joint '
+            'velocities of six-joint arms only; fit a spline to the joint path instead'
+        )
+    jacobians = jacobians[:, :, moving]
     conditions = np.linalg.cond(jacobians)
     if not (conditions < 1e12).all():
         worst = int(np.argmax(conditions))
         raise ArmError(f'point {worst}: the arm is singular there, joint velocities are undefined')
-    velocities = np.linalg.solve(jacobians, twists[:, :, None])[:, :, 0]
+    velocities, accelerations = np.zeros((2, len(q), model.nv))
+    velocities[:, moving] = np.linalg.solve(jacobians, twists[:, :, None])[:, :, 0]
     still, pairs = np.zeros(model.nv), zip(q, velocities, strict=True)
     drift = np.array([model.frame_motion(*each, still, frame).acceleration for each in pairs])
-    accelerations = np.linalg.solve(jacobians, (twist_rates - drift)[:, :, None])[:, :, 0]
+    rates = (twist_rates - drift)[:, :, None]
+    accelerations[:, moving] = np.linalg.solve(jacobians, rates)[:, :, 0]
     return velocities, accelerations

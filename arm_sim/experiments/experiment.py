@@ -9,6 +9,7 @@ from typing import Any
 from arm_controllers.adapted_law import adapted_law
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.drive_convention import DriveConvention
+from arm_controllers.gripper import GripperParameters, with_gripper
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law, law_class
 from arm_controllers.laws.pd import PD
@@ -183,7 +184,7 @@ class LoadedExperiment:
         drives: DriveConvention = e.drives
         if not drives.compensates:
             drives = read_fields(DriveConvention, files)
-        return adapted_law(
+        law = adapted_law(
             self.law_class,
             self.robot.model if model is None else model,
             self.law_parameters if parameters is None else parameters,
@@ -191,6 +192,11 @@ class LoadedExperiment:
             e.reference_motion or files.get('reference_motion', 'continuous'),
             drives,
         )
+        joint, robot = self.task.gripper, self.robot
+        if not joint:
+            return law
+        own = read_fields(GripperParameters, robot.parameters('gripper_controller'))
+        return with_gripper(law, robot.model, joint, own)
 
     def plant_parameters(self, law_parameters: Any = None) -> Any:
         """Return the plant's parameters; a servo's gains are the law's.
@@ -199,7 +205,13 @@ class LoadedExperiment:
         """
         e, plant = self.experiment, self._plain_plant
         own = self.law_parameters if law_parameters is None else law_parameters
-        changes: dict[str, Any] = {'actuator': ACTUATOR_FOR[self.law_class.command_interface]}
+        actuator, joint = ACTUATOR_FOR[self.law_class.command_interface], self.task.gripper
+        changes: dict[str, Any] = {'actuator': actuator}
+        if joint:
+            names = self.robot.model.joint_names
+            changes['actuator'] = tuple('torque' if x == joint else actuator for x in names)
+        if self.task.objects:
+            changes['scene'] = self.task.objects
         gains = ('servo_kp', 'servo_kd')
         changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
         changes |= _changed(e.drives) | _changed(e.joints) | _changed(e.sensors)

@@ -28,6 +28,8 @@ class Record:
         q_end: (n,) position at the end of the last period.
         contacts: (k, 3) contact facts at the end of each period, see Plant; (0, 3): none.
         completed: False where the state left the finite numbers; the rows end before it.
+        objects: (k + 1, m, 7) poses of m moving objects at the starts of the periods and at the
+            end: position [m], quaternion x, y, z, w; empty where they were not recorded.
     """
 
     t: Array
@@ -39,11 +41,12 @@ class Record:
     q_end: Array
     completed: bool = True
     contacts: Array = field(default_factory=lambda: np.empty((0, 3)))
+    objects: Array = field(default_factory=lambda: np.empty((0, 0, 7)))
 
     def checksum(self) -> str:
-        """Return the SHA-256 of times, states and torques: equal for bit-identical runs only."""
+        """Return the SHA-256 of times, states, torques, objects: equal for bit-identical runs."""
         digest = sha256()
-        for array in (self.t, self.q, self.v, self.effort, self.q_end):
+        for array in (self.t, self.q, self.v, self.effort, self.q_end, self.objects):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

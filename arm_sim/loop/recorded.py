@@ -23,7 +23,7 @@ class Recorder:
         self._t, self._states = np.empty(steps), np.empty((steps, 2, n))
         self._references, self._efforts = np.empty((steps, 2, n)), np.empty((steps, n))
         self._contacts = np.empty((steps if loop.plant.parameters.touching else 0, 3))
-        self._done = 0
+        self._done, self._objects = 0, [loop.plant.object_poses()]
 
     def __call__(self, step: Step) -> None:
         """Keep a step."""
@@ -34,6 +34,8 @@ class Recorder:
             self._efforts[i] = step.effort
             if len(self._contacts):
                 self._contacts[i] = self._loop.plant.contact_facts()
+            if self._loop.plant.objects:
+                self._objects.append(self._loop.plant.object_poses())
             self._done = i + 1
 
     def record(self) -> Record:
@@ -45,7 +47,7 @@ class Recorder:
         effort = self._efforts[:done]
         return Record(
             self._t[:done], q, v, q_reference, v_reference, effort, end, complete,
-            self._contacts[:done],
+            self._contacts[:done], np.array(self._objects),
         )  # fmt: skip
 
 

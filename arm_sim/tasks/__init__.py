@@ -98,6 +98,8 @@ class Task:
         push: external wrench, if any.
         payload: mass at the tool that the law does not know [kg].
         drop_at: when it falls off [s]; never by default.
+        objects: scene around the arm, as the parameter `scene`; '': that of the simulator.
+        gripper: joint whose goals the reference has, see `WithGripper`; '': none.
         notes: what a user should know, a line each.
         event: from when recovery is counted [s]; none: there is nothing to recover from.
     """
@@ -119,6 +121,8 @@ class Task:
     payload = 0.0
     drop_at: float | None = None
     event: float | None = None
+    objects = ''
+    gripper = ''
     notes: tuple[str, ...] = ()
 
     def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
@@ -196,6 +200,8 @@ class Task:
         `moving`: the arm starts on the reference, else at the robot's own start.
         """
         given = self.robot.with_error(error)
+        if self.objects:
+            given |= {'scene': self.objects}
         if self.payload:
             given |= {'payload': self.payload}
         if self.drop_at is not None:

@@ -57,7 +57,7 @@ def test_the_finger_goes_to_its_goal_at_the_largest_speed(model):
 @pytest.mark.parametrize('most', [5.0, 40.0])
 def test_a_stalled_finger_presses_with_the_largest_effort_and_opens_without_delay(model, most):
     law = GripperLaw(model, GripperParameters(), 'finger')
-    x, effort = moved(law, GripperGoal(0.0, most, 0.1), 0.04, 0.6, wall=0.02)
+    _, effort = moved(law, GripperGoal(0.0, most, 0.1), 0.04, 0.6, wall=0.02)
     np.testing.assert_allclose(effort[-100:], -most, rtol=1e-9)
     state = (np.array([0.02 - most / law.kp]),)
     reference = Reference(1)
