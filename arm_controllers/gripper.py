@@ -112,9 +112,10 @@ class WithGripper(Law):
         names = gripper.model.joint_names
         k = names.index(joint)
         self._own = slice(k, k + 1)
-        self.command_interface = tuple(  # type: ignore[assignment]  # of each joint, as a plant's
-            gripper.command_interface if name == joint else law.command_interface for name in names
-        )
+        each = [law.command_interface] * len(names)
+        each[k] = gripper.command_interface
+        if len(set(each)) > 1:  # as that of a plant
+            self.command_interface = tuple(each)  # type: ignore[assignment]
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the states of both."""

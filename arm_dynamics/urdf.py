@@ -61,6 +61,8 @@ def _copy(owner: Element, to: Element, known: dict[str, tuple[str, ...]]) -> Non
         numbers = _known(element, *known.get(element.tag, ()))
         attributes = {name: _canonical(text) for name, text in numbers.items()}
         attributes |= _known(element, 'link')
+        if element.tag == 'dynamics':  # which urdfdom refuses without damping and friction
+            attributes.setdefault('damping', '0')
         if element.tag in known and attributes:
             SubElement(to, element.tag, attributes)
 

@@ -110,7 +110,7 @@ class PickAndPlace(Task):
             name='block', size=tuple(size.tolist()), mass=float(mass), friction=float(friction),
             position=(*(p.pick + offset).tolist(), float(height)),
             rotation=(0.0, 0.0, float(turn)),
-            stiffness=p.stiffness, restitution=0.1,
+            stiffness=p.stiffness, damping=2.0,
         )  # fmt: skip
         middle = (np.array(p.pick) + p.place) / 2.0
         sizes = np.abs(np.subtract(p.place, p.pick)) + 2.0 * p.spread + 0.2
