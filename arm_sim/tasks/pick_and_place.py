@@ -28,6 +28,7 @@ _CLOSE, _OPEN = 0.5, 0.5  # time for the gripper [s]
 _REST = 0.1  # at the end, in which the block must not move [s]
 _AT_REST = 1e-4  # [m]
 _LOW = 0.02  # lowest point of grasp above the bench [m]
+_DAMPING = 0.15  # of the contact points of the block, as a damping ratio of its mass on one point
 _DROP = 0.0005  # the block is let go of at this height [m]
 
 
@@ -110,14 +111,14 @@ class PickAndPlace(Task):
             name='block', size=tuple(size.tolist()), mass=float(mass), friction=float(friction),
             position=(*(p.pick + offset).tolist(), float(height)),
             rotation=(0.0, 0.0, float(turn)),
-            stiffness=p.stiffness, damping=2.0,
+            stiffness=p.stiffness, damping=float(_DAMPING * np.sqrt(p.stiffness * mass)),
         )  # fmt: skip
         middle = (np.array(p.pick) + p.place) / 2.0
         sizes = np.abs(np.subtract(p.place, p.pick)) + 2.0 * p.spread + 0.2
         self.table = SceneObject(
             name='bench', size=(*sizes.tolist(), 0.04),
             position=(*middle.tolist(), p.bench - 0.02),
-            stiffness=max(p.stiffness, 1e4), colour=(0.72, 0.6, 0.45),
+            stiffness=2.0 * p.stiffness, colour=(0.72, 0.6, 0.45),
         )  # fmt: skip
         self.target = pin.SE3(np.eye(3), np.array([*p.place, height]))
         file = temporary_folder() / f'block_{p.seed}_{p.number}.yaml'
