@@ -63,6 +63,7 @@ class GoalRun:
 
     Attributes:
         states: every joint state since the reset, serialised.
+        objects: stamps [ns] and messages of the objects around the arm since then.
         latest_ns: stamp of the newest state [ns]; -1 before the first one.
         answers: number of commands since the newest state.
         diagnostics: values of the simulator's newest diagnostic status.
@@ -112,6 +113,7 @@ class GoalRun:
         self._run_until = node.create_publisher(Time, 'simulator/run_until', CONTROL_QOS)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.states: list[bytes] = []
+        self.objects: list[tuple[int, bytes]] = []
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
@@ -145,6 +147,7 @@ class GoalRun:
 
     def _clear(self) -> None:
         self.states.clear()
+        self.objects.clear()
         self.latest_ns, self.answers = -1, 0
 
     def _wait_for_command(self, count: int = 1) -> None:
@@ -240,6 +243,8 @@ class GoalRun:
             for what, data in messages:
                 if what == loop_messages.COMMAND:
                     self.answers += 1
+                elif what == loop_messages.OBJECTS:
+                    self.objects.append((self.latest_ns, data))
                 elif what == loop_messages.STATE and data not in self.states[-1:]:
                     time_ns = stamp_ns(data)
                     if time_ns <= self.latest_ns:  # after a reset

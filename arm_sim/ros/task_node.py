@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
@@ -37,6 +38,7 @@ from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.robot import Robot
 from arm_sim.ros.goal_run import GoalRun
+from arm_sim.ros.gripper_goals import GripperGoals, poses_over_time
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import RunningNodes
 from arm_sim.tasks import Run, Task, task_class
@@ -122,6 +124,7 @@ class TaskNode(Node):
         self._task_class(self.robot, self.task_parameters)
         self.period_ns = p.period_ns
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
+        self._gripper: GripperGoals | None = None
         self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
 
     def _make_recorder(self, bag: bool) -> Any:
@@ -158,6 +161,8 @@ class TaskNode(Node):
         )
         for note in task.notes:
             self._say(note)
+        if task.gripper:
+            self._gripper = GripperGoals(self, executor, task.gripper, p.timeout)
         nodes = RunningNodes(self, p.law, arm.call)
         expected = nodes.predicted(task) if task.asks_prediction and p.law != 'external' else None
         goal, start_ns = asked(task, p, q)
@@ -168,7 +173,7 @@ class TaskNode(Node):
         if p.mode == 'lockstep':  # in real time nothing may hold up the states
             self._pictures.submit(load_pictures)
         states = self._pass(arm, task, goal, ends)
-        record = states.record(follow, *ends, self.period_ns)
+        record = self._with_objects(states.record(follow, *ends, self.period_ns), arm, task, ends)
         tracking = track(model, record)
         passes = [self._error(tracking, record)]
         if p.passes > 1:
@@ -202,9 +207,22 @@ class TaskNode(Node):
         """Return the states of one motion since the reset; `ends` [ns]: of the measured part."""
         if task.push is not None:
             self._send(task.push, arm.joint_states().q[-1], ends[0])
+        if self._gripper is not None:
+            self._gripper.send(task.gripper_goals(), ends[0], arm.wait_until)
         period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
-        arm.follow(goal, ends[1], period_ns, self._print_progress(task, *ends))
+        arm.follow(
+            goal and task.goal_of_arm(goal), ends[1], period_ns, self._print_progress(task, *ends)
+        )
         return arm.joint_states()
+
+    def _with_objects(
+        self, record: Record, arm: GoalRun, task: Task, ends: tuple[int, int]
+    ) -> Record:
+        """Return a record with the poses of the task's object, as they were published."""
+        if not task.moved_object:
+            return record
+        stamps = np.arange(ends[0], ends[1] + 1, self.period_ns)
+        return replace(record, objects=poses_over_time(arm.objects, stamps, task.moved_object))
 
     def _error(self, tracking: Tracking, record: Record) -> dict[str, float]:
         """Return RMS and maximum of the tip's error [mm]; print them if there are more passes."""

@@ -6,7 +6,7 @@ the task node run the same object; `Task` says which hooks it may fill.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -100,6 +100,7 @@ class Task:
         drop_at: when it falls off [s]; never by default.
         objects: scene around the arm, as the parameter `scene`; '': that of the simulator.
         gripper: joint whose goals the reference has, see `WithGripper`; '': none.
+        moved_object: the object of the scene that is watched; '': none.
         notes: what a user should know, a line each.
         event: from when recovery is counted [s]; none: there is nothing to recover from.
     """
@@ -123,6 +124,7 @@ class Task:
     event: float | None = None
     objects = ''
     gripper = ''
+    moved_object = ''
     notes: tuple[str, ...] = ()
 
     def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
@@ -157,6 +159,22 @@ class Task:
     def goal(self) -> Goal | None:
         """Return what the controller is sent; None: it holds where it is."""
         return goal_of(self.robot.model, *self.points(), self.rest_time)
+
+    def goal_of_arm(self, goal: Goal) -> Goal:
+        """Return a goal without the joint of the gripper, which has goals of its own."""
+        if not self.gripper:
+            return goal
+        names = list(goal.joint_names)
+        arm = [k for k, name in enumerate(names) if name != self.gripper]
+        rows = (goal.positions, goal.velocities, goal.accelerations)
+        q, v, a = (None if each is None else each[:, arm] for each in rows)
+        assert q is not None
+        names = [names[k] for k in arm]
+        return replace(goal, joint_names=tuple(names), positions=q, velocities=v, accelerations=a)
+
+    def gripper_goals(self) -> list[tuple[float, float, float]]:
+        """Return times [s], positions and largest efforts of the goals of the gripper."""
+        return []
 
     def goal_from(self, q: Array, period_ns: int) -> tuple[Goal | None, int]:
         """Return the goal for an arm at rest at q (n,), and the stamp of its start proper [ns]."""

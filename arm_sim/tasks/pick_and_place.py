@@ -91,6 +91,7 @@ class PickAndPlace(Task):
     Parameters = PickAndPlaceParameters
     compared = None
     columns = ('', 'found', 'allowed', 'where')
+    moved_object = 'block'
     sample_period = 0.02
     settle_time = 0.5
     rest_time = 0.2
@@ -103,7 +104,7 @@ class PickAndPlace(Task):
         limits = model.position_lower, model.position_upper
         self.closed, self.opened = (float(each[self._finger]) for each in limits)
         rng = np.random.default_rng((p.seed, p.number))
-        size = rng.uniform(*p.sides, 3)
+        size = rng.uniform(p.sides[0], p.sides[1], 3)
         mass, friction = rng.uniform(*p.masses), rng.uniform(*p.frictions)
         offset, turn = rng.uniform(-p.spread, p.spread, 2), rng.uniform(-p.turn, p.turn)
         height = p.bench + size[2] / 2.0

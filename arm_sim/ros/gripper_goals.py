@@ -1,0 +1,75 @@
+"""A task's goals for the gripper controller, and the objects that it moves."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from control_msgs.action import ParallelGripperCommand
+from numpy.typing import NDArray
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.running import wait_for
+from arm_dynamics.checks import ArmError, Array
+from arm_sim.ros.object_messages import shapes_of
+
+ACTION = 'gripper_controller/gripper_cmd'
+_TRIES = 50  # of a goal that comes before the controller's first state
+
+
+class GripperGoals:
+    """Sends goals that begin at a simulated time."""
+
+    def __init__(self, node: Node, executor: Any, joint: str, timeout: float):
+        """`joint`: the gripper's; `timeout`: longest wait for the controller [s]."""
+        self._executor, self._joint, self._timeout = executor, joint, timeout
+        self._client = ActionClient(node, ParallelGripperCommand, ACTION)
+
+    def send(
+        self,
+        goals: Sequence[tuple[float, float, float]],
+        start_ns: int,
+        wait_until: Callable[..., None],
+    ) -> None:
+        """Send goals: times after `start_ns` [s], positions [m | rad], efforts [N | N.m].
+
+        Raises:
+            ArmError: the gripper controller is missing, or refuses a goal.
+        """
+        wait_until(self._client.server_is_ready, ACTION)
+        for time, position, effort in goals:
+            goal = ParallelGripperCommand.Goal()
+            set_stamp(goal.command.header.stamp, start_ns + round(time * 1e9))
+            goal.command.name = [self._joint]
+            goal.command.position, goal.command.effort = [position], [effort]
+            for _ in range(_TRIES):
+                sent = self._client.send_goal_async(goal)
+                handle = wait_for(self._executor, sent, f'answer of {ACTION}', self._timeout)
+                if handle.accepted:
+                    break
+            else:
+                raise ArmError(f'{ACTION} rejected a goal; its log says why')
+
+
+def poses_over_time(
+    objects: Sequence[tuple[int, bytes]], stamps: NDArray[np.int64], name: str
+) -> Array:
+    """Return the poses (k, 1, 7) of an object at stamps (k,) [ns]: the newest ones then.
+
+    Args:
+        objects: stamps [ns] and serialised messages of the topic of objects.
+        stamps: rising.
+        name: of the object.
+
+    Raises:
+        ArmError: no message has the object.
+    """
+    known = [
+        (ns, shape.pose) for ns, raw in objects for shape in shapes_of(raw) if shape.name == name
+    ]
+    if not known:
+        raise ArmError(f'no message on the topic of objects has {name!r}')
+    times, poses = np.array([ns for ns, _ in known]), np.array([pose for _, pose in known])
+    newest = np.searchsorted(times, stamps, side='right') - 1
+    return poses[newest.clip(0)][:, np.newaxis]
