@@ -108,6 +108,11 @@ def test_bounds_that_are_larger_than_any_are_none():
     assert np.abs(model.random_configuration(np.random.default_rng(0))).max() <= np.pi
 
 
+def test_a_rotor_may_be_all_that_the_dynamics_of_a_joint_have():
+    model = RobotModel(limited(f'{LIMIT}<dynamics armature="0.3"/>'))
+    np.testing.assert_array_equal(model.armature, (0.3, 0.0))
+
+
 @pytest.mark.parametrize(
     'moments', ['ixx="0.02" iyy="0.03" izz="0.2"', 'ixx="-1e-4" iyy="1" izz="1"']
 )
