@@ -101,7 +101,11 @@ def _of_urdf(
         suffix = ESTIMATED
     held = hold_others(tree, moving, tip_frame)
     make_meshes_absolute(tree, file)
-    return _written(file, tree, {}, temporary_folder(), list(held), suffix)
+    path = _written(file, tree, {}, temporary_folder(), list(held), suffix)
+    own = parameter_file(file)
+    if own.is_file() and not moving:  # its lists are for all joints
+        parameter_file(path).write_bytes(own.read_bytes())
+    return path
 
 
 def make_meshes_absolute(tree: Element, file: Path) -> None:

@@ -68,7 +68,10 @@ def robot_of(name):
 
 
 def started(name, tmp_path, *arguments):
-    files = as_arguments(files_of(robot_of(name)))
+    robot = robot_of(name)
+    files = as_arguments(files_of(robot))
+    if ':=' in robot:  # no file names it
+        files += ['-p', f'robot:={robot}']
     own = ['-p', f'output_dir:={tmp_path}'] if name.endswith('_task') else []
     return Started(name, *files, *own, *arguments)
 

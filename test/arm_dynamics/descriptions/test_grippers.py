@@ -45,7 +45,10 @@ def test_each_joint_has_the_numbers_of_its_own_file():
     assert robot.name == 'ur5e_parallel'
     np.testing.assert_array_equal(robot.start[:6], arm.start)
     np.testing.assert_array_equal(robot.model.armature[:6], arm.model.armature)
-    assert robot.parameters('simulator')['servo_kp'][:6] == arm.parameters('simulator')['servo_kp']
+    gains = robot.parameters('simulator')['servo_kp']
+    assert gains == [*arm.parameters('simulator')['servo_kp'], 5000.0]
+    assert robot.start[6] == robot.model.position_upper[6] == 0.0425
+    assert robot.parameters('gripper_controller')['goal_tolerance'] == 0.001
 
 
 def test_a_gripper_file_takes_the_frame_that_is_named_and_a_prefix_where_names_clash(hand):

@@ -58,7 +58,7 @@ def test_the_fingers_press_with_the_effort_that_the_goal_allows():
         normal = sum(abs(c.normal @ c.force) for c in touching)
         assert len(touching) == 4
         np.testing.assert_allclose(normal, 20.0, rtol=0.01)
-    np.testing.assert_allclose(abs(plant.effort[-1]), 40.0, rtol=1e-6)
+    np.testing.assert_allclose(abs(plant.effort[-1]), 40.0, rtol=1e-4)
 
 
 def test_a_grip_that_is_too_weak_loses_the_block():
