@@ -115,7 +115,7 @@ class WithGripper(Law):
         each = [law.command_interface] * len(names)
         each[k] = gripper.command_interface
         if len(set(each)) > 1:  # as that of a plant
-            self.command_interface = tuple(each)  # type: ignore[assignment]
+            self.command_interface = tuple(each)
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the states of both."""
