@@ -9,7 +9,7 @@ PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (
     *shared(robot='planar_3r', controller='pd_feedforward'),
     *shared('engine', 'mode', 'feedforward', 'config', 'viewer', 'plot', 'rviz', 'start'),
-    *shared('composed', 'record'),
+    *shared('composed', 'record', 'scene'),
     *task_arguments('sinusoid', *PARAMETERS[1:3], amplitude='', limit='0.5'),  # the published bar
     *shared('plant_error', 'model_error'),
     argument(

@@ -32,6 +32,7 @@ from arm_sim.ros.simulator_setup import (
     SimulatorParameters,
     description_of,
     set_up,
+    show_scene,
     timing,
 )
 from arm_sim.ros.state_output import OneSimulator, StateOutput
@@ -66,6 +67,7 @@ class SimulatorNode(Node):
         of_plant = declare_parameters(self, engine.Parameters, live=LIVE)
         self.simulation, agreement = set_up(p, of_plant)
         self._one.refuse_another()
+        show_scene(self, of_plant.scene)
         model, period_ns = self.simulation.model, self.simulation.period_ns
 
         own = None

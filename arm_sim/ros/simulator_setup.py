@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
 
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
 from arm_controllers.ros.parameters import on_change_of
@@ -16,6 +17,8 @@ from arm_sim.ros.state_output import StateOutput
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import Plant, check_model, plant_class
 from arm_sim.simulation.simulation import Simulation
+
+SCENE_OBJECTS = 'scene_objects'  # read-only parameter of the simulator
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,18 @@ def description_of(parameters: SimulatorParameters, model: RobotModel) -> str:
             f'arm has {", ".join(model.joint_names)}'
         )
     return shown.urdf
+
+
+def show_scene(node: Node, scene: str) -> None:
+    """Declare a parameter with the objects of a YAML scene, from which `rerun` makes the scene."""
+    if scene and not scene.endswith('.xml'):
+        from arm_sim.simulation.scene import objects_text, read_scene  # imports SciPy
+
+        text = objects_text(read_scene(scene))
+        about = 'objects of the scene at the start, as a YAML list'
+        node.declare_parameter(
+            SCENE_OBJECTS, text, ParameterDescriptor(description=about, read_only=True)
+        )
 
 
 def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simulation, float]:

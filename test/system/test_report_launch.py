@@ -19,10 +19,14 @@ from arm_sim.loop.recorded_messages import messages_of
 from arm_sim.recording.ros import render, report, rerun
 from arm_sim.recording.ros.recorded_run import RecordedRun
 
+BALL = '- {name: ball, shape: sphere, size: [0.1], position: [3, 0, 1], mass: 0.2}'
+
 
 def launched(folder, *command, domain=''):
     """Return a folder with the files of a task over topics that begins with an approach."""
-    command = command or ('sinusoid.launch.py', 'start:=rest')
+    scene = folder / 'scene.yaml'
+    scene.write_text(BALL)
+    command = command or ('sinusoid.launch.py', 'start:=rest', f'scene:={scene}')
     done = subprocess.run(
         ['ros2', 'launch', 'arm_sim', *command, f'output_dir:={folder}'],
         env=os.environ | {'ROS_DOMAIN_ID': domain or fresh_domain()},
@@ -32,6 +36,7 @@ def launched(folder, *command, domain=''):
         check=False,
     )
     assert done.returncode == 0, done.stdout
+    scene.unlink()  # the recording has it
     (folder / 'printed.txt').write_text(done.stdout)
     return folder
 
@@ -50,7 +55,10 @@ def test_two_equal_runs_leave_equal_bytes(folder, tmp_path):
         runs.append(by_topic)
     first, second = runs
     controller = '/pd_feedforward_controller'
-    names = 'joint_states', 'joint_commands', 'robot_description', 'tf', 'tf_static'
+    names = (
+        'joint_states', 'joint_commands', 'robot_description', 'tf', 'tf_static',
+        'simulator/objects',
+    )  # fmt: skip
     for topic in (*(f'/{name}' for name in names), f'{controller}/goals'):
         assert first[topic] == second[topic], topic
     # The controller publishes its state from when it has discovered the recorder.

@@ -22,6 +22,7 @@ from arm_sim.loop.record import JointStates
 from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
 from arm_sim.ros import object_messages
 from arm_sim.ros.goal_run import joint_states
+from arm_sim.ros.simulator_setup import SCENE_OBJECTS
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
@@ -113,7 +114,7 @@ class RecordedRun:
             self.reports.append(data)
 
     def parameters_of(self, name: str) -> dict[str, Any]:
-        """Return the parameters of one of the arm's nodes; `robot` is the recorded URDF.
+        """Return the parameters of one of the arm's nodes; robot and scene are the recorded ones.
 
         Raises:
             ArmError: they were not recorded.
@@ -122,6 +123,10 @@ class RecordedRun:
         if node not in self.parameters:
             raise self.lacks(f'parameters of {node}')
         values = self.parameters[node]
+        if values.get('scene') and SCENE_OBJECTS in values:
+            scene = self._folder / 'scene.yaml'
+            scene.write_text(values[SCENE_OBJECTS])
+            values = values | {'scene': str(scene)}
         if not self.urdf or 'robot' not in values or values.get('described'):
             return values
         robot = values['robot']

@@ -19,6 +19,7 @@ from repository import ROOT
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf, robot_names
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view import page, server, trail
 from arm_sim.view.arm_shapes import arm_shapes, triangles
 from arm_sim.view.event_log import EventLog
@@ -440,6 +441,34 @@ def test_the_tips_arrows_follow_the_tip_and_ask_where_they_are_let_go(served):
 
 
 @pytest.mark.slow
+def test_objects_are_on_the_page_move_and_go(served):
+    shown = served[0]
+    arm = ArmMonitor(UR5E)
+
+    def handles():
+        found = shown.server.scene._handle_from_node_name
+        return {name for name in found if name.startswith('/arm/')}
+
+    shown.show(arm, '')
+    without = handles()
+    for count in (1, 2, 1, 0):
+        places = [(0.1 * k, 0.3, 0.4, 0.0, 0.0, 0.0, 1.0) for k in range(count)]
+        colour, size = (1.0, 0.0, 0.0, 1.0), (0.1, 0.1, 0.1)
+        arm.objects = [
+            ObjectShape(f'{k}', 'box', size, colour, '', p) for k, p in enumerate(places)
+        ]
+        shown.show(arm, '')
+        assert len(handles()) == len(without) + 2 * count  # a frame and its mesh
+    arm.objects = [ObjectShape('one', 'sphere', size, colour, '', (0.5, 0.3, 0.4, 0, 0, 0, 1))]
+    shown.show(arm, '')
+    (frame,) = [name for name in handles() - without if name.count('/') == 2]
+    here = shown.server.scene._handle_from_node_name[frame]
+    np.testing.assert_allclose(here.position, [0.5, 0.3, 0.4])
+    arm.objects = [arm.objects[0]._replace(pose=(0.7, 0.3, 0.4, 0, 0, 0, 1))]
+    shown.show(arm, '')
+    np.testing.assert_allclose(here.position, [0.7, 0.3, 0.4])
+
+
 def test_a_browser_draws_the_arm_beside_the_panel_and_its_pause_button_pauses():
     optional('viser', 'viser>=1.1')
     if program() is None:

@@ -17,6 +17,7 @@ from domains import fresh_domain
 from patience import PATIENCE
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from visualization_msgs.msg import Marker, MarkerArray
 
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_dynamics import ArmError, RobotModel
@@ -66,6 +67,9 @@ class FakeWindow:
         self.scene, self.is_open, self.closed = scene, True, False
         FakeWindow.opened.append(self)
 
+    def place(self, objects):
+        self.scene.place(objects)
+
     def show(self, q):
         self.scene.show(q)
 
@@ -108,6 +112,18 @@ def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_wind
 
     until(lambda: FakeWindow.opened)
     (window,) = FakeWindow.opened
+    until(lambda: np.array_equal(window.scene.mj_data.qpos, q))
+    objects = sender.create_publisher(MarkerArray, 'simulator/objects', STATE_QOS)
+    marker = Marker(type=Marker.CUBE, ns='block')
+    marker.scale.x = marker.scale.y = marker.scale.z = marker.color.a = 0.1
+    until(objects.get_subscription_count)
+    for x in (1.0, 2.0):
+        marker.pose.position.x = x
+        objects.publish(MarkerArray(markers=[marker]))
+        until(lambda x=x: FakeWindow.opened[-1].scene.mj_data.mocap_pos[:, 0].tolist() == [x])
+    assert window.closed
+    assert len(FakeWindow.opened) == 2
+    window = FakeWindow.opened[-1]
     until(lambda: np.array_equal(window.scene.mj_data.qpos, q))
     message.position = [0.0]  # no state
     printed = []
