@@ -5,7 +5,10 @@ from typing import NamedTuple
 from arm_dynamics.checks import Array
 
 # What gives the plant the sensor of a field, for messages.
-HOW_TO_MEASURE = {'wrench': "set the simulator's force_torque.frame, such as 'tool0'"}
+HOW_TO_MEASURE = {
+    'wrench': "set the simulator's force_torque.frame, such as 'tool0'",
+    'effort': "set the simulator's joint_torque.enabled",
+}
 
 
 class Measurement(NamedTuple):
@@ -14,7 +17,8 @@ class Measurement(NamedTuple):
     Attributes:
         q: (..., n) position [rad | m].
         v: (..., n) velocity [rad/s | m/s].
-        effort: (..., n) joint torque or force [N.m | N]; None: the arm has no such sensor.
+        effort: (..., n) torque or force that the joint transmits to its link [N.m | N]; None: the
+            arm has no such sensor.
         wrench: (..., 6) force [N] and torque [N.m] at the force-torque sensor, in its axes: what
             all beyond it exerts on the sensor, so a push on the tool is positive; None: no sensor.
     """

@@ -86,6 +86,20 @@ class LinkLoads:
         """
         return -self._data.f[self._joint].vector
 
+    def inertial(self, frame: str) -> Array:
+        """Return what an ideal IMU on a link reports (10,).
+
+        Orientation in the base frame as quaternion x, y, z, w; in the link's axes the angular
+        velocity [rad/s], and the acceleration of its origin minus gravity [m/s^2].
+        """
+        data, own = self._data, self._pin.frames[self._model.frame_id(frame)]
+        v = own.placement.actInv(data.v[own.parentJoint])
+        a = own.placement.actInv(data.a_gf[own.parentJoint])  # its linear part has no gravity
+        pose = data.oMi[own.parentJoint] * own.placement
+        turn = pin.Quaternion(pose.rotation).coeffs()
+        linear = a.linear + np.cross(v.angular, v.linear)
+        return np.concatenate([turn, v.angular, linear])
+
     def gravity(self) -> Array:
         """Return the acceleration of gravity (3,) in the axes of the cut link [m/s^2]."""
         return self._data.oMi[self._joint].rotation.T @ self._gravity

@@ -85,7 +85,8 @@ class ControlCycle:
         self._command = JointStateWriter(names, (field,), node.get_name())
         self._output = getattr(self._command, field)
         self._zeros, self._answer = np.zeros(len(names)), b''
-        self._measured = JointStateReader(names, FIELDS[:2])
+        self._needs_effort = 'effort' in law.needs
+        self._measured = JointStateReader(names, FIELDS[: 3 if self._needs_effort else 2])
         self._output_name = _OUTPUT[field]
         self._command_publisher = node.create_publisher(JointState, COMMANDS, STATE_QOS)
         self._state_publisher = node.create_lifecycle_publisher(
@@ -182,6 +183,7 @@ class ControlCycle:
                     self.overtaken += 1
                     return
             q, v = state.values('position'), state.values('velocity')
+            torque = state.values('effort') if self._needs_effort else None
         except ArmError as error:
             self._drop(error)
             return
@@ -191,7 +193,7 @@ class ControlCycle:
             self._begin(step, time_ns, q, v)
         self._last_state = time.monotonic()
         self.received += 1
-        reference, measured = follower.update(time_ns, q, v), Measurement(q, v)
+        reference, measured = follower.update(time_ns, q, v), Measurement(q, v, torque)
         if self._wrench is not None:
             measured = measured._replace(wrench=self._wrench.wrench)
         if self._law_state is None:

@@ -278,6 +278,12 @@ class MujocoPlant(Plant):
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self._model.reduced(self.mj_data.qfrc_bias[self._every[1]].copy())
 
+    def touched(self) -> Array:
+        """Return which links of `contact_switches` (k,) bool touch something."""
+        contact, links = self.mj_data.contact, self.parameters.contact_switches
+        bodies = self.mj_model.geom_bodyid[contact.geom[contact.dist < 0.0]].ravel()
+        return np.array([self.mj_model.body(link).id in bodies for link in links], dtype=bool)
+
     def external_forces(self) -> Sequence[Sequence[External]]:
         """Return the contact forces and pushes on links in the last integration step."""
         if self._links is None:
@@ -426,7 +432,7 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
         spec.option.iterations = 20
     if not parameters.touching:
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    if parameters.force_torque_frame and parameters.touching:
+    if parameters.feels and parameters.touching:
         _let_forces_be_known(spec)
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET

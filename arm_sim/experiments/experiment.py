@@ -43,6 +43,7 @@ class Experiment(Parameters):
         config: parameter file on top of the robot's own.
         feedforward: level of a servo law; empty: its default.
         error: of the arm, compared with the law's model.
+        faults: while the arm runs, in place of those in the robot's files.
         drives, joints, sensors: on top of those in the robot's files where these are used.
         ranges: of the arms that Monte Carlo, tuning and margins draw.
     """
@@ -78,6 +79,7 @@ class Experiment(Parameters):
     drives: DriveParameters = field(default_factory=DriveParameters)
     joints: JointParameters = field(default_factory=JointParameters)
     sensors: SensorParameters = field(default_factory=SensorParameters)
+    faults: str = parameter('', 'faults of drives and sensors, see `read_faults`')
     ranges: Ranges = field(default_factory=Ranges)
     seed: int = parameter(0, 'random seed of the drawn arms', min=0)
 
@@ -215,6 +217,7 @@ class LoadedExperiment:
         gains = ('servo_kp', 'servo_kd')
         changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
         changes |= _changed(e.drives) | _changed(e.joints) | _changed(e.sensors)
+        changes |= {'faults': e.faults} if e.faults else {}
         changes['command_delay'] = plant.command_delay + e.drives.command_delay
         return replace(plant, **changes)
 

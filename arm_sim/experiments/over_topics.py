@@ -74,7 +74,16 @@ def launch_arguments(experiment: Experiment) -> dict[str, str]:
     return texts | {'plant_error': text}
 
 
-_TEXTS = ('robot', 'task', 'law', 'engine', 'config', 'reference_motion', 'friction_velocity')
+_TEXTS = (
+    'robot',
+    'task',
+    'law',
+    'engine',
+    'config',
+    'reference_motion',
+    'friction_velocity',
+    'faults',
+)
 _NUMBERS = ('timestep', 'natural_frequency', 'frequency')
 
 
@@ -107,7 +116,9 @@ def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> dict[
     scene = loaded.task.scene(loaded.experiment.error, moving, plant.period_ns)
     # Where drives, joints and sensors are ideal, the robot's files decide on them.
     parts = DriveParameters(), JointParameters(), SensorParameters()
-    ideal = {name: value for part in parts for name, value in ros_values(part).items()}
+    ideal = {name: value for part in parts for name, value in ros_values(part).items()} | {
+        'faults': ''
+    }
     chosen = {k: x for k, x in ros_values(plant).items() if k not in ideal or x != ideal[k]}
     # The loop without ROS has no drive that brakes: laws are compared as they are.
     return chosen | loaded.robot.model.arm_parameters() | scene | {'speed_limit_factor': 0.0}

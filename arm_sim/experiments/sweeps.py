@@ -11,6 +11,8 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.work import Work
 from arm_sim.loop.record import Record
+from arm_sim.robot import Robot
+from arm_sim.simulation.faults import read_faults
 
 # What can be swept: its values where none are given, and its axis in the plot.
 SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
@@ -45,6 +47,18 @@ SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
     ),
     'static_friction': ((0.0, 1.0, 3.0, 10.0), 'unknown Stribeck friction at standstill [N.m]'),
     'ripple_amplitude': ((0.0, 0.5, 1.0, 2.0), 'torque ripple, 24 periods per turn [N.m]'),
+    'fault': (
+        (
+            'exact',
+            'frozen_feedback',
+            'lost_feedback',
+            'dropped_commands',
+            'stuck_joint',
+            'offset_encoder',
+            'drifting_encoder',
+        ),
+        'fault for 0.1 s from t = 0.5 s on, of the second joint (feedback and commands: of all)',
+    ),
     'errors': (
         (
             'exact',
@@ -84,7 +98,7 @@ class Sweep(NamedTuple):
 def swept_values(parameter: str, text: str) -> tuple[float | str, ...]:
     """Return the values in a text with commas: numbers, or of `errors` exact and NAME=NUMBER."""
     words = [each.strip() for each in text.split(',') if each.strip()]
-    if parameter == 'errors':
+    if parameter in ('errors', 'fault'):
         return tuple(words)
     try:
         return tuple(float(each) for each in words)
@@ -95,7 +109,7 @@ def swept_values(parameter: str, text: str) -> tuple[float | str, ...]:
 def _named(text: str) -> tuple[str, float]:
     """Return the sweep and the number in NAME=NUMBER."""
     name, _, number = text.partition('=')
-    known = [each for each in SWEEPS if each != 'errors']
+    known = [each for each in SWEEPS if each not in ('errors', 'fault')]
     try:
         one_of('name', name, known)
         return name, float(number)
@@ -106,6 +120,8 @@ def _named(text: str) -> tuple[str, float]:
 
 def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     """Return the case at one value of a swept parameter."""
+    if parameter == 'fault' and value != 'exact':
+        return replace(case, faults=_fault(str(value), case))
     if isinstance(value, str):
         return case if value == 'exact' else case_at(*_named(value), case)
     if parameter == 'frequency':
@@ -128,6 +144,16 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     values = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
     error: dict[str, Any] = {parameter: values.get(parameter, (value,))}
     return replace(case, error=replace(case.error, **error))
+
+
+def _fault(kind: str, case: Experiment) -> str:
+    """Return the text of a swept fault: 0.1 s long, offsets of 0.01 rad, drifts of 0.1 rad/s."""
+    names = Robot.load(case.robot).model.joint_names
+    one = {'stuck_joint': 0.0, 'offset_encoder': 0.01, 'drifting_encoder': 0.1}
+    of_joint = f'joint: {names[min(1, len(names) - 1)]}, value: {one.get(kind)}, '
+    text = f'[{{kind: {kind}, {of_joint if kind in one else ""}time: 0.5, duration: 0.1}}]'
+    read_faults(text)
+    return text
 
 
 def run_sweep(

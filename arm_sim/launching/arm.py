@@ -9,6 +9,7 @@ from zlib import crc32
 import yaml
 from launch import LaunchContext
 from launch.actions import LogInfo
+from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.laws import law_class
@@ -23,6 +24,7 @@ from arm_sim.launching.config import config_file, feedforward_of, robot_paramete
 from arm_sim.launching.extras import extra_processes
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import files_of, merged, parameters_of
+from arm_sim.simulation.faults import read_faults
 from arm_sim.simulation.plant import (
     ACTUATOR_FOR,
     PlantParameters,
@@ -60,6 +62,9 @@ def arm_nodes(
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
     contacts: dict[str, Any] = {'contacts': True} if given['contacts'] == 'true' else {}
     contacts |= {name: given[name] for name in ('scene', 'srdf') if given[name]}
+    if given['faults']:
+        read_faults(given['faults'])  # a mistake is refused before any node starts
+        contacts['faults'] = ParameterValue(given['faults'], value_type=str)
     clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
     nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):

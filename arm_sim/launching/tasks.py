@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument
+from launch_ros.parameter_descriptions import ParameterValue
 
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
@@ -116,6 +117,8 @@ def _nodes(
         'feedforward': controller.get('feedforward', design or feedforward_of(law, level, mode)),
         **{name: controller[name] for name in stepping if name in controller},
     }
+    if faults := given['faults'] or made.robot.parameters('simulator').get('faults'):
+        parameters['faults'] = ParameterValue(faults, value_type=str)
     for field in parameter_fields(made.Parameters):
         value = as_ros_value(getattr(made.parameters, field.name, None))
         if value not in (None, []) and not isinstance(value, Mapping):

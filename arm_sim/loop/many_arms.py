@@ -13,6 +13,7 @@ from arm_sim.simulation.plant import Plant, PlantParameters
 _ALIKE = (
     'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene', 'objects',
     'force_torque_frame', 'tare_periods', 'has_drive_trains', 'joint_substeps', 'encoders',
+    'joint_torque', 'imu_frame', 'faults',
 )  # fmt: skip
 
 OneOrEach = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each

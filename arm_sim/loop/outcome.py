@@ -35,6 +35,7 @@ def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check])
     many = len(report['passes_mm']) > 1
     learnt = (f'tracking error by pass [mm RMS]: {passes}',) * many
     notes = (*learnt, rate, *slow, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
+    notes = (*(f'fault: {each}' for each in report.get('faults', ())), *notes)
     title = f'{report["task"]}: {title_of(report)}, {report["duration_s"]:g} s'
     print_report(title, task.columns, task.rows(report), notes, checks)
 

@@ -1,44 +1,66 @@
 """What the simulator publishes of its sensors, under the names of ros2_control's broadcasters."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
+from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.messages import prefix_of
-from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import Template
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.wrench_input import TOPIC
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_sim.simulation.simulation import Simulation
 
 
 class SensorOutput:
-    """Publishes the wrench of each state, before the state; serves the tare."""
+    """Publishes the readings of each state before the state; serves the tare."""
 
     def __init__(self, node: Node, simulation: Simulation, transport: InProcessTransport):
-        self._simulation = simulation
-        message = WrenchStamped()
-        message.header.frame_id = prefix_of(node) + simulation.plant.parameters.force_torque_frame
-        self._wrench, self._raw = Template(message), b''
-        self._publisher = node.create_publisher(WrenchStamped, TOPIC, STATE_QOS)
-        self._near = transport.state_subscribers(node.resolve_topic_name(TOPIC))
-        serve(node, Trigger, 'force_torque_sensor_broadcaster/tare', self._tare)
+        """Open the topics of the sensors that the arm has."""
+        self._simulation, p = simulation, simulation.plant.parameters
+        self._wrench: _Output | None = None
+        self._imu: _Output | None = None
+        self._near: Sequence[Any] = ()
+        if p.force_torque_frame:
+            self._wrench = _Output(node, TOPIC, WrenchStamped(), p.force_torque_frame)
+            self._near = transport.state_subscribers(node.resolve_topic_name(TOPIC))
+            serve(node, Trigger, 'force_torque_sensor_broadcaster/tare', self._tare)
+        if p.imu_frame:
+            from sensor_msgs.msg import Imu  # not every simulator has one
+
+            topic = 'imu_sensor_broadcaster/imu'
+            self._imu = _Output(node, topic, Imu(), p.imu_frame)
+        self._switches = [_Switch(node, link) for link in p.contact_switches]
 
     def show(self) -> None:
         """Take the readings of the present state."""
-        self._wrench.numbers[0][:] = self._simulation.plant.measured.wrench
-        self._raw = self._wrench.at_times(self._simulation.time_ns)
+        plant, time_ns = self._simulation.plant, self._simulation.time_ns
+        wrench, imu = plant.measured.wrench, plant.imu
+        if self._wrench is not None and wrench is not None:
+            self._wrench.fill(time_ns, wrench)
+        if self._imu is not None and imu is not None:
+            # The message has nine covariances after each of its three vectors.
+            self._imu.fill(time_ns, _with_gaps(imu))
+        if self._switches:
+            for switch, closed in zip(self._switches, plant.touched(), strict=True):
+                switch.show(bool(closed))
 
     def publish(self) -> None:
-        """Publish the last readings, to nodes of this process directly."""
-        for take in tuple(self._near):
-            take(self._raw)
-        if self._publisher.get_subscription_count() > len(self._near):
-            self._publisher.publish(self._raw)
+        """Publish the last readings, wrenches to nodes of this process directly."""
+        if self._wrench is not None:
+            for take in tuple(self._near):
+                take(self._wrench.raw)
+            self._wrench.publish(len(self._near))
+        if self._imu is not None:
+            self._imu.publish()
 
     def _tare(self, request: Trigger.Request, response: Any) -> None:
         plant = self._simulation.plant
@@ -49,3 +71,43 @@ class SensorOutput:
             return
         periods = plant.parameters.tare_periods
         response.success, response.message = True, f'tared by the next {periods} readings'
+
+
+class _Output:
+    """A topic of messages that differ in stamp and numbers only."""
+
+    def __init__(self, node: Node, topic: str, message: Any, frame: str):
+        message.header.frame_id = prefix_of(node) + frame
+        self._template, self.raw = Template(message), b''
+        self._publisher = node.create_publisher(type(message), topic, STATE_QOS)
+
+    def fill(self, time_ns: int, values: Array) -> None:
+        parts = np.split(values, np.cumsum([len(each) for each in self._template.numbers])[:-1])
+        for numbers, part in zip(self._template.numbers, parts, strict=True):
+            numbers[:] = part
+        self.raw = self._template.at_times(time_ns)
+
+    def publish(self, besides: int = 0) -> None:
+        """Publish the last message if there are more subscribers than `besides`."""
+        if self._publisher.get_subscription_count() > besides:
+            self._publisher.publish(self.raw)
+
+
+def _with_gaps(imu: Array) -> Array:
+    """Return the numbers of an Imu message: each of its parts is followed by covariances."""
+    gap = np.zeros(9)
+    return np.concatenate([imu[:4], gap, imu[4:7], gap, imu[7:], gap])
+
+
+class _Switch:
+    """The topic of a link's contact switch: a latched Bool, published when it changes."""
+
+    def __init__(self, node: Node, link: str):
+        name = re.sub(r'\W', '_', link)
+        self._publisher = node.create_publisher(Bool, f'contact_switches/{name}', LATCHED_QOS)
+        self._closed: bool | None = None
+
+    def show(self, closed: bool) -> None:
+        if closed is not self._closed:
+            self._closed = closed
+            self._publisher.publish(Bool(data=closed))

@@ -14,6 +14,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.robots import ArmParameters, find_urdf
 from arm_sim.ros.state_output import StateOutput
+from arm_sim.simulation.faults import Faults, read_faults
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import Plant, check_model, plant_class
 from arm_sim.simulation.simulation import Simulation
@@ -127,11 +128,14 @@ def make_plant(
     return plant, check_model(plant, loaded)
 
 
+_FAULTS = 'faults'
 _OF_SERVOS, _OF_OBJECTS = {'servo_kp', 'servo_kd'}, {'scene', 'objects'}
 _OF_PLANT = {'payload'} | _OF_SERVOS | _OF_OBJECTS
 _OF_REAL_TIME, _OF_LOCKSTEP = {'real_time_factor', 'command_timeout'}, {'lockstep_timeout'}
 _OF_LIMITS = {each.name for each in fields(Limits)}
-LIVE = _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate', 'tf_rate'}
+LIVE = (
+    {_FAULTS} | _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate', 'tf_rate'}
+)
 
 
 def timing(parameters: SimulatorParameters) -> dict[str, float]:
@@ -177,6 +181,9 @@ class LiveSimulator:
             raise ArmError(f'{name} has no effect in mode {p.mode!r}')
         if 'command_timeout' in changed and p.command_stamp == 'arrival':
             raise ArmError("command_timeout has no effect with command_stamp 'arrival'")
+        if _FAULTS in changed:
+            simulation = self._clock.simulation
+            Faults(read_faults(of_plant.faults), [simulation.model], of_plant)  # refused here
         if not changed & _OF_PLANT:
             return wanted, None
         names = ' and '.join(sorted(changed & _OF_PLANT))
@@ -194,11 +201,13 @@ class LiveSimulator:
         return wanted, make_plant(p, of_plant, self._clock.simulation.model)[0]
 
     def _apply(self, change: tuple[tuple[Any, ...], Plant | None]) -> None:
-        before, (self._now, plant) = self._now[0], change
+        (before, old), (self._now, plant) = self._now, change
         p, simulation = self._now[0], self._clock.simulation
         if plant is not None:
             simulation.replace(plant)
             self._shown.show_objects()
+        if self._now[1].faults != old.faults:
+            simulation.set_faults(read_faults(self._now[1].faults))
         simulation.set_limits(p)
         if timing(p) != timing(before):
             self._clock.set_timing(**timing(p))

@@ -69,7 +69,8 @@ class StateOutput:
         """`urdf` is shown as it is; `clock_rate`, `tf_rate`: [Hz of simulated time]."""
         self._loop = loop
         self._simulation = simulation
-        has_sensors = simulation.plant.measured.wrench is not None
+        p = simulation.plant.parameters
+        has_sensors = p.feels or p.contact_switches
         self._sensors = SensorOutput(node, simulation, transport) if has_sensors else None
         # Each start of a simulator has a name of its own, which its states bear.
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
@@ -110,7 +111,8 @@ class StateOutput:
         simulation, state = self._simulation, self._state
         plant, time_ns = simulation.plant, simulation.time_ns
         state.position[:], state.velocity[:] = plant.measured[:2]
-        state.effort[:] = plant.effort
+        sensed = plant.measured.effort
+        state.effort[:] = plant.effort if sensed is None else sensed
         self._shown = state.serialized(time_ns)
         if self._sensors is not None:
             self._sensors.show()

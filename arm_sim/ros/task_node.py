@@ -41,6 +41,7 @@ from arm_sim.ros.goal_run import GoalRun
 from arm_sim.ros.gripper_goals import GripperGoals, poses_over_time
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import RunningNodes
+from arm_sim.simulation.faults import describe, read_faults
 from arm_sim.tasks import Run, Task, task_class
 
 _PROGRESS_LINES = 5
@@ -62,6 +63,7 @@ class TaskNodeParameters(ArmParameters, Stepping):
     engine: str = parameter('mujoco', 'name of the launched engine, for the report')
     mode: str = parameter('lockstep', 'name of the launched mode, for the report')
     feedforward: str = parameter('', 'name of the launched feedforward, for the report')
+    faults: str = parameter('', 'faults of the launched simulator, for the report')
     passes: int = parameter(
         1, 'number of repetitions; each learns from the one before', min=1, max=1000
     )
@@ -266,6 +268,8 @@ class TaskNode(Node):
         facts: dict[str, Any] = {'robot': RobotArgument.of(p.robot).label}
         facts |= {name: getattr(p, name) for name in ('engine', 'mode', 'feedforward')}
         facts |= {'task': self.name, 'controller': p.law}
+        if p.faults:
+            facts['faults'] = [describe(each) for each in read_faults(p.faults)]
         facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time
         if p.mode == 'realtime':
             facts['achieved_real_time_factor'] = float(stamps[-1]) * 1e-9 / arm.wall_time

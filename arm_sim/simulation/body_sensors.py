@@ -1,6 +1,7 @@
-"""Sensors of forces in the arm: they need its acceleration and what acts on its links."""
+"""Sensors of the links: they need the arm's acceleration and what acts on its links."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,14 +9,30 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import External, LinkLoads
 from arm_dynamics.model import RobotModel
 from arm_sim.simulation.force_torque import ForceTorqueSensor
+from arm_sim.simulation.imu import Imu
+from arm_sim.simulation.joint_torque import JointTorqueSensors
 from arm_sim.simulation.sensors import SensorParameters
 
 
-class BodySensors:
-    """The force-torque sensors of N arms.
+class Felt(NamedTuple):
+    """Readings of N arms; None: no such sensor.
 
     Attributes:
-        force_torque: their errors.
+        effort: (N, n) joint torques [N.m | N].
+        wrench: (N, 6) at the force-torque sensor.
+        imu: (N, 10) orientation x, y, z, w, angular velocity [rad/s], acceleration [m/s^2].
+    """
+
+    effort: Array | None
+    wrench: Array | None
+    imu: Array | None
+
+
+class BodySensors:
+    """The force-torque sensors, joint torque sensors and IMUs of N arms.
+
+    Attributes:
+        force_torque, joint_torque, imu: their errors; None: no such sensor.
     """
 
     def __init__(
@@ -24,31 +41,49 @@ class BodySensors:
         """Take the model and the parameters of each arm, and the control period [s].
 
         Raises:
-            ArmError: no such frame.
+            ArmError: no such frame, or a wrong count of numbers.
         """
+        p, model = each[0], models[0]
         try:
-            self._loads = [LinkLoads(model, each[0].force_torque_frame) for model in models]
+            self._loads = [LinkLoads(model, p.force_torque_frame) for model in models]
         except ArmError as error:
             raise ArmError(f'force_torque.frame: {error}') from None
-        self.force_torque = ForceTorqueSensor(each, period)
+        if p.imu_frame not in ('', *model.frame_names):
+            raise ArmError(f'imu.frame: no frame {p.imu_frame!r} in {model.name!r}')
+        self._imu_frame, self._n = p.imu_frame, model.nv
+        self.force_torque = ForceTorqueSensor(each, period) if p.force_torque_frame else None
+        names = model.joint_names
+        self.joint_torque = JointTorqueSensors(each, names, period) if p.joint_torque else None
+        self.imu = Imu(each, period) if p.imu_frame else None
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin again, with the random seed of each arm."""
-        self.force_torque.reset(seeds)
+        for sensor in (self.force_torque, self.joint_torque, self.imu):
+            if sensor is not None:
+                sensor.reset(seeds)
 
     def go_on_from(self, before: 'BodySensors') -> None:
         """Take over the errors of another plant's sensors."""
-        self.force_torque = before.force_torque
+        self.force_torque, self.joint_torque = before.force_torque, before.joint_torque
+        self.imu = before.imu
 
-    def read(self, q: Array, v: Array, a: Array, external: Sequence[Sequence[External]]) -> Array:
-        """Return the wrenches (N, 6), one control period after the last ones.
+    def read(self, q: Array, v: Array, a: Array, external: Sequence[Sequence[External]]) -> Felt:
+        """Return the readings, one control period after the last ones.
 
         Args:
             q, v, a: (N, n) states and accelerations.
             external: forces on the links of each arm; empty: none.
         """
-        wrenches, gravity = np.empty((len(q), 6)), np.empty((len(q), 3))
+        torque, wrench = np.empty((len(q), self._n)), np.empty((len(q), 6))
+        gravity, motion = np.empty((len(q), 3)), np.empty((len(q), 10))
         for arm, loads in enumerate(self._loads):
-            loads.update(q[arm], v[arm], a[arm], external[arm] if external else ())
-            wrenches[arm], gravity[arm] = loads.wrench(), loads.gravity()
-        return self.force_torque.read(wrenches, gravity)
+            torque[arm] = loads.update(q[arm], v[arm], a[arm], external[arm] if external else ())
+            if self.force_torque is not None:
+                wrench[arm], gravity[arm] = loads.wrench(), loads.gravity()
+            if self.imu is not None:
+                motion[arm] = loads.inertial(self._imu_frame)
+        return Felt(
+            None if self.joint_torque is None else self.joint_torque.read(torque),
+            None if self.force_torque is None else self.force_torque.read(wrench, gravity),
+            None if self.imu is None else self.imu.read(motion),
+        )

@@ -20,6 +20,7 @@ from arm_dynamics.parameters import JointWords, PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.body_sensors import BodySensors
 from arm_sim.simulation.drives import DriveParameters, Drives
+from arm_sim.simulation.faults import Fault, Faults, read_faults
 from arm_sim.simulation.joints import JointParameters, drive_trains, link_side
 from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.sensors import SensorParameters, Sensors
@@ -82,6 +83,11 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, 
         name='contact.friction', min=0, max=10,
     )  # fmt: skip
 
+    faults: str = parameter(
+        '', "faults, as a YAML list such as '[{kind: stuck_joint, joint: elbow_joint, time: 1.0, "
+        "duration: 0.5}]', or the path of a YAML file; empty: none",
+    )  # fmt: skip
+
     @property
     def touching(self) -> str:
         """The parameter by which links can touch something, as text; '' without one."""
@@ -125,6 +131,7 @@ class Plant:
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
         measured: the state as the sensors report it.
+        imu: (10,) reading of the IMU, see `Felt`; None: there is none.
         beyond: whether the state has left what the engine models.
         objects: names of the objects around the arm that move.
         shapes: the visible shapes of all objects, also of fixed ones.
@@ -147,6 +154,7 @@ class Plant:
     actuator_names: tuple[str, ...] = ()
     mjcf_sensors: tuple[str, ...] = ()
     seed: int | None = None
+    imu: Array | None = None
     q: Array
     v: Array
     effort: Array
@@ -191,7 +199,18 @@ class Plant:
         if self.parameters.feels:
             self._before = np.zeros((*self.arms, model.nv))
             self._body_sensors = BodySensors(models, each, period)
+        for link in self.parameters.contact_switches:
+            if self.arms or not self.parameters.touching:
+                where = 'a batch' if self.arms else 'an arm without scene and contacts'
+                raise ArmError(f'contact_switches: {link!r}: {where} has none')
+            model.frame_id(link)
+        self._models = models
+        faults = read_faults(self.parameters.faults)
+        if faults and self.takes_goals:
+            raise ArmError('faults: a motion model has none')
+        self._faults: Faults | None = Faults(faults, models, self.parameters) if faults else None
         self._senses = self._sensors is not None or self._body_sensors is not None
+        self._senses |= self._faults is not None
         self._joints: DriveTrains | None = None
         if any(one.has_drive_trains for one in each):
             if not self.has_drive_trains:
@@ -199,7 +218,6 @@ class Plant:
             for each_model in models:
                 check_inertia(each_model)
             self._joints = drive_trains(models, each, self.arms)
-            self._models = models
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
@@ -221,6 +239,9 @@ class Plant:
             seed, own = self.seed, self._seeds
             self._body_sensors.reset(own if seed is None else range(seed, seed + len(own)))
             self._feel(np.zeros_like(self.v), ())
+        if self._faults is not None:
+            self._faults.reset()
+            self.measured = self._faults.reported(self.measured, first=True)
 
     def go_on_from(self, before: 'Plant') -> None:
         """Take over state, wrenches, drives, joints and sensors of another plant of the arm."""
@@ -232,8 +253,14 @@ class Plant:
         self._drives, self._sensors = before._drives, before._sensors
         if self._body_sensors is not None and before._body_sensors is not None:
             self._body_sensors.go_on_from(before._body_sensors)
-        if self._senses:
+        self._faults = before._faults
+        self._senses |= self._faults is not None
+        if self._sensors is not None or self._faults is not None:
             self.measured = before.measured
+        else:
+            sensed = before.measured
+            self.measured = Measurement(*self._sensed, sensed.effort, sensed.wrench)
+        self.imu = before.imu
 
     def drives_know(self, model: RobotModel) -> None:
         """Give the drives their model of the arm, for example without a payload."""
@@ -247,15 +274,22 @@ class Plant:
         references (2, 3, n) as well: position, velocity and acceleration at the start and the end
         of the period.
         """
+        faults = self._faults
+        if faults is not None:
+            command = faults.sent(command)
         if self._drives is not None:
             sent = command.reshape(-1, command.shape[-1])
             command = self._drives.effect(sent, *self._rows()).reshape(command.shape)
+        if faults is not None:
+            command = faults.acting(command, *self._rows())
         self._hold(command)
         if self._senses:
             self._sense()
 
     def brake(self, command: Array) -> None:
         """Hold `command` (n,) over one period, without delay or compensation of the drives."""
+        if self._faults is not None:
+            command = self._faults.acting(command, *self._rows())
         self._hold(command)
         if self._drives is not None:
             self._drives.release()
@@ -281,15 +315,29 @@ class Plant:
         """
         raise NotImplementedError
 
+    def set_faults(self, faults: Sequence[Fault], time_ns: int) -> None:
+        """Have these faults in place of all earlier ones from a simulated time [ns] on.
+
+        Raises:
+            ArmError: no such joint, or an offset of a sensor that the arm does not have.
+        """
+        self._faults = Faults(faults, self._models, self.parameters, time_ns)
+        self._senses = True
+
     def tare(self) -> None:
         """Tare the force-torque sensor: see `ForceTorqueSensor.tare`.
 
         Raises:
             ArmError: there is none.
         """
-        if self._body_sensors is None:
+        sensors = self._body_sensors
+        if sensors is None or sensors.force_torque is None:
             raise ArmError('there is no force-torque sensor: set force_torque.frame')
-        self._body_sensors.force_torque.tare()
+        sensors.force_torque.tare()
+
+    def touched(self) -> Array:
+        """Return which links of `contact_switches` (k,) bool touch something."""
+        return np.zeros(len(self.parameters.contact_switches), dtype=bool)
 
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (n,) [N.m.s/rad | N.s/m] from now on, implicitly."""
@@ -320,16 +368,23 @@ class Plant:
         """Read all sensors at the end of a control period."""
         if self._sensors is not None:
             self._measure(self._sensors.read(*self._rows()))
+        else:
+            self.measured = Measurement(*self._sensed)
         if self._before is not None:
             a = (self.v - self._before) / self.integration_step
             self._feel(a, self.external_forces())
+        if self._faults is not None:
+            self.measured = self._faults.reported(self.measured)
 
     def _feel(self, a: Array, external: Sequence[Sequence[External]]) -> None:
         """Read the sensors that need the acceleration and the external forces."""
         assert self._body_sensors is not None
         q, v, a = (each.reshape(-1, a.shape[-1]) for each in (self.q, self.v, a))
-        wrench = self._body_sensors.read(q, v, a, external)
-        self.measured = self.measured._replace(wrench=wrench.reshape(*self.arms, 6))
+        effort, wrench, self.imu = (
+            None if each is None else each.reshape(*self.arms, -1)
+            for each in self._body_sensors.read(q, v, a, external)
+        )
+        self.measured = self.measured._replace(effort=effort, wrench=wrench)
 
     @property
     def integration_step(self) -> float:

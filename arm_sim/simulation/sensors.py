@@ -10,6 +10,8 @@ from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.force_torque import ForceTorqueParameters
+from arm_sim.simulation.imu import ImuParameters
+from arm_sim.simulation.joint_torque import JointTorqueParameters
 
 _CHUNK = 64  # readings whose random numbers are drawn together
 _DROPOUTS = 1  # stream of random numbers, separate from that of the noise
@@ -21,7 +23,7 @@ SENSOR_MODELS = PluginRegistry('sensors.model', '', 'arm_sim.sensors')
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensorParameters(ForceTorqueParameters):
+class SensorParameters(ForceTorqueParameters, JointTorqueParameters, ImuParameters):
     """The sensors of an arm; the defaults are exact joint sensors and no others."""
 
     encoder_resolution: PerJoint = parameter(
@@ -60,15 +62,19 @@ class SensorParameters(ForceTorqueParameters):
         0, 'random seed of noise and dropouts', min=0, name='sensors.seed'
     )
 
+    contact_switches: tuple[str, ...] = parameter(
+        (), 'links with a contact switch, closed while the link touches something (engine mujoco)'
+    )
+
     @property
     def exact(self) -> bool:
         """Whether every reading is the state itself, and there are no other sensors."""
-        return self.has_exact_joints and not self.feels
+        return self.has_exact_joints and not self.feels and not self.contact_switches
 
     @property
     def feels(self) -> bool:
         """Whether there are sensors that need the acceleration and the forces on links."""
-        return bool(self.force_torque_frame)
+        return bool(self.force_torque_frame or self.joint_torque or self.imu_frame)
 
     @property
     def has_exact_joints(self) -> bool:
@@ -77,7 +83,7 @@ class SensorParameters(ForceTorqueParameters):
         return all(getattr(self, each.name) == each.default for each in own)
 
 
-_OF_JOINTS = SensorParameters.__annotations__.keys() - {'sensor_seed'}
+_OF_JOINTS = SensorParameters.__annotations__.keys() - {'sensor_seed', 'contact_switches'}
 
 
 class Sensors:

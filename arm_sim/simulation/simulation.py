@@ -1,6 +1,6 @@
 """One arm, its time and its brake: what the simulator node runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 
@@ -11,6 +11,7 @@ from arm_dynamics.checks import ArmError, Array, all_finite, finite
 from arm_dynamics.model import RobotModel
 from arm_sim.simulation.brake import Brake
 from arm_sim.simulation.claims import Places
+from arm_sim.simulation.faults import Fault
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import Plant
 
@@ -153,6 +154,14 @@ class Simulation:
             return
         self._events.append((from_ns, action))
         self._events.sort(key=itemgetter(0))
+
+    def set_faults(self, faults: Sequence[Fault]) -> None:
+        """Have these faults in place of all earlier ones; raises ArmError as `Plant.set_faults`.
+
+        Those of negative time begin now.
+        """
+        for plant in {id(each): each for each in (self.plant, self._first_plant)}.values():
+            plant.set_faults(faults, self.time_ns)
 
     def replace(self, plant: Plant) -> None:
         """Go on with another plant from the state as it is, and from the initial one later."""

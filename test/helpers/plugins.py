@@ -41,16 +41,16 @@ def write_plugins(
 _PAGE = (ROOT / 'docs' / 'laws' / 'README.md').read_text()
 LAW = _PAGE.split('```python\n')[1].split('```')[0]
 
-# Computed torque that gives way to the force-torque sensor.
+# Computed torque that gives way to the force-torque sensor and to joint torque sensors.
 FEELING_LAW = """
 from arm_controllers.laws.computed_torque import ComputedTorque
 
 class FeelingLaw(ComputedTorque):
-    needs = ('wrench',)
+    needs = 'wrench', 'effort'
 
     def __call__(self, state, measured, reference, dt):
         tau, state = super().__call__(state, measured, reference, dt)
-        return tau + 0.02 * measured.wrench[..., : tau.shape[-1]], state
+        return tau + 0.02 * (measured.wrench[..., : tau.shape[-1]] - measured.effort), state
 """
 
 # The task of the page on tasks.

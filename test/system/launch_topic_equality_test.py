@@ -28,6 +28,9 @@ simulator:
     force_torque.bias: [1.0, 0.0, 0.0, 0.0, 0.1, 0.0]
     force_torque.bandwidth: 50.0
     force_torque.delay: 2
+    joint_torque.enabled: true
+    joint_torque.noise: 0.2
+    joint_torque.drift: [0.1]
 """
 _WRENCH_SENSOR = SensorParameters(
     force_torque_frame='wrist_3_link',
@@ -35,6 +38,9 @@ _WRENCH_SENSOR = SensorParameters(
     wrench_bias=(1.0, 0.0, 0.0, 0.0, 0.1, 0.0),
     wrench_bandwidth=50.0,
     wrench_delay=2,
+    joint_torque=True,
+    joint_torque_noise=0.2,
+    torque_drift=(0.1,),
 )
 
 
@@ -74,6 +80,11 @@ def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(
     own = LoadedExperiment(replace(case, config='', sensors=sensors), robot)
     loop = made.run(own.law(), *own.plants(), reference=goal)
     assert len(loop.t) == 2000
+    if files:
+        again = Loop(own.plants()[0], own.law(), goal)
+        sensed = [again.step() and again.plant.measured.effort for _ in loop.t]
+        assert np.abs(sensed - loop.effort).max() > 0.5
+        loop = replace(loop, effort=np.array(sensed))
     for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)
 

@@ -111,7 +111,8 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
             loop.step()
         if not loop.alive:
             raise ArmError(f'the command at t = {(k - 1) * loop.period:.4f} s is not finite')
-        row[:] = loop.plant.measured.q, loop.plant.measured.v, loop.plant.effort
+        q, v, effort, _ = loop.plant.measured
+        row[:] = q, v, loop.plant.effort if effort is None else effort
     return Rerun(controller, joints, recorded, again, len(recording.goals))
 
 

@@ -33,6 +33,7 @@ OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
 TOLD = [
     name for name in SWEEPS if name not in (*OF_DRIVES, *OF_JOINTS, 'errors')
 ]  # by launch arguments
+_VALUES = {'fault': 'stuck_joint'}
 
 
 @pytest.fixture(scope='module')
@@ -45,7 +46,7 @@ def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
     case = Experiment(
         'planar_3r', 'push', 'pd', 'analytical', natural_frequency=9, config='/my.yaml'
     )
-    case = case_at(sweep, 1.25, case)
+    case = case_at(sweep, _VALUES.get(sweep, 1.25), case)
     assert experiment_of(launch_arguments(case), planar, {}).experiment == case
     assert 'config' not in launch_arguments(replace(case, config=''))  # ROS takes no empty value
 
@@ -70,7 +71,7 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
 @pytest.mark.parametrize('sweep', [name for name in TOLD if name != 'frequency'])
 def test_the_simulator_is_told_every_error(sweep, planar):
     exact = Experiment('planar_3r', 'payload_drop', 'pd')
-    case = case_at(sweep, 1.25, exact)
+    case = case_at(sweep, _VALUES.get(sweep, 1.25), exact)
     own = LoadedExperiment(case, planar)
     task = own.task
     told = simulator_parameters(own)

@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from scipy.spatial.transform import Rotation
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
@@ -191,3 +192,72 @@ def test_what_is_not_possible_is_refused():
         plant_of('mujoco', ROBOT.model, force_torque_frame='').tare()
     with pytest.raises(ArmError, match=r'force_torque.tool_com is .* three finite numbers'):
         plant_of('mujoco', ROBOT.model, tool_com=(1.0,))
+
+
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+def test_joint_torque_sensors_have_what_drives_give_without_rotor_and_friction(engine):
+    told = {'force_torque_frame': '', 'joint_torque': True}
+    plant = plant_of(engine, ROBOT.model, **told)
+    model = ROBOT.model
+    plant.reset(ROBOT.start)
+    np.testing.assert_allclose(plant.measured.effort, model.gravity_torque(plant.q), atol=1e-12)
+    for command in COMMANDS:
+        before = plant.v.copy()
+        plant.step(command)
+    a = (plant.v - before) / 1e-3
+    expected = model.inverse_dynamics(plant.q, plant.v, a) - model.friction_torque(plant.v)
+    np.testing.assert_allclose(plant.measured.effort, expected - model.armature * a, atol=1e-9)
+    assert np.abs(plant.measured.effort - command).max() > 0.1
+    told |= {'torque_bias': (1.0,), 'torque_limit': (2.0, 3.0, 4.0), 'torque_delay': 1}
+    late = plant_of(engine, ROBOT.model, **told)
+    late.reset(ROBOT.start)
+    np.testing.assert_allclose(
+        late.measured.effort,
+        np.clip(model.gravity_torque(ROBOT.start) + 1.0, (-2, -3, -4), (2, 3, 4)),
+    )
+
+
+def test_an_imu_reports_turn_rate_and_acceleration_with_gravity():
+    tip = ROBOT.model.tip_frame
+    plant = plant_of('mujoco', ROBOT.model, force_torque_frame='link_3', imu_frame=tip)
+    plant.reset(ROBOT.start)
+    upright = Rotation.from_quat(plant.imu[:4]).as_matrix() @ plant.imu[7:]
+    np.testing.assert_allclose(upright, -ROBOT.model.gravity, atol=1e-12)
+    for command in COMMANDS:
+        before = plant.v.copy()
+        plant.step(command)
+    motion = ROBOT.model.frame_motion(plant.q, plant.v, (plant.v - before) / 1e-3, tip)
+    to_frame, g = motion.rotation.T, ROBOT.model.gravity
+    np.testing.assert_allclose(
+        Rotation.from_quat(plant.imu[:4]).as_matrix(), motion.rotation, atol=1e-12
+    )
+    np.testing.assert_allclose(plant.imu[4:7], to_frame @ motion.velocity[3:], atol=1e-12)
+    np.testing.assert_allclose(plant.imu[7:], to_frame @ (motion.acceleration[:3] - g), atol=1e-9)
+    assert np.abs(motion.velocity[3:]).max() > 0.1
+    noisy = plant_of('mujoco', ROBOT.model, imu_frame=tip, gyro_bias=(0.1, 0.2, 0.3))
+    np.testing.assert_allclose(noisy.imu[4:7], (0.1, 0.2, 0.3))
+
+
+def test_a_contact_switch_closes_on_contact(tmp_path):
+    plant = pressed(
+        tmp_path,
+        lambda p: MujocoPlant(UR5E.model, p),
+        force_torque_frame='',
+        contact_switches=('tool0', 'forearm_link'),
+    )
+    assert plant.touched().tolist() == [True, False]
+    plant.reset(UR5E.start)
+    assert not plant.touched().any()
+    with pytest.raises(ArmError, match="contact_switches: 'tool': an arm without scene"):
+        plant_of('mujoco', ROBOT.model, contact_switches=('tool',))
+
+
+def test_another_plant_goes_on_with_the_sensors(tmp_path):
+    light, heavy = (plant_of('mujoco', model, wrench_bias=(1.0,) * 6) for model in PAYLOADS[:2])
+    light.reset(ROBOT.start)
+    light.step(np.zeros(3))
+    heavy.go_on_from(light)
+    np.testing.assert_array_equal(heavy.measured.wrench, light.measured.wrench)
+    heavy.step(np.zeros(3))
+    assert heavy.measured.q is heavy.q
+    assert np.linalg.norm(heavy.measured.wrench[:3] - light.measured.wrench[:3]) > 1.0

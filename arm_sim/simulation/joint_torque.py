@@ -1,0 +1,80 @@
+"""Joint torque sensors between gear and link: parameters and errors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from arm_dynamics.checks import Array, per_joint
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_sim.simulation.signal_errors import Delay, Errors, SignalErrors
+
+STREAM = 3  # of random numbers, separate from those of other sensors
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointTorqueParameters(Parameters):
+    """Torque sensors on the link side of all joints."""
+
+    joint_torque: bool = parameter(
+        False, 'if true, joints have torque sensors, which joint_states has as effort',
+        name='joint_torque.enabled',
+    )  # fmt: skip
+    torque_bias: PerJoint = parameter(
+        (), 'offset of measured joint torques [N.m | N]; empty: none', name='joint_torque.bias'
+    )
+    torque_drift: PerJoint = parameter(
+        (), 'offset of measured joint torques per second [N.m/s | N/s]; empty: none',
+        name='joint_torque.drift',
+    )  # fmt: skip
+    joint_torque_noise: float = parameter(
+        0.0, 'standard deviation of the noise of joint torques [N.m | N]',
+        name='joint_torque.noise', min=0,
+    )  # fmt: skip
+    torque_bandwidth: float = parameter(
+        0.0, 'cut-off frequency of the first-order low-pass filter [Hz]; 0: no filter',
+        name='joint_torque.bandwidth', min=0,
+    )  # fmt: skip
+    torque_delay: int = parameter(
+        0, 'age of a joint torque when it is reported [control periods]',
+        name='joint_torque.delay', min=0, max=1000,
+    )  # fmt: skip
+    torque_limit: PerJoint = parameter(
+        (), 'largest joint torque that is reported [N.m | N]; empty: no limit',
+        name='joint_torque.limit', above=0,
+    )  # fmt: skip
+
+    def torque_errors(self, joint_names: Sequence[str]) -> Errors:
+        """Return the errors of the signals of joints."""
+
+        def numbers(name: str, values: PerJoint, otherwise: float) -> Array:
+            return per_joint(f'joint_torque.{name}', values or (otherwise,), joint_names)
+
+        return Errors(
+            numbers('bias', self.torque_bias, 0.0),
+            numbers('drift', self.torque_drift, 0.0),
+            self.joint_torque_noise,
+            numbers('limit', self.torque_limit, np.inf) if self.torque_limit else np.inf,
+            self.torque_bandwidth,
+        )
+
+
+class JointTorqueSensors:
+    """What the joint torque sensors of N arms report of the true torques."""
+
+    def __init__(
+        self, each: Sequence[JointTorqueParameters], joint_names: Sequence[str], period: float
+    ):
+        """Take the parameters of each arm, and the control period [s]."""
+        errors = [own.torque_errors(joint_names) for own in each]
+        self._errors = SignalErrors(errors, len(joint_names), period)
+        self._delay = Delay([own.torque_delay for own in each])
+
+    def reset(self, seeds: Sequence[int]) -> None:
+        """Begin again, with the random seed of each arm."""
+        self._errors.reset([np.random.default_rng([seed, STREAM]) for seed in seeds])
+        self._delay.reset()
+
+    def read(self, torque: Array) -> Array:
+        """Return the readings (N, n), one control period after the last ones."""
+        return self._delay.late(self._errors.read(torque))
