@@ -20,8 +20,10 @@ def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, dict[str, A
     """
     joints = [m.joint(name) for name in model.joint_names]
     shared: dict[str, Any] = {'armature': model.armature.tolist()}
-    if not np.array_equal(m.opt.gravity, model.gravity):
-        shared['gravity'] = m.opt.gravity.tolist()
+    falls = not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    gravity = m.opt.gravity * float(falls)
+    if not np.array_equal(gravity, model.gravity):
+        shared['gravity'] = gravity.tolist()
     servos = [_servo(m, joint.id) for joint in joints]
     if all(servos):
         shared['servo_kp'], shared['servo_kd'] = map(list, zip(*servos, strict=True))

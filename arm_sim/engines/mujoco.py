@@ -425,7 +425,7 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     spec.option.gravity = model.gravity
     # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    if len(spec.pairs):
+    if not all(pair.name for pair in spec.pairs):
         spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, IMPRATIO
         # MuJoCo's usual tolerances leave 1e-4 of a contact force.
         spec.option.tolerance, spec.option.ls_tolerance = 0.0, 1e-9
@@ -474,8 +474,7 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
         body.inertia = moments
         mujoco.mju_mat2Quat(body.iquat, axes.ravel())
     mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
-    if mj_model.npair:
-        set_springs(mj_model, parameters)
+    set_springs(mj_model, parameters)
     if model.mimic is not None:
         rotors = implicit_inertia(model, parameters.integrator, mj_model)
         mj_model.dof_armature[model.mimic.own] += rotors

@@ -39,20 +39,24 @@ _MOST_DIVISION = 20  # parts of a time step
 def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
     """Make every contact pair of a model a spring and a damper; the softer body decides.
 
+    Pairs with a name stay as they are: they are those of an MJCF.
+
     A link, the floor and the table are rigid without a stiffness of their own. The time step of
     the model is divided until each contact is stable.
 
     Raises:
         ArmError: a stiffness or a damping that needs a much shorter time step; says which.
     """
-    p = parameters
+    p, own = parameters, [k for k in range(mj_model.npair) if not mj_model.pair(k).name]
+    if not own:
+        return
     others = Material(
         stiffness=p.contact_stiffness or 1e9,
         damping=p.contact_damping,
         friction=p.contact_friction,
     )
     _spread_inertias(mj_model)
-    pairs = [_Pair(mj_model, pair, others) for pair in range(mj_model.npair)]
+    pairs = [_Pair(mj_model, pair, others) for pair in own]
     worst = min(pairs, key=lambda each: each.longest_step)
     division = max(1, ceil(p.timestep / worst.longest_step))
     if division > _MOST_DIVISION:
@@ -63,7 +67,7 @@ def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
             'stiffness or damping'
         )
     h = mj_model.opt.timestep = p.timestep / division
-    for number, pair in enumerate(pairs):
+    for number, pair in zip(own, pairs, strict=True):
         inverse, k, mu = pair.inverse, pair.material.stiffness, pair.material.friction
         damping = max(pair.damping(h) * inverse, 1e-12)
         mj_model.pair_solref[number] = -k * (1.0 - IMPEDANCE) * inverse, -damping

@@ -21,6 +21,11 @@ from arm_dynamics.descriptions.mjcf_shapes import rotation_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf_elements import link_of, origin_of
 
+# Attributes of an element that <default> does not have.
+_NO_DEFAULTS = (
+    'id', 'info', 'name', 'signature', 'classname', 'parent', 'plugin', 'frame', 'compiler',
+    'userdata', 'target', 'alt',
+)  # fmt: skip
 # Relative difference of an inertia from the MJCF's that is a model error and no rounding.
 _ROUNDING = 1e-12
 
@@ -55,8 +60,11 @@ def mjcf_spec(model: RobotModel) -> mujoco.MjSpec:
         geom.userdata = []
     for actuator in spec.actuators:
         actuator.name = actuator.name or f'actuator_{actuator.id}'
+    for number, pair in enumerate(spec.pairs):
+        pair.name = pair.name or f'pair_{number}'  # those of the simulator have no name
     for key in list(spec.keys):
         spec.delete(key)
+    _forget_defaults(spec)
     kind = mujoco.mjtObj.mjOBJ_ACTUATOR
     for actuator, joint in [(spec.actuators[k], name) for k, name in _replaced(model, m).items()]:
         for sensor in spec.sensors:
@@ -67,6 +75,18 @@ def mjcf_spec(model: RobotModel) -> mujoco.MjSpec:
     _take_inertias(spec, m, tree)
     _add_frames(spec, m, tree)
     return spec
+
+
+def _forget_defaults(spec: mujoco.MjSpec) -> None:
+    """Give MuJoCo's own default values to what is added to a file from now on."""
+    fresh = mujoco.MjSpec()
+    for kind in ('geom', 'joint', 'actuator', 'pair', 'equality'):
+        own, default = getattr(spec.default, kind), getattr(fresh.default, kind)
+        for name in dir(type(default)):
+            if not name.startswith('_') and name not in _NO_DEFAULTS:
+                value = getattr(default, name)
+                if not callable(value):
+                    setattr(own, name, value)
 
 
 def _replaced(model: RobotModel, m: mujoco.MjModel) -> dict[int, str]:

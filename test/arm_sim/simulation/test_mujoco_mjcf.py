@@ -308,3 +308,26 @@ def test_an_mjcf_gripper_is_attached_to_an_mjcf_arm(tmp_path):
     assert np.linalg.norm(palms[0].translation - palms[1].translation) == pytest.approx(0.2)
     with pytest.raises(ArmError, match="gripper_frame:= 'flang'; nearest known: 'flange'"):
         robot_of(tmp_path, ARM, f'gripper:={hand} gripper_frame:=flang')
+
+
+def test_defaults_pairs_and_flags_of_the_file_are_the_files_own(tmp_path):
+    text = MJCF.replace(
+        '<default>', '<default><motor ctrllimited="true" ctrlrange="-0.1 0.1" gear="3"/>'
+    )
+    text = text.replace(
+        '<option ', '<option gravity="0 0 -5"><flag gravity="disable"/></option><option '
+    )
+    text = text.replace('size="0.01 0.005 0.03"', 'name="{}" size="0.01 0.005 0.03"')
+    text = text.replace('{}', 'one', 1).replace('{}', 'two', 1)
+    pair = '<contact><pair geom1="one" geom2="two" solref="0.05 1"/></contact>'
+    robot = robot_of(tmp_path, text.replace('<tendon>', f'{pair}<tendon>'))
+    assert robot.model.gravity.tolist() == [0.0, 0.0, 0.0]
+    plant = MujocoPlant(robot.model, parameters_of(robot, actuator='torque', scene='blocks'))
+    assert check_model(plant, robot.model) < 1e-12
+    m = plant.mj_model
+    (own,) = (k for k in range(m.npair) if m.pair(k).name)
+    assert m.npair > 1
+    assert m.pair_solref[own].tolist() == [0.05, 1.0]
+    plant.reset(robot.start)
+    plant.step(np.array([2.0, -1.0]))
+    assert plant.effort.tolist() == [2.0, -1.0]
