@@ -322,10 +322,13 @@ class JointStateReader:
         time_ns, shape = stamp_ns(native), _Shape(native)
         self._opened, self.time_ns, self.sender = shape, time_ns, shape.sender
         self.empty = not shape.names
-        n = len(self._names)
-        whole = all(len(shape.values[field]) == n for field in self._fields)
-        whole &= all(len(given) in (0, n) for given in shape.values.values())
-        if native is raw and whole and shape.names == self._names:
+        n, count = len(self._names), len(shape.names)
+        whole = all(len(shape.values[field]) == count for field in self._fields)
+        whole &= all(len(given) in (0, count) for given in shape.values.values())
+        # Other joints may come behind ours: those that follow them by <mimic>.
+        ours = shape.names[:n] == self._names and not set(self._names) & set(shape.names[n:])
+        if native is raw and whole and ours:
+            shape.values = {field: given[:n] for field, given in shape.values.items()}
             self._expected = shape
 
     @property
@@ -365,7 +368,9 @@ class JointStateReader:
             rows = np.frombuffer(b''.join(raw), np.uint8).reshape(len(raw), -1)
             alike = all((rows[:, place] == rows[-1, place]).all() for place in shape.fixed)
             seconds, rest = rows[:, _STAMP_AT:_FRAME_AT].copy().view(np.int32).astype(np.int64).T
-            places = dict(zip(FIELDS, shape.numbers, strict=True))
+            ends = zip(FIELDS, shape.numbers, strict=True)
+            size = 8 * len(self._names)
+            places = {name: slice(each.start, each.start + size) for name, each in ends}
             found = {name: rows[:, places[name]].copy().view(float) for name in self._fields}
             within = all((np.abs(values) < LARGEST).all() for values in found.values())
             if alike and within and (rest >= 0).all() and (rest < _SECOND).all():

@@ -24,7 +24,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.frames_output import FramesOutput
 from arm_sim.ros.loop_messages import STATE, LoopMessages
@@ -74,7 +74,15 @@ class StateOutput:
         self._sensors = SensorOutput(node, simulation, transport) if has_sensors else None
         # Each start of a simulator has a name of its own, which its states bear.
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
-        self._state = JointStateWriter(simulation.plant.joint_names, FIELDS, sender)
+        model, n = simulation.model, len(simulation.plant.joint_names)
+        self._followers = [
+            i for i, x in enumerate(model.moving_joints) if x not in model.joint_names
+        ]
+        followers = [model.moving_joints[i] for i in self._followers]
+        self._state = JointStateWriter([*model.joint_names, *followers], FIELDS, sender)
+        fields = self._state.position, self._state.velocity, self._state.effort
+        self._of_joints = [field[:n] for field in fields]
+        self._of_followers = [field[n:] for field in fields]
         self._shown = self._next = b''
         self.published = 0
         self._hands_over = False
@@ -110,9 +118,12 @@ class StateOutput:
         """Publish the present state."""
         simulation, state = self._simulation, self._state
         plant, time_ns = simulation.plant, simulation.time_ns
-        state.position[:], state.velocity[:] = plant.measured[:2]
+        position, velocity, effort = self._of_joints
+        position[:], velocity[:] = plant.measured[:2]
         sensed = plant.measured.effort
-        state.effort[:] = plant.effort if sensed is None else sensed
+        effort[:] = plant.effort if sensed is None else sensed
+        if self._followers:
+            self._show_followers(position, velocity)
         self._shown = state.serialized(time_ns)
         if self._sensors is not None:
             self._sensors.show()
@@ -125,6 +136,12 @@ class StateOutput:
         self.frames.show()
         self._objects.show(self.frames.every)
         self._mjcf.show(self.frames.every)
+
+    def _show_followers(self, position: Array, velocity: Array) -> None:
+        """Show the joints that follow others by <mimic>: no actuator acts on them."""
+        model, (q, v, _) = self._simulation.model, self._of_followers
+        q[:] = model.all_positions(position)[self._followers]
+        v[:] = model.all_rates(velocity)[self._followers]
 
     def show_objects(self) -> None:
         """Publish the objects of the present state, which were changed."""

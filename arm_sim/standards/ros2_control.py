@@ -46,6 +46,11 @@ def with_hardware(model: RobotModel, package: str, actuator: str | Sequence[str]
         SubElement(joint, 'command_interface', name=COMMAND_INTERFACE[own])
         for each in _READ:
             SubElement(joint, 'state_interface', name=each)
+    for name in model.moving_joints:
+        if name not in model.joint_names:  # follows by the <mimic> of its joint
+            joint = SubElement(tag, 'joint', name=name)
+            for each in _READ:
+                SubElement(joint, 'state_interface', name=each)
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding='unicode')
 

@@ -63,7 +63,7 @@ class Scene:
 
     def show(self, q: Array) -> Array:
         """Put the arm at q (n,); return where its tip is then (3,) [m]."""
-        self.mj_data.qpos[:] = q
+        self.mj_data.qpos[:] = self.model.all_positions(q)
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self.model.forward_kinematics(q).translation.copy()
 

@@ -14,6 +14,7 @@ import rclpy
 from arm_system import NAMES, ArmSystem
 from domains import fresh_domain
 from launch_ros.actions import SetRemap
+from mimic_arm import MIMICS, mimic_arm
 from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 from repository import ROOT
@@ -100,6 +101,16 @@ def test_the_urdf_names_the_hardware_its_topics_and_interfaces(package):
     found = [each.get('name') for each in tag.findall('joint/command_interface')]
     assert found == ['position', 'velocity', 'effort']
     assert [joint.get('name') for joint in tag.findall('joint')] == [*model.joint_names]
+
+
+def test_followers_of_other_joints_have_states_and_no_command():
+    tag = ElementTree.fromstring(with_hardware(mimic_arm(), next(iter(PLUGINS)), 'servo')).find(
+        'ros2_control'
+    )
+    commanded = [each.get('name') for each in tag.findall('joint[command_interface]')]
+    assert commanded == ['pan', 'lift', 'grip']
+    assert all(len(each.findall('state_interface')) == 3 for each in tag.findall('joint'))
+    assert len(tag.findall('joint')) == 3 + MIMICS
 
 
 def test_the_controllers_file_is_filled_in_and_must_have_a_rate(tmp_path):

@@ -192,6 +192,18 @@ def test_message_of_another_byte_order_is_read_every_time():
     np.testing.assert_array_equal(read.values('velocity'), V)
 
 
+@pytest.mark.parametrize('before', [0, 2])
+def test_joints_behind_ours_are_left_out(before):
+    more = state(
+        names=[*NAMES, 'finger'], position=[*Q, 4.0], velocity=[*V, 5.0], effort=[*TAU, 0]
+    )
+    read = reader(*[more] * before, more)
+    np.testing.assert_array_equal(read.values('position'), Q)
+    np.testing.assert_array_equal(read.values('velocity'), V)
+    _, found = read.read_all([more, more])
+    np.testing.assert_array_equal(found['position'], [Q, Q])
+
+
 def test_joints_in_another_order_are_sorted():
     message = state(names=['elbow', 'pan', 'lift'], position=[3.0, 1.0, 2.0])
     for read in (reader(message), reader(state(), message), reader(message, message)):

@@ -14,6 +14,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
 from frames_of_links import in_base  # noqa: E402
+from mimic_arm import mimic_urdf  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
@@ -111,24 +112,39 @@ def as_tree(messages):
 @needs_tf
 @pytest.mark.parametrize(
     ('robot', 'engine'),
-    [('ur5e', 'mujoco'), ('five_joint_arm', 'analytical'), ('planar_3r', 'motion_model')],
+    [
+        ('ur5e', 'mujoco'),
+        ('five_joint_arm', 'analytical'),
+        ('planar_3r', 'motion_model'),
+        ('mimics.urdf', 'mujoco'),
+    ],
 )
-def test_every_link_of_a_simulated_arm_is_where_its_state_says(graph, robot, engine):
+def test_every_link_of_a_simulated_arm_is_where_its_state_says(graph, tmp_path, robot, engine):
+    if robot == 'mimics.urdf':
+        robot = str(tmp_path / robot)
+        Path(robot).write_text(mimic_urdf())
     options = ['-p', f'engine:={engine}', '-p', 'mode:=realtime', '-p', 'real_time_factor:=0.1']
+    options += ['-p', f'robot:={robot}']
     domain = graph(*as_arguments(files_of(robot)), *options)
     domain.node('listener')
     moving, standing, states = domain.listen(), domain.listen('/tf_static', LATCHED_QOS), {}
 
     def take(message):
         stamp = message.header.stamp
-        states[stamp.sec * 1_000_000_000 + stamp.nanosec] = np.array(message.position)
+        states[stamp.sec * 1_000_000_000 + stamp.nanosec] = message
 
     domain.nodes[0].create_subscription(JointState, 'joint_states', take, STATE_QOS)
     domain.add(SimulatorNode())
     domain.until(lambda: standing and any(stamp_ns(each) in states for each in moving))
     model = RobotModel(find_urdf(robot))
     shown = next(each for each in moving if stamp_ns(each) in states)
-    q = states[stamp_ns(shown)]
+    state = states[stamp_ns(shown)]
+    places = dict(zip(state.name, state.position, strict=True))
+    assert list(places)[: model.nv] == list(model.joint_names)  # those that follow come behind
+    q = np.array(list(places.values())[: model.nv])
+    every = [places[name] for name in model.moving_joints]
+    np.testing.assert_array_equal(every, model.all_positions(q))
+    assert len(state.velocity) == len(state.effort) == len(state.name) == len(every)
     found = in_base(as_tree([shown, standing[0]]), model.base_frame, q)
     assert set(found) == set(model.frame_names)
     for name, pose in found.items():
