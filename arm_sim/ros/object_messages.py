@@ -23,7 +23,7 @@ _KINDS = {
     'cylinder': Marker.CYLINDER,
     'mesh': Marker.MESH_RESOURCE,
 }
-_MOST = 1000  # markers that are shown
+_MOST, _LARGEST = 1000, 1e4  # markers that are shown; largest size or position [m]
 
 
 class ObjectMessages(Template):
@@ -77,6 +77,7 @@ def shapes_of(raw: bytes) -> list[ObjectShape]:
         numbers = [*size, *pose, *colour]
         file = each.mesh_resource.removeprefix(_FILE)
         known = each.action == Marker.ADD and each.type in kinds
-        if known and np.isfinite(numbers).all() and min(size) > 0.0 and any(pose[3:]):
+        near = bool((np.abs(numbers) < _LARGEST).all())  # false for nan
+        if known and near and min(size) > 0.0 and any(pose[3:]):
             found.append(ObjectShape(each.ns, kinds[each.type], size, colour, unquote(file), pose))
     return found

@@ -86,7 +86,18 @@ class Scene:
 
 def _compiled(spec: mujoco.MjSpec, objects: Sequence[ObjectShape]) -> mujoco.MjModel:
     _add_rods(spec)
-    add_shown_objects(spec, objects)
+    if not objects:
+        return _made(spec)
+    with_objects = spec.copy()
+    try:
+        add_shown_objects(with_objects, objects)
+        return _made(with_objects)
+    except (ValueError, RuntimeError):  # a mesh is none
+        add_shown_objects(spec, [each._replace(file='') for each in objects])
+        return _made(spec)
+
+
+def _made(spec: mujoco.MjSpec) -> mujoco.MjModel:
     spec.compiler.boundmass, spec.compiler.boundinertia = 1e-3, 1e-6
     spec.compiler.balanceinertia = True
     return spec.compile()

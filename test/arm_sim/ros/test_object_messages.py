@@ -27,13 +27,15 @@ def test_shapes_are_read_as_they_were_published(tmp_path):
 
 
 def test_markers_that_no_object_has_are_left_out():
-    markers = [Marker(type=Marker.CUBE, ns=name) for name in ('good', 'flat', 'nan', 'text', 'no')]
+    names = ('good', 'flat', 'nan', 'text', 'no', 'far')
+    markers = [Marker(type=Marker.CUBE, ns=name) for name in names]
     for each in markers:
         each.scale.x = each.scale.y = each.scale.z = 0.1
     markers[1].scale.y = 0.0
     markers[2].pose.position.x = float('nan')
     markers[3].type = Marker.TEXT_VIEW_FACING
     markers[4].pose.orientation.w = 0.0
+    markers[5].pose.position.z = 1e300
     assert [each.name for each in shapes_of(serialized(MarkerArray(markers=markers)))] == ['good']
     with pytest.raises(ArmError, match='are no MarkerArray'):
         shapes_of(b'\x00\x01\x00\x00\xff')

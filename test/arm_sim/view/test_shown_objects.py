@@ -1,6 +1,8 @@
 """Objects in pictures: at their poses, between two messages, and while they are there."""
 
+import mujoco
 import numpy as np
+import pytest
 
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
@@ -9,6 +11,16 @@ from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import RecordedObjects
 
+# Two triangles in a plane.
+FLAT = (
+    'solid a\n'
+    + 2
+    * (
+        'facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n'
+        'endfacet\n'
+    )
+    + 'endsolid a\n'
+)
 RED = (1.0, 0.0, 0.0, 1.0)
 
 
@@ -26,6 +38,16 @@ def test_recorded_objects_move_between_messages_and_are_there_while_they_are_nam
     assert found.at(1.0)[1, 0] == 5.0
     assert np.isnan(found.at(7.0)[0]).all()
     assert RecordedObjects((), ()).at(0.0).shape == (0, 7)
+
+
+@pytest.mark.parametrize('text', ['no mesh', 'solid a\nendsolid a', FLAT])
+def test_an_object_whose_mesh_cannot_be_shown_is_a_box(tmp_path, text):
+    file = tmp_path / 'part.stl'
+    file.write_text(text)
+    shapes = [shape('part', 1.0, kind='mesh')._replace(file=str(file)), shape('box', 2.0)]
+    m = Scene(RobotModel(find_urdf('planar_3r')), Surroundings(), shapes).mj_model
+    assert m.geom_type[-2:].tolist() == [mujoco.mjtGeom.mjGEOM_BOX] * 2
+    np.testing.assert_allclose(m.geom_size[-1], [0.05, 0.1, 0.15])
 
 
 def test_a_scene_shows_objects_at_their_poses_and_hides_those_that_are_gone():
