@@ -20,9 +20,16 @@ from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
-_WRENCH = """
+_FAULTS = (
+    '[{kind: stuck_joint, joint: elbow_joint, time: 0.5, duration: 0.1}, '
+    '{kind: offset_wrench, axis: fx, value: 20.0, time: 0.7, duration: 0.1}, '
+    '{kind: frozen_feedback, joint: wrist_3_joint, time: 1.0, duration: 0.003}, '
+    '{kind: dropped_commands, time: 1.2, duration: 0.01}]'
+)
+_WRENCH = f"""
 simulator:
   ros__parameters:
+    faults: "{_FAULTS}"
     force_torque.frame: wrist_3_link
     force_torque.force_noise: 0.5
     force_torque.bias: [1.0, 0.0, 0.0, 0.0, 0.1, 0.0]
@@ -77,14 +84,19 @@ def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(
 
     made = make_task(task, robot)
     goal = goal_reference(made.goal(), robot.model, made.start.q, made.start.v)
-    own = LoadedExperiment(replace(case, config='', sensors=sensors), robot)
+    faults = _FAULTS if files else ''
+    own = LoadedExperiment(replace(case, config='', sensors=sensors, faults=faults), robot)
     loop = made.run(own.law(), *own.plants(), reference=goal)
     assert len(loop.t) == 2000
     if files:
         again = Loop(own.plants()[0], own.law(), goal)
-        sensed = [again.step() and again.plant.measured.effort for _ in loop.t]
-        assert np.abs(sensed - loop.effort).max() > 0.5
-        loop = replace(loop, effort=np.array(sensed))
+        read = [(*again.step().measured[:2], again.plant.measured.effort) for _ in loop.t]
+        q, v, effort = (np.array(each) for each in zip(*read, strict=True))
+        assert np.abs(effort - loop.effort).max() > 0.5
+        np.testing.assert_array_equal(
+            np.flatnonzero((q != loop.q).any(axis=1)), [1000, 1001, 1002]
+        )
+        loop = replace(loop, q=q, v=v, effort=effort)
     for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)
 

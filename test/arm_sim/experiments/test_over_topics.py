@@ -77,7 +77,7 @@ def test_the_simulator_is_told_every_error(sweep, planar):
     told = simulator_parameters(own)
     plain = simulator_parameters(LoadedExperiment(exact, planar))
     assert told != plain
-    if told['robot'] != 'planar_3r':
+    if told.get('robot', 'planar_3r') != 'planar_3r':
         with open(told['robot']) as urdf:
             assert urdf.read() == with_error(planar.model, case.error).urdf
     of_plant = {field.name for field in parameter_fields(PlantParameters)}
