@@ -30,16 +30,22 @@ class FrameMessages:
         Args:
             model: of the arm.
             prefix: goes before each frame name, such as 'left/'.
-            objects: names of the objects, which have poses in the arm's base frame.
+            objects: names of the objects, which have poses in the arm's base frame; links among
+                them have these poses in place of the model's.
         """
-        self._tree = LinkTree(model)
+        self._tree = tree = LinkTree(model)
         around = [(model.base_frame, name) for name in objects]
-        self._moving = _Transforms([*self._tree.moving, *around], prefix)
-        self.standing = _Transforms(self._tree.fixed, prefix).at(self._tree.fixed_poses(), 0)
+        self._own, fixed = (
+            [k for k, (_, link) in enumerate(links) if link not in objects]
+            for links in (tree.moving, tree.fixed)
+        )
+        self._moving = _Transforms([*(tree.moving[k] for k in self._own), *around], prefix)
+        standing = _Transforms([tree.fixed[k] for k in fixed], prefix)
+        self.standing = standing.at(tree.fixed_poses()[fixed], 0)
 
     def at(self, q: Array, time_ns: int, objects: ArrayLike = ()) -> bytes:
         """Return the message of /tf at q (n,), a stamp [ns] and the poses (k, 7) of objects."""
-        poses = [*self._tree.moving_poses(q), *np.reshape(objects, (-1, 7))]
+        poses = [*self._tree.moving_poses(q)[self._own], *np.reshape(objects, (-1, 7))]
         return self._moving.at(poses, time_ns)
 
 

@@ -43,7 +43,13 @@ from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.joints import link_side
 from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_mimic import add_mimics, implicit_inertia, set_damping
-from arm_sim.simulation.mujoco_mjcf import home_of, own_actuators, sensor_names, set_home
+from arm_sim.simulation.mujoco_mjcf import (
+    home_of,
+    loose_links,
+    own_actuators,
+    sensor_names,
+    set_home,
+)
 from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
 from arm_sim.simulation.mujoco_shapes import (
@@ -155,6 +161,8 @@ class MujocoPlant(Plant):
             self.shapes = object_shapes(self.mj_model, model.frame_names)
         if model.mjcf:
             self.actuator_names, self.mjcf_sensors = own_actuators(model), sensor_names(model)
+            self._loose = loose_links(model)
+            self.loose_links = tuple(self._loose)
         self._rows_dofs = rows, dofs = places_of(self.mj_model, model.joint_names)
         self._every = places_of(self.mj_model, model.moving_joints)
         self._scattered = model.mimic is not None or not isinstance(rows, slice)
@@ -295,6 +303,18 @@ class MujocoPlant(Plant):
         mujoco.mj_kinematics(self.mj_model, self.mj_data)  # of the present state
         turns = self.mj_data.xquat[self._bodies][:, [1, 2, 3, 0]]
         return np.hstack([self.mj_data.xpos[self._bodies], turns])
+
+    def link_poses(self) -> Array:
+        """Return the poses of `loose_links` (k, 7): position [m], quaternion x, y, z, w."""
+        if not self.loose_links:
+            return super().link_poses()
+        mujoco.mj_kinematics(self.mj_model, self.mj_data)  # of the present state
+        bodies = [self.mj_model.body(name).id for name in self.loose_links]
+        turns = self.mj_data.xmat[bodies].reshape(-1, 3, 3)
+        places = self.mj_data.xpos[bodies] + np.einsum(
+            'kij,kj->ki', turns, [*self._loose.values()]
+        )
+        return np.hstack([places, self.mj_data.xquat[bodies][:, [1, 2, 3, 0]]])
 
     def object_motion(self, name: str) -> tuple[Array, Array]:
         """Return the pose and the velocity of any object."""

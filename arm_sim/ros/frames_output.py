@@ -60,8 +60,9 @@ class FramesOutput:
         """Publish the objects of the simulation's present plant from now on."""
         simulation = self._simulation
         if TFMessage is not None:
-            objects = simulation.plant.objects
-            self._frames = FrameMessages(simulation.model, prefix_of(self._node), objects)
+            plant, prefix = simulation.plant, prefix_of(self._node)
+            names = (*plant.objects, *plant.loose_links)
+            self._frames = FrameMessages(simulation.model, prefix, names)
 
     def show(self) -> None:
         """Publish the frames of the present state, if a message is due and has a subscriber."""
@@ -70,7 +71,8 @@ class FramesOutput:
 
     def _publish(self) -> None:
         plant, time_ns = self._simulation.plant, self._simulation.time_ns
-        self._publisher.publish(self._frames.at(plant.q, time_ns, plant.object_poses()))
+        around = (*plant.object_poses(), *plant.link_poses())
+        self._publisher.publish(self._frames.at(plant.q, time_ns, around))
 
     def _look(self) -> None:
         """Count subscribers; publish at once for a new one, because time may be paused."""

@@ -117,6 +117,19 @@ def sensor_names(model: RobotModel) -> tuple[str, ...]:
     return tuple(names)
 
 
+def loose_links(model: RobotModel) -> dict[str, Array]:
+    """Return the links that joints without a controller move, and their origin in the body [m]."""
+    m, loose, found = _of(model)[1], {0: False}, {}
+    for body in range(1, m.nbody):
+        first = m.body_jntadr[body]
+        joints = [m.joint(k).name for k in range(first, first + m.body_jntnum[body])]
+        others = set(joints).difference(model.joint_names)
+        loose[body] = loose[int(m.body_parentid[body])] or bool(others)
+        if loose[body]:
+            found[m.body(body).name or f'body_{body}'] = _origin(m, body)
+    return found
+
+
 def home_of(model: RobotModel, mj_model: mujoco.MjModel) -> mujoco.MjData:
     """Return the state of the file's key frame `home` for a model built from `mjcf_spec`."""
     m = _of(model)[1]

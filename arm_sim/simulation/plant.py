@@ -137,6 +137,7 @@ class Plant:
         shapes: the visible shapes of all objects, also of fixed ones.
         runs_mjcf: whether it simulates the MJCF of a model itself.
         actuator_names: actuators of the MJCF that no controller commands; see `set_actuator`.
+        loose_links: links of the MJCF that move against the URDF's; see `link_poses`.
         mjcf_sensors: names of the values that the sensors of the MJCF have.
         seed: of drives and sensors from the next reset on; None: the seeds of the parameters.
         notes: facts that a user should know, a line each.
@@ -153,6 +154,7 @@ class Plant:
     runs_mjcf = False
     actuator_names: tuple[str, ...] = ()
     mjcf_sensors: tuple[str, ...] = ()
+    loose_links: tuple[str, ...] = ()
     seed: int | None = None
     imu: Array | None = None
     q: Array
@@ -462,6 +464,10 @@ class Plant:
         largest slip of a loaded point [mm/s]; nan: the links touch nothing.
         """
         return np.full((*self.arms, 3), np.nan)
+
+    def link_poses(self) -> Array:
+        """Return the poses of `loose_links` (k, 7): position [m], quaternion x, y, z, w."""
+        return np.empty((0, 7))
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Apply a wrench to a frame until the next call for this frame.

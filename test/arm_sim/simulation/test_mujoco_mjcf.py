@@ -2,11 +2,15 @@
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from rclpy.serialization import deserialize_message
+from tf2_msgs.msg import TFMessage
 
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields
+from arm_controllers.ros.frame_messages import FrameMessages
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.analytical import AnalyticalPlant
@@ -331,3 +335,24 @@ def test_defaults_pairs_and_flags_of_the_file_are_the_files_own(tmp_path):
     plant.reset(robot.start)
     plant.step(np.array([2.0, -1.0]))
     assert plant.effort.tolist() == [2.0, -1.0]
+
+
+def test_links_that_other_joints_move_have_the_poses_of_the_mjcf(robot):
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    assert plant.loose_links == ('flap', 'left', 'right')
+    plant.reset(robot.start)
+    for link, pose in zip(plant.loose_links, plant.link_poses(), strict=True):
+        at_home = pin.SE3ToXYZQUAT(robot.model.forward_kinematics(robot.start, link))
+        assert_allclose(pose[:3], at_home[:3], atol=1e-12)
+        assert abs(pose[3:] @ at_home[3:]) == pytest.approx(1.0, abs=1e-12)
+    messages = FrameMessages(robot.model, '', plant.loose_links)
+    standing = deserialize_message(messages.standing, TFMessage).transforms
+    assert {each.child_frame_id for each in standing} == {'wrist'}
+    plant.set_actuator('fingers', 255.0)
+    for _ in range(500):
+        plant.step(robot.start)
+    moving = deserialize_message(messages.at(plant.q, 0, plant.link_poses()), TFMessage).transforms
+    found = {each.child_frame_id: each.transform.translation for each in moving}
+    assert set(found) == {'upper', 'fore', 'flap', 'left', 'right'}
+    gap = [getattr(found['left'], axis) - getattr(found['right'], axis) for axis in 'xyz']
+    assert np.linalg.norm(gap) == pytest.approx(0.0, abs=4e-3)  # 80 mm when open
