@@ -18,16 +18,19 @@ class Reference:
         a: (..., n) acceleration [rad/s^2 | m/s^2].
         effort: (..., n) feedforward on top of what a law computes [N.m | N].
         row: (..., 4 n) the memory of all four, in this order; writing the row writes them.
+        wrench: (6,) or (..., 6) force [N] and torque [N.m] that the tool is to exert on its
+            surroundings, in base axes at the tool frame; None: motion only.
         future: returns the reference a number of control periods later; None: not known.
     """
 
-    __slots__ = ('a', 'effort', 'future', 'q', 'row', 'v')
+    __slots__ = ('a', 'effort', 'future', 'q', 'row', 'v', 'wrench')
 
     def __init__(self, joint_count: int, arms: tuple[int, ...] = ()):
         """Return a reference at zero; `arms` are the leading axes."""
         self.row: Array = np.zeros((*arms, 4 * joint_count))
         self.q, self.v, self.a, self.effort = np.split(self.row, 4, axis=-1)
         self.future: Callable[[int], Reference] | None = None
+        self.wrench: Array | None = None
 
     def ahead(self, periods: int) -> 'Reference':
         """Return the reference `periods` control periods later, for laws with a horizon.
@@ -45,6 +48,7 @@ class Reference:
         """Return an independent copy of the present values."""
         other = Reference(self.q.shape[-1], self.row.shape[:-1])
         other.row[:] = self.row
+        other.wrench = None if self.wrench is None else self.wrench.copy()
         return other
 
 
@@ -91,6 +95,7 @@ class SampledReference:
         if self._shared:
             self._function(time_ns * 1e-9, self._one)
             reference.row[:] = self._one.row
+            reference.wrench = self._one.wrench
         else:
             self._function(time_ns * 1e-9, reference)
         return reference

@@ -158,6 +158,17 @@ class Frames:
         upper = np.where(np.isfinite(self.position_upper), self.position_upper, np.pi)
         return rng.uniform(lower, upper)
 
+    @property
+    def tool_carrier(self) -> str:
+        """The link that carries the tool frame: what a wrist sensor is mounted to."""
+        frames = self.pin_model.frames
+        frame = frames[self.frame_id(self.tip_frame)]
+        while frame.parentFrame:
+            frame = frames[frame.parentFrame]
+            if frame.type == pin.FrameType.BODY:
+                return str(frame.name)
+        return self.tip_frame
+
     def frame_id(self, frame: str | None = None) -> int:
         """Return Pinocchio's index of a frame (None: the tool frame)."""
         if frame is None:

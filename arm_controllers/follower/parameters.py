@@ -107,6 +107,9 @@ class FollowerParameters(Parameters):
         max=1,
         name='speed_scaling.initial_scaling_factor',
     )
+    max_force: float = parameter(
+        100.0, 'largest force of a wrench goal [N]', above=0, name='constraints.max_force'
+    )
     time_jump_limit: float = parameter(
         0.5,
         'longest time step between two states [s]; after a longer step, or a step back,'

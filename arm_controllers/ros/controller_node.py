@@ -5,7 +5,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from control_msgs.msg import SpeedScalingFactor
+from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.srv import ChangeState
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -28,6 +30,7 @@ from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.parameters import (
     declare_parameters,
     declare_unused,
@@ -74,6 +77,8 @@ class ControllerNode(LifecycleNode):
         self.create_timer(1.0, self._on_second)
         watch_active_controllers(self, self._on_claims)
         self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
+        if 'wrench' in self._law_class.needs:
+            self.create_subscription(WrenchStamped, '~/wrench_goal', self._on_wrench, 10)
         unused = declare_unused(self, without_meaning)
         refuse_unknown_parameters(self)  # before it says that it starts
         if unused:
@@ -214,6 +219,20 @@ class ControllerNode(LifecycleNode):
             return
         if self.cycle is not None:
             self.cycle.follower.scaling.wanted = message.factor
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        """Follow a wrench in base axes, from its stamp on."""
+        base, frame = self._live.model.base_frame, message.header.frame_id
+        force, torque = message.wrench.force, message.wrench.torque
+        try:
+            if frame not in ('', base):
+                raise ArmError(f'wrench goal in frame {frame!r}; allowed: {base!r}')
+            if self.cycle is None or self.cycle.state is not CycleState.COMMANDING:
+                raise ArmError('wrench goal: the controller does not command the arm')
+            wrench = (force.x, force.y, force.z, torque.x, torque.y, torque.z)
+            self.cycle.follower.set_wrench(np.array(wrench), to_ns(message.header.stamp))
+        except ArmError as error:
+            self._log.warning(str(error))
 
     def _model_of(self, **of_joints: Any) -> RobotModel:
         """Return what the controller believes the arm is."""

@@ -13,7 +13,7 @@ from arm_controllers.gripper import GripperParameters, with_gripper
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law, law_class
 from arm_controllers.laws.pd import PD
-from arm_controllers.parameter_values import read_fields
+from arm_controllers.parameter_values import read_fields, ros_values
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -227,8 +227,10 @@ class LoadedExperiment:
         e, robot = self.experiment, self.robot
         if e.timestep:
             design = PD.designed(robot.model, robot.start, e.natural_frequency or 20.0, 1.0)
-            return PlantParameters(timestep=e.timestep, servo_kp=design.kp, servo_kd=design.kd)
-        files = robot.parameters('simulator')
+            plain = PlantParameters(timestep=e.timestep, servo_kp=design.kp, servo_kd=design.kd)
+            given = self.task.simulator
+            return read_fields(PlantParameters, {**ros_values(plain), **given}) if given else plain
+        files = {**robot.parameters('simulator'), **self.task.simulator}
         voltage = self.law_class.command_interface == 'voltage'
         if files.get('integrator') == 'lagged_euler' and not voltage:
             files = {**files, 'integrator': 'implicitfast'}  # voltages alone have it

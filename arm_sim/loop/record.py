@@ -30,6 +30,7 @@ class Record:
         completed: False where the state left the finite numbers; the rows end before it.
         objects: (k + 1, m, 7) poses of m moving objects at the starts of the periods and at the
             end: position [m], quaternion x, y, z, w; empty where they were not recorded.
+        wrench: (k, 6) as the force-torque sensor reports it; (0, 6): no sensor.
     """
 
     t: Array
@@ -42,11 +43,12 @@ class Record:
     completed: bool = True
     contacts: Array = field(default_factory=lambda: np.empty((0, 3)))
     objects: Array = field(default_factory=lambda: np.empty((0, 0, 7)))
+    wrench: Array = field(default_factory=lambda: np.empty((0, 6)))
 
     def checksum(self) -> str:
         """Return the SHA-256 of times, states, torques, objects: equal for bit-identical runs."""
         digest = sha256()
-        for array in (self.t, self.q, self.v, self.effort, self.q_end, self.objects):
+        for array in (self.t, self.q, self.v, self.effort, self.q_end, self.objects, self.wrench):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -72,12 +74,14 @@ class JointStates:
         time_ns: (m,) stamps.
         q, v: (m, n) state at the stamp.
         effort: (m, n) torque applied in the control period that ends at the stamp.
+        wrench: (m, 6) of the force-torque sensor; (0, 6): it is not recorded.
     """
 
     time_ns: NDArray[np.int64]
     q: Array
     v: Array
     effort: Array
+    wrench: Array = field(default_factory=lambda: np.empty((0, 6)))
 
     def record(
         self, reference_function: ReferenceFunction, start_ns: int, end_ns: int, period_ns: int
@@ -98,4 +102,5 @@ class JointStates:
         stamps, q = self.time_ns[keep][:-1].astype(float), self.q[keep]
         q_wanted, v_wanted, _ = sampled(reference_function, stamps * 1e-9, q.shape[1])
         t, v, effort = (stamps - start_ns) * 1e-9, self.v[keep][:-1], self.effort[keep][1:]
-        return Record(t, q[:-1], v, q_wanted, v_wanted, effort, q_end=q[-1])
+        wrench = self.wrench[keep][:-1] if len(self.wrench) else self.wrench
+        return Record(t, q[:-1], v, q_wanted, v_wanted, effort, q_end=q[-1], wrench=wrench)

@@ -23,6 +23,8 @@ class Recorder:
         self._t, self._states = np.empty(steps), np.empty((steps, 2, n))
         self._references, self._efforts = np.empty((steps, 2, n)), np.empty((steps, n))
         self._contacts = np.empty((steps if loop.plant.parameters.touching else 0, 3))
+        feels = loop.plant.measured.wrench is not None
+        self._wrenches = np.empty((steps if feels else 0, 6))
         self._done, self._objects = 0, [loop.plant.object_poses()]
 
     def __call__(self, step: Step) -> None:
@@ -30,6 +32,8 @@ class Recorder:
         i = step.number
         self._t[i], self._states[i] = step.t, (step.q, step.v)
         self._references[i] = step.reference.q, step.reference.v
+        if len(self._wrenches):
+            self._wrenches[i] = step.measured.wrench
         if step.alive:
             self._efforts[i] = step.effort
             if len(self._contacts):
@@ -47,7 +51,7 @@ class Recorder:
         effort = self._efforts[:done]
         return Record(
             self._t[:done], q, v, q_reference, v_reference, effort, end, complete,
-            self._contacts[:done], np.array(self._objects),
+            self._contacts[:done], np.array(self._objects), self._wrenches[:done],
         )  # fmt: skip
 
 

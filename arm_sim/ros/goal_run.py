@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -13,6 +14,7 @@ from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Time
 from control_msgs.action import FollowJointTrajectory
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -22,11 +24,12 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, set_stamp, trajectory_message
+from arm_controllers.ros.messages import prefix_of, set_stamp, to_ns, trajectory_message
 from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, stamp_ns
-from arm_dynamics.checks import ArmError
+from arm_controllers.ros.wrench_input import TOPIC as WRENCH
+from arm_dynamics.checks import ArmError, Array
 from arm_sim.loop.record import JointStates
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros import loop_messages
@@ -38,7 +41,7 @@ from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
 _AHEAD = 600
 # The node that takes goals where the controller is not one of this package.
 EXTERNAL = 'external_controller'
-_SOON = Duration(seconds=0.01)
+SOON = Duration(seconds=0.01)
 # Number of answers after the receipt of a goal until the controller surely knows the goal: one may
 # be under way, one before it in line.
 _KNOWN = 3
@@ -47,12 +50,17 @@ _TOO_OLD_MS = 50.0
 Messages = Sequence[tuple[int, bytes]]
 
 
-def joint_states(raw: Sequence[bytes], reader: JointStateReader) -> JointStates:
-    """Return serialised states as arrays, one row for each stamp."""
+def joint_states(
+    raw: Sequence[bytes], reader: JointStateReader, wrenches: Mapping[int, Array] | None = None
+) -> JointStates:
+    """Return serialised states as arrays, one row for each stamp, with the wrenches of these."""
     time_ns, fields = reader.read_all(raw)
     newest = {stamp: row for row, stamp in enumerate(time_ns.tolist())}
     rows = list(newest.values()) if len(newest) < len(time_ns) else slice(None)
-    return JointStates(time_ns[rows], *(fields[name][rows] for name in FIELDS))
+    found = JointStates(time_ns[rows], *(fields[name][rows] for name in FIELDS))
+    if wrenches is None:
+        return found
+    return replace(found, wrench=np.array([wrenches[ns] for ns in found.time_ns.tolist()]))
 
 
 class GoalRun:
@@ -81,6 +89,7 @@ class GoalRun:
         timeout: float,
         on_messages: Callable[[Messages], None] = lambda messages: None,
         is_recorded: Callable[[], bool] = lambda: True,
+        wrenches: bool = False,
     ):
         """Open clients.
 
@@ -91,6 +100,7 @@ class GoalRun:
             timeout: longest wait for another node [s].
             on_messages: is called with all messages of the control loop, batch by batch.
             is_recorded: whether an accepted goal is recorded; in lock-step time waits for that.
+            wrenches: whether the wrenches of the force-torque sensor are collected as well.
         """
         self._on_messages, self._is_recorded = on_messages, is_recorded
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
@@ -114,6 +124,10 @@ class GoalRun:
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.states: list[bytes] = []
         self.objects: list[tuple[int, bytes]] = []
+        self._wrenches: dict[int, Array] | None = None
+        if wrenches:
+            self._wrenches = {}
+            node.create_subscription(WrenchStamped, WRENCH, self._on_wrench, RECORD_QOS)
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
@@ -220,7 +234,7 @@ class GoalRun:
             subscribers = self._topic.get_subscription_count
             self.wait_until(subscribers, f'subscription to {self._topic.topic_name}')
             self._topic.publish(trajectory_message(goal))
-            self.wait_until(lambda: self._topic.wait_for_all_acked(_SOON), 'receipt of the goal')
+            self.wait_until(lambda: self._topic.wait_for_all_acked(SOON), 'receipt of the goal')
             if not goal.start_ns:  # the goal holds for the state that is published repeatedly
                 self._wait_for_command(_KNOWN)
             return None
@@ -234,7 +248,17 @@ class GoalRun:
 
     def joint_states(self) -> JointStates:
         """Return the states that were received since the reset."""
-        return joint_states(self.states, self._reader)
+        if self._wrenches is not None:
+            newest, known = self.latest_ns, self._wrenches
+            self.wait_until(lambda: newest in known, f'wrench on {WRENCH}')
+        return joint_states(self.states, self._reader, self._wrenches)
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        """Collect a wrench."""
+        force, torque = message.wrench.force, message.wrench.torque
+        wrench = np.array((force.x, force.y, force.z, torque.x, torque.y, torque.z))
+        assert self._wrenches is not None  # it is subscribed to
+        self._wrenches[to_ns(message.header.stamp)] = wrench
 
     def on_batch(self, raw: bytes) -> None:
         """Collect the states of a batch of the control loop's messages."""

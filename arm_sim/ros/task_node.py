@@ -37,7 +37,7 @@ from arm_sim.loop.record import Record
 from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.robot import Robot
-from arm_sim.ros.goal_run import GoalRun
+from arm_sim.ros.goal_run import SOON, GoalRun
 from arm_sim.ros.gripper_goals import GripperGoals, poses_over_time
 from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import RunningNodes
@@ -123,10 +123,11 @@ class TaskNode(Node):
         self.output_dir = writable_folder(p.output_dir or f'{self.name}_output')
         model = p.model()
         self.robot = Robot(p.robot, model, model.neutral())
-        self._task_class(self.robot, self.task_parameters)
+        self._planned = self._task_class(self.robot, self.task_parameters)
         self.period_ns = p.period_ns
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
         self._gripper: GripperGoals | None = None
+        self._wrench_goals = self.create_publisher(WrenchStamped, f'{p.server}/wrench_goal', 10)
         self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
 
     def _make_recorder(self, bag: bool) -> Any:
@@ -151,8 +152,13 @@ class TaskNode(Node):
         self._say(f'{RobotArgument.of(p.robot).label} under {p.law}, {p.mode}')
         pin_to_core(p.core)
         recorder = self._recorder
-        take = (recorder.take, recorder.has_new_goal) if recorder else ()
-        arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, *take)
+        take: dict[str, Any] = {}
+        if recorder:
+            take = {'on_messages': recorder.take, 'is_recorded': recorder.has_new_goal}
+        wrenches = bool(self._planned.simulator.get('force_torque.frame'))
+        arm = GoalRun(
+            self, executor, model.joint_names, p.server, p.timeout, wrenches=wrenches, **take
+        )
         q, v = arm.reset()
         if recorder and p.law != 'none':
             arm.wait_until(lambda: recorder.ready or recorder.failed, 'parameters to record')
@@ -211,6 +217,8 @@ class TaskNode(Node):
             self._send(task.push, arm.joint_states().q[-1], ends[0])
         if self._gripper is not None:
             self._gripper.send(task.gripper_goals(), ends[0], arm.wait_until)
+        if task.wrench is not None:
+            self._send_goal(arm, task.wrench, ends[0] + task.wrench_start_ns)
         period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
         arm.follow(
             goal and task.goal_of_arm(goal), ends[1], period_ns, self._print_progress(task, *ends)
@@ -245,6 +253,19 @@ class TaskNode(Node):
             for part, values in ((message.wrench.force, force), (message.wrench.torque, torque)):
                 part.x, part.y, part.z = (share * values).tolist()
             self._wrenches.publish(message)
+
+    def _send_goal(self, arm: GoalRun, wrench: Any, from_ns: int) -> None:
+        """Publish the wrench that the tool is to exert, in base axes."""
+        goals, message = self._wrench_goals, WrenchStamped()
+        arm.wait_until(goals.get_subscription_count, f'subscription to {goals.topic_name}')
+        set_stamp(message.header.stamp, from_ns)
+        for part, values in (
+            (message.wrench.force, wrench[:3]),
+            (message.wrench.torque, wrench[3:]),
+        ):
+            part.x, part.y, part.z = values.tolist()
+        goals.publish(message)
+        arm.wait_until(lambda: goals.wait_for_all_acked(SOON), 'receipt of the wrench goal')
 
     def _print_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:
         """Return a function of the stamp [ns] that prints the progress."""

@@ -96,6 +96,9 @@ class Task:
         rest_time: in which the arm comes to rest at the end [s].
         duration: of what is measured [s].
         push: external wrench, if any.
+        wrench: (6,) that the tool is to exert on its surroundings, in base axes; None: none.
+        wrench_start: when that begins [s].
+        simulator: parameters of the simulator that the task needs, by their names.
         payload: mass at the tool that the law does not know [kg].
         drop_at: when it falls off [s]; never by default.
         objects: scene around the arm, as the parameter `scene`; '': that of the simulator.
@@ -119,6 +122,9 @@ class Task:
     rest_time = 1.0
     duration: float
     push: Push | None = None
+    wrench: Array | None = None
+    wrench_start = 0.1
+    simulator: Mapping[str, Any] = MappingProxyType({})
     payload = 0.0
     drop_at: float | None = None
     event: float | None = None
@@ -141,6 +147,16 @@ class Task:
             raise ArmError(f'task {type(self).__name__}: `prepare` has to set `duration` [s]')
 
     # What to follow
+
+    @property
+    def wrench_start_ns(self) -> int:
+        """When the wrench begins [ns of what is measured]."""
+        return round(self.wrench_start * 1e9)
+
+    def add_wrench(self, t: float, reference: Reference) -> None:
+        """Let the reference have the wrench where it has begun at t [s]."""
+        begun = round(t * 1e9) >= self.wrench_start_ns
+        reference.wrench = self.wrench if begun else None
 
     def prepare(self) -> None:
         """Check that the robot can do it, and set what depends on the parameters."""
@@ -217,7 +233,7 @@ class Task:
 
         `moving`: the arm starts on the reference, else at the robot's own start.
         """
-        given = self.robot.with_error(error)
+        given = self.robot.with_error(error) | dict(self.simulator)
         if self.objects:
             given |= {'scene': self.objects}
         if self.payload:

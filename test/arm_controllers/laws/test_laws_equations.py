@@ -43,14 +43,14 @@ def impedance(q, v, r):
     return tau + G(q) + F(v) + r.effort
 
 
-def operational_space(q, v, r):
+def operational_space(q, v, r, kp=KP, kd=KD):
     """For six axes of a six-joint arm the posture has no say: a = J^-1 (x'' - Jdot v)."""
     target, tip = ARM.frame_motion(r.q, r.v, r.a), ARM.frame_motion(q, v, np.zeros(6))
     turn = target.rotation @ tip.rotation.T
     sine = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
     angle = np.arctan2(np.linalg.norm(sine), np.trace(turn) - 1.0)
     error = np.append(target.position - tip.position, angle * sine / np.linalg.norm(sine))
-    x = target.acceleration + KD * (target.velocity - tip.velocity) + KP * error
+    x = target.acceleration + kd * (target.velocity - tip.velocity) + kp * error
     return dynamics(q, v, np.linalg.solve(ARM.jacobian(q), x - tip.acceleration)) + r.effort
 
 
@@ -105,6 +105,7 @@ CASES = [
     ('pd_feedforward', GAINS | {'feedforward_at': 'measured'},
      lambda q, v, r: dynamics(q, v, r.a) + pd(q, v, r) + r.effort),
     ('computed_torque', GAINS, computed_torque),
+    ('hybrid_force_motion', {}, lambda *x: operational_space(*x, 900.0, 60.0)),
     ('motor_computed_torque', GAINS | MOTORS,
      lambda q, v, r: 5.0 / 3.0 * computed_torque(q, v, r) + 4.0 * v),
     ('joint_impedance', {'stiffness': tuple(KP), 'damping_ratio': 0.4}, impedance),

@@ -151,7 +151,11 @@ def measured_by(key: str, robot_name: str = 'ur5e') -> tuple[float, float]:
     return rms(track(robot.model, record).error) * 1e3, task.parameters.tracking_limit[key]
 
 
-FOLLOWING = [name for name in law_names() if not name.startswith(('pose_', 'servo'))]
+FOLLOWING = [
+    name
+    for name in law_names()
+    if not (name.startswith(('pose_', 'servo')) or law_class(name).needs)
+]
 
 
 @pytest.mark.parametrize('key', [*FOLLOWING, *(f'servo_{level}' for level in FEEDFORWARD)])

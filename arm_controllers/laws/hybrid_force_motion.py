@@ -1,0 +1,227 @@
+"""Hybrid force and motion control: a force along the normal of a surface, motion across it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws.operational_space import damped
+from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.small_matrices import (
+    inverse_axes,
+    product,
+    rotation_vector,
+    times,
+    transposed,
+)
+
+_TOUCH = 0.5  # force that counts as a contact [N]
+_SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
+_APPROACH_ACCELERATION = 0.1  # [m/s^2]
+_PRIOR = 2e-5  # weight of the expected normal against the motion that was seen [m^2/s]
+_TURNED = 0.7  # cosine of a turn of the desired force after which the normal is a new one
+_LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
+
+
+@dataclass(frozen=True)
+class HybridForceMotionParameters(Parameters):
+    """Error dynamics across the surface, and the loop of the force."""
+
+    kp: float = parameter(900.0, 'position gain across the normal [1/s^2]', min=0)
+    kd: float = parameter(60.0, 'velocity gain across the normal [1/s]', min=0)
+    orientation_kp: float = parameter(900.0, 'orientation gain [1/s^2]', min=0)
+    orientation_kd: float = parameter(60.0, 'angular velocity gain [1/s]', min=0)
+    posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
+    posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
+    force_damping: float = parameter(700.0, 'damping along the normal [N.s/m]', min=0)
+    force_ki: float = parameter(20.0, 'integral gain of the force error [1/s]', min=0)
+    approach_speed: float = parameter(
+        0.02, 'speed towards the surface before the first contact [m/s]', min=0, max=1
+    )
+    rise_time: float = parameter(
+        0.5, 'time in which the force rises to its goal after the first contact [s]', above=0
+    )
+    normal_time: float = parameter(
+        2.0, 'time over which the motion of the tip shows the normal [s]; 0: the normal is '
+        'opposite to the desired force',
+        min=0,
+    )  # fmt: skip
+    cancel_friction: bool = parameter(
+        True, 'if true, the law cancels the measured force across the normal'
+    )
+    frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
+    wrench_frame: str = parameter(
+        '', 'link of the force-torque sensor; empty: the link that carries the tool frame'
+    )
+
+
+class HybridState(NamedTuple):
+    """Memory of the law; zero normals are not known yet.
+
+    Attributes:
+        normal: (..., 3) out of the surface, in base axes.
+        integral: (..., 1) e_i [N].
+        age: (..., 1) time since the first contact [s]; -1: there was none.
+        approach: (..., 1) speed towards the surface before the first contact [m/s].
+        seen: (..., 3, 3) weighted mean of v v^T of the tip, times its time [m^2/s].
+    """
+
+    normal: Array
+    integral: Array
+    age: Array
+    approach: Array
+    seen: Array
+
+
+class HybridForceMotion(Law):
+    """tau = M (Jbar x'' + N a_0) + C v + g + friction(v) + J^T (F n - P f) + effort_r.
+
+    The law is that of operational space with P x'' in place of x'', P = 1 - n n^T: the tip is not
+    accelerated along the normal n of the surface. Along n there is the force
+
+        F = -(f_d + e_i) - kd_f v                    in contact
+        F = -(kd_f approach_speed + e_i) - kd_f v    before
+
+    with kd_f the force_damping, ki the force_ki, v the speed of the tip along n, f the measured
+    force along n, f_d the desired one, and e_i the integral of ki (f_d - f) in contact, of
+    ki kd_f (approach_speed + v) before. The force across n, friction, is measured too, and
+    cancelled. Feeding f_d forward and damping the speed leaves the contact a spring with the arm's
+    inertia m: no force passes through a differentiation or a proportional gain, so that the loop
+    does not depend on the stiffness k, and an impact at v has at most the peak v sqrt(k m).
+
+    On a surface that is not where it is expected the tip moves along the true surface, since the
+    force keeps it there: n is the direction in which the tip has moved least. The desired motion
+    is that which looks the same along the desired force.
+
+    Sources: Raibert and Craig, J. Dynamic Systems, Measurement and Control 102, 1981 (hybrid
+    control); Khatib, IEEE J. Robotics and Automation 3(1), 1987 (unified operational space).
+    """
+
+    knows = 55
+    needs = ('wrench',)
+    Parameters = HybridForceMotionParameters
+
+    def __init__(self, model: RobotModel, parameters: HybridForceMotionParameters):
+        super().__init__(model, parameters)
+        p = self.parameters
+        self._frame = p.frame or model.tip_frame
+        self._sensor = p.wrench_frame or model.tool_carrier
+        model.frame_id(self._frame), model.frame_id(self._sensor)  # there are such frames
+        self._at_rest = np.zeros(model.nv)
+
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return a memory of no contact."""
+        arms = measured.q.shape[:-1]
+        return HybridState(
+            np.zeros((*arms, 3)),
+            np.zeros((*arms, 1)),
+            -np.ones((*arms, 1)),
+            np.zeros((*arms, 1)),
+            np.zeros((*arms, 3, 3)),
+        )
+
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the torque (..., n) [N.m | N], and the memory."""
+        q, v = measured.q, measured.v
+        model, p = self.model, self.parameters
+        target = model.frame_motion(reference.q, reference.v, reference.a, self._frame)
+        tip = model.frame_motion(q, v, self._at_rest, self._frame)
+        state, force = self._force(HybridState(*state), measured, reference, tip, dt)
+        normal, expected = state.normal, _expected(reference, state.normal)
+
+        linear = target.acceleration[..., :3] + p.kd * target.velocity[..., :3]
+        linear += p.kp * (target.position - tip.position)
+        linear = _across(linear, normal, expected)
+        linear -= p.kd * _across(tip.velocity[..., :3], normal, normal)
+        angular = target.acceleration[..., 3:] + p.orientation_kd * (
+            target.velocity[..., 3:] - tip.velocity[..., 3:]
+        )
+        turn = product(target.rotation, transposed(tip.rotation))
+        angular += p.orientation_kp * rotation_vector(turn)
+        tip_a = np.concatenate([linear, angular], axis=-1) - tip.acceleration  # its Jdot v
+
+        a_0 = reference.a + p.posture_kd * (reference.v - v)
+        a_0 += p.posture_kp * model.difference(q, reference.q)
+        jacobian = model.jacobian(q, self._frame)
+        mobility = inverse_axes(model.mass_matrix(q), transposed(jacobian))
+        wrench = damped(mobility, tip_a - times(jacobian, a_0), _LEAST_MOBILITY)
+        wrench[..., :3] += force
+        tau = model.inverse_dynamics(q, v, a_0)
+        tau += times(transposed(jacobian), wrench)
+        tau += reference.effort
+        return tau, state
+
+    def _force(
+        self, state: HybridState, measured: Measurement, reference: Reference, tip: Any, dt: float
+    ) -> tuple[HybridState, Array]:
+        """Return the next memory, and the force (..., 3) of the tip beside that of its motion."""
+        p = self.parameters
+        if reference.wrench is None:
+            return state._replace(normal=np.zeros_like(state.normal)), np.zeros_like(state.normal)
+        expected = _expected(reference, state.normal)
+        kept = (expected * state.normal).sum(-1, keepdims=True) > _TURNED
+        age = np.where(kept, state.age, -1.0)
+        seen = np.where(kept[..., np.newaxis], state.seen, 0.0)
+        felt = self._felt(measured, tip)
+        touches = np.linalg.norm(felt, axis=-1, keepdims=True) > _TOUCH
+        age = np.where((age >= 0.0) | touches, np.maximum(age, 0.0) + dt, age)
+
+        speed = tip.velocity[..., :3]
+        learns = touches & (age > _SETTLING) & (p.normal_time > 0.0)
+        keep = np.exp(-dt / np.maximum(p.normal_time, dt))[..., np.newaxis]
+        newest = keep * seen + dt * speed[..., np.newaxis] * speed[..., np.newaxis, :]
+        seen = np.where(learns[..., np.newaxis], newest, seen)
+        normal = np.where(learns, _least_motion(seen, expected), expected)
+
+        along = (felt * normal).sum(-1, keepdims=True)
+        goal = np.linalg.norm(reference.wrench[..., :3], axis=-1, keepdims=True)
+        goal = goal * np.clip(age / p.rise_time, 0.0, 1.0)
+        integral = np.where(kept, state.integral, 0.0)
+        rate = (speed * normal).sum(-1, keepdims=True)
+        approach = np.where(kept, state.approach, 0.0) + dt * _APPROACH_ACCELERATION
+        approach = np.where(age < 0.0, np.minimum(approach, p.approach_speed), 0.0)
+        push = np.where(age < 0.0, p.force_damping * approach, goal)
+        error = np.where(
+            age < 0.0, push + p.force_damping * rate, np.where(touches, goal - along, 0.0)
+        )
+        integral = integral + dt * p.force_ki * error
+        force = -(push + integral + p.force_damping * rate) * normal
+        if p.cancel_friction:
+            force = force - _across(felt, normal, normal)
+        return HybridState(normal, integral, age, approach, seen), force
+
+    def _felt(self, measured: Measurement, tip: Any) -> Array:
+        """Return the measured force (..., 3) on the tool in base axes [N]."""
+        if measured.wrench is None:
+            return np.zeros((*measured.q.shape[:-1], 3))
+        rotation = tip.rotation
+        if self._sensor != self._frame:
+            still = np.zeros_like(measured.v)
+            rotation = self.model.frame_motion(measured.q, still, still, self._sensor).rotation
+        return times(rotation, measured.wrench[..., :3])
+
+
+def _expected(reference: Reference, like: Array) -> Array:
+    """Return the normals (..., 3) opposite to the desired forces; zeros: there is no force."""
+    if reference.wrench is None:
+        return np.zeros_like(like)
+    force = reference.wrench[..., :3] + 0.0 * like
+    size = np.linalg.norm(force, axis=-1, keepdims=True)
+    return -force / np.where(size > 0.0, size, 1.0)
+
+
+def _across(vector: Array, normal: Array, along: Array) -> Array:
+    """Return vectors (..., 3) in the planes of these normals, projected along a direction."""
+    part = (vector * normal).sum(-1, keepdims=True)
+    share = (along * normal).sum(-1, keepdims=True)
+    return vector - along * part / np.where(share > 0.0, share, 1.0)
+
+
+def _least_motion(seen: Array, expected: Array) -> Array:
+    """Return the directions (..., 3) of least motion, on the side of the expected normals."""
+    prior = _PRIOR * (np.eye(3) - expected[..., np.newaxis] * expected[..., np.newaxis, :])
+    least = np.linalg.eigh(seen + prior)[1][..., 0]
+    return least * np.sign((least * expected).sum(-1, keepdims=True))

@@ -1,0 +1,81 @@
+"""Hybrid force and motion control: its equation in contact, and what it learns of a surface."""
+
+import numpy as np
+import pytest
+
+from arm_controllers.laws import Measurement, Reference
+from arm_controllers.laws.hybrid_force_motion import HybridForceMotion, HybridForceMotionParameters
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+
+ARM = RobotModel(find_urdf('ur5e'), armature=0.1)
+Q = np.array([0.1, -1.4, 1.9, -2.0, -1.5, 0.2])
+DT, FELT = 0.002, np.array([1.0, -2.0, 4.0])
+
+
+def at(q, wanted=(0.0, 0.0, -10.0)):
+    reference = Reference(6)
+    reference.q[:] = q
+    reference.wrench = np.array([*wanted, 0.0, 0.0, 0.0])
+    return reference
+
+
+def felt(force, v=None):
+    """Return a measurement at Q of a force in base axes."""
+    rotation = ARM.forward_kinematics(Q).rotation
+    v = np.zeros(6) if v is None else v
+    return Measurement(Q, v, None, np.append(rotation.T @ force, np.zeros(3)))
+
+
+def after(law, *measured, reference=None):
+    """Return the command and the memory after measurements, each of a control period."""
+    reference = reference or at(Q)
+    state = law.start(measured[0], reference)
+    for each in measured:
+        tau, state = law(state, each, reference, DT)
+    return tau, state
+
+
+def test_in_contact_force_is_fed_forward_integrated_and_friction_is_cancelled():
+    law = HybridForceMotion(ARM, HybridForceMotionParameters())
+    v = np.linalg.solve(ARM.jacobian(Q), [0.0, 0.0, -0.01, 0.0, 0.0, 0.0])
+    tau, state = after(law, felt(FELT, v))
+    goal = 10.0 * DT / 0.5
+    integral = DT * 20.0 * (goal - FELT[2])
+    force = np.array([-FELT[0], -FELT[1], -(goal + integral - 700.0 * 0.01)])
+    free, _ = after(law, Measurement(Q, v), reference=at(Q, (0.0, 0.0, 0.0)))
+    # Without a wrench the law brakes along z too: there, kd times 0.01 m/s is its acceleration.
+    jacobian = ARM.jacobian(Q)
+    mobility = jacobian @ np.linalg.solve(ARM.mass_matrix(Q), jacobian.T)
+    braking = np.linalg.solve(mobility, [0.0, 0.0, 60.0 * 0.01, 0.0, 0.0, 0.0])
+    expected = free + jacobian.T @ (np.append(force, np.zeros(3)) - braking)
+    np.testing.assert_allclose(tau, expected, atol=1e-9)
+    np.testing.assert_allclose(state.integral, [integral])
+
+
+def test_before_contact_the_tip_is_accelerated_towards_the_surface():
+    law = HybridForceMotion(ARM, HybridForceMotionParameters(approach_speed=0.03))
+    rest, state = after(law, felt(np.zeros(3)))
+    hold, _ = after(law, felt(np.zeros(3)), reference=at(Q, (0.0, 0.0, 0.0)))
+    push = 700.0 * 0.1 * DT * (1.0 + 20.0 * DT)  # the speed rises by 0.1 m/s^2
+    np.testing.assert_allclose(rest - hold, ARM.jacobian(Q).T @ [0, 0, -push, 0, 0, 0], atol=1e-9)
+    assert state.age == -1.0
+
+
+def test_the_normal_is_the_direction_in_which_the_tip_does_not_move():
+    law = HybridForceMotion(ARM, HybridForceMotionParameters())
+    normal = np.array([np.sin(0.1), 0.0, np.cos(0.1)])
+    along = np.array([np.cos(0.1), 0.0, -np.sin(0.1)])
+    directions = [along * 0.1, np.array([0.0, 0.1, 0.0])] * 500
+    speeds = [np.linalg.solve(ARM.jacobian(Q), [*each, 0.0, 0.0, 0.0]) for each in directions]
+    _, state = after(law, *(felt(10.0 * normal, v) for v in speeds))
+    np.testing.assert_allclose(state.normal, normal, atol=1e-3)
+
+
+def test_a_wrench_in_another_direction_begins_anew():
+    law = HybridForceMotion(ARM, HybridForceMotionParameters())
+    _, state = after(law, felt(FELT), felt(FELT))
+    assert state.age == pytest.approx(2.0 * DT)
+    _, state = law(state, felt(np.zeros(3)), at(Q, (10.0, 0.0, 0.0)), DT)
+    assert state.age == -1.0
+    np.testing.assert_allclose(state.normal, [-1.0, 0.0, 0.0])
