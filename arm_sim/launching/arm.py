@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 from zlib import crc32
@@ -12,12 +14,13 @@ from launch.actions import LogInfo
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
+from arm_controllers.gripper import gripper_joint
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.actuators import ACTUATORS, actuators_of
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.model import RobotModel
-from arm_dynamics.robots import find_urdf
+from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import namespace_of
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
@@ -56,7 +59,8 @@ def arm_nodes(
         raise RuntimeError(
             f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"
         )
-    in_files = parameters_of(merged(files_of(robot, given['config'])), 'simulator')
+    files = files_of(robot, given['config'])
+    in_files = parameters_of(merged(files), 'simulator')
     actuator = _actuator(law, given['actuator'], in_files)
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
@@ -66,17 +70,50 @@ def arm_nodes(
         read_faults(given['faults'])  # a mistake is refused before any node starts
         contacts['faults'] = ParameterValue(given['faults'], value_type=str)
     clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
+    gripper = _gripper(robot, model) if law != 'none' else ''
+    if gripper and isinstance(actuator, str):
+        names = model.joint_names
+        plant['actuator'] = ['torque' if x == gripper else actuator for x in names]
     nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):
         check_law(robot, law, in_files | nodes['simulator'])
         nodes[f'{law}_controller'] = common | core | _controller(given) | dict(controller)
+        if gripper:
+            own = parameters_of(merged(files), f'{law}_controller')
+            nodes[f'{law}_controller'] |= _of_arm(gripper, model, law, own)
+            if mode == 'lockstep':
+                awaited = [f'{law}_controller', 'gripper_controller']
+                nodes['simulator']['awaited_controllers'] = awaited
     if inverse_kinematics:
         nodes['inverse_kinematics'] = common
     found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)
+    if gripper:
+        of_gripper = common | core | {'autostart': True, 'joint': gripper}
+        found += _separate(config, {'gripper_controller': of_gripper}, space)
     if law == 'external':
         found.append(LogInfo(msg=_instructions(model, actuator)))
     simulated = in_files | nodes['simulator']
     return found + extra_processes(given, model.base_frame, config, simulated, recorder)
+
+
+def _gripper(robot: str, model: RobotModel) -> str:
+    """Return the joint of the gripper that a robot carries; '' where there is none."""
+    if RobotArgument.of(robot).gripper:
+        with suppress(ArmError):  # a tool without a joint, or a hand of several
+            return gripper_joint(model)
+    return ''
+
+
+def _of_arm(gripper: str, model: RobotModel, law: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a controller of the arm alone: its joints, and their gains."""
+    arm = [k for k, name in enumerate(model.joint_names) if name != gripper]
+    of_law = {each.name for each in fields(law_class(law).Parameters)}
+    gains = {
+        name: [values[k] for k in arm]
+        for name, values in own.items()
+        if name in of_law and isinstance(values, list) and len(values) == model.nv
+    }
+    return {'joints': [model.joint_names[k] for k in arm], **gains}
 
 
 def _core(space: str) -> dict[str, int]:
