@@ -16,6 +16,7 @@ EXECUTABLES = [
     'tip_servo',
     'linear_move',
     'recorder',
+    'camera',
     'viewer',
     'view',
     'plot',

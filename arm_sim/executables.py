@@ -26,6 +26,7 @@ _MODULES = {
     'tip_servo': 'arm_sim.ros.tip_servo_node',
     'linear_move': 'arm_sim.ros.linear_move_node',
     'recorder': 'arm_sim.recording.ros.recorder_node',
+    'camera': 'arm_sim.view.ros.camera_node',
     'viewer': 'arm_sim.view.ros.viewer_node',
     'view': 'arm_sim.view.ros.view_node',
     'plot': 'arm_sim.view.ros.plot_node',

@@ -175,6 +175,7 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             "faults while the arm runs, such as '[{kind: stuck_joint, joint: elbow_joint, "
             "time: 1.0}]' with the time in s, or the path of a YAML file; empty: none",
         ),
+        'camera': _Shared('', 'path of a YAML file that lists cameras; empty: none'),
         'table': _Shared(
             '', 'center x, y, z of a table and its sizes along x, y, z [m]; empty: no table'
         ),
@@ -225,7 +226,7 @@ ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
     'gripper_frame', 'mjcf',
     'controller', 'engine', 'mode', 'feedforward',
-    'config', 'viewer', 'plot', 'rviz', 'contacts', 'srdf', 'scene', 'faults',
+    'config', 'viewer', 'plot', 'rviz', 'contacts', 'srdf', 'scene', 'faults', 'camera',
     'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
 )  # fmt: skip

@@ -69,6 +69,8 @@ def arm_nodes(
     if given['faults']:
         read_faults(given['faults'])  # a mistake is refused before any node starts
         contacts['faults'] = ParameterValue(given['faults'], value_type=str)
+    if given['camera'] and mode == 'lockstep':
+        contacts['wait_for_camera'] = True
     clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
     gripper = _gripper(robot, model) if law != 'none' else ''
     if gripper and isinstance(actuator, str):

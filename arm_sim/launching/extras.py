@@ -41,6 +41,8 @@ def extra_processes(
     surroundings = {'table': simulator['table']} if given['table'] else {}
     if given['viewer'] == 'true':
         found.append(node_process('viewer', [config, surroundings], space, may_end=True))
+    if given['camera']:
+        found.append(_camera(given, [config, surroundings], space))
     found += view(given, [config, surroundings])
     if recorder and given['record'] != 'false':
         parameters: dict[str, Any] = {'record': RECORD[given['record']]}
@@ -59,6 +61,16 @@ def extra_processes(
     if given['plot'] == 'true':
         found.append(_plot(server, space))
     return found
+
+
+def _camera(given: Mapping[str, str], parameters: Sequence[Any], space: str) -> Any:
+    """Return the node of the cameras; its end does not end the launch."""
+    from arm_sim.view.cameras import read_cameras  # loads MuJoCo
+
+    file = Path(given['camera']).expanduser().absolute()
+    read_cameras(file)
+    own = {'cameras': str(file), 'mode': given['mode']}
+    return node_process('camera', [*parameters, own], space, may_end=True)
 
 
 def _plot(controller: str, space: str) -> Any:

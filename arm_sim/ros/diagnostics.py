@@ -63,7 +63,7 @@ class SimulatorDiagnostics:
         if clock.waits:
             return _OK, 'paused'
         if clock.waits_for_recorder and clock.simulation.steps == self._last_report[1]:
-            return _WARN, f'waiting for a recorder that stays at {self._recorded()} s'
+            return _WARN, f'waiting for a recorder or camera that stays at {self._recorded()} s'
         if clock.awaited:
             return _OK, f'held: waiting for {", ".join(sorted(clock.awaited))}'
         if clock.simulation.braking and clock.simulation.steps:

@@ -1,6 +1,8 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
+import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,7 @@ from arm_sim.simulation.realtime_clock import RealtimeClock
 
 # How often a clock ticks that expects messages to be lost [s].
 _OFTEN = 1e-4
+_CAMERA_START = 60.0  # longest wait for the start of the node camera [s]
 
 
 class SimulatorNode(Node):
@@ -133,10 +136,24 @@ class SimulatorNode(Node):
         if p.mode == 'realtime':
             return RealtimeClock(*common, **timing(p))
         clock = LockstepClock(*common, **timing(p), awaited=p.awaited_controllers)
-        recorded = self.create_subscription(
-            Time, '~/recorded_until', lambda stamp: clock.recorded(to_ns(stamp)), CONTROL_QOS
-        )
-        clock.recorder_there = lambda: recorded.get_publisher_count() > 0
+        readers = {
+            reader: self.create_subscription(
+                Time, f'~/{topic}', partial(_note_reader, clock, reader), CONTROL_QOS
+            )
+            for reader, topic in (('recorder', 'recorded_until'), ('camera', 'rendered_until'))
+        }
+        patience = time.monotonic() + _CAMERA_START if p.wait_for_camera else 0.0
+        if p.wait_for_camera:
+            clock.await_camera()
+
+        def there(reader: str) -> bool:
+            nonlocal patience
+            is_there = readers[reader].get_publisher_count() > 0
+            if reader == 'camera' and is_there:
+                patience = 0.0  # it has come
+            return is_there or (reader == 'camera' and time.monotonic() < patience)
+
+        clock.reader_there = there
         if own is not None:
             let_time_go_on(self, lambda: own.in_charge and clock.go_on())
         return clock
@@ -202,6 +219,10 @@ class SimulatorNode(Node):
             self.simulation.set_actuators(controls_of(message), to_ns(message.header.stamp))
         except ArmError as error:
             self._diagnostics.refuse(error)
+
+
+def _note_reader(clock: LockstepClock, reader: str, stamp: Time) -> None:
+    clock.recorded(to_ns(stamp), reader)
 
 
 _ADDED = {

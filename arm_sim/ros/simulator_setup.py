@@ -64,6 +64,9 @@ class SimulatorParameters(ArmParameters, Limits):
         (), 'names of the controllers without whose commands a lock-step does not begin'
     )
     start_paused: bool = parameter(False, 'if true, the simulator starts paused')
+    wait_for_camera: bool = parameter(
+        False, 'if true, time in lock-step begins when the node camera has the initial state'
+    )
     core: int = parameter(-1, 'CPU core to run on; -1: any core')
     record_inputs: str = parameter(
         '', 'ignored since 0.3.0; record with record:=true and repeat the run with `rerun`'

@@ -26,12 +26,10 @@ class Clock:
         late, skipped: delayed ticks of real time, and periods that real time has skipped.
         oldest_command_ns: largest age of a command in use [ns]; the reader resets the value.
         awaited: controllers without whose claims the first step is not taken.
-        recorded_ns: stamp that a recorder has reached [ns]; None: no recorder delays time.
         wake: called with the period of the next ticks [s]; the caller of `tick` may set it.
     """
 
     tick_period = RESEND_PERIOD
-    recorded_ns: int | None = None
     awaited: Collection[str] = ()
 
     def __init__(
@@ -157,8 +155,13 @@ class Clock:
         return self.paused and not self._steps_allowed
 
     @property
+    def recorded_ns(self) -> int | None:
+        """The stamp that recorder and cameras have reached [ns]; None: nothing delays time."""
+        return None
+
+    @property
     def waits_for_recorder(self) -> bool:
-        """Whether time waits for a recorder that lags behind."""
+        """Whether time waits for a recorder or a camera that lags behind."""
         return False
 
     def tick(self) -> None:

@@ -24,7 +24,7 @@ class LockstepClock(Clock):
 
     Attributes:
         timeout: maximum time without an answer [s of the wall clock].
-        recorder_there: whether a recorder still runs; set by the caller of `recorded`.
+        reader_there: whether 'recorder' or 'camera' still runs; set by the caller of `recorded`.
     """
 
     tick_period = 0.01
@@ -40,7 +40,8 @@ class LockstepClock(Clock):
         super().__init__(*args, **kwargs)
         self.awaited: set[str] = set(awaited)
         self._resend_timeout, self._sent_at = ResendTimeout(), self._shown_at
-        self.recorder_there: Callable[[], bool] = lambda: False
+        self.reader_there: Callable[[str], bool] = lambda reader: False
+        self._read_ns: dict[str, int] = {}
         self.set_timing(timeout)
 
     def set_timing(self, timeout: float) -> None:
@@ -51,16 +52,24 @@ class LockstepClock(Clock):
         """Whether the command answers the present state."""
         return stamp_ns == self.simulation.time_ns
 
-    def recorded(self, time_ns: int) -> None:
-        """Note that a recorder has come to this state [ns]."""
-        self.recorded_ns = time_ns
+    def recorded(self, time_ns: int, reader: str = 'recorder') -> None:
+        """Note that a recorder or the cameras have come to this state [ns]."""
+        self._read_ns[reader] = time_ns
         self.go_on()
 
+    def await_camera(self) -> None:
+        """Let time begin when the cameras have come to the initial state."""
+        self._read_ns['camera'] = -AHEAD * self.simulation.period_ns
+
     def reset(self) -> None:
-        """Go back to the initial state, and let a recorder do so as well."""
-        if self.recorded_ns is not None:
-            self.recorded_ns = 0
+        """Go back to the initial state, and let recorder and cameras do so as well."""
+        self._read_ns = {name: min(ns, 0) for name, ns in self._read_ns.items()}
         super().reset()
+
+    @property
+    def recorded_ns(self) -> int | None:
+        """The stamp that recorder and cameras have reached [ns]; None: nothing delays time."""
+        return min(self._read_ns.values(), default=None)
 
     @property
     def _may_step(self) -> bool:
@@ -68,7 +77,7 @@ class LockstepClock(Clock):
 
     @property
     def waits_for_recorder(self) -> bool:
-        """Whether time has come as far ahead of a recorder as it may."""
+        """Whether time has come as far ahead of recorder and cameras as it may."""
         recorded, simulation = self.recorded_ns, self.simulation
         if recorded is None:
             return False
@@ -127,9 +136,11 @@ class LockstepClock(Clock):
     def tick(self) -> None:
         """Publish a state again that is not answered in time; after the timeout, brake."""
         self._forgive_own_stop()
-        if self.waits_for_recorder and not self.recorder_there():
-            self.recorded_ns = None  # it has gone
-            self.go_on()
+        if self.waits_for_recorder:
+            here = {name: ns for name, ns in self._read_ns.items() if self.reader_there(name)}
+            if len(here) < len(self._read_ns):
+                self._read_ns = here  # the others have gone
+                self.go_on()
         now, resend = self._wall(), self._resend_timeout
         commanded = self._may_step and not (self.simulation.braking and not self.claims)
         if commanded and now - self._shown_at > self.timeout:

@@ -27,6 +27,7 @@ context.make_current()
 model = mujoco.MjModel.from_xml_string('<mujoco/>')
 mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value).free()
 """
+_FLAG = mujoco.mjtRndFlag
 _TIMEOUT = 120.0  # of the attempt [s]
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
@@ -82,7 +83,9 @@ def _environment(**variables: str) -> Iterator[None]:
 class Offscreen:
     """Renders a model as pictures of one size; `close` it before the process ends."""
 
-    def __init__(self, model: mujoco.MjModel, width: int, height: int, shapes: int):
+    def __init__(
+        self, model: mujoco.MjModel, width: int, height: int, shapes: int = 0, fog: bool = True
+    ):
         """Set up OpenGL; `shapes`: largest number of shapes added to the model's.
 
         Raises:
@@ -97,7 +100,8 @@ class Offscreen:
             self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         self._scene = mujoco.MjvScene(model, model.ngeom + shapes + 100)
-        self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
+        self._scene.flags[_FLAG.mjRND_FOG] = fog
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._rect = mujoco.MjrRect(0, 0, width, height)
         self._pixels = np.empty((height, width, 3), dtype=np.uint8)
 
@@ -117,6 +121,22 @@ class Offscreen:
         mujoco.mjr_render(self._rect, self._scene, self._context)
         mujoco.mjr_readPixels(self._pixels, None, self._rect, self._context)
         return self._pixels[::-1].copy()
+
+    def depth(self) -> NDArray[np.float32]:
+        """Return the distances (height, width) [m] along the axis of the last picture's camera."""
+        found = np.empty(self._pixels.shape[:2], dtype=np.float32)
+        flags = self._scene.flags
+        before = flags.copy()
+        for each in (_FLAG.mjRND_SKYBOX, _FLAG.mjRND_SHADOW, _FLAG.mjRND_REFLECTION):
+            flags[each] = False  # the sky would have a distance
+        mujoco.mjr_render(self._rect, self._scene, self._context)
+        flags[:] = before
+        mujoco.mjr_readPixels(None, found, self._rect, self._context)
+        lens = self._scene.camera[0]
+        near, far = lens.frustum_near, lens.frustum_far
+        # The buffer is 1 at the near plane and 0 at the far plane.
+        distance = near * far / (near + found[::-1].astype(float) * (far - near))
+        return distance.astype(np.float32)
 
     def close(self) -> None:
         """Release OpenGL."""

@@ -435,7 +435,7 @@ def test_a_replay_beside_a_live_arm_is_refused_except_in_another_namespace(recor
 
 def test_lockstep_runs_no_further_ahead_of_a_recorder_than_publishers_keep():
     clock, simulation, _, wall = lockstep()
-    clock.recorder_there = lambda: True
+    clock.reader_there = lambda reader: True
 
     def go_on():
         for _ in range(3 * AHEAD):
@@ -450,7 +450,14 @@ def test_lockstep_runs_no_further_ahead_of_a_recorder_than_publishers_keep():
     assert go_on() == 30 + AHEAD
     clock.reset()
     assert go_on() == AHEAD
-    clock.recorder_there = lambda: False
+    clock.reader_there = lambda reader: False
     run(clock, wall, 0.1)
     assert go_on() > 3 * AHEAD
+    clock.reader_there = lambda reader: True
+    clock.reset()
+    clock.await_camera()
+    clock.reset()
+    assert go_on() == 0
+    clock.recorded(0, 'camera')
+    assert go_on() == AHEAD
     np.testing.assert_array_equal(simulation.plant.v.shape, (6,))

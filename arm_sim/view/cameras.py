@@ -1,0 +1,157 @@
+"""Cameras, fixed or on a link: colour and depth of what they see, and the list that names them.
+
+- {name: overview, position: [1.5, 0.0, 1.0], rotation: [0.0, 0.5, 3.14]}
+- {name: wrist, link: tool0, rotation: [0.0, -1.57, 0.0], rate: 15.0, depth: true}
+
+A camera looks along x of its frame, with z up. In its optical frame z is forward, x right, y down.
+"""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+import yaml
+from numpy.typing import NDArray
+
+from arm_controllers.parameter_file import Loader
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError, Array, text_of, unknown
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.view.offscreen import Offscreen, Picture
+from arm_sim.view.scene import Scene
+
+_MOST_BYTES = 1_000_000
+# The columns are right, down and forward in the camera's frame.
+_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Camera(Parameters):
+    """A camera; its pixels are square, its lens has no distortion."""
+
+    name: str = ''
+    link: str = parameter('', 'link that carries the camera; empty: the base')
+    position: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0), 'position in the frame of the link [m]', length=3, min=-1e3, max=1e3
+    )
+    rotation: tuple[float, ...] = parameter(
+        (0.0, 0.0, 0.0), 'roll, pitch and yaw in the frame of the link [rad]', length=3,
+        min=-1e3, max=1e3,
+    )  # fmt: skip
+    width: int = parameter(640, 'width of a picture [pixels]', min=8, max=4096)
+    height: int = parameter(480, 'height of a picture [pixels]', min=8, max=4096)
+    field_of_view: float = parameter(0.8, 'vertical angle of view [rad]', above=0, max=3.0)
+    rate: float = parameter(30.0, 'pictures per simulated second [Hz]', above=0, max=1000)
+    depth: bool = parameter(False, 'if true, the camera publishes depth as well')
+    near: float = parameter(0.01, 'least visible distance [m]', above=0, max=1e3)
+    far: float = parameter(20.0, 'largest visible distance [m]', above=0, max=1e5)
+
+    @cached_property
+    def optical(self) -> pin.SE3:
+        """The pose of the optical frame in the frame of the link."""
+        turn = pin.rpy.rpyToMatrix(*self.rotation) @ _OPTICAL
+        return pin.SE3(turn, np.array(self.position, dtype=float))
+
+    @property
+    def pose_xyzw(self) -> list[float]:
+        """The pose `optical`: position [m] and quaternion x, y, z, w."""
+        numbers: list[float] = pin.SE3ToXYZQUAT(self.optical).tolist()
+        return numbers
+
+    @property
+    def intrinsics(self) -> Array:
+        """K (3, 3) [pixels]; (0, 0) is the middle of the first pixel."""
+        focal = 0.5 * self.height / np.tan(0.5 * self.field_of_view)
+        middle = 0.5 * (self.width - 1.0), 0.5 * (self.height - 1.0)
+        return np.array([[focal, 0.0, middle[0]], [0.0, focal, middle[1]], [0.0, 0.0, 1.0]])
+
+
+def read_cameras(file: Path) -> tuple[Camera, ...]:
+    """Return the cameras of a YAML file.
+
+    Raises:
+        ArmError: with file, camera and value: what cannot be read, or is no camera.
+    """
+    try:
+        rows = Loader(text_of(file, _MOST_BYTES)).get_single_data()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArmError(f'cameras {file}: cannot be read: {error}') from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ArmError(f'cameras {file}: not YAML: {" ".join(str(error).split())}') from None
+    if not isinstance(rows, list) or not rows:
+        raise ArmError(f'cameras {file}: a list of cameras is expected')
+    cameras = tuple(_camera(row, f'cameras {file}, camera {k + 1}') for k, row in enumerate(rows))
+    names = [each.name for each in cameras]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArmError(f'cameras {file}: two cameras have the name {name!r}')
+    return cameras
+
+
+def _camera(row: Any, where: str) -> Camera:
+    if not isinstance(row, dict):
+        raise ArmError(f'{where}: names and values are expected')
+    known = [each.name for each in fields(Camera)]
+    try:
+        for name in row:
+            if name not in known:
+                raise unknown('parameter', str(name), known)
+        camera = read_fields(Camera, row)
+        if not (camera.name.isidentifier() and camera.name.isascii()):
+            raise ArmError(f'name is {camera.name!r}; it must be letters, digits and _')
+        if camera.far <= camera.near:
+            raise ArmError(f'far is {camera.far:g}; it must be > near, {camera.near:g}')
+    except ArmError as error:
+        raise ArmError(f'{where}: {error}') from None
+    return camera
+
+
+class CameraPictures:
+    """What a camera sees of an arm; `close` it before the process ends."""
+
+    def __init__(self, camera: Camera, scene: Scene):
+        """Set up OpenGL.
+
+        Raises:
+            ArmError: no such link, or no OpenGL.
+        """
+        self._camera, self._scene = camera, scene
+        self._link = camera.link or scene.model.base_frame
+        if self._link not in scene.model.frame_names:
+            raise unknown('link', self._link, scene.model.frame_names)
+        self._offscreen = Offscreen(scene.mj_model, camera.width, camera.height, fog=False)
+
+    def take(self, q: Array) -> tuple[Picture, NDArray[np.float32] | None]:
+        """Return colours (height, width, 3) and, where the camera has it, depth [m] at q (n,).
+
+        The depth is the distance along the axis of the camera; nan: farther than `far`.
+        """
+        self._scene.show(q)
+        model: RobotModel = self._scene.model
+        pose = model.forward_kinematics(q, self._link) * self._camera.optical
+        c = self._camera
+        top = c.near * np.tan(0.5 * c.field_of_view)
+
+        def look(scene: mujoco.MjvScene) -> None:
+            for eye in scene.camera:
+                eye.pos[:], eye.forward[:] = pose.translation, pose.rotation[:, 2]
+                eye.up[:] = -pose.rotation[:, 1]
+                eye.frustum_near, eye.frustum_far = c.near, c.far
+                eye.frustum_bottom, eye.frustum_top = -top, top
+                eye.frustum_center, eye.frustum_width = 0.0, top * c.width / c.height
+
+        picture = self._offscreen.picture(self._scene.mj_data, mujoco.MjvCamera(), look)
+        if not c.depth:
+            return picture, None
+        depth = self._offscreen.depth()
+        depth[depth >= 0.999 * c.far] = np.nan
+        return picture, depth
+
+    def close(self) -> None:
+        """Release OpenGL."""
+        self._offscreen.close()

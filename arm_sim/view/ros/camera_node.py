@@ -1,0 +1,243 @@
+"""The node of `camera:=FILE`: cameras, rendered at the simulated time of their pictures."""
+
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import CameraInfo, Image
+from std_msgs.msg import UInt8MultiArray
+
+from arm_controllers.ros.frame_messages import TFMessage
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
+from arm_controllers.ros.running import run_node
+from arm_controllers.ros.serialized_messages import JointStateReader
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import parameter
+from arm_sim.ros import loop_messages
+from arm_sim.ros.loop_messages import OBJECTS, STATE
+from arm_sim.simulation.object_shapes import ObjectShape
+from arm_sim.view.cameras import Camera, CameraPictures, read_cameras
+from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
+from arm_sim.view.scene import Scene
+from arm_sim.view.shown_objects import looks, poses
+
+_PICTURES = QoSProfile(depth=10)
+_NEWEST = QoSProfile(depth=1)
+
+
+@dataclass(frozen=True)
+class CameraParameters(ShownArmParameters):
+    """Parameters of the node."""
+
+    cameras: str = parameter('', 'YAML file with the list of the cameras')
+    mode: str = parameter(
+        'lockstep',
+        "'lockstep': every picture is published, and time waits for it; 'realtime': pictures that "
+        'would be late are left out',
+        one_of=('lockstep', 'realtime'),
+    )
+
+
+class CameraNode(Node):
+    """Publishes pictures with the stamps of the states that they show.
+
+    A picture shows the first state at or after each multiple of the camera's period.
+    """
+
+    def __init__(self) -> None:
+        """Read the cameras and wait for an arm; OpenGL begins with its first state.
+
+        Raises:
+            ArmError: what `read_cameras` refuses.
+        """
+        super().__init__('camera')
+        self.parameters = p = declare_parameters(self, CameraParameters)
+        self._log, prefix = Log(self), prefix_of(self)
+        cameras = read_cameras(Path(p.cameras).expanduser())
+        self._outputs = [_Output(self, each, prefix) for each in cameras]
+        self._scene: Any = None
+        self._objects: list[ObjectShape] = []
+        self._early: list[bytes] = []
+        self._time_ns, self._lockstep = -1, p.mode == 'lockstep'
+        self._progress: Any = None
+        if self._lockstep:
+            self._progress = self.create_publisher(Time, 'simulator/rendered_until', CONTROL_QOS)
+        subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm)
+        qos = STATE_QOS if self._lockstep else _NEWEST
+        topic = loop_messages.TOPIC
+        kind = UInt8MultiArray
+        self._batches = self.create_subscription(kind, topic, self._on_batch, qos, raw=True)
+
+    def _show_arm(self, model: RobotModel) -> None:
+        if self._scene is not None:
+            self._log.warning('robot_description is another arm now: restart the cameras')
+            return
+        self._reader = JointStateReader(model.joint_names, ('position',))
+        self._model = model
+        self._build()
+        early, self._early = self._early, []
+        for raw in early:
+            self._on_batch(raw)
+
+    def _build(self) -> None:
+        """Make the scene and its pictures, again where the objects are others."""
+        self._scene = Scene(self._model, self.parameters, self._objects)
+        for each in self._outputs:
+            each.look_at(self._scene)
+
+    def _on_batch(self, raw: bytes) -> None:
+        """Take the pictures of a batch of states."""
+        if self._scene is None:
+            self._early.append(raw)
+            return
+        due: tuple[Array, int] | None = None
+        try:
+            for what, data in loop_messages.gathered(raw):
+                if what == OBJECTS:
+                    self._show_objects(data)
+                elif what == STATE and (state := self._new(data)):
+                    if self._lockstep:
+                        self._take(*state)
+                    due = state
+        except ArmError as error:
+            self._log.warning(f'{loop_messages.TOPIC}: {error}')
+        if due is None:
+            return
+        if self._lockstep:
+            self._progress.publish(_stamp(self._time_ns))
+        else:
+            self._take(*due)
+
+    def _new(self, raw: bytes) -> tuple[Array, int] | None:
+        """Return positions (n,) and stamp [ns] of a state that is no repetition."""
+        reader = self._reader
+        reader.open(raw)
+        if reader.time_ns == self._time_ns:
+            return None
+        if reader.time_ns < self._time_ns:  # a reset
+            for each in self._outputs:
+                each.shown = -1
+        self._time_ns = reader.time_ns
+        return reader.values('position').copy(), reader.time_ns
+
+    def _show_objects(self, raw: bytes) -> None:
+        from arm_sim.ros import object_messages  # not every simulator has objects
+
+        before, self._objects = self._objects, object_messages.shapes_of(raw)
+        if looks(self._objects) != looks(before):
+            self._build()
+        self._scene.place(poses(self._objects))
+
+    def _take(self, q: Array, time_ns: int) -> None:
+        for each in self._outputs:
+            each.take(q, time_ns)
+
+    def destroy_node(self) -> None:
+        """Publish the last pictures of a lock-step, and release OpenGL."""
+        while self._lockstep and self._scene is not None:
+            with self._batches.handle:
+                if (message := self._batches.handle.take_message(UInt8MultiArray, True)) is None:
+                    break
+            self._on_batch(message[0])
+        for each in self._outputs:
+            each.close()
+        super().destroy_node()
+
+
+class _Output:
+    """The topics of a camera.
+
+    Attributes:
+        shown: number of the camera's period that was shown last.
+    """
+
+    def __init__(self, node: Node, camera: Camera, prefix: str):
+        self._node, self._camera, self.shown = node, camera, -1
+        self._pictures: CameraPictures | None = None
+        self._prefix, self._frame = prefix, f'{prefix}{camera.name}_optical_frame'
+        kinds = ('color', 'depth') if camera.depth else ('color',)
+        self._publishers = [
+            [
+                node.create_publisher(kind, f'{camera.name}/{part}/{topic}', _PICTURES)
+                for kind, topic in ((Image, 'image_raw'), (CameraInfo, 'camera_info'))
+            ]
+            for part in kinds
+        ]
+        self._info = _camera_info(camera)
+        if TFMessage is not None:
+            self._frames = node.create_publisher(TFMessage, '/tf_static', LATCHED_QOS)
+
+    def look_at(self, scene: Scene) -> None:
+        """Take the pictures of this scene from now on."""
+        self.close()
+        self._pictures = CameraPictures(self._camera, scene)
+        if TFMessage is not None:
+            link = self._camera.link or scene.model.base_frame
+            self._frames.publish(TFMessage(transforms=[self._transform(self._prefix + link)]))
+
+    def _transform(self, link: str) -> TransformStamped:
+        found = TransformStamped(child_frame_id=self._frame)
+        found.header.frame_id = link
+        place, turn = found.transform.translation, found.transform.rotation
+        pose = self._camera.pose_xyzw
+        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
+        return found
+
+    def take(self, q: Array, time_ns: int) -> None:
+        """Publish the picture of a state, if one is due."""
+        number = int(time_ns * self._camera.rate * 1e-9 + 1e-6)
+        if number == self.shown or self._pictures is None:
+            return
+        self.shown = number
+        pictures = self._pictures.take(q)
+        for (images, infos), pixels in zip(self._publishers, pictures, strict=False):
+            message = _image(pixels)
+            for each in (message, self._info):
+                each.header.frame_id = self._frame
+                each.header.stamp = _stamp(time_ns)
+            images.publish(message)
+            infos.publish(self._info)
+
+    def close(self) -> None:
+        if self._pictures is not None:
+            self._pictures.close()
+            self._pictures = None
+
+
+def _stamp(time_ns: int) -> Time:
+    found = Time()
+    set_stamp(found, time_ns)
+    return found
+
+
+def _image(pixels: Any) -> Image:
+    """Return colours (h, w, 3) of uint8 or depth (h, w) of float32 as a message."""
+    height, width = pixels.shape[:2]
+    encoding = 'rgb8' if pixels.dtype == np.uint8 else '32FC1'
+    data = array('B', np.ascontiguousarray(pixels).tobytes())
+    step = len(data) // height
+    return Image(height=height, width=width, encoding=encoding, step=step, data=data)
+
+
+def _camera_info(camera: Camera) -> CameraInfo:
+    k = camera.intrinsics
+    found = CameraInfo(height=camera.height, width=camera.width)
+    found.distortion_model, found.d = 'plumb_bob', [0.0] * 5
+    found.k, found.r = k.ravel(), np.eye(3).ravel()
+    found.p = np.hstack([k, np.zeros((3, 1))]).ravel()
+    return found
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node('camera', CameraNode)
