@@ -44,9 +44,8 @@ class LinkLoads:
                 ElementTree.SubElement(joints[0], 'limit', limits)
         whole = RobotModel(ElementTree.tostring(tree, encoding='unicode'), cut or None)
         whole.pin_model.gravity.linear = model.gravity
-        whole.pin_model.armature = np.zeros(
-            whole.pin_model.nv
-        )  # rotors are on the other side of a gear
+        # Rotors are on the other side of a gear.
+        whole.pin_model.armature = np.zeros(whole.pin_model.nv)
         self._model, self._pin, self._data = whole, whole.pin_model, whole.pin_data
         self._places = [whole.joint_names.index(name) for name in model.joint_names]
         self._state = np.zeros((3, whole.nv))

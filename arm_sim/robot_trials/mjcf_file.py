@@ -22,7 +22,7 @@ def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:
         numbers = ', '.join(f'{moment:.3g}' for moment in moments)
         raise ArmError(f'MuJoCo writes no inertia like that of link {link!r}: {numbers} kg m^2')
     spec = arm_spec(model, drives, shapes=False)
-    spec.add_key(name='home', qpos=robot.start.tolist())
+    spec.add_key(name='home', qpos=model.all_positions(robot.start).tolist())
     try:
         spec.compile()
         file.write_text(spec.to_xml())

@@ -12,6 +12,7 @@ from arm_dynamics.compiled import BatchModel, CompiledModel, ForwardModel, Forwa
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.kinematics.chain import Chain
 from arm_dynamics.kinematics.jacobians import numerical_jacobian
+from arm_dynamics.link_loads import LinkLoads
 
 STEP = 1e-6
 
@@ -109,6 +110,22 @@ def test_coriolis_matrix_makes_the_passive_form(arm, states):
         rate = (arm.mass_matrix(q + STEP * v) - arm.mass_matrix(q - STEP * v)) / (2.0 * STEP)
         matrix = arm.coriolis_matrix(q, v)
         np.testing.assert_allclose(matrix + matrix.T, rate, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize('cut', ['', 'level_link', 'tip_of_other_link'])
+def test_loads_at_the_joints_are_those_of_the_links_of_leaders_and_followers(arm, states, cut):
+    loads = LinkLoads(arm, cut)
+    for q, v, a in zip(*states, strict=True):
+        wanted = arm.inverse_dynamics(q, v, a) - arm.armature * a - arm.friction_torque(v)
+        np.testing.assert_allclose(loads.update(q, v, a), wanted, rtol=0.0, atol=1e-12)
+    if cut:
+        loads.update(q, np.zeros(3), np.zeros(3))
+        masses = {
+            'level_link': 2.0 / 4 + 2.0 / 6 + 2.0 / 7 + 2.0 / 8,
+            'tip_of_other_link': 2.0 / 8,
+        }
+        weight = np.linalg.norm(loads.wrench()[:3])
+        assert weight == pytest.approx(9.81 * masses[cut])
 
 
 @pytest.mark.parametrize('frame', ['tip_of_other_link', 'piston_link', 'a_rod_link'])
