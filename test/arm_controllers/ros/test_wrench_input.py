@@ -1,0 +1,97 @@
+"""A controller whose law needs a wrench answers a state when the wrench of its stamp is here."""
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from domains import fresh_domain  # noqa: E402
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from arm_controllers.laws.computed_torque import ComputedTorque  # noqa: E402
+from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
+from arm_controllers.ros.messages import set_stamp  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+
+HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
+PERIOD_NS = 2_000_000
+
+
+class Setup:
+    """A controller in this process, whose states and wrenches are handed over one by one."""
+
+    def __init__(self, monkeypatch):
+        rclpy.init(
+            args=['--ros-args', *as_arguments(files_of('ur5e'))], domain_id=int(fresh_domain())
+        )
+        monkeypatch.setattr(ComputedTorque, 'needs', ('wrench',))
+        law, self.felt = ComputedTorque.__call__, []
+
+        def feeling(own, state, measured, *others):
+            self.felt.append(measured.wrench.tolist())
+            return law(own, state, measured, *others)
+
+        monkeypatch.setattr(ComputedTorque, '__call__', feeling)
+        transport, self.answers = InProcessTransport(), []
+        self.node = ControllerNode('computed_torque', transport)
+        self.node.trigger_configure()
+        self.node.trigger_activate()
+        transport.serve_commands('/joint_commands', lambda raw, count: self.answers.append(raw))
+        (self.take_state,) = transport.state_subscribers('/joint_states')
+        (self.take_wrench,) = transport.state_subscribers(
+            '/force_torque_sensor_broadcaster/wrench'
+        )
+
+    def state(self, period):
+        message = JointState(name=list(self.node.cycle.model.joint_names))
+        message.position, message.velocity = HOME.tolist(), [0.0] * 6
+        set_stamp(message.header.stamp, period * PERIOD_NS)
+        self.take_state(bytes(serialize_message(message)))
+        return len(self.answers)
+
+    def wrench(self, period, x):
+        message = WrenchStamped()
+        message.header.frame_id = 'tool0'
+        set_stamp(message.header.stamp, period * PERIOD_NS)
+        message.wrench.force.x = x
+        self.take_wrench(bytes(serialize_message(message)))
+        return len(self.answers)
+
+    @property
+    def words(self):
+        return self.node.diagnostics.words(self.node.cycle)[1]
+
+
+@pytest.fixture
+def setup(monkeypatch):
+    made = Setup(monkeypatch)
+    yield made
+    made.node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def test_state_and_wrench_of_a_stamp_are_answered_once_in_either_order(setup):
+    assert setup.state(0) == 0
+    assert setup.wrench(0, 1.0) == 1
+    assert setup.wrench(1, 2.0) == 1
+    assert setup.state(1) == 2
+    assert setup.state(1) == 3  # published again: the same answer
+    assert setup.answers[2] == setup.answers[1]
+    assert setup.state(2) == 3
+    assert setup.wrench(1, 9.0) == 3  # of an older state
+    assert setup.wrench(2, 3.0) == 4
+    assert [each[0] for each in setup.felt] == [1.0, 2.0, 3.0]
+
+
+def test_a_wrench_that_is_none_or_never_comes_is_said(setup):
+    for _ in range(2):
+        assert setup.state(0) == 0
+    assert "set the simulator's force_torque.frame" in setup.words
+    assert setup.wrench(0, np.nan) == 0
+    assert 'is not six numbers within 1e+09' in setup.words
+    setup.take_wrench(b'\0\1\0\0\1\2')
+    assert 'cut off in its header' in setup.words
+    assert setup.wrench(0, 5.0) == 1
