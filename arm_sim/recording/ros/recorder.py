@@ -83,7 +83,7 @@ class Recorder:
         self._rest = RestFilter(round(rest_period * 1e9)) if rest_period else None
         facts = _facts() | ({REST_PERIOD: f'{rest_period:g}'} if rest_period else {})
         self._files = Recordings(path, bag, facts, self._stop)
-        self._last_state = self._last_command = b''
+        self._last_state = self._last_command = self._last_wrench = b''
         self._sender = StateSender()
         self._frames: RecordedFrames | None = None
         self._reported_ns = self._before_ns = -1
@@ -108,9 +108,7 @@ class Recorder:
             self._listen(loop_messages.TOPIC, loop_messages.KIND, self._on_batch)
             self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
         self._listen('external_wrench', _WRENCH)
-        self._listen(
-            WRENCH, _WRENCH, partial(self._write_at_its_stamp, self._resolved(WRENCH), _WRENCH)
-        )
+        self._listen(WRENCH, _WRENCH, self._take_wrench)
         self._listen('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray')
         keep = partial(self._files.keep, '/parameter_events', _EVENT)
         self._listen('/parameter_events', _EVENT, keep)
@@ -277,6 +275,12 @@ class Recorder:
         if data != self._last_command:
             self._write(loop_messages.COMMAND, data)
             self._last_command = data
+
+    def _take_wrench(self, data: bytes) -> None:
+        """Write a serialised reading, unless it repeats the last one."""
+        if self._files.begun and data != self._last_wrench:
+            self._last_wrench = data
+            self._write_at_its_stamp(self._resolved(WRENCH), _WRENCH, data)
 
     def _write(self, what: int, data: bytes) -> None:
         """Write a state or a command, unless the arm is at rest."""
