@@ -158,7 +158,7 @@ class MujocoPlant(Plant):
         self._bodies = moving_bodies(self.mj_model)
         self.objects = tuple(self.mj_model.body(body).name for body in self._bodies)
         if parameters.scene or parameters.objects:
-            self.shapes = object_shapes(self.mj_model, model.frame_names)
+            self.shapes = object_shapes(self.mj_model)
         if model.mjcf:
             self.actuator_names, self.mjcf_sensors = own_actuators(model), sensor_names(model)
             self._loose = loose_links(model)

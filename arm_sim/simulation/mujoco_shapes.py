@@ -1,6 +1,6 @@
 """The visible shapes of the objects in a MuJoCo model."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import mujoco
@@ -13,8 +13,8 @@ from arm_sim.simulation.object_shapes import ObjectShape
 _HIDDEN = 3  # first group of shapes that MuJoCo's viewer hides
 
 
-def object_shapes(mj_model: mujoco.MjModel, links: Collection[str]) -> tuple[ObjectShape, ...]:
-    """Return the visible shapes of all bodies that are no links of the arm.
+def object_shapes(mj_model: mujoco.MjModel) -> tuple[ObjectShape, ...]:
+    """Return the visible shapes of a scene.
 
     A shape is in the frame of its body; where the body cannot move, in the base frame. A capsule
     is a cylinder and two spheres, a mesh without a file the box around it.
@@ -24,7 +24,7 @@ def object_shapes(mj_model: mujoco.MjModel, links: Collection[str]) -> tuple[Obj
     found = []
     for k in range(m.ngeom):
         body = m.body(m.geom_bodyid[k])
-        of_scene = m.geom_user[k].any() or (body.id and body.name not in links)
+        of_scene = m.geom_user[k].any()  # its contact properties
         if of_scene and m.geom_group[k] < _HIDDEN:
             place, turn, own = np.zeros(3), np.zeros(4), m.geom_quat[k].copy()
             fixed = m.body_weldid[body.id] == 0

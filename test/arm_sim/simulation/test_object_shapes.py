@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 from falling_objects import turned_plant
@@ -66,3 +67,34 @@ def test_a_free_object_goes_where_it_is_put_and_moves_as_told(tmp_path):
     )
     with pytest.raises(ArmError, match="'wall' is fixed; only free objects can be moved"):
         plant.move_object('wall', pose, velocity)
+
+
+LID = """<mujoco><worldbody>
+<geom name="post" type="cylinder" size="0.05 0.2" pos="2 0 0.2"/>
+<body name="lid" pos="2 0 0.5"><joint type="hinge" axis="0 1 0" pos="-0.1 0 0"/>
+<geom type="box" size="0.1 0.1 0.01" mass="0.2"/>
+<geom type="ellipsoid" size="0.01 0.02 0.03" pos="0.1 0 0.03" euler="0.3 0.2 0" mass="0.1"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize('scene', ['hinged_door', LID])
+def test_shapes_of_jointed_objects_are_where_mujoco_has_them(tmp_path, scene):
+    if scene == LID:
+        (tmp_path / 'lid.xml').write_text(scene)
+        scene = str(tmp_path / 'lid.xml')
+    further = '[{name: new, size: [0.1, 0.1, 0.1], position: [3, 0, 1], mass: 1}]'
+    parameters = MujocoPlant.Parameters(scene=scene, objects=further)
+    plant = MujocoPlant(RobotModel(find_urdf('planar_3r')), parameters)
+    plant.mj_data.qpos[3] = 0.7
+    found = ShapePoses(plant.shapes, plant.objects).at(plant.object_poses())
+    m, data = plant.mj_model, plant.mj_data
+    geoms = [k for k in range(m.ngeom) if m.geom_user[k].any()]
+    parts = [3 if m.geom_type[k] == mujoco.mjtGeom.mjGEOM_CAPSULE else 1 for k in geoms]
+    found = found[np.cumsum([0, *parts[:-1]])]  # of a capsule the cylinder
+    np.testing.assert_allclose(found[:, :3], data.geom_xpos[geoms], atol=1e-12)
+    for pose, matrix in zip(found, data.geom_xmat[geoms], strict=True):
+        turn = Rotation.from_quat(pose[3:]).as_matrix()
+        np.testing.assert_allclose(turn.ravel(), matrix, atol=1e-12)
+    pairs = zip(m.pair_geom1.tolist(), m.pair_geom2.tolist(), strict=True)
+    new, others = m.geom('new').id, set(geoms) - {m.geom('new').id}
+    assert others <= {geom for pair in pairs if new in pair for geom in pair}
