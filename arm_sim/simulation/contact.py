@@ -20,6 +20,7 @@ which for h = 1 ms and the weight of a body on four points is a few 1e-6 m/s.
 Source: "Computation, Constraint model" in MuJoCo's documentation.
 """
 
+from functools import lru_cache
 from math import ceil, inf, sqrt
 
 import mujoco
@@ -108,7 +109,11 @@ class _Pair:
 
 def material_of(mj_model: mujoco.MjModel, geom: int) -> Material | None:
     """Return the material of a shape of the scene; None: a link, the floor or the table."""
-    numbers = mj_model.geom_user[geom].tolist()
+    return _material(*mj_model.geom_user[geom].tolist())
+
+
+@lru_cache
+def _material(*numbers: float) -> Material | None:
     return Material(**dict(zip(NUMBERS, numbers, strict=False))) if any(numbers) else None
 
 

@@ -1,7 +1,7 @@
 """Contact properties of bodies: stiffness, damping or restitution, friction."""
 
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from math import sqrt
 
 from scipy.optimize import brentq
@@ -41,6 +41,7 @@ def numbers_of(material: Material) -> tuple[float, ...]:
     return tuple(getattr(material, name) for name in NUMBERS)
 
 
+@lru_cache
 def softer(one: Material, other: Material) -> Material:
     """Return the material of a contact: that of the softer body, with the smaller friction."""
     soft = one if one.stiffness <= other.stiffness else other

@@ -8,7 +8,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +147,7 @@ def _read(file: Path, mtime_ns: int) -> tuple[SceneObject, ...]:
         raise ArmError(f'scene {file}: cannot be read: {error}') from None
 
 
-@cache
+@lru_cache(maxsize=8)
 def read_objects(
     text: str, where: str = 'objects', folder: Path = Path()
 ) -> tuple[SceneObject, ...]:
@@ -158,6 +158,8 @@ def read_objects(
     Raises:
         ArmError: with `where`, object and value.
     """
+    if len(text) > _MOST_BYTES:
+        raise ArmError(f'{where}: has {len(text)} characters; allowed: {_MOST_BYTES}')
     try:
         rows = Loader(text).get_single_data() if text.strip() else []
     except (yaml.YAMLError, RecursionError) as error:
