@@ -75,6 +75,7 @@ class JointStates:
         q, v: (m, n) state at the stamp.
         effort: (m, n) torque applied in the control period that ends at the stamp.
         wrench: (m, 6) of the force-torque sensor; (0, 6): it is not recorded.
+        contacts: (m, 3) contact facts of that period, see Plant; (0, 3): none.
     """
 
     time_ns: NDArray[np.int64]
@@ -82,6 +83,7 @@ class JointStates:
     v: Array
     effort: Array
     wrench: Array = field(default_factory=lambda: np.empty((0, 6)))
+    contacts: Array = field(default_factory=lambda: np.empty((0, 3)))
 
     def record(
         self, reference_function: ReferenceFunction, start_ns: int, end_ns: int, period_ns: int
@@ -103,4 +105,7 @@ class JointStates:
         q_wanted, v_wanted, _ = sampled(reference_function, stamps * 1e-9, q.shape[1])
         t, v, effort = (stamps - start_ns) * 1e-9, self.v[keep][:-1], self.effort[keep][1:]
         wrench = self.wrench[keep][:-1] if len(self.wrench) else self.wrench
-        return Record(t, q[:-1], v, q_wanted, v_wanted, effort, q_end=q[-1], wrench=wrench)
+        contacts = self.contacts[keep][1:] if len(self.contacts) else self.contacts
+        return Record(
+            t, q[:-1], v, q_wanted, v_wanted, effort, q_end=q[-1], wrench=wrench, contacts=contacts
+        )

@@ -33,6 +33,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_sim.loop.record import JointStates
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros import loop_messages
+from arm_sim.ros.contact_messages import facts_at
 from arm_sim.ros.waiting import Waiting
 from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
 
@@ -51,13 +52,17 @@ Messages = Sequence[tuple[int, bytes]]
 
 
 def joint_states(
-    raw: Sequence[bytes], reader: JointStateReader, wrenches: Mapping[int, Array] | None = None
+    raw: Sequence[bytes],
+    reader: JointStateReader,
+    contacts: Sequence[bytes] = (),
+    wrenches: Mapping[int, Array] | None = None,
 ) -> JointStates:
-    """Return serialised states as arrays, one row for each stamp, with the wrenches of these."""
+    """Return serialised states as arrays, a row for each stamp, with contacts and wrenches."""
     time_ns, fields = reader.read_all(raw)
     newest = {stamp: row for row, stamp in enumerate(time_ns.tolist())}
     rows = list(newest.values()) if len(newest) < len(time_ns) else slice(None)
     found = JointStates(time_ns[rows], *(fields[name][rows] for name in FIELDS))
+    found = replace(found, contacts=facts_at(found.time_ns, contacts))
     if wrenches is None:
         return found
     return replace(found, wrench=np.array([wrenches[ns] for ns in found.time_ns.tolist()]))
@@ -70,7 +75,7 @@ class GoalRun:
     the run: the control loop serves no other subscriber.
 
     Attributes:
-        states: every joint state since the reset, serialised.
+        states, contacts: every joint state since the reset and its contacts, serialised.
         objects: stamps [ns] and messages of the objects around the arm since then.
         latest_ns: stamp of the newest state [ns]; -1 before the first one.
         answers: number of commands since the newest state.
@@ -123,6 +128,7 @@ class GoalRun:
         self._run_until = node.create_publisher(Time, 'simulator/run_until', CONTROL_QOS)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.states: list[bytes] = []
+        self.contacts: list[bytes] = []
         self.objects: list[tuple[int, bytes]] = []
         self._wrenches: dict[int, Array] | None = None
         if wrenches:
@@ -161,6 +167,7 @@ class GoalRun:
 
     def _clear(self) -> None:
         self.states.clear()
+        self.contacts.clear()
         self.objects.clear()
         self.latest_ns, self.answers = -1, 0
 
@@ -251,7 +258,7 @@ class GoalRun:
         if self._wrenches is not None:
             newest, known = self.latest_ns, self._wrenches
             self.wait_until(lambda: newest in known, f'wrench on {WRENCH}')
-        return joint_states(self.states, self._reader, self._wrenches)
+        return joint_states(self.states, self._reader, self.contacts, self._wrenches)
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Collect a wrench."""
@@ -275,6 +282,8 @@ class GoalRun:
                         self._clear()
                     self.states.append(data)
                     self.latest_ns, self.answers = time_ns, 0
+                elif what == loop_messages.CONTACTS:
+                    self.contacts.append(data)
         except ArmError as error:
             self._log.warning(f'batch of states dropped: {error}')
             return

@@ -26,8 +26,9 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, LATCHED_QOS,
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.parent_process import LAUNCH
+from arm_sim.ros.contact_messages import ContactMessages
 from arm_sim.ros.frames_output import FramesOutput
-from arm_sim.ros.loop_messages import STATE, LoopMessages
+from arm_sim.ros.loop_messages import CONTACTS, STATE, LoopMessages
 from arm_sim.ros.mjcf_topics import MjcfOutput
 from arm_sim.ros.objects_output import ObjectsOutput
 from arm_sim.ros.sensor_output import SensorOutput
@@ -94,6 +95,7 @@ class StateOutput:
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=urdf))
         self.frames = FramesOutput(node, simulation, tf_rate)
+        self._contacts = ContactMessages()
         self._objects = ObjectsOutput(node, simulation, loop)
         self._mjcf = MjcfOutput(node, simulation)
         log = Log(node)
@@ -128,6 +130,8 @@ class StateOutput:
         if self._sensors is not None:
             self._sensors.show()
         self.show_again()
+        if self._loop.wanted and plant.parameters.touching:
+            self._loop.add(CONTACTS, self._contacts.at(plant.contact_facts(), time_ns))
         every = self.clock_every
         due = every and simulation.steps % every == 0
         if due and self._clock_publisher.get_subscription_count():

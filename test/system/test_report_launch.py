@@ -19,7 +19,10 @@ from arm_sim.loop.recorded_messages import messages_of
 from arm_sim.recording.ros import render, report, rerun
 from arm_sim.recording.ros.recorded_run import RecordedRun
 
-BALL = '- {name: ball, shape: sphere, size: [0.1], position: [3, 0, 1], mass: 0.2}'
+BALL = """
+- {name: ball, shape: sphere, size: [0.1], position: [3, 0, 1], mass: 0.2}
+- {name: plate, size: [0.1, 0.1, 0.1], position: [0.8, 0, 0.4201], stiffness: 1e3, friction: 0.05}
+"""  # the plate is 0.1 mm inside the first link
 
 
 def launched(folder, *command, domain=''):
@@ -57,7 +60,7 @@ def test_two_equal_runs_leave_equal_bytes(folder, tmp_path):
     controller = '/pd_feedforward_controller'
     names = (
         'joint_states', 'joint_commands', 'robot_description', 'tf', 'tf_static',
-        'simulator/objects',
+        'simulator/objects', 'simulator/contacts',
     )  # fmt: skip
     for topic in (*(f'/{name}' for name in names), f'{controller}/goals'):
         assert first[topic] == second[topic], topic
@@ -83,7 +86,12 @@ def test_the_report_of_a_recording_has_the_table_the_numbers_and_the_picture_of_
     assert len(table) > 10
     assert [line for line in table if line not in map(str.rstrip, printed.splitlines())] == []
     assert report.main([file, '--json']) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads((folder / 'report.json').read_text())
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers == json.loads((folder / 'report.json').read_text())
+    assert 0.0999 < numbers['penetration_max_mm'] < 5.0
+    assert 0.0999 < numbers['contact_force_max_n'] < 20.0  # 1 N/mm
+    assert numbers['contact_slip_mm'] > 1.0
+    assert 'contact force [N]' in printed
 
 
 def test_several_recordings_are_compared_a_row_each(folder, capsys):

@@ -20,7 +20,7 @@ from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.loop.record import JointStates
 from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
-from arm_sim.ros import object_messages
+from arm_sim.ros import contact_messages, object_messages
 from arm_sim.ros.goal_run import joint_states
 from arm_sim.ros.simulator_setup import SCENE_OBJECTS
 
@@ -44,6 +44,7 @@ class RecordedRun:
         actuators: time [ns] and message of each command to actuators of an MJCF.
         reports: messages of ~/controller_state, serialised, in order.
         objects: time [ns] and serialised MarkerArray of each state of the objects.
+        contacts: serialised contact facts of each state, in order.
         urdf: text of the arm's last description; '': none was recorded.
     """
 
@@ -58,6 +59,7 @@ class RecordedRun:
     actuators: list[tuple[int, JointState]] = field(default_factory=list)
     reports: list[bytes] = field(default_factory=list)
     objects: list[tuple[int, bytes]] = field(default_factory=list)
+    contacts: list[bytes] = field(default_factory=list)
     urdf: str = ''
 
     @classmethod
@@ -101,6 +103,8 @@ class RecordedRun:
             self.urdf = deserialize_message(data, String).data
         elif name == f'/{object_messages.TOPIC}' and kind == object_messages.KIND:
             self.objects.append((time_ns, data))
+        elif name == f'/{contact_messages.TOPIC}' and kind == contact_messages.KIND:
+            self.contacts.append(data)
         elif name == '/external_wrench':
             wrench = deserialize_message(data, WrenchStamped)
             prefix = f'{self.namespace}/'[1:]
@@ -144,7 +148,7 @@ class RecordedRun:
 
     def joint_states(self, joints: tuple[str, ...]) -> JointStates:
         """Return the states in the order of these joints."""
-        return joint_states(self.states, JointStateReader(joints, FIELDS))
+        return joint_states(self.states, JointStateReader(joints, FIELDS), self.contacts)
 
     def of_task(self) -> dict[str, Any]:
         """Return what a task says of its run. Raises ArmError where it is no task's recording."""

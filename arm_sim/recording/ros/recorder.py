@@ -26,7 +26,7 @@ from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.rest import RestFilter
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.recording.ros.state_sender import StateSender
-from arm_sim.ros import loop_messages, object_messages
+from arm_sim.ros import contact_messages, loop_messages, object_messages
 from arm_sim.versions import versions
 
 Take = Callable[[bytes], None]  # writes a serialised message
@@ -98,9 +98,10 @@ class Recorder:
         self._resolved = self._listener.resolve_topic_name
         self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
         self._inputs: dict[str, tuple[Any, Take]] = {}
-        topic, kind = self._resolved(object_messages.TOPIC), object_messages.KIND
-        take_objects = partial(self._files.write, topic, kind)
-        self._takes = self.take_state, self.take_command, take_objects
+        write, resolved = self._files.write, self._resolved
+        objects = partial(write, resolved(object_messages.TOPIC), object_messages.KIND)
+        contacts = partial(write, resolved(contact_messages.TOPIC), contact_messages.KIND)
+        self._takes = self.take_state, self.take_command, objects, contacts
         self._own_states, self._loop = own_states, loop_messages.Takeover()
         self._progress: Any = None
         if own_states:
