@@ -6,7 +6,6 @@ from xml.etree.ElementTree import Element, SubElement
 import mujoco
 import numpy as np
 import pinocchio as pin
-import trimesh
 
 from arm_dynamics.checks import Array
 from arm_dynamics.urdf_elements import number_text, set_origin
@@ -86,6 +85,8 @@ def _written(m: mujoco.MjModel, mesh: int, folder: Path) -> Path:
     """Return the file of a mesh of MuJoCo's model, a binary STL."""
     file = folder / f'mesh_{mesh}.stl'
     if not file.exists():
+        import trimesh  # slow to load
+
         points = m.mesh_vert[m.mesh_vertadr[mesh] :][: m.mesh_vertnum[mesh]]
         faces = m.mesh_face[m.mesh_faceadr[mesh] :][: m.mesh_facenum[mesh]]
         trimesh.Trimesh(points, faces, process=False).export(file)
