@@ -56,10 +56,8 @@ class CommandReader(JointStateReader):
         fields = [self._field_of.get(name, '') for name in shape.names]
         command = np.full(len(fields), np.nan)
         for name in self._used:
-            own, values = (
-                [k for k, field in enumerate(fields) if field == name],
-                shape.values[name],
-            )
+            values = shape.values[name]
+            own = [k for k, field in enumerate(fields) if field == name]
             if len(values) == len(fields):
                 command[own] = values[own]
             elif len(values) == len(own):

@@ -328,6 +328,7 @@ class JointStateReader:
         # Other joints may come behind ours: those that follow them by <mimic>.
         ours = shape.names[:n] == self._names and not set(self._names) & set(shape.names[n:])
         if native is raw and whole and ours:
+            shape.names = shape.names[:n]
             shape.values = {field: given[:n] for field, given in shape.values.items()}
             self._expected = shape
 

@@ -79,6 +79,12 @@ def test_arrival_needs_real_time():
         set_up(p, PlantParameters())
 
 
+def test_controllers_are_awaited_in_lockstep_only():
+    p = SimulatorParameters(robot='planar_3r', mode='realtime', awaited_controllers=('arm',))
+    with pytest.raises(ArmError, match="^awaited_controllers is for mode 'lockstep', not 'realt"):
+        set_up(p, PlantParameters())
+
+
 def test_a_silent_hardware_is_never_lost_a_silent_controller_is():
     p = SimulatorParameters(robot='planar_3r', mode='realtime')
     assert timing(p)['timeout'] == p.command_timeout

@@ -69,3 +69,18 @@ def test_one_interface_for_all_joints_needs_its_field_alone(interface):
     field = 'effort' if interface == 'voltage' else interface
     reader = CommandReader(NAMES, [interface] * 4)
     np.testing.assert_array_equal(read(reader, **{field: [1.0, 2.0, 3.0, 4.0]}), [1, 2, 3, 4])
+
+
+def test_joints_that_follow_ours_may_come_behind_them():
+    reader = CommandReader(NAMES, INTERFACES)
+    whole = {'position': [1.0, NAN, NAN, 4.0, 8.0], 'effort': [NAN, 2.0, NAN, NAN, NAN]}
+    for speed in (3.0, 3.5):
+        velocity = [NAN, NAN, speed, NAN, NAN]
+        found = read(reader, name=[*NAMES, 'follower'], velocity=velocity, **whole)
+        assert found == [1.0, 2.0, speed, 4.0]
+        assert not reader.is_nan()
+    with pytest.raises(ArmError, match="joint 'c': command nan is not finite"):
+        read(reader, name=[*NAMES, 'follower'], velocity=[NAN] * 5, **whole)
+    one = CommandReader(NAMES, ['effort'] * 4)
+    with pytest.raises(ArmError, match="joint 'b': effort nan is not finite"):
+        read(one, name=[*NAMES, 'follower'], effort=[1.0, NAN, 1.0, 1.0, 1.0])

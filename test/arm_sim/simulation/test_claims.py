@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from clocked_arm import GRAVITY, PERIOD, lockstep, realtime, run
+from clocked_arm import GRAVITY, PERIOD, lockstep, make, realtime, run
 
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.claims import REJECTION_TIME, Claims, Endpoint
+from arm_sim.simulation.lockstep_clock import LockstepClock
 
 NAMES = ('shoulder', 'elbow', 'finger')
 ARM, FINGER = NAMES[:2], NAMES[2:]
@@ -118,6 +119,19 @@ def test_lockstep_steps_when_every_controller_has_answered_the_present_state():
     assert simulation.steps == 4
     clock.take_from(arm, 4 * PERIOD, GRAVITY[:4])
     assert simulation.steps == 5
+
+
+def test_lockstep_begins_when_every_awaited_controller_has_answered_and_then_awaits_none():
+    clock, simulation, _, wall = make(LockstepClock, timeout=5.0, awaited=('arm', 'wrist'))
+    clock.take_from(claimed(clock, 'arm', range(4)), 0, GRAVITY[:4])
+    run(clock, wall, 20.0)
+    assert (simulation.steps, clock.awaited, len(clock.claims)) == (0, {'wrist'}, 1)
+    wrist = claimed(clock, 'wrist', (4, 5))
+    clock.take_from(wrist, 0, GRAVITY[4:])
+    assert simulation.steps == 1
+    clock.release_one(wrist)
+    clock.take_from(clock.claims.get('arm'), PERIOD, GRAVITY[:4])
+    assert simulation.steps == 2
 
 
 def test_two_controllers_move_the_arm_as_one_that_commands_all_joints_does():
