@@ -148,7 +148,7 @@ class MujocoPlant(Plant):
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
                 f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
             )
-        if parameters.touching:
+        if parameters.touching and not model.mjcf:
             note = with_shapes(model.urdf)[1]
             self.notes += (f'contacts: {note}',) * bool(note)
         if parameters.contacts and not model.mjcf:
