@@ -7,6 +7,8 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 
+_HERE = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
 
 class ObjectShape(NamedTuple):
     """A visible shape of an object.
@@ -38,11 +40,14 @@ class ShapePoses:
         self._local = np.array([each.pose for each in shapes]).reshape(-1, 7)
         self._rows = [k for k, each in enumerate(shapes) if each.name in moving]
         self._objects = [list(moving).index(shapes[k].name) for k in self._rows]
+        self._offset = bool((self._local[self._rows] != _HERE).any())
 
     def at(self, objects: Array) -> Array:
         """Return the poses of all shapes (k, 7) in the base frame at poses of objects (m, 7)."""
         poses = self._local.copy()
-        if self._rows:
+        if self._rows and not self._offset:  # takes a tenth of the time
+            poses[self._rows] = objects[self._objects]
+        elif self._rows:
             local, carrier = poses[self._rows], objects[self._objects]
             place, turn = local[:, :3], local[:, 3:6]
             axis, w = carrier[:, 3:6], carrier[:, 6:]
