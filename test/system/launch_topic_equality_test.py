@@ -17,6 +17,7 @@ from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
@@ -112,12 +113,24 @@ _DRIVES = """
   ros__parameters:
     effort_convention: gravity_compensated
     friction_compensation: true
+    armature: [0.05]
 simulator:
-  ros__parameters: {command_delay: 1, command_jitter: 1, effort_rate_limit: [300.0]}
+  ros__parameters:
+    command_delay: 1
+    command_jitter: 1
+    effort_rate_limit: [300.0]
+    joints.stiffness: [0.0, 0.0, 1.0e+4]
+    joints.damping: [5.0]
+    joints.static_friction: [0.2]
+    joints.ripple_amplitude: [0.1]
+    joints.encoders: link
+    joints.substeps: 10
 """
 
 
-def test_drives_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(tmp_path, monkeypatch):
+def test_drives_and_joints_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     (tmp_path / 'drives.yaml').write_text(_DRIVES)
     case = Experiment(
@@ -132,7 +145,15 @@ def test_drives_of_a_parameter_file_are_those_of_the_loop_bit_for_bit(tmp_path, 
         command_jitter=1,
         effort_rate_limit=(300.0,),
     )
-    robot, driven = case.load().robot, replace(case, drives=told)
+    joints = JointParameters(
+        joint_stiffness=(0.0, 0.0, 1e4),
+        joint_damping=(5.0,),
+        static_friction=(0.2,),
+        ripple_amplitude=(0.1,),
+        encoders='link',
+        joint_substeps=10,
+    )
+    robot, driven = case.load().robot, replace(case, drives=told, joints=joints)
     task = make_task('sinusoid', robot)
     goal = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
     own = LoadedExperiment(driven, robot)
