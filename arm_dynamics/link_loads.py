@@ -47,12 +47,19 @@ class LinkLoads:
         # Rotors are on the other side of a gear.
         whole.pin_model.armature = np.zeros(whole.pin_model.nv)
         self._model, self._pin, self._data = whole, whole.pin_model, whole.pin_data
-        self._places = [whole.joint_names.index(name) for name in model.joint_names]
+        self._places = np.array([whole.joint_names.index(name) for name in model.joint_names])
         self._state = np.zeros((3, whole.nv))
         self._joint = whole.pin_model.frames[whole.frame_id()].parentJoint
         self._gravity = model.gravity
 
-    def update(self, q: Array, v: Array, a: Array, external: Sequence[External] = ()) -> Array:
+    def update(
+        self,
+        q: Array,
+        v: Array,
+        a: Array,
+        external: Sequence[External] = (),
+        with_poses: bool = True,
+    ) -> Array:
         """Return the torques (n,) that the joints transmit to the links [N.m | N].
 
         Rotor inertia and joint friction, which are on the drives' side, are not among them.
@@ -60,12 +67,14 @@ class LinkLoads:
         Args:
             q, v, a: (n,) state and acceleration.
             external: forces on links.
+            with_poses: whether `inertial` or `gravity` will be called.
         """
         pin_model, data, places = self._pin, self._data, self._places
-        for row, values in zip(self._state, (q, v, a), strict=True):
-            row[places] = values
-        pin_q = self._model.to_pin(self._state[0])
-        pin.forwardKinematics(pin_model, data, pin_q)
+        state = self._state
+        state[0, places], state[1, places], state[2, places] = q, v, a
+        pin_q = self._model.to_pin(state[0])
+        if with_poses or external:
+            pin.forwardKinematics(pin_model, data, pin_q)
         given: tuple[list[pin.Force], ...] = ()
         if external:
             forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]
@@ -73,7 +82,7 @@ class LinkLoads:
                 joint = pin_model.frames[self._model.frame_id(link)].parentJoint
                 forces[joint] += data.oMi[joint].actInv(pin.Force(wrench))
             given = (forces,)
-        rates = self._model.all_rates(self._state[1:])
+        rates = self._model.all_rates(state[1:])
         tau = self._model.reduced(pin.rnea(pin_model, data, pin_q, *rates, *given))
         return tau[places]
 
@@ -96,7 +105,7 @@ class LinkLoads:
         a = own.placement.actInv(data.a_gf[own.parentJoint])  # its linear part has no gravity
         pose = data.oMi[own.parentJoint] * own.placement
         turn = pin.Quaternion(pose.rotation).coeffs()
-        linear = a.linear + np.cross(v.angular, v.linear)
+        linear = a.linear + pin.skew(v.angular) @ v.linear
         return np.concatenate([turn, v.angular, linear])
 
     def gravity(self) -> Array:

@@ -33,8 +33,6 @@ from arm_controllers.ros.serialized_messages import (
 )
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.state_report import StateReport
-from arm_controllers.ros.wrench_input import TOPIC as WRENCH
-from arm_controllers.ros.wrench_input import WrenchInput
 from arm_dynamics.checks import ArmError, Array, all_finite
 from arm_dynamics.model import RobotModel
 
@@ -93,9 +91,11 @@ class ControlCycle:
             JointTrajectoryControllerState, '~/controller_state', STATE_QOS
         )
         self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
-        self._wrench: WrenchInput | None = None
+        self._wrench: Any = None
         self._without_wrench = b''
         if 'wrench' in law.needs:
+            from arm_controllers.ros.wrench_input import WrenchInput  # most laws need none
+
             self._wrench = WrenchInput(node, transport, self._on_wrench, drop)
         self._state_input = node.create_subscription(
             JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True
@@ -224,7 +224,7 @@ class ControlCycle:
             self._without_wrench = b''
             return True
         if raw == self._without_wrench and self._wrench_ns < 0:
-            self._drop(ArmError(f'no wrench on {WRENCH}: {HOW_TO_MEASURE["wrench"]}'))
+            self._drop(ArmError(f'no wrench on {self._wrench.topic}: {HOW_TO_MEASURE["wrench"]}'))
         self._without_wrench = raw
         return False
 

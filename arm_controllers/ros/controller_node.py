@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from control_msgs.msg import SpeedScalingFactor
-from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.srv import ChangeState
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -78,6 +77,8 @@ class ControllerNode(LifecycleNode):
         watch_active_controllers(self, self._on_claims)
         self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
         if 'wrench' in self._law_class.needs:
+            from geometry_msgs.msg import WrenchStamped  # most laws need none
+
             self.create_subscription(WrenchStamped, '~/wrench_goal', self._on_wrench, 10)
         unused = declare_unused(self, without_meaning)
         refuse_unknown_parameters(self)  # before it says that it starts
@@ -220,7 +221,7 @@ class ControllerNode(LifecycleNode):
         if self.cycle is not None:
             self.cycle.follower.scaling.wanted = message.factor
 
-    def _on_wrench(self, message: WrenchStamped) -> None:
+    def _on_wrench(self, message: Any) -> None:
         """Follow a wrench in base axes, from its stamp on."""
         base, frame = self._live.model.base_frame, message.header.frame_id
         force, torque = message.wrench.force, message.wrench.torque

@@ -24,6 +24,7 @@ class WrenchInput:
     """Keeps the newest wrench.
 
     Attributes:
+        topic: its name.
         time_ns: its stamp [ns]; -1 before the first one.
         wrench: (6,) force [N] and torque [N.m].
     """
@@ -37,6 +38,7 @@ class WrenchInput:
     ):
         """Subscribe; `drop` receives the reason why a message cannot be used."""
         self._node, self._transport, self._on_wrench = node, transport, on_wrench
+        self.topic = TOPIC
         self._drop, self._place, self._length = drop, slice(0), -1
         self.time_ns, self.wrench = -1, np.zeros(6)
         self._input = node.create_subscription(

@@ -76,10 +76,15 @@ class BodySensors:
         """
         torque, wrench = np.empty((len(q), self._n)), np.empty((len(q), 6))
         gravity, motion = np.empty((len(q), 3)), np.empty((len(q), 10))
+        tool = self.force_torque is not None and self.force_torque.has_tool
+        poses = tool or self.imu is not None
         for arm, loads in enumerate(self._loads):
-            torque[arm] = loads.update(q[arm], v[arm], a[arm], external[arm] if external else ())
+            forces = external[arm] if external else ()
+            torque[arm] = loads.update(q[arm], v[arm], a[arm], forces, poses)
             if self.force_torque is not None:
-                wrench[arm], gravity[arm] = loads.wrench(), loads.gravity()
+                wrench[arm] = loads.wrench()
+            if tool:
+                gravity[arm] = loads.gravity()
             if self.imu is not None:
                 motion[arm] = loads.inertial(self._imu_frame)
         return Felt(

@@ -84,6 +84,9 @@ class ForceTorqueSensor:
 
     A reading is the wrench behind the low-pass filter, plus bias, drift and noise, within the
     limits, minus the tool's weight and what the last tare has found, `wrench_delay` periods late.
+
+    Attributes:
+        has_tool: whether the weight of a tool is compensated on an arm.
     """
 
     def __init__(self, each: Sequence[ForceTorqueParameters], period: float):
@@ -92,6 +95,7 @@ class ForceTorqueSensor:
         self._errors = SignalErrors([own.wrench_errors() for own in each], 6, period)
         self._delay = Delay([own.wrench_delay for own in each])
         self._mass = np.array([[own.tool_mass] for own in each])
+        self.has_tool = bool(self._mass.any())
         self._com = np.array([own.tool_com for own in each], dtype=float)
         self._tares = np.array([[own.tare_at_reset] for own in each])
         self._periods = each[0].tare_periods
@@ -113,10 +117,12 @@ class ForceTorqueSensor:
 
         Args:
             wrench: (N, 6) what acts on the sensor, as `LinkLoads.wrench` has it.
-            gravity: (N, 3) in the sensor's axes [m/s^2].
+            gravity: (N, 3) in the sensor's axes [m/s^2]; not read without a tool.
         """
-        weight = self._mass * gravity
-        tool = np.concatenate([weight, np.cross(self._com, weight)], axis=1)
+        tool: Array | float = 0.0
+        if self.has_tool:
+            weight = self._mass * gravity
+            tool = np.concatenate([weight, np.cross(self._com, weight)], axis=1)
         if self._first:
             self._first = False
             if self._tares.any():

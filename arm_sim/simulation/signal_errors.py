@@ -42,6 +42,8 @@ class SignalErrors:
         self._bias, self._drift, self._noise, self._limit = bias, drift * period, noise, limit
         rate = np.array([[own.bandwidth] for own in each])
         share = 1.0 - np.exp(-2.0 * np.pi * rate * period)
+        self._offset = bool(bias.any() or drift.any())
+        self._limited = bool(np.isfinite(limit).any())
         self._share = np.where(rate > 0.0, share, 1.0)
         self._filtered, self._noisy = bool((rate > 0.0).any()), bool(noise.any())
 
@@ -65,13 +67,14 @@ class SignalErrors:
         if self._filtered:
             before = value if self._low is None else self._low
             self._low = value = before + self._share * (value - before)
-        value = value + (self._bias + i * self._drift)
+        if self._offset:
+            value = value + (self._bias + i * self._drift)
         if self._noisy:
             if i % _CHUNK == 0:
                 shape = (_CHUNK, value.shape[1])
                 self._table = np.array([rng.standard_normal(shape) for rng in self._streams])
-            value += self._noise * self._table[:, i % _CHUNK]
-        return np.clip(value, -self._limit, self._limit)
+            value = value + self._noise * self._table[:, i % _CHUNK]
+        return np.clip(value, -self._limit, self._limit) if self._limited else value
 
 
 class Delay:
