@@ -33,6 +33,7 @@ class Frames:
         moving_joints: names of the m joints that move, those that follow others included.
         own: indices (n,) of `joint_names` among `moving_joints`; a slice where these are equal.
         mimic: how further joints follow these by <mimic>; None where there are none.
+        unmet_limits: joints that follow others, whose limits leave their leaders no range.
         continuous: (nq,) bool, revolute joints without limits that no joint follows.
         prismatic: (nq,) bool.
         position_lower, position_upper: (nq,) limits [rad | m]; infinite where a joint has none.
@@ -52,6 +53,7 @@ class Frames:
         self.moving_joints = tuple(names)
         self.mimic = mimic = Mimic.of(tree, names)
         self.own = own = slice(None) if mimic is None else mimic.own
+        self.unmet_limits: tuple[str, ...] = ()
         types = {joint.get('name'): joint.get('type') for joint in tree.findall('joint')}
         continuous = np.array([types[name] == 'continuous' for name in names])
         prismatic = np.array([types[name] == 'prismatic' for name in names])
@@ -65,7 +67,8 @@ class Frames:
         velocity = np.where(velocity > 0, velocity, np.inf)
         effort = np.where(effort > 0, effort, np.inf)
         if mimic is not None:
-            lower, upper, velocity = mimic.tightest(lower, upper, velocity, names)
+            lower, upper, velocity, left_out = mimic.tightest(lower, upper, velocity)
+            self.unmet_limits = tuple(names[i] for i in left_out)
             followed = np.bincount(mimic.leader, minlength=len(mimic.own)) > 1
             continuous, prismatic, effort = (
                 continuous[own] & ~followed,

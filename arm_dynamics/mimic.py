@@ -71,26 +71,23 @@ class Mimic(NamedTuple):
         )
 
     def tightest(
-        self, lower: Array, upper: Array, speed: Array, names: Sequence[str]
-    ) -> tuple[Array, Array, Array]:
+        self, lower: Array, upper: Array, speed: Array
+    ) -> tuple[Array, Array, Array, list[int]]:
         """Return the limits (n,) of the commanded joints that keep all joints (m,) within theirs.
 
-        Raises:
-            ArmError: limits of a joint and a follower that no position meets.
+        Left out, and returned, are followers whose limits leave their leader no range.
         """
-        bounds = lower[self.own], upper[self.own], speed[self.own]
+        bounds, left_out = (lower[self.own], upper[self.own], speed[self.own]), []
         for i in np.flatnonzero(self.multiplier).tolist():
             k, ratio = self.leader[i], self.multiplier[i]
             ends = np.sort((np.array([lower[i], upper[i]]) - self.offset[i]) / ratio)
             low, high = max(bounds[0][k], ends[0]), min(bounds[1][k], ends[1])
-            if not low < high:
-                raise ArmError(
-                    f'joint {names[i]!r} follows {names[self.own[k]]!r} by <mimic>: no range is '
-                    'within the limits of both; correct <mimic> or one <limit>'
-                )
-            bounds[0][k], bounds[1][k] = low, high
+            if low < high:
+                bounds[0][k], bounds[1][k] = low, high
+            else:
+                left_out.append(i)
             bounds[2][k] = min(bounds[2][k], speed[i] / abs(ratio))
-        return bounds
+        return *bounds, left_out
 
 
 def leaders_of(tree: Element) -> dict[str, str]:

@@ -83,6 +83,11 @@ class RobotModel(Frames):
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
         self.impossible_inertias = impossible = impossible_inertias(tree)
         self.notes = model_notes(tree, impossible, self.branch_ends(), self.tip_frame, tip_frame)
+        self.notes += tuple(
+            f'joint {name!r}: its limits leave no range to the joint that it follows by <mimic>; '
+            'they are ignored: correct <limit> or <mimic>'
+            for name in self.unmet_limits
+        )
 
         self.added: dict[str, Array] = {}
 

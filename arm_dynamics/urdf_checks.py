@@ -136,27 +136,13 @@ def check_urdf(tree: Element) -> None:
         _check_elements(where, link, {'inertial': ()})
         for inertial in link.iterfind('inertial'):
             _check_inertial(inertial, where)
-    _check_followers(tree)
+    Mimic.of(tree, [each.get('name', '') for each in tree.iterfind('joint') if moves(each)])
     name = tree.get('name', 'robot')
     moving = sum(joint.get('type') != 'fixed' for joint in tree.iterfind('joint'))
     if not moving:
         raise ArmError(f'URDF {name!r} has no revolute, continuous or prismatic joint')
     if moving > _MOST_JOINTS:
         raise ArmError(f'URDF {name!r} has {moving} moving joints; at most {_MOST_JOINTS}')
-
-
-def _check_followers(tree: Element) -> None:
-    joints = [joint for joint in tree.iterfind('joint') if moves(joint)]
-    names = [joint.get('name', '') for joint in joints]
-    mimic = Mimic.of(tree, names)
-    if mimic is None:
-        return
-    bounds = np.full((2, len(joints)), [[-np.inf], [np.inf]])
-    for k, joint in enumerate(joints):
-        limit = joint.find('limit')
-        if limit is not None and joint.get('type') != 'continuous':
-            bounds[:, k] = float(limit.get('lower', '0')), float(limit.get('upper', '0'))
-    mimic.tightest(bounds[0], bounds[1], np.full(len(joints), np.inf), names)
 
 
 def _check_tree(tree: Element) -> None:

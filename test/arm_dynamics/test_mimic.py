@@ -188,6 +188,16 @@ def test_a_follower_of_a_continuous_joint_turns_by_its_ratio():
     np.testing.assert_allclose(pose.homogeneous, same.homogeneous, atol=1e-12)
 
 
+def test_limits_of_a_follower_that_leave_no_range_are_ignored_with_a_note(arm):
+    wrong = mimic_urdf().replace('joint="grip" multiplier="-1.0"', 'joint="grip" multiplier="-1"')
+    wrong = wrong.replace('multiplier="-1" offset="0.0"', 'multiplier="-1" offset="9"')
+    model = RobotModel(wrong, 'level_link')
+    np.testing.assert_array_equal(model.position_lower, arm.position_lower)
+    (note,) = [each for each in model.notes if 'mimic' in each and "'other'" in each]
+    assert note.startswith("joint 'other': its limits leave no range to the joint that it follows")
+    assert not any('mimic' in each for each in arm.notes)
+
+
 def test_what_followers_have_not_is_refused(arm):
     with pytest.raises(ArmError, match="'level_link' .* behind joint 'level', which follows"):
         Chain(arm, 'level_link')
