@@ -74,6 +74,8 @@ def _line(error: ArmError) -> str:
 
 def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
     """Return the trial of the MJCF that MuJoCo writes of an arm, or why there is none."""
+    if robot.model.mjcf:
+        return None, 'the robot is an MJCF already'
     with TemporaryDirectory(prefix='arm_sim_') as folder:
         file = Path(folder, 'arm.xml')
         try:

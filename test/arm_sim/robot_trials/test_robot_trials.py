@@ -15,6 +15,7 @@ from arm_sim.robot_trials import trial, tried
 from arm_sim.robot_trials.arms import all_arms, is_serial
 from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.report import Trials
+from arm_sim.robot_trials.trial import drives_of
 from arm_sim.robot_trials.tried import SIZE, Tried, try_robot
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view import arm_picture as pictures
@@ -185,3 +186,13 @@ def test_the_folders_of_the_package_are_not_told():
     arm = tried.try_robot('double_pendulum', 1, 0)
     assert str(examples()) in arm.own.reason
     assert str(examples()) not in Trials([arm]).markdown()
+
+
+def test_an_mjcf_is_tried_as_it_is_without_another_one_of_it(tmp_path):
+    robot = Robot.load('planar_3r')
+    file = tmp_path / 'arm.xml'
+    write_mjcf(robot, drives_of(robot), file)
+    tried = try_robot(str(file), 1, 0)
+    assert tried.own.parity < 1e-12
+    assert (tried.mjcf, tried.no_mjcf) == (None, 'the robot is an MJCF already')
+    assert not tried.faults
