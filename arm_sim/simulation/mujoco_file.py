@@ -1,6 +1,8 @@
 """A scene from an MJCF file: what is taken, what is left out, what is refused."""
 
+import re
 import warnings
+from math import prod
 from pathlib import Path
 
 import mujoco
@@ -11,6 +13,9 @@ from arm_sim.simulation.material import Material
 
 MOST = 20_000  # pairs of shapes that can touch
 _MOST_BODIES = 2_000
+_COPIES = re.compile(r'<(?:replicate|composite|flexcomp)\b[^>]*?\bcount=["\']\s*(\d{1,9})')
+_INCLUDE = re.compile(r'<include\b[^>]*?\bfile=["\']([^"\']*)')
+_ATTACH = re.compile(r'<(?:attach|model)\b')
 _MOST_BYTES = 10_000_000
 _LARGEST = 1e6  # number of a mass, size or position
 _RESTITUTION = 0.2  # of a shape without user data, close to MuJoCo's critical damping
@@ -29,7 +34,12 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, dict[str, Material]]:
     """
     where = f'scene {file}'
     try:
-        text_of(file, _MOST_BYTES)
+        text = _with_includes(file)
+        if _ATTACH.search(text):  # of itself it would never end
+            raise ArmError(f'{where}: <attach> is not supported; use <include>')
+        copies = prod(map(int, _COPIES.findall(text)))
+        if copies > _MOST_BODIES:
+            raise ArmError(f'{where}: replicates {copies:g} times; at most {_MOST_BODIES}')
         with warnings.catch_warnings(action='ignore'):
             spec = mujoco.MjSpec.from_file(str(file))
             for each in (*spec.actuators, *spec.sensors, *spec.keys):
@@ -47,6 +57,16 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, dict[str, Material]]:
         if not (np.abs(values) <= _LARGEST).all():
             raise ArmError(f'{where}: {name} has a number beyond {_LARGEST:g}')
     return spec, materials
+
+
+def _with_includes(file: Path) -> str:
+    """Return the texts of a file and of all files that it includes."""
+    texts, files = [], [file.resolve()]
+    for each in files:
+        texts.append(text_of(each, _MOST_BYTES))
+        names = ((each.parent / name).resolve() for name in _INCLUDE.findall(texts[-1]))
+        files += [path for path in dict.fromkeys(names) if path not in files and path.is_file()]
+    return '\n'.join(texts)
 
 
 def _name_shapes(spec: mujoco.MjSpec, where: str, stem: str) -> dict[str, Material]:

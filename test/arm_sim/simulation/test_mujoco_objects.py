@@ -169,6 +169,8 @@ def test_contact_facts_are_depth_force_and_slip_of_a_link_on_a_plate(among):
         (('<light pos="0 0 3"/>', '<geom type="mesh" mesh="m"/>'), 'scene.xml: .*mesh'),
         (('<light pos="0 0 3"/>', '<geom size="0.1" user="-5"/>'), 'stiffness is -5'),
         (('friction="0.3"', 'friction="99"'), 'friction is 99'),
+        (('<worldbody>', '<asset><model file="scene.xml"/></asset><worldbody>'), 'attach'),
+        (('<light pos="0 0 3"/>', '<replicate count="99999"><site/></replicate>'), 'at most 2000'),
         (('<worldbody>', '<asset><mesh file="no.stl"/></asset><worldbody>'), 'no.stl'),
         (
             ('<worldbody>', '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
