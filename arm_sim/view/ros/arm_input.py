@@ -32,7 +32,7 @@ class ArmInput:
 
     Attributes:
         controller: its name; '' for none.
-        subscriptions: those of `joint_states` and of the controller.
+        subscriptions: those of states, of objects, and of the controller.
     """
 
     def __init__(self, node: Node, arm: ArmMonitor):
@@ -47,16 +47,18 @@ class ArmInput:
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._ordered = {part: JointReader(model.joint_names) for part in ('state', 'reference')}
         topic = node.resolve_topic_name('joint_states')
-        self.subscriptions = [self._subscribe(JointState, topic, NEWEST)]
-        topic = node.resolve_topic_name(object_messages.TOPIC)
-        self._objects = self._subscribe(object_messages.MarkerArray, topic, NEWEST)
+        objects = node.resolve_topic_name(object_messages.TOPIC)
+        self.subscriptions = [
+            self._subscribe(JointState, topic, NEWEST),
+            self._subscribe(object_messages.MarkerArray, objects, NEWEST),
+        ]
 
     def _subscribe(self, kind: Any, topic: str, qos: QoSProfile) -> Any:
         return self._quiet.create_subscription(kind, topic, lambda raw: None, qos, raw=True)
 
     def use(self, controller: str) -> None:
         """Read the topics of this controller from now on."""
-        while len(self.subscriptions) > 1:
+        while len(self.subscriptions) > 2:
             self._quiet.destroy_subscription(self.subscriptions.pop())
         self.controller = controller
         if controller:
@@ -72,7 +74,7 @@ class ArmInput:
 
     def read(self) -> None:
         """Take the messages since the last call. Raises ArmError for an invalid one."""
-        states, *others = self.subscriptions
+        states, objects, *others = self.subscriptions
         if others:
             reports, goals, results = others
             while (raw := _take(goals)) is not None:
@@ -84,7 +86,7 @@ class ArmInput:
                 result = deserialized(raw, FollowJointTrajectory.Result)
                 good = result.error_code == ResultCode.SUCCESSFUL
                 self._arm.on_result(good, result.error_string)
-        if (raw := _take(self._objects)) is not None:
+        if (raw := _take(objects)) is not None:
             self._arm.objects = object_messages.shapes_of(raw)
         raw = _take(states)
         if raw is not None:

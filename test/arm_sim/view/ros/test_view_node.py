@@ -11,6 +11,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
@@ -32,7 +33,10 @@ def wait(condition):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize('topic', ['joint_states', 'c/controller_state', 'c/goals', 'c/results'])
+@pytest.mark.parametrize(
+    'topic',
+    ['joint_states', 'simulator/objects', 'c/controller_state', 'c/goals', 'c/results'],
+)
 def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_shown(topic):
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(fresh_domain()))
@@ -60,6 +64,11 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_shown(topic):
     state = JointState(name=UR5E.joint_names, position=[0.1] * 6)
     state.header.stamp.sec = 7
     wait(lambda: publish(states, state) or arm.time == 7.0)
+    marker = Marker(type=Marker.SPHERE, ns='ball')
+    marker.scale.x = marker.scale.y = marker.scale.z = 0.1
+    objects = node.create_publisher(MarkerArray, 'simulator/objects', 1)
+    wait(lambda: publish(objects, MarkerArray(markers=[marker])) or arm.objects)
+    assert [(each.name, each.kind) for each in arm.objects] == [('ball', 'sphere')]
     source.close()
     node.destroy_node()
     rclpy.try_shutdown(context=context)
