@@ -16,7 +16,7 @@ from arm_controllers.reference import ReferenceFunction
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.robots import ArmParameters, check_data_only
+from arm_dynamics.robots import check_data_only
 from arm_sim.loop.learning import Learner
 from arm_sim.loop.record import Record
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
@@ -56,7 +56,7 @@ class KnownNodes:
         """Return the controller's model of the arm."""
         name = f'{self._law}_controller'
         error = self.read(name, ModelError, ModelError.prefix)
-        return with_error(self.read(name, ArmParameters).model(), error)
+        return with_error(self.read(name, ControllerParameters).model(), error)
 
     def simulation(self) -> Simulation:
         """Return what the simulator runs, from its start."""

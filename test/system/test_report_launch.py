@@ -121,6 +121,14 @@ def test_the_recorded_commands_without_the_controller_give_every_bit(folder):
     assert rerun.rerun(recording, commands=True).difference() == ''
 
 
+def test_a_controller_of_some_joints_is_not_repeated(folder):
+    recording = RecordedRun.load(folder)
+    recording.parameters['/pd_feedforward_controller']['joints'] = ['joint_2']
+    recording.parameters['/pd_feedforward_controller'] |= {'kp': [1.0], 'kd': [1.0]}
+    with pytest.raises(ArmError, match='the recorded controller commands joint_2 alone; a rerun'):
+        rerun.rerun(recording)
+
+
 def test_a_rerun_with_encoders_reports_measured_positions(folder):
     recording = RecordedRun.load(folder)
     recording.parameters['/simulator']['encoder_resolution'] = [0.01]

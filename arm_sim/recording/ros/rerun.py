@@ -87,7 +87,7 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
 
     Raises:
         ArmError: the recording is of real time, does not begin at t = 0, has a gap, or has no
-            commands or parameters; a command is not finite.
+            commands or parameters; a command is not finite, or not of all joints.
     """
     if not recording.commands:
         raise recording.lacks('joint_commands')
@@ -185,6 +185,11 @@ def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simu
     """Return the loop of the recorded controller: its law, and what follows the accepted goals."""
     law, follower = nodes.controller()
     plant, period_ns = _BrakedPlant(simulation), simulation.period_ns
+    if follower.joint_names != plant.joint_names:
+        raise ArmError(
+            f'the recorded controller commands {", ".join(follower.joint_names)} alone; a rerun '
+            'repeats a controller of all joints'
+        )
     follower.activate(0, plant.measured.q, plant.measured.v)
 
     def reference_function(t: float, reference: Reference) -> None:
