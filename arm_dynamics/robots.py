@@ -50,7 +50,7 @@ class RobotArgument(NamedTuple):
         name: a shipped robot's name; the path or `package://` of a URDF, a xacro or an MJCF; or
             the name of a model of example-robot-data or robot_descriptions, where installed.
         joints: names of the moving joints, or 'chain': those between the base and the tip frame;
-            other joints are held. Empty: all joints except those that a <mimic> couples.
+            other joints are held. Empty: all joints; those with <mimic> follow their leaders.
         tip_frame: the link that is the tool; '': the last link.
         xacro_args: 'name:=value other:=value'.
         estimate: how masses of links without mass are estimated; None: they are not.

@@ -498,4 +498,8 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
     if model.mimic is not None:
         rotors = implicit_inertia(model, parameters.integrator, mj_model)
         mj_model.dof_armature[model.mimic.own] += rotors
+        behind = len(model.moving_joints)  # joints of objects
+        if parameters.integrator != 'rk4':
+            damping = mj_model.opt.timestep * mj_model.dof_damping[behind:]
+            mj_model.dof_armature[behind:] += damping
     return mj_model

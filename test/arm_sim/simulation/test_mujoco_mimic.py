@@ -1,5 +1,7 @@
 """Joints that follow others by <mimic> in the engines: one motion, alone and in a batch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from mimic_arm import mimic_arm, mimic_urdf
@@ -92,3 +94,17 @@ def test_one_arm_of_a_batch_is_one_arm_alone(engine):
 def test_mujocos_implicit_integrator_is_refused():
     with pytest.raises(ArmError, match="integrator 'implicit' has no joints that follow others"):
         MujocoPlant(SMOOTH, PlantParameters(integrator='implicit'))
+
+
+def test_a_strongly_damped_object_beside_such_an_arm_sinks_at_its_steady_speed(tmp_path):
+    scene = tmp_path / 'flap.xml'
+    scene.write_text(
+        '<mujoco><worldbody><body name="flap" pos="2 0 1"><joint name="hinge" axis="0 1 0" '
+        'damping="5"/><geom type="box" size="0.1 0.1 0.01" pos="0.1 0 0" mass="0.01"/></body>'
+        '</worldbody></mujoco>'
+    )
+    plant = MujocoPlant(SMOOTH, replace(SERVO, scene=str(scene)))
+    plant.reset(START)
+    for _ in range(100):
+        plant.step(START)
+    assert plant.mj_data.joint('hinge').qvel[0] == pytest.approx(0.01 * 9.81 * 0.1 / 5.0, rel=1e-3)
