@@ -40,6 +40,7 @@ def test_a_drawn_block_is_within_the_ranges_and_depends_on_its_number_alone():
         assert np.abs(np.subtract(block.position[:2], p.pick)).max() <= p.spread
 
 
+@pytest.mark.slow
 def test_a_block_is_put_at_its_place_and_the_run_repeats_to_the_last_bit():
     record, found = run()
     assert found['success']
@@ -61,6 +62,7 @@ def test_the_fingers_press_with_the_effort_that_the_goal_allows():
     np.testing.assert_allclose(abs(plant.effort[-1]), 40.0, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_grip_that_is_too_weak_loses_the_block():
     _, found = run(max_effort=0.5)
     assert not found['success']
@@ -80,6 +82,7 @@ def test_an_arm_without_a_gripper_is_refused_in_one_line():
     assert '\n' not in str(refusal.value)
 
 
+@pytest.mark.slow
 def test_a_block_out_of_reach_is_refused_with_its_position():
     with pytest.raises(ArmError, match=r'the block at \(.*\) m cannot be picked'):
         loaded(pick=(2.0, 0.5)).task.points()
