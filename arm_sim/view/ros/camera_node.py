@@ -23,7 +23,7 @@ from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_sim.ros import loop_messages
+from arm_sim.ros import loop_messages, object_messages
 from arm_sim.ros.loop_messages import OBJECTS, STATE
 from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.cameras import Camera, CameraPictures, read_cameras
@@ -68,6 +68,7 @@ class CameraNode(Node):
         self._scene: Any = None
         self._objects: list[ObjectShape] = []
         self._early: list[bytes] = []
+        self._pending: tuple[Array, int] | None = None
         self._time_ns, self._lockstep = -1, p.mode == 'lockstep'
         self._progress: Any = None
         if self._lockstep:
@@ -75,6 +76,11 @@ class CameraNode(Node):
         subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm)
         qos = STATE_QOS if self._lockstep else _NEWEST
         topic = loop_messages.TOPIC
+        # The loop's messages have the objects when these move; this topic has them at once.
+        kind, name = object_messages.MarkerArray, object_messages.TOPIC
+        self._first_objects: Any = self.create_subscription(
+            kind, name, self._on_first_objects, STATE_QOS, raw=True
+        )
         kind = UInt8MultiArray
         self._batches = self.create_subscription(kind, topic, self._on_batch, qos, raw=True)
 
@@ -85,9 +91,14 @@ class CameraNode(Node):
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._model = model
         self._build()
-        early, self._early = self._early, []
-        for raw in early:
-            self._on_batch(raw)
+
+    def _on_first_objects(self, raw: bytes) -> None:
+        if self._first_objects is None or self._objects:
+            return
+        try:
+            self._show_objects(raw)
+        except ArmError as error:
+            self._log.warning(f'{object_messages.TOPIC}: {error}')
 
     def _build(self) -> None:
         """Make the scene and its pictures, again where the objects are others."""
@@ -96,27 +107,41 @@ class CameraNode(Node):
             each.look_at(self._scene)
 
     def _on_batch(self, raw: bytes) -> None:
-        """Take the pictures of a batch of states."""
-        if self._scene is None:
-            self._early.append(raw)
+        """Take the pictures of a batch of states, as soon as arm and objects are known."""
+        self._early.append(raw)
+        lacks_objects = self._first_objects is not None and not self._objects
+        if self._scene is None or (lacks_objects and self.count_publishers(object_messages.TOPIC)):
             return
-        due: tuple[Array, int] | None = None
-        try:
-            for what, data in loop_messages.gathered(raw):
-                if what == OBJECTS:
-                    self._show_objects(data)
-                elif what == STATE and (state := self._new(data)):
-                    if self._lockstep:
-                        self._take(*state)
-                    due = state
-        except ArmError as error:
-            self._log.warning(f'{loop_messages.TOPIC}: {error}')
-        if due is None:
-            return
-        if self._lockstep:
+        if self._first_objects is not None:
+            self.destroy_subscription(self._first_objects)
+            self._first_objects = None
+        batches, self._early, before_ns = self._early, [], self._time_ns
+        for batch in batches:
+            try:
+                self._on_messages(batch)
+            except ArmError as error:
+                self._log.warning(f'{loop_messages.TOPIC}: {error}')
+        if not self._lockstep:
+            self._finish()
+        elif self._time_ns != before_ns:
             self._progress.publish(_stamp(self._time_ns))
-        else:
-            self._take(*due)
+
+    def _on_messages(self, batch: bytes) -> None:
+        for what, data in loop_messages.gathered(batch):
+            if what == OBJECTS:
+                self._show_objects(data)
+            elif what == STATE:
+                state = self._new(data)
+                if self._lockstep:
+                    self._finish()  # the objects of a state come behind it
+                self._pending = state or self._pending
+
+    def _finish(self) -> None:
+        """Take the pictures of the last state, whose objects are known now."""
+        state, self._pending = self._pending, None
+        if state is not None:
+            for each in self._outputs:
+                each.take(*state)
 
     def _new(self, raw: bytes) -> tuple[Array, int] | None:
         """Return positions (n,) and stamp [ns] of a state that is no repetition."""
@@ -131,16 +156,12 @@ class CameraNode(Node):
         return reader.values('position').copy(), reader.time_ns
 
     def _show_objects(self, raw: bytes) -> None:
-        from arm_sim.ros import object_messages  # not every simulator has objects
-
         before, self._objects = self._objects, object_messages.shapes_of(raw)
+        if self._scene is None:
+            return
         if looks(self._objects) != looks(before):
             self._build()
         self._scene.place(poses(self._objects))
-
-    def _take(self, q: Array, time_ns: int) -> None:
-        for each in self._outputs:
-            each.take(q, time_ns)
 
     def destroy_node(self) -> None:
         """Publish the last pictures of a lock-step, and release OpenGL."""
@@ -149,6 +170,7 @@ class CameraNode(Node):
                 if (message := self._batches.handle.take_message(UInt8MultiArray, True)) is None:
                     break
             self._on_batch(message[0])
+        self._finish()
         for each in self._outputs:
             each.close()
         super().destroy_node()

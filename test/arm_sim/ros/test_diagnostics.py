@@ -33,6 +33,7 @@ def told(monkeypatch):
         waits=False,
         waits_for_recorder=False,
         recorded_ns=None,
+        awaited=(),
         skipped=0,
         late=0,
         oldest_command_ns=0,
