@@ -150,7 +150,7 @@ class CommandInput:
         newest_ns = claim.newest_ns if claim is not None else -1 if self._claims else None
         used = clock.accepts(stamp_ns, newest_ns)
         if claim is None and (used or (self._claims and stamp_ns < now_ns)):
-            claim = self._claim(raw, Endpoint(in_process=in_process), number)
+            claim = self._claim(raw, reader, Endpoint(in_process=in_process), number)
             reader = self._readers.get(claim.source, reader)
         if used and claim is not None:
             clock.take_from(claim, stamp_ns, reader.command())
@@ -181,9 +181,9 @@ class CommandInput:
         own.open(raw)
         return own
 
-    def _claim(self, raw: bytes, endpoint: Endpoint, number: int) -> Claim:
-        """Grant the claim of a controller's first command, which its reader has opened."""
-        reader, claims = self._reader, self._claims
+    def _claim(self, raw: bytes, reader: CommandReader, endpoint: Endpoint, number: int) -> Claim:
+        """Grant the claim of a controller's first command, which a reader has opened."""
+        claims = self._claims
         source, names = reader.sender, claims.own(reader.joint_names)
         partial = len(names) < len(self._names)
         if partial:
