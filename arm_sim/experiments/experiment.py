@@ -212,8 +212,6 @@ class LoadedExperiment:
         if joint:
             names = self.robot.model.joint_names
             changes['actuator'] = tuple('torque' if x == joint else actuator for x in names)
-        if self.task.objects:
-            changes['scene'] = self.task.objects
         gains = ('servo_kp', 'servo_kd')
         changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
         changes |= _changed(e.drives) | _changed(e.joints) | _changed(e.sensors)

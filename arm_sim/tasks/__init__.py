@@ -101,7 +101,6 @@ class Task:
         simulator: parameters of the simulator that the task needs, by their names.
         payload: mass at the tool that the law does not know [kg].
         drop_at: when it falls off [s]; never by default.
-        objects: scene around the arm, as the parameter `scene`; '': that of the simulator.
         gripper: joint whose goals the reference has, see `WithGripper`; '': none.
         moved_object: the object of the scene that is watched; '': none.
         notes: what a user should know, a line each.
@@ -128,7 +127,6 @@ class Task:
     payload = 0.0
     drop_at: float | None = None
     event: float | None = None
-    objects = ''
     gripper = ''
     moved_object = ''
     notes: tuple[str, ...] = ()
@@ -234,8 +232,6 @@ class Task:
         `moving`: the arm starts on the reference, else at the robot's own start.
         """
         given = self.robot.with_error(error) | dict(self.simulator)
-        if self.objects:
-            given |= {'scene': self.objects}
         if self.payload:
             given |= {'payload': self.payload}
         if self.drop_at is not None:

@@ -12,16 +12,14 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-import yaml
 
 from arm_controllers.follower.trajectory import Trajectory, hermite
 from arm_controllers.gripper import gripper_joint
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.loop.report import Check, common_rows
-from arm_sim.simulation.scene import SceneObject
+from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run, Task
 
 _CLOSE, _OPEN = 0.5, 0.5  # time for the gripper [s]
@@ -122,9 +120,7 @@ class PickAndPlace(Task):
             stiffness=2.0 * p.stiffness, colour=(0.72, 0.6, 0.45),
         )  # fmt: skip
         self.target = pin.SE3(np.eye(3), np.array([*p.place, height]))
-        file = temporary_folder() / f'block_{p.seed}_{p.number}.yaml'
-        file.write_text(yaml.safe_dump([_plain(self.table), _plain(self.block)]))
-        self.objects = str(file)
+        self.simulator = {'objects': objects_text((self.table, self.block))}
         durations = (0.6, _CLOSE, 0.6, 1.2, 0.6, _OPEN, 0.6, 0.4)
         self._ends = np.cumsum(durations)
         self.close_at, self.lift_at = float(self._ends[0]), float(self._ends[1])

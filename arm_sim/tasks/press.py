@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -15,6 +14,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.measures import rms
 from arm_sim.loop.report import Check, common_rows
+from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run, Task
 
 _LOST = 0.1  # a smaller force is no contact [N]
@@ -66,14 +66,13 @@ class Press(Task):
         self.normal = tilt.apply((0.0, 0.0, 1.0))
         tip = model.forward_kinematics(self.robot.start).translation
         middle = tip - (p.distance + 0.5 * _THICKNESS) * self.normal
-        surface = {
-            'name': 'surface', 'size': [_SIZE, _SIZE, _THICKNESS], 'position': middle.tolist(),
-            'rotation': tilt.as_euler('xyz').tolist(), 'stiffness': p.surface_stiffness,
-            'damping': p.surface_damping, 'friction': p.surface_friction,
-            'colour': [0.72, 0.78, 0.82],
-        }  # fmt: skip
+        surface = SceneObject(
+            name='surface', size=(_SIZE, _SIZE, _THICKNESS), position=tuple(middle.tolist()),
+            rotation=tuple(tilt.as_euler('xyz').tolist()), stiffness=p.surface_stiffness,
+            damping=p.surface_damping, friction=p.surface_friction, colour=(0.72, 0.78, 0.82),
+        )  # fmt: skip
         self.simulator = {
-            'objects': yaml.safe_dump([surface], default_flow_style=True, width=10_000).strip(),
+            'objects': objects_text([surface]),
             'force_torque.frame': model.tool_carrier,
             'force_torque.tare_at_reset': True,
         }
