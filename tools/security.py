@@ -37,6 +37,8 @@ def nodes() -> dict[str, str]:
         'viewer': 'viewer',
         'view': 'view',
         'plot': 'plot',
+        'camera': 'camera',
+        'gripper_controller': 'gripper_controller',
         'tip_servo': 'tip_servo',
         'linear_move': 'linear_move',
         'controller_manager': 'controller_manager',

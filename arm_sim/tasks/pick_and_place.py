@@ -216,7 +216,8 @@ class PickAndPlace(Task):
     def _effort(self, run: Run) -> float:
         """Return the effort of the gripper in the middle of its way with the block."""
         middle = (self._ends[2] + self._ends[3]) / 2.0
-        return abs(float(run.record.effort[np.searchsorted(run.record.t, middle), self._finger]))
+        row = min(int(np.searchsorted(run.record.t, middle)), len(run.record.t) - 1)
+        return abs(float(run.record.effort[row, self._finger]))
 
     def _in_hand(self, q: Array, pose: Array) -> pin.SE3:
         """Return the pose of the block in the tool frame."""

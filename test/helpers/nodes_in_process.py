@@ -34,11 +34,16 @@ MAKERS = {
     **{f'{task}_task': partial(TaskNode, task, PICTURES) for task in task_names()},
     'comparison_task': partial(TaskNode, '', PICTURES),
 }
+GRIPPER = 'ur5e gripper:=parallel'
 ROBOTS = {
     f'{law}_controller': 'five_joint_arm'
     for law in law_names()
     if law_class(law).command_interface == 'voltage'
-} | {'pose_hold_task': 'five_joint_arm', 'gripper_controller': 'ur5e gripper:=parallel'}
+} | {
+    'pose_hold_task': 'five_joint_arm',
+    'gripper_controller': GRIPPER,
+    'pick_and_place_task': GRIPPER,
+}
 
 
 class Started:

@@ -62,7 +62,7 @@ def stand_still_while_stopped(system, recorder, folder):
     heard = 'recorded until [s]'
     system.wait(lambda: system.values['simulator'].get(heard, '-') != '-', heard)
     system.processes[recorder].send_signal(signal.SIGSTOP)
-    system.words('simulator', 'waiting for a recorder that stays at ')
+    system.words('simulator', 'waiting for a recorder or camera that stays at ')
     said = system.values['simulator']
     assert float(said['simulated time [s]']) <= float(said[heard]) + 200.5 * PERIOD
     system.processes[recorder].send_signal(signal.SIGCONT)

@@ -78,6 +78,14 @@ OF_THE_STANDARD = (
     'set_simulation_state',
     'step_simulation',
 )
+# Of sensors and of actuators of an MJCF, which the arm below does not have.
+OF_SENSORS = (
+    'actuator_states',
+    'contact_switches/*',
+    'force_torque_sensor_broadcaster/wrench',
+    'imu_sensor_broadcaster/imu',
+    'mjcf_sensors',
+)
 # Not used by the nodes below, or too short to be seen: a motion model's goals, a simulated clock.
 NOT_SEEN = {
     ('topics', 'subscribe', '/clock'),
@@ -100,6 +108,11 @@ NOT_SEEN = {
     ('topics', 'publish', 'simulator/goals'),
     ('topics', 'publish', 'simulator/objects'),  # without a scene
     ('topics', 'publish', 'simulator/results'),
+    *(('topics', 'publish', name) for name in OF_SENSORS),
+    ('topics', 'publish', 'simulator/wrench_goal'),
+    ('topics', 'subscribe', 'actuator_commands'),
+    ('topics', 'subscribe', 'force_torque_sensor_broadcaster/wrench'),
+    ('services', 'reply', 'force_torque_sensor_broadcaster/tare'),
     ('actions', 'execute', 'simulator/follow_joint_trajectory'),
     ('actions', 'call', 'simulator/follow_joint_trajectory'),
 }
@@ -150,10 +163,8 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
 
 def test_every_node_that_is_installed_has_an_enclave(security):
     installed = {script.name for script in distribution('arm_sim').entry_points}
-    kinds = (
-        r'simulator|composed|viewer|view|plot|recorder|inverse_kinematics|tip_servo|linear_move'
-    )
-    kinds += r'|\w+_(controller|manager|task)'
+    kinds = r'simulator|composed|viewer|view|plot|camera|recorder|inverse_kinematics'
+    kinds += r'|tip_servo|linear_move|\w+_(controller|manager|task)'
     enclaves = {each.get('path') for each in security.policy(security.nodes()).iter('enclave')}
     named = {f'/arm_sim/{name}' for name in installed if re.fullmatch(kinds, name)}
     assert named == enclaves

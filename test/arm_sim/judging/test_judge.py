@@ -87,7 +87,11 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('exact: {}', 'all: {}', "wrongness has the name 'all', which limits use otherwise"),
         ('robot: ', 'robots: ', "unknown name in the file: 'robots'; nearest known: 'robot'"),
         ('robot: planar_3r', 'actuator: torque', 'robot is missing'),
-        ('robot: ', 'actuator: muscle\nrobot: ', "actuator is 'muscle'; allowed: servo, torque"),
+        (
+            'robot: ',
+            'actuator: muscle\nrobot: ',
+            "actuator is 'muscle'; allowed: servo, velocity, torque",
+        ),
         ('robot: ', 'timeout: 0\nrobot: ', 'timeout is 0; it must be finite, >= 0.1'),
         ('robot: ', 'robot: {', 'not YAML'),
         ('{payload: 0.5}', '5', "plant_error is '5'; it must be {name: value}"),

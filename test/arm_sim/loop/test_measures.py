@@ -45,13 +45,13 @@ def turning(t, reference):
     reference.q[0] = 0.1 * t
 
 
-def make_states(count: int) -> JointStates:
-    rows = np.arange(6.0 * count).reshape(count, 6)
+def make_states(count: int, joints: int = 6) -> JointStates:
+    rows = np.arange(float(joints * count)).reshape(count, joints)
     return JointStates(np.arange(count) * 2_000_000, rows, rows + 1, rows + 2)
 
 
-def make_record(count: int) -> Record:
-    return make_states(count).record(turning, 0, (count - 1) * 2_000_000, 2_000_000)
+def make_record(count: int, joints: int = 6) -> Record:
+    return make_states(count, joints).record(turning, 0, (count - 1) * 2_000_000, 2_000_000)
 
 
 def test_a_record_has_states_at_the_start_of_periods_and_the_torque_in_them():
@@ -217,10 +217,11 @@ def test_held_is_said_only_beside_a_limit(capsys):
 
 @pytest.mark.parametrize('name', task_names())
 def test_every_task_reports_draws_and_tells_progress(name, tmp_path, capsys):
-    robot = Robot.load('ur5e')
+    robot = Robot.load('ur5e gripper:=parallel' if name == 'pick_and_place' else 'ur5e')
     task = make_task(name, robot)
-    record = make_record(800)
-    run = Run(record, track(MODEL, record), FACTS | {'task': name}, predicted=record)
+    record = make_record(800, robot.model.nv)
+    tracking = track(robot.model, record)
+    run = Run(record, tracking, FACTS | {'task': name}, predicted=record)
     report = task.report(run)
     print_report(name, task.columns, task.rows(report), [], task.checks(report))
     assert len(capsys.readouterr().out.splitlines()) > 5

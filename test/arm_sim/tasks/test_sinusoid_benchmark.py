@@ -131,7 +131,7 @@ def test_noise_is_seeded_and_worsens_tracking(arm, stated_law):
 
 def test_delay_holds_the_first_command_and_then_shifts_commands(arm):
     class Ramp:
-        command_interface, lookahead = 'effort', 0
+        command_interface, lookahead, needs = 'effort', 0, ()
 
         def start(self, measured, reference):
             return (0,)
