@@ -16,8 +16,8 @@ class ComposedLaw(Law):
     """Laws for disjoint joints of an arm, each with its own model of its joints.
 
     The model of a law is that of a controller with the parameter `joints`: `reduced_model`. Each
-    law gets the measurement and the reference of its joints, and a wrench as it is. The commands
-    are to the last bit those of one controller node for each law.
+    law gets the measurement and the reference of its joints, and wrenches as they are. The
+    commands are to the last bit those of one controller node for each law.
     """
 
     def __init__(self, laws: Sequence[Law], joint_names: Sequence[str]):
@@ -76,6 +76,7 @@ def _of_joints(reference: Reference, own: NDArray[np.intp]) -> Reference:
     part = Reference(len(own), reference.row.shape[:-1])
     for name in ('q', 'v', 'a', 'effort'):
         getattr(part, name)[:] = getattr(reference, name).take(own, axis=-1)
+    part.wrench = reference.wrench
     if reference.future is not None:
         part.future = lambda periods: _of_joints(reference.ahead(periods), own)
     return part

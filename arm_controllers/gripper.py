@@ -10,8 +10,9 @@ Names and meaning of parameters, of stalling and of reaching: ros2_controllers'
 parallel_gripper_action_controller.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from arm_controllers.law import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, in_range, unknown
+from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 
@@ -71,8 +73,8 @@ class GripperLaw(Law):
     Parameters = GripperParameters
 
     def __init__(self, model: RobotModel, parameters: GripperParameters, joint: str):
-        """`joint`: name of the gripper's joint in the model."""
-        self.model, self.parameters = model, parameters
+        """`model`: arm and gripper; `joint`: name of the gripper's joint."""
+        self.model, self.parameters = reduced_model(model, [joint]), parameters
         k = model.joint_names.index(joint)
         inertia = float(model.mass_matrix(model.neutral())[k, k])
         self.kp = parameters.natural_frequency**2 * inertia
@@ -99,51 +101,23 @@ class GripperLaw(Law):
         return np.clip(effort, -most, most), (wanted,)
 
 
-class WithGripper(Law):
-    """A law for the arm and the servo of its gripper, which commands the gripper's joint.
+def gains_of_arm(
+    law: type[Law], given: Mapping[str, Any], model: RobotModel, joint: str
+) -> dict[str, Any]:
+    """Return the given parameters of a law that have one number per joint, without the gripper's.
 
-    Both follow one reference (..., n); the gripper's column is the goal of the gripper, at rest.
+    Args:
+        law: class of the law that commands the joints of the arm.
+        given: its parameters by name, as files have them.
+        model: arm and gripper.
+        joint: name of the gripper's joint.
     """
-
-    def __init__(self, law: Law, gripper: GripperLaw, joint: str):
-        """`joint`: name of the gripper's joint."""
-        self.law, self.gripper, self.model = law, gripper, law.model
-        self.lookahead, self.many_arms = law.lookahead, law.many_arms
-        names = gripper.model.joint_names
-        k = names.index(joint)
-        self._own = slice(k, k + 1)
-        each = [law.command_interface] * len(names)
-        each[k] = gripper.command_interface
-        if len(set(each)) > 1:  # as that of a plant
-            self.command_interface = tuple(each)
-
-    def start(self, measured: Measurement, reference: Reference) -> State:
-        """Return the states of both."""
-        own = self.gripper.start(*self._parts(measured, reference))
-        return self.law.start(measured, reference), own
-
-    def __call__(
-        self, state: State, measured: Measurement, reference: Reference, dt: float
-    ) -> tuple[Array, State]:
-        """Return the commands (..., n) of all joints."""
-        command, of_law = self.law(state[0], measured, reference, dt)
-        effort, of_gripper = self.gripper(state[1], *self._parts(measured, reference), dt)
-        command[..., self._own] = effort
-        return command, (of_law, of_gripper)
-
-    def _parts(self, measured: Measurement, reference: Reference) -> tuple[Measurement, Reference]:
-        """Return the gripper's part of both."""
-        own, goal = self._own, Reference(1, reference.q.shape[:-1])
-        for name in ('q', 'v', 'effort'):
-            getattr(goal, name)[:] = getattr(reference, name)[..., own]
-        return Measurement(measured.q[..., own], measured.v[..., own]), goal
-
-
-def with_gripper(
-    law: Law, model: RobotModel, joint: str, parameters: GripperParameters
-) -> WithGripper:
-    """Return a law whose gripper follows the reference as well; `model`: arm and gripper."""
-    return WithGripper(law, GripperLaw(model, parameters, joint), joint)
+    known, k = {each.name for each in fields(law.Parameters)}, model.joint_names.index(joint)
+    return {
+        name: [*values[:k], *values[k + 1 :]]
+        for name, values in given.items()
+        if name in known and isinstance(values, list | tuple) and len(values) == model.nv
+    }
 
 
 class GripperOutcome(NamedTuple):

@@ -6,15 +6,19 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from arm_controllers.adapted_law import adapted_law
+from arm_controllers.composed_law import ComposedLaw
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.drive_convention import DriveConvention
-from arm_controllers.gripper import GripperParameters, with_gripper
+from arm_controllers.gripper import GripperLaw, GripperParameters, gains_of_arm
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law, law_class
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields, ros_values
 from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import Parameters, parameter
@@ -158,13 +162,22 @@ class LoadedExperiment:
     @cached_property
     def law_parameters(self) -> Any:
         """Parameters of the law: designed with the inertia at the robot's start, or its files'."""
-        e, robot = self.experiment, self.robot
+        e, arm, law = self.experiment, self._arm, self.law_class
         level = {'feedforward': e.feedforward} if e.feedforward else {}
         if not e.natural_frequency:
             given = {**self._of_controller, **level}
-            return read_fields(self.law_class.Parameters, given, '', robot.model.joint_names)
-        design = self.law_class.designed(robot.model, robot.start, e.natural_frequency, 1.0)
+            if self.task.gripper:
+                given |= gains_of_arm(law, given, self.robot.model, self.task.gripper)
+            return read_fields(law.Parameters, given, '', arm.joint_names)
+        start = self.robot.start[[x in arm.joint_names for x in self.robot.model.joint_names]]
+        design = law.designed(arm, start, e.natural_frequency, 1.0)
         return replace(design, **compared_laws()[e.law][1], **level)
+
+    @cached_property
+    def _arm(self) -> RobotModel:
+        """The model of the robot without the joint of a gripper, which has a law of its own."""
+        model = self.robot.model
+        return reduced_model(model, [x for x in model.joint_names if x != self.task.gripper])
 
     @property
     def _of_controller(self) -> Mapping[str, Any]:
@@ -188,7 +201,7 @@ class LoadedExperiment:
             drives = read_fields(DriveConvention, files)
         law = adapted_law(
             self.law_class,
-            self.robot.model if model is None else model,
+            self._arm if model is None else model,
             self.law_parameters if parameters is None else parameters,
             e.friction_velocity or files.get('friction_velocity', 'measured'),
             e.reference_motion or files.get('reference_motion', 'continuous'),
@@ -198,7 +211,7 @@ class LoadedExperiment:
         if not joint:
             return law
         own = read_fields(GripperParameters, robot.parameters('gripper_controller'))
-        return with_gripper(law, robot.model, joint, own)
+        return ComposedLaw([law, GripperLaw(robot.model, own, joint)], robot.model.joint_names)
 
     def plant_parameters(self, law_parameters: Any = None) -> Any:
         """Return the plant's parameters; a servo's gains are the law's.
@@ -209,11 +222,14 @@ class LoadedExperiment:
         own = self.law_parameters if law_parameters is None else law_parameters
         actuator, joint = ACTUATOR_FOR[self.law_class.command_interface], self.task.gripper
         changes: dict[str, Any] = {'actuator': actuator}
+        gains = ('servo_kp', 'servo_kd')
+        changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
         if joint:
             names = self.robot.model.joint_names
             changes['actuator'] = tuple('torque' if x == joint else actuator for x in names)
-        gains = ('servo_kp', 'servo_kd')
-        changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
+            for name in {*gains} & {*changes}:  # a drive that takes effort has no gains
+                each = np.broadcast_to(changes[name], len(names) - 1)
+                changes[name] = tuple(np.insert(each, names.index(joint), each[0]).tolist())
         changes |= _changed(e.drives) | _changed(e.joints) | _changed(e.sensors)
         changes |= {'faults': e.faults} if e.faults else {}
         changes['command_delay'] = plant.command_delay + e.drives.command_delay

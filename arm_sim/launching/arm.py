@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 from zlib import crc32
@@ -14,7 +13,7 @@ from launch.actions import LogInfo
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
-from arm_controllers.gripper import gripper_joint
+from arm_controllers.gripper import gains_of_arm, gripper_joint
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.actuators import ACTUATORS, actuators_of
@@ -82,7 +81,9 @@ def arm_nodes(
         nodes[f'{law}_controller'] = common | core | _controller(given) | dict(controller)
         if gripper:
             own = parameters_of(merged(files), f'{law}_controller')
-            nodes[f'{law}_controller'] |= _of_arm(gripper, model, law, own)
+            own = gains_of_arm(law_class(law), own, model, gripper)
+            own['joints'] = [name for name in model.joint_names if name != gripper]
+            nodes[f'{law}_controller'] |= own
             if mode == 'lockstep':
                 awaited = [f'{law}_controller', 'gripper_controller']
                 nodes['simulator']['awaited_controllers'] = awaited
@@ -104,18 +105,6 @@ def _gripper(robot: str, model: RobotModel) -> str:
         with suppress(ArmError):  # a tool without a joint, or a hand of several
             return gripper_joint(model)
     return ''
-
-
-def _of_arm(gripper: str, model: RobotModel, law: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a controller of the arm alone: its joints, and their gains."""
-    arm = [k for k, name in enumerate(model.joint_names) if name != gripper]
-    of_law = {each.name for each in fields(law_class(law).Parameters)}
-    gains = {
-        name: [values[k] for k in arm]
-        for name, values in own.items()
-        if name in of_law and isinstance(values, list) and len(values) == model.nv
-    }
-    return {'joints': [model.joint_names[k] for k in arm], **gains}
 
 
 def _core(space: str) -> dict[str, int]:

@@ -101,7 +101,7 @@ class Task:
         simulator: parameters of the simulator that the task needs, by their names.
         payload: mass at the tool that the law does not know [kg].
         drop_at: when it falls off [s]; never by default.
-        gripper: joint whose goals the reference has, see `WithGripper`; '': none.
+        gripper: joint whose goals the reference has, as GripperLaw takes them; '': none.
         moved_object: the object of the scene that is watched; '': none.
         notes: what a user should know, a line each.
         event: from when recovery is counted [s]; none: there is nothing to recover from.

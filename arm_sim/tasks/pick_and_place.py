@@ -122,7 +122,7 @@ class PickAndPlace(Task):
         self.target = pin.SE3(np.eye(3), np.array([*p.place, height]))
         self.simulator = {'objects': objects_text((self.table, self.block))}
         durations = (0.6, _CLOSE, 0.6, 1.2, 0.6, _OPEN, 0.6, 0.4)
-        self._ends = np.cumsum(durations)
+        self._ends = np.round(np.cumsum(durations), 9)
         self.close_at, self.lift_at = float(self._ends[0]), float(self._ends[1])
         self.open_at, self.duration = float(self._ends[4]), float(self._ends[-1])
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from arm_controllers.composed_law import ComposedLaw
-from arm_controllers.laws import law_class
+from arm_controllers.laws import Law, law_class
+from arm_controllers.laws.pd import PDParameters
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics import ArmError, RobotModel
@@ -68,6 +69,23 @@ def test_each_law_gets_its_joints_and_their_future_and_gives_their_commands():
             getattr(part, name)[:] = getattr(reference, name)[own]
         expected, _ = alone((), Measurement(q[own], v[own]), part, 1e-3)
         np.testing.assert_array_equal(command[own], expected)
+
+
+class WrenchLaw(Law):
+    """Commands the desired and the measured force along z."""
+
+    def __call__(self, state, measured, reference, dt):
+        return np.full(len(measured.q), reference.wrench[2] + measured.wrench[2]), state
+
+
+def test_each_law_gets_the_desired_and_the_measured_wrench():
+    groups = NAMES[:3], NAMES[3:]
+    laws = [WrenchLaw(reduced_model(UR5E, each, HOME), PDParameters()) for each in groups]
+    law, reference = ComposedLaw(laws, NAMES), Reference(6)
+    reference.wrench = np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0])
+    measured = Measurement(HOME, np.zeros(6), None, np.array([0.0, 0.0, 4.0, 0.0, 0.0, 0.0]))
+    command, _ = law(law.start(measured, reference), measured, reference, 1e-3)
+    np.testing.assert_array_equal(command, np.full(6, -6.0))
 
 
 def test_laws_with_different_interfaces_follow_a_reference_together():

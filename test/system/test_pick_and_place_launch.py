@@ -14,5 +14,6 @@ def test_a_block_is_picked_and_placed_over_topics_as_in_the_loop(tmp_path):
     robot, task = 'ur5e gripper:=parallel', 'pick_and_place'
     loop = Experiment.of_files(robot, task, 'computed_torque').load().run()
     topics = Record.load(tmp_path / 'record.npz')
+    np.testing.assert_allclose(topics.q, loop.q, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(topics.objects[-1], loop.objects[-1], atol=1e-4)
     assert abs(report['gripper_effort_n'] - 60.0) < 0.6
