@@ -1,6 +1,5 @@
 """Wipe: the tool presses on a surface while it moves along a circle, as seen along the force."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,16 +12,15 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.parameters import parameter
-from arm_sim.loop.measures import rms, tips
-from arm_sim.tasks import Run, Task
-from arm_sim.tasks.press import Press, SurfaceParameters
+from arm_sim.tasks import Task
+from arm_sim.tasks.press import Press, TiltedParameters
 
 _NODES = 200  # of the spline of a turn
 _SPEED_UP = 1.0  # time in which the motion along the circle begins and ends [s]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WipeParameters(SurfaceParameters):
+class WipeParameters(TiltedParameters):
     """The surface, the force on it, and the circle."""
 
     radius: float = parameter(0.05, 'radius of the circle [m]', above=0, max=0.2)
@@ -105,30 +103,6 @@ class Wipe(Press):
         reference.v[:] = rate * first
         reference.a[:] = rate**2 * joints(angle, 2) + change * first
         self.add_wrench(t, reference)
-
-    def results(self, run: Run) -> dict[str, Any]:
-        """Return what the force did, and the distance from the circle as seen along the force."""
-        kept = self.kept(run)
-        angles = np.array([self.angle(t)[0] for t in run.record.t[kept].tolist()])
-        start = self.robot.model.forward_kinematics(self.robot.start).translation
-        wanted = start + self.parameters.radius * self.circle(angles)
-        off = (tips(self.robot.model, run.record.q[kept]).position - wanted)[:, :2]
-        distance = np.linalg.norm(off, axis=1) if kept.any() else np.array([np.nan])
-        return super().results(run) | {
-            'path_error_rms_mm': float(1e3 * rms(distance)),
-            'path_error_max_mm': float(1e3 * distance.max()),
-        }
-
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return rows of the force, of the path, and what every task has."""
-        of_force = super().rows(report)
-        path = (
-            'path error [mm]',
-            f'{report["path_error_rms_mm"]:.3g}',
-            f'{report["path_error_max_mm"]:.3g}',
-            'distance from the circle, seen along the force',
-        )
-        return [*of_force[:3], path, *of_force[3:]]
 
 
 def _smooth(x: float) -> tuple[float, float, float]:

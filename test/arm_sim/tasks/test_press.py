@@ -9,6 +9,7 @@ from arm_controllers.laws.hybrid_force_motion import HybridForceMotionParameters
 from arm_dynamics.model_error import ModelError
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
+from arm_sim.loop.record import Record
 from arm_sim.tasks import Run
 
 ROBOT, LAW = 'ur5e gripper:=probe', 'hybrid_force_motion'
@@ -55,6 +56,7 @@ def test_wiping_with_friction_on_a_surface_of_unknown_tilt_never_loses_contact()
     assert found['force_error_rms_n'] < 0.05  # asked for: 0.2 N
     assert found['contact_lost_s'] == 0.0
     assert found['path_error_max_mm'] < 0.1
+    assert found['success']
 
 
 def test_a_law_that_expects_the_normal_elsewhere_is_forty_times_worse():
@@ -63,3 +65,62 @@ def test_a_law_that_expects_the_normal_elsewhere_is_forty_times_worse():
     record = loaded.task.run(loaded.law(parameters=plain), *loaded.plants())
     found = loaded.task.results(Run(record, track(loaded.robot.model, record)))
     assert found['force_error_rms_n'] > 0.4
+
+
+def pushed(task, forces, moved=0.0, period=0.01):
+    """Return a run with forces (k,) along z on a tool at the start, and the task's results.
+
+    The last reference is `moved` [m] along z and x from the tip.
+    """
+    model, q, k = task.robot.model, task.robot.start, len(forces)
+    turn = model.forward_kinematics(q, model.tool_carrier).rotation
+    wrench = np.zeros((k, 6))
+    wrench[:, :3] = np.outer(forces, turn.T @ (0.0, 0.0, 1.0))
+    rows, none = np.tile(q, (k, 1)), np.zeros((k, model.nv))
+    record = Record(period * np.arange(k), rows, none, rows, none, none, q, wrench=wrench)
+    tracking = track(model, record)
+    tracking.reference_tip[-1] += (moved, 0.0, moved)
+    return task.results(Run(record, tracking))
+
+
+@pytest.fixture(scope='module')
+def task():
+    press = experiment('press', force=10.0).task
+    press.measured = 0.2, 0.4
+    return press
+
+
+def test_the_measures_of_a_force_are_those_of_its_samples(task):
+    forces = np.array([0, 0, 4, 8, 4, 0, 0, 2, *[9] * 15, *[11] * 4, 0, *[10] * 20], dtype=float)
+    found = pushed(task, forces, moved=1e-3)
+    assert found['contact_at_s'] == pytest.approx(0.02)
+    assert (found['impact_n'], found['peak_force_n']) == (pytest.approx(9.0), pytest.approx(11.0))
+    assert found['peak_at_s'] == pytest.approx(0.23)
+    assert found['impact_impulse_ns'] == pytest.approx(0.16)
+    assert found['bounce_s'] == pytest.approx(0.02)
+    assert found['contact_lost_s'] == pytest.approx(0.01)
+    assert found['force_error_max_n'] == pytest.approx(10.0)
+    assert found['force_error_rms_n'] == pytest.approx(np.sqrt((7 + 100) / 20))
+    assert found['work_j'] == pytest.approx(0.0)
+    assert found['path_error_max_mm'] == pytest.approx(0.0)  # it counts at the end alone
+    assert found['success'] is False
+
+
+@pytest.mark.parametrize(('force', 'success'), [(8.1, True), (7.9, False), (12.1, False)])
+def test_a_success_is_a_force_within_a_fifth_of_its_goal(task, force, success):
+    found = pushed(task, np.full(50, force))
+    assert found['success'] is success
+
+
+def test_a_task_without_measured_times_counts_from_the_first_contact_on(task, monkeypatch):
+    monkeypatch.setattr(task, 'measured', None)
+    found = pushed(task, [0.0, 0.0, 10.0, 0.0, 10.0], moved=1e-3)
+    assert found['contact_lost_s'] == pytest.approx(0.01)
+    assert found['path_error_max_mm'] == pytest.approx(1.0)  # across the force only
+    found = pushed(task, [0.0, 0.0])
+    assert (found['contact_at_s'], found['success']) == (None, False)
+
+
+def test_the_work_of_a_press_is_the_energy_of_the_spring():
+    _, found = results('press', surface_friction=0.0, duration=3.0)
+    assert found['work_j'] == pytest.approx(10.0**2 / (2.0 * 4e4), rel=0.1)

@@ -1,0 +1,212 @@
+"""The base of contact tasks: objects to touch, a tared force-torque sensor, measures of the force.
+
+A task `class MyTask(ContactTask)` in a file of its own has in `prepare`
+
+    self.touch([SceneObject(...), ...])         # or self.touch(scene='peg_in_hole')
+    self.normal = np.array([0.0, 0.0, 1.0])     # out of the surface; None: the size of the force
+    self.wrench = np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0])  # goal of the force; None: none
+    self.duration, self.measured = 8.0, (2.0, 7.0)
+
+and a `reference` that calls `self.add_wrench(t, reference)`. `results` and `rows` add what is the
+task's own, `succeeded` says what counts as success, and `normals` has a normal that changes.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.checks import Array
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.loop.measures import rms
+from arm_sim.loop.report import Check, common_rows
+from arm_sim.simulation.scene import SceneObject, objects_text
+from arm_sim.tasks import Run, Task
+
+_LOST = 0.1  # a smaller force is no contact [N]
+_IMPACT = 0.1  # longest time of an impact [s]
+_TOLERANCE = 0.2  # largest error of the force in a success, as a share of the goal
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurfaceParameters(Parameters):
+    """The surface that is touched, and the force on it."""
+
+    force: float = parameter(10.0, 'force along the normal of the surface [N]', above=0, max=1e3)
+    distance: float = parameter(
+        0.015, 'distance of the tool frame from the surface at the start [m]', above=0, max=1
+    )
+    surface_stiffness: float = parameter(4e4, 'stiffness of the surface [N/m]', above=0, max=1e9)
+    surface_damping: float = parameter(0.0, 'damping of the surface [N.s/m]', min=0, max=1e7)
+    surface_friction: float = parameter(
+        0.3, 'friction coefficient of the surface [1]', min=0, max=10
+    )
+    limit: float = parameter(
+        0.0, 'largest RMS error of the force for exit code 0 [N]; 0: no limit', min=0
+    )
+
+    def surface(self, **others: Any) -> SceneObject:
+        """Return an object of this material."""
+        return SceneObject(
+            stiffness=self.surface_stiffness, damping=self.surface_damping,
+            friction=self.surface_friction, colour=(0.72, 0.78, 0.82), **others,
+        )  # fmt: skip
+
+
+class ContactTask(Task):
+    """A task in which the tool touches something, and the wrist feels it.
+
+    Attributes:
+        normal: (3,) direction of the force on the tool that counts, in base axes; None: its size.
+        measured: times between which error and loss of contact count [s]; None: from the first
+            contact on.
+    """
+
+    compared = None
+    columns: ClassVar[tuple[str, ...]] = ('', 'RMS', 'max', 'where')
+    normal: Array | None = None
+    measured: tuple[float, float] | None = None
+
+    def touch(self, objects: Iterable[SceneObject] = (), **others: Any) -> None:
+        """Put objects around the arm, and a tared force-torque sensor before the tool.
+
+        `others` are parameters of the simulator, for example `scene`.
+        """
+        self.simulator = {
+            'force_torque.frame': self.robot.model.tool_carrier,
+            'force_torque.tare_at_reset': True,
+            **({'objects': objects_text(list(objects))} if objects else {}),
+            **others,
+        }
+
+    @property
+    def wanted(self) -> float | None:
+        """Size of the goal of the force [N]; None: there is none."""
+        return None if self.wrench is None else float(np.linalg.norm(self.wrench[:3]))
+
+    def kept(self, run: Run) -> NDArray[np.bool_]:
+        """Return which samples (k,) are measured."""
+        t = run.record.t
+        begin, end = self.measured or (0.0, np.inf)
+        return (t >= begin) & (t < end)
+
+    def normals(self, t: Array) -> Array | None:
+        """Return the normals (..., 3) at times [s]; None: the size of the force counts."""
+        return self.normal
+
+    def forces(self, run: Run) -> Array:
+        """Return the force of the surroundings on the tool (k, 3) [N], in base axes.
+
+        The force-torque sensor reports it; nan without a sensor.
+        """
+        record, model = run.record, self.robot.model
+        if not len(record.wrench):  # not the simulator of this task
+            return np.full((len(record.t), 3), np.nan)
+        turns = [model.forward_kinematics(q, model.tool_carrier).rotation for q in record.q]
+        forces: Array = np.einsum('kij,kj->ki', np.array(turns), record.wrench[:, :3])
+        return forces
+
+    def normal_force(self, run: Run, forces: Array | None = None) -> Array:
+        """Return the force on the tool along the normal, or its size (k,) [N].
+
+        `forces` (k, 3) are in place of those of the run.
+        """
+        forces = self.forces(run) if forces is None else forces
+        normals = self.normals(run.record.t)
+        if normals is None:
+            return np.linalg.norm(forces, axis=1)
+        along: Array = (forces * normals).sum(axis=1)
+        return along
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return what the force did, and whether the task succeeded."""
+        t, forces, kept = run.record.t, self.forces(run), self.kept(run)
+        force = self.normal_force(run, forces)
+        touched = np.flatnonzero(force > _LOST)
+        first = int(touched[0]) if len(touched) else len(t) - 1
+        if self.measured is None:
+            kept[:first] = False
+        period, lost = float(t[1] - t[0]), force <= _LOST
+        impact = force[first : first + round(_IMPACT / period)]
+        bounced = np.flatnonzero(impact <= _LOST)
+        found: dict[str, Any] = {
+            'force_n': self.wanted,
+            'contact_at_s': float(t[first]) if len(touched) else None,
+            'peak_force_n': float(force.max()),
+            'peak_at_s': float(t[int(force.argmax())]),
+            'impact_n': float(impact.max()),
+            'impact_impulse_ns': float(period * impact[: [*bounced, None][0]].sum()),
+            'bounce_s': float(period * lost[first:][~kept[first:]].sum()),
+            'contact_lost_s': float(period * lost[kept].sum()),
+            'work_j': _work(forces, run.tracking.tip),
+        }  # fmt: skip
+        wanted = self.wanted
+        if self.wrench is not None and wanted:
+            direction = self.wrench[:3] / wanted
+            off = run.tracking.tip - run.tracking.reference_tip
+            off = np.linalg.norm(off - np.outer(off @ direction, direction), axis=1)
+            for name, values in (('force_error', force - wanted), ('path_error', off)):
+                values = np.abs(values[kept]) if kept.any() else np.array([np.nan])
+                unit, scale = ('n', 1.0) if name == 'force_error' else ('mm', 1e3)
+                found[f'{name}_rms_{unit}'] = float(scale * rms(values))
+                found[f'{name}_max_{unit}'] = float(scale * values.max())
+        found['success'] = run.record.completed and self.succeeded(found)
+        return found
+
+    def succeeded(self, found: Mapping[str, Any]) -> bool:
+        """Return whether a run succeeded; `found` has its results.
+
+        Without another rule: the contact is never lost, the force stays within 20 % of its goal.
+        """
+        error = found.get('force_error_max_n', 0.0)
+        kept = found['contact_at_s'] is not None and found['contact_lost_s'] == 0.0
+        return kept and error <= _TOLERANCE * (self.wanted or 0.0)
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return the limit of the force's error, where there is one."""
+        limit = getattr(self.parameters, 'limit', 0.0)
+        return [Check('force error', report['force_error_rms_n'], limit, 'N')] if limit else []
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return rows of the force and of the path, and what every task has."""
+        at, begin = report['contact_at_s'], (self.measured or (0.0, 0.0))[0]
+        touched = 'never' if at is None else f'first contact at t = {at:.3f} s'
+        impact = f'{touched}, {report["impact_impulse_ns"]:.3g} N.s; '
+        impact += f'{report["bounce_s"]:.3g} s of bouncing'
+        rows: list[tuple[str, ...]] = [
+            ('impact [N]', '', f'{report["impact_n"]:.4g}', impact),
+            (
+                'force [N]',
+                '',
+                f'{report["peak_force_n"]:.4g}',
+                f't = {report["peak_at_s"]:.3f} s; work {report["work_j"]:.3g} J',
+            ),
+        ]
+        if 'force_error_rms_n' in report:
+            lost = f'{report["contact_lost_s"]:.3g} s without contact'
+            where = f'of {report["force_n"]:g} N, from t = {begin:g} s on; {lost}'
+            rows.insert(0, _row('force error [N]', report, 'force_error', 'n', where))
+            where = 'distance from the reference, seen along the force'
+            rows.append(_row('path error [mm]', report, 'path_error', 'mm', where))
+        rows.append(('success', '', 'yes' if report['success'] else 'no', ''))
+        return [*rows, *common_rows(report)]
+
+    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+        """Draw the force over time, and its error on a log axis."""
+        from arm_sim.loop.force_picture import force_figure
+
+        return force_figure(run.record.t, self.normal_force(run), report, self.measured)
+
+
+def _work(forces: Array, tip: Array) -> float:
+    """Return the work [J] that the tool does on its surroundings by forces (k, 3) at the tip."""
+    return float(-0.5 * ((forces[1:] + forces[:-1]) * np.diff(tip, axis=0)).sum())
+
+
+def _row(
+    heading: str, report: Mapping[str, Any], name: str, unit: str, where: str
+) -> tuple[str, ...]:
+    rms, largest = (f'{report[f"{name}_{kind}_{unit}"]:.3g}' for kind in ('rms', 'max'))
+    return heading, rms, largest, where
