@@ -6,15 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
-from arm_controllers.laws.operational_space import damped
+from arm_controllers.task_space import TaskSpace, pose_error
 from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.small_matrices import (
-    inverse_axes,
-    product,
-    rotation_vector,
-    times,
-    transposed,
-)
 
 _TOUCH = 0.5  # force that counts as a contact [N]
 _SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
@@ -104,11 +97,7 @@ class HybridForceMotion(Law):
 
     def __init__(self, model: RobotModel, parameters: HybridForceMotionParameters):
         super().__init__(model, parameters)
-        p = self.parameters
-        self._frame = p.frame or model.tip_frame
-        self._sensor = p.wrench_frame or model.tool_carrier
-        model.frame_id(self._frame), model.frame_id(self._sensor)  # there are such frames
-        self._at_rest = np.zeros(model.nv)
+        self._space = TaskSpace(model, self.parameters.frame, self.parameters.wrench_frame)
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a memory of no contact."""
@@ -125,39 +114,32 @@ class HybridForceMotion(Law):
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N], and the memory."""
-        q, v = measured.q, measured.v
-        model, p = self.model, self.parameters
-        target = model.frame_motion(reference.q, reference.v, reference.a, self._frame)
-        tip = model.frame_motion(q, v, self._at_rest, self._frame)
+        space, p = self._space, self.parameters
+        target, tip = space.target(reference), space.motion(measured)
         state, force = self._force(HybridState(*state), measured, reference, tip, dt)
         normal, expected = state.normal, _expected(reference, state.normal)
+        error = pose_error(target, tip)
 
         linear = target.acceleration[..., :3] + p.kd * target.velocity[..., :3]
-        linear += p.kp * (target.position - tip.position)
+        linear += p.kp * error[..., :3]
         linear = _across(linear, normal, expected)
         linear -= p.kd * _across(tip.velocity[..., :3], normal, normal)
         angular = target.acceleration[..., 3:] + p.orientation_kd * (
             target.velocity[..., 3:] - tip.velocity[..., 3:]
         )
-        turn = product(target.rotation, transposed(tip.rotation))
-        angular += p.orientation_kp * rotation_vector(turn)
+        angular += p.orientation_kp * error[..., 3:]
         tip_a = np.concatenate([linear, angular], axis=-1) - tip.acceleration  # its Jdot v
-
-        a_0 = reference.a + p.posture_kd * (reference.v - v)
-        a_0 += p.posture_kp * model.difference(q, reference.q)
-        jacobian = model.jacobian(q, self._frame)
-        mobility = inverse_axes(model.mass_matrix(q), transposed(jacobian))
-        wrench = damped(mobility, tip_a - times(jacobian, a_0), _LEAST_MOBILITY)
-        wrench[..., :3] += force
-        tau = model.inverse_dynamics(q, v, a_0)
-        tau += times(transposed(jacobian), wrench)
+        a_0 = space.posture(measured, reference, p.posture_kp, p.posture_kd)
+        wrench = np.concatenate([force, np.zeros_like(force)], axis=-1)
+        jacobian = space.jacobian(measured)
+        tau = space.torque(measured, jacobian, tip_a, a_0, _LEAST_MOBILITY, wrench)
         tau += reference.effort
         return tau, state
 
     def _force(
         self, state: HybridState, measured: Measurement, reference: Reference, tip: Any, dt: float
     ) -> tuple[HybridState, Array]:
-        """Return the next memory, and the force (..., 3) of the tip beside that of its motion."""
+        """Return the next memory, and the force (..., 3) in addition to that of the motion."""
         p = self.parameters
         if reference.wrench is None:
             return state._replace(normal=np.zeros_like(state.normal)), np.zeros_like(state.normal)
@@ -165,7 +147,7 @@ class HybridForceMotion(Law):
         kept = (expected * state.normal).sum(-1, keepdims=True) > _TURNED
         age = np.where(kept, state.age, -1.0)
         seen = np.where(kept[..., np.newaxis], state.seen, 0.0)
-        felt = self._felt(measured, tip)
+        felt = self._space.wrench(measured, tip)[..., :3]
         touches = np.linalg.norm(felt, axis=-1, keepdims=True) > _TOUCH
         age = np.where((age >= 0.0) | touches, np.maximum(age, 0.0) + dt, age)
 
@@ -192,16 +174,6 @@ class HybridForceMotion(Law):
         if p.cancel_friction:
             force = force - _across(felt, normal, normal)
         return HybridState(normal, integral, age, approach, seen), force
-
-    def _felt(self, measured: Measurement, tip: Any) -> Array:
-        """Return the measured force (..., 3) on the tool in base axes [N]."""
-        if measured.wrench is None:
-            return np.zeros((*measured.q.shape[:-1], 3))
-        rotation = tip.rotation
-        if self._sensor != self._frame:
-            still = np.zeros_like(measured.v)
-            rotation = self.model.frame_motion(measured.q, still, still, self._sensor).rotation
-        return times(rotation, measured.wrench[..., :3])
 
 
 def _expected(reference: Reference, like: Array) -> Array:

@@ -16,11 +16,7 @@ from arm_controllers.laws.computed_torque_pid import ComputedTorquePid, Computed
 from arm_controllers.laws.independent_joint import IndependentJoint, IndependentJointParameters
 from arm_controllers.laws.joint_impedance import JointImpedance, JointImpedanceParameters
 from arm_controllers.laws.momentum_observer import MomentumObserver, MomentumObserverParameters
-from arm_controllers.laws.operational_space import (
-    OperationalSpace,
-    OperationalSpaceParameters,
-    damped,
-)
+from arm_controllers.laws.operational_space import OperationalSpace, OperationalSpaceParameters
 from arm_controllers.laws.pd import PD, PDParameters
 from arm_controllers.laws.pd_feedforward import PDFeedforward, PDFeedforwardParameters
 from arm_controllers.laws.servo import Servo, ServoParameters
@@ -397,12 +393,6 @@ def test_operational_space_stays_finite_and_at_rest_in_a_singularity(ur5e):
     np.testing.assert_allclose(tau, ur5e.gravity_torque(stretched), atol=1e-9)
     poles = np.linalg.eigvals(linearised(ur5e, law, stretched))
     assert poles.real.max() < 0.0
-
-
-def test_the_damped_inverse_is_exact_above_its_threshold_and_zero_at_zero():
-    root = np.sqrt(np.diag([4.0, 0.5, 0.0]))
-    found = [damped(root, axis, 0.1) for axis in np.eye(3)]
-    np.testing.assert_allclose(found, np.diag([0.25, 2.0, 0.0]), atol=1e-15)
 
 
 @pytest.mark.parametrize(
