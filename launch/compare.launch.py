@@ -14,7 +14,7 @@ ARGUMENTS = (
     argument(
         'engine', 'mujoco', f'physics engines, {MANY}, or all: {", ".join(RIGID_BODY_ENGINES)}'
     ),
-    *shared('config', output_dir='comparison'),
+    *shared('config', 'scene', output_dir='comparison'),
 )
 
 

@@ -29,7 +29,7 @@ ARGUMENTS = (
         'loop: lock-step without ROS, in seconds; topics: nodes of ROS, with one launch per run',
         ['loop', 'topics'],
     ),
-    *shared('config', output_dir='mismatch_output'),
+    *shared('config', 'scene', output_dir='mismatch_output'),
 )
 
 

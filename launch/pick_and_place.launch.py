@@ -7,7 +7,7 @@ PARAMETERS = ('number', 'seed', 'max_effort')
 ARGUMENTS = (
     *shared(robot='ur5e', gripper='parallel', controller='computed_torque'),
     *shared('gripper_frame', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'rviz', 'start'),
-    *shared('composed', 'record'),
+    *shared('composed', 'record', 'scene'),
     *task_arguments('pick_and_place', *PARAMETERS),
     *shared(output_dir='pick_and_place_output'),
 )

@@ -31,7 +31,7 @@ from arm_sim.standards.ros2_control import (
 
 ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'engine', 'config', 'viewer'),
-    *shared(actuator='servo'),
+    *shared('scene', actuator='servo'),
     argument(
         'controllers',
         '',

@@ -63,6 +63,9 @@ class Options(CommandOptions):
         "path of a parameter file, whose values for arm and tasks replace those of each robot's "
         'files; the gains of laws are designed',
     )
+    scene: str = parameter(
+        '', 'objects around the arm: name of a shipped scene, or path of a YAML file or MJCF'
+    )
     timestep: float = parameter(1e-3, 'integration step and control period [s]', min=1e-5, max=0.1)
     natural_frequency: float = parameter(
         20.0, "design frequency of every law's errors [rad/s]", above=0, max=1e4
@@ -135,7 +138,15 @@ def _run(options: Options, console: Console) -> None:
     numbers = options.timestep, options.natural_frequency, 0.0
     cases = [
         Experiment(
-            robot, task, law, engine, *numbers, options.config, options.reference_motion, friction
+            robot,
+            task,
+            law,
+            engine,
+            *numbers,
+            options.config,
+            options.reference_motion,
+            friction,
+            scene=options.scene,
         )
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]

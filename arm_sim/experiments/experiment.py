@@ -48,6 +48,7 @@ class Experiment(Parameters):
         feedforward: level of a servo law; empty: its default.
         error: of the arm, compared with the law's model.
         faults: while the arm runs, in place of those in the robot's files.
+        scene: objects around the arm, in place of that in the robot's files.
         drives, joints, sensors: on top of those in the robot's files where these are used.
         ranges: of the arms that Monte Carlo, tuning and margins draw.
     """
@@ -84,6 +85,7 @@ class Experiment(Parameters):
     joints: JointParameters = field(default_factory=JointParameters)
     sensors: SensorParameters = field(default_factory=SensorParameters)
     faults: str = parameter('', 'faults of drives and sensors, see `read_faults`')
+    scene: str = parameter('', 'name or file of a scene, whose objects join those of the task')
     ranges: Ranges = field(default_factory=Ranges)
     seed: int = parameter(0, 'random seed of the drawn arms', min=0)
 
@@ -231,7 +233,7 @@ class LoadedExperiment:
                 each = np.broadcast_to(changes[name], len(names) - 1)
                 changes[name] = tuple(np.insert(each, names.index(joint), each[0]).tolist())
         changes |= _changed(e.drives) | _changed(e.joints) | _changed(e.sensors)
-        changes |= {'faults': e.faults} if e.faults else {}
+        changes |= {name: getattr(e, name) for name in ('faults', 'scene') if getattr(e, name)}
         changes['command_delay'] = plant.command_delay + e.drives.command_delay
         return replace(plant, **changes)
 

@@ -83,6 +83,7 @@ _TEXTS = (
     'reference_motion',
     'friction_velocity',
     'faults',
+    'scene',
 )
 _NUMBERS = ('timestep', 'natural_frequency', 'frequency')
 

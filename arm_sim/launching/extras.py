@@ -129,7 +129,8 @@ def comparison(given: Mapping[str, str], **options: str) -> list[Any]:
     name, config = 'compare_controllers', given['config']
     for robot in options['robots'].split(',') if config else ():
         config_file(robot.strip(), config)
-    options = {**options, 'config': config, 'output-dir': given['output_dir']}
+    common = {'config': config, 'scene': given['scene'], 'output-dir': given['output_dir']}
+    options = {**options, **common}
     arguments = [f'--{option}={value}' for option, value in options.items()]
     tool = ExecuteProcess(
         cmd=[sys.executable, '-m', 'arm_sim.executables', name, *arguments],

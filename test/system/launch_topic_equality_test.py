@@ -52,6 +52,9 @@ _WRENCH_SENSOR = SensorParameters(
 )
 
 
+_BALL = '[{name: ball, shape: sphere, size: [0.1], position: [-0.25, 0.35, 0.13], damping: 50}]'
+
+
 @pytest.fixture
 def feeling_law(tmp_path, monkeypatch):
     """A package of a user that brings a law with a force-torque sensor."""
@@ -80,7 +83,9 @@ def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     (tmp_path / 'config.yaml').write_text(files)
     config = str(tmp_path / 'config.yaml') if files else ''
-    case, robot = Experiment('ur5e', task, law, config=config), Robot.load('ur5e')
+    (tmp_path / 'scene.yaml').write_text(_BALL)
+    scene = '' if files else str(tmp_path / 'scene.yaml')
+    case, robot = Experiment('ur5e', task, law, config=config, scene=scene), Robot.load('ur5e')
     topics = run_over_topics(case)
 
     made = make_task(task, robot)
@@ -98,13 +103,14 @@ def test_a_law_over_topics_equals_the_loop_without_ros_bit_for_bit(
             np.flatnonzero((q != loop.q).any(axis=1)), [1000, 1001, 1002]
         )
         loop = replace(loop, q=q, v=v, effort=effort)
-    for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end'):
+    for name in ('t', 'q', 'v', 'q_reference', 'v_reference', 'effort', 'q_end', 'contacts'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)
 
     # The comparison's own reference is a formula where the goal has quintics between samples.
     if files:  # the wrench alone keeps the law from following the sinusoid
         assert np.abs(loop.q - loop.q_reference).max() > 1e-4
     else:
+        assert np.nanmax(loop.contacts[:, 1]) > 5.0  # N
         np.testing.assert_allclose(record_of(case).q, topics.q, atol=1e-9)
 
 

@@ -44,6 +44,19 @@ def of_files(config='', **others):
     )
 
 
+def test_objects_of_a_scene_join_those_of_the_task(tmp_path):
+    case = Experiment.of_files('ur5e gripper:=probe', 'press', 'hybrid_force_motion')
+    plant = replace(case, scene='blocks').load().plants()[0]
+    assert set(plant.objects) == {'block', 'light_block', 'heavy_block'}
+    assert {each.name for each in plant.shapes} == {'surface', *plant.objects}
+    file = tmp_path / 'scene.yaml'
+    file.write_text('[{name: surface, size: [0.1, 0.1, 0.1]}]')
+    with pytest.raises(ArmError, match="^scene: the name 'surface' is taken by another body$"):
+        replace(case, scene=str(file)).load().plants()
+    with pytest.raises(ArmError, match='^scene is .*; only engine mujoco has contacts$'):
+        replace(case, engine='analytical', scene='blocks').load().plants()
+
+
 def test_a_tuning_follows_the_samples_where_the_robots_file_says_so(told):
     errors = []
     for config in ('', told('reference_motion: discrete')):

@@ -44,7 +44,7 @@ def planar():
 @pytest.mark.parametrize('sweep', TOLD)
 def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
     case = Experiment(
-        'planar_3r', 'push', 'pd', 'analytical', natural_frequency=9, config='/my.yaml'
+        'planar_3r', 'push', 'pd', natural_frequency=9, config='/my.yaml', scene='blocks'
     )
     case = case_at(sweep, _VALUES.get(sweep, 1.25), case)
     assert experiment_of(launch_arguments(case), planar, {}).experiment == case

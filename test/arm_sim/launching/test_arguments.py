@@ -8,6 +8,8 @@ from launch.actions import DeclareLaunchArgument
 from repository import ROOT
 from scripts import load_script
 
+from arm_sim.launching.arguments import usual_values
+
 FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
 GROUPS = [
     'everyday', 'task', 'robot and control', 'physics', 'recording', 'page', 'graph',
@@ -31,6 +33,19 @@ def test_arguments_are_shown_by_group_in_whole_phrases(file):
     places = [GROUPS.index(each[1]) for each in found]
     assert places == sorted(places)
     assert all(len(each[2].split()) >= 3 for each in found)
+
+
+def test_every_launch_file_that_starts_an_engine_with_contacts_takes_a_scene(monkeypatch):
+    without = {'motion_models', 'pose_hold', 'replay', 'view'}
+    have = {file for file in FILES if 'scene' in {each.name for each in arguments(file)}}
+    assert {*FILES} - have == {f'{name}.launch.py' for name in without}
+    # The comparisons pass the scene on to their command.
+    given = usual_values() | {'scene': 'blocks', 'sweep': 'mass_scale', 'values': ''}
+    given |= dict.fromkeys(('robots', 'tasks', 'laws', 'task', 'timestep'), 'x') | {'over': 'loop'}
+    for file, function in (('compare', 'compare'), ('model_mismatch', 'mismatch')):
+        found = getattr(load_script(f'launch/{file}.launch.py'), function)(given)
+        (tool,) = (each for each in found if hasattr(each, 'cmd'))
+        assert '--scene=blocks' in [part[0].text for part in tool.cmd]
 
 
 def test_an_arm_that_waits_for_goals_runs_in_real_time_a_task_in_lock_step():
