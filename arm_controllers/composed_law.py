@@ -76,7 +76,7 @@ def _of_joints(reference: Reference, own: NDArray[np.intp]) -> Reference:
     part = Reference(len(own), reference.row.shape[:-1])
     for name in ('q', 'v', 'a', 'effort'):
         getattr(part, name)[:] = getattr(reference, name).take(own, axis=-1)
-    part.wrench = reference.wrench
+    part.set_wrench(reference.wrench, reference.selection)
     if reference.future is not None:
         part.future = lambda periods: _of_joints(reference.ahead(periods), own)
     return part

@@ -68,8 +68,9 @@ class DiscreteMotion(LawAdapter):
     ) -> tuple[Array, State]:
         """Return the command (..., n) of the law towards the sample of this period."""
         q_now, v_now, a_before, a_now, law_state = state
-        reference, h = reference.ahead(1), dt
-        now = Reference(q_now.shape[-1], q_now.shape[:-1])
+        now, h = Reference(q_now.shape[-1], q_now.shape[:-1]), dt
+        now.set_wrench(reference.wrench, reference.selection)
+        reference = reference.ahead(1)
         own = reference.v - 0.5 * h * reference.a
         v_next = self.model.difference(q_now, reference.q) / h
         # No motion with accelerations as at these three samples changes its velocity by more.

@@ -33,6 +33,7 @@ class Law:
         lookahead: control periods from the measurement to the reference that the law follows,
             `reference.ahead(lookahead)`; 0: the reference of the same instant.
         needs: fields of the Measurement that it needs besides q and v, such as 'wrench'.
+        wrench_goal: parts of a wrench goal that it follows, 'force' and 'torque'; empty: none.
         many_arms: whether the law takes arrays with leading axes; False: one law per arm.
         designed: classmethod(model, q, natural_frequency, damping_ratio) -> Parameters that give
             every joint's error these second-order dynamics, with the inertia at q (n,). The
@@ -50,6 +51,7 @@ class Law:
     command_interface: Any = 'effort'
     lookahead = 0
     needs: tuple[str, ...] = ()
+    wrench_goal: tuple[str, ...] = ()
     many_arms = True
     designed: ClassVar[Any] = None
     gains: tuple[str, ...] = ()

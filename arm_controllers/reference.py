@@ -20,10 +20,12 @@ class Reference:
         row: (..., 4 n) the memory of all four, in this order; writing the row writes them.
         wrench: (6,) or (..., 6) force [N] and torque [N.m] that the tool is to exert on its
             surroundings, in base axes at the tool frame; None: motion only.
+        selection: (6, 6) projection, in base axes, onto the directions in which the tool is
+            controlled by force; None: the direction of the wrench.
         future: returns the reference a number of control periods later; None: not known.
     """
 
-    __slots__ = ('a', 'effort', 'future', 'q', 'row', 'v', 'wrench')
+    __slots__ = ('a', 'effort', 'future', 'q', 'row', 'selection', 'v', 'wrench')
 
     def __init__(self, joint_count: int, arms: tuple[int, ...] = ()):
         """Return a reference at zero; `arms` are the leading axes."""
@@ -31,6 +33,7 @@ class Reference:
         self.q, self.v, self.a, self.effort = np.split(self.row, 4, axis=-1)
         self.future: Callable[[int], Reference] | None = None
         self.wrench: Array | None = None
+        self.selection: Array | None = None
 
     def ahead(self, periods: int) -> 'Reference':
         """Return the reference `periods` control periods later, for laws with a horizon.
@@ -48,8 +51,12 @@ class Reference:
         """Return an independent copy of the present values."""
         other = Reference(self.q.shape[-1], self.row.shape[:-1])
         other.row[:] = self.row
-        other.wrench = None if self.wrench is None else self.wrench.copy()
+        other.set_wrench(self.wrench, self.selection)
         return other
+
+    def set_wrench(self, wrench: Array | None, selection: Array | None = None) -> None:
+        """Desire a wrench, which no one writes into; see the attributes."""
+        self.wrench, self.selection = wrench, selection
 
 
 # Writes the reference at time t [s] into a Reference: `Trajectory.evaluate` is one.
@@ -95,7 +102,7 @@ class SampledReference:
         if self._shared:
             self._function(time_ns * 1e-9, self._one)
             reference.row[:] = self._one.row
-            reference.wrench = self._one.wrench
+            reference.set_wrench(self._one.wrench, self._one.selection)
         else:
             self._function(time_ns * 1e-9, reference)
         return reference

@@ -16,8 +16,8 @@ from arm_controllers.follower.schedule import Schedule, Scheduled
 from arm_controllers.follower.speed_scaling import SpeedScaling
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances
 from arm_controllers.follower.trajectory import Array, hold
+from arm_controllers.follower.wrench_goals import WrenchGoals
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, finite, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
 
@@ -46,7 +46,7 @@ class TrajectoryFollower:
         self.scaling = self._schedule.scaling
         self.results: deque[GoalResult] = self._schedule.results
         self.time_ns, self.parameters = 0, parameters
-        self._wrenches: list[tuple[int, Array | None]] = []
+        self._wrenches = WrenchGoals()
         self.set_parameters(parameters)
 
     def set_parameters(
@@ -92,37 +92,18 @@ class TrajectoryFollower:
         at this stamp continues the present motion.
         """
         self.abort(reason)
-        self.set_wrench(None)
+        self._wrenches.clear(self.reference)
         self.time_ns = time_ns
         trajectory = braking_in_an_instant(self.model, q, v, self._limits.deceleration)
         self._schedule.replace(trajectory, self._scaled_ns)
         self._schedule.now.evaluate(self._scaled_ns, self.reference)
 
-    def set_wrench(self, wrench: Array | None, from_ns: int | None = None) -> None:
-        """Desire a wrench (6,) of the tool on its surroundings, in base axes, until the next one.
+    def set_wrench(self, wrench: Array, from_ns: int = 0, frame: str = '') -> None:
+        """Desire a wrench (6,) from a stamp on, until the next one; see `WrenchGoals.add`.
 
-        The wrench begins at the first state with this stamp or a later one [ns]; None: at once.
-        Wrenches that would begin later are forgotten. Zeros or None: motion only. `activate` ends
-        the wrench.
-
-        Raises:
-            ArmError: not finite, a force beyond the limit, or a torque.
+        `activate` ends the wrench.
         """
-        if wrench is not None:
-            wrench = finite('wrench goal', wrench, (6,))
-            force = float(np.linalg.norm(wrench[:3]))
-            in_range('force of the wrench goal [N]', force, 0.0, self.parameters.max_force)
-            if wrench[3:].any():
-                raise ArmError(
-                    f'torque of the wrench goal is {wrench[3:]}; laws follow forces only'
-                )
-            wrench = wrench if force else None
-        if from_ns is None:
-            self._wrenches.clear()
-            self.reference.wrench = wrench
-            return
-        self._wrenches = [each for each in self._wrenches if each[0] < from_ns]
-        self._wrenches.append((from_ns, wrench))
+        self._wrenches.add(self.model, self.parameters, wrench, from_ns, frame, self.time_ns)
 
     def abort(self, reason: str) -> None:
         """End all goals with `reason`; the reference continues as planned."""
@@ -220,8 +201,7 @@ class TrajectoryFollower:
         now.trajectory.evaluate(t, self.reference)
         if now.scaled and not scaling.idle:
             scaling.apply(self.reference)
-        while self._wrenches and self._wrenches[0][0] <= time_ns:
-            self.reference.wrench = self._wrenches.pop(0)[1]
+        self._wrenches.begin(self.model, time_ns, q, self.reference)
         if now.tolerances is not None and now.goal is not None:
             verdict = self._watch.judge(now.tolerances, t, now.end, self.reference, q, v)
             if verdict is not None:

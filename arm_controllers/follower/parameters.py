@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_controllers.follower.wrench_goals import AXES
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
@@ -109,6 +110,16 @@ class FollowerParameters(Parameters):
     )
     max_force: float = parameter(
         100.0, 'largest force of a wrench goal [N]', above=0, name='constraints.max_force'
+    )
+    max_torque: float = parameter(
+        10.0, 'largest torque of a wrench goal [N.m]', above=0, name='constraints.max_torque'
+    )
+    wrench_axes: tuple[str, ...] = parameter(
+        (),
+        "axes of a wrench goal's frame in which the arm is controlled by force; empty: along the "
+        'wrench alone',
+        one_of=AXES,
+        name='wrench_goal.axes',
     )
     time_jump_limit: float = parameter(
         0.5,

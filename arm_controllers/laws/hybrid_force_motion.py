@@ -58,6 +58,7 @@ class HybridState(NamedTuple):
         age: (..., 1) time since the first contact [s]; -1: there was none.
         approach: (..., 1) speed towards the surface before the first contact [m/s].
         seen: (..., 3, 3) weighted mean of v v^T of the tip, times its time [m^2/s].
+        sides: (..., 3) e_i in the other directions that a wrench goal selects, in base axes [N].
     """
 
     normal: Array
@@ -65,6 +66,7 @@ class HybridState(NamedTuple):
     age: Array
     approach: Array
     seen: Array
+    sides: Array
 
 
 class HybridForceMotion(Law):
@@ -92,7 +94,7 @@ class HybridForceMotion(Law):
     """
 
     knows = 55
-    needs = ('wrench',)
+    needs, wrench_goal = ('wrench',), ('force',)
     Parameters = HybridForceMotionParameters
 
     def __init__(self, model: RobotModel, parameters: HybridForceMotionParameters):
@@ -108,6 +110,7 @@ class HybridForceMotion(Law):
             -np.ones((*arms, 1)),
             np.zeros((*arms, 1)),
             np.zeros((*arms, 3, 3)),
+            np.zeros((*arms, 3)),
         )
 
     def __call__(
@@ -124,6 +127,8 @@ class HybridForceMotion(Law):
         linear += p.kp * error[..., :3]
         linear = _across(linear, normal, expected)
         linear -= p.kd * _across(tip.velocity[..., :3], normal, normal)
+        if (sides := _sides(reference, expected)) is not None:
+            linear = linear - times(sides, linear)
         angular = target.acceleration[..., 3:] + p.orientation_kd * (
             target.velocity[..., 3:] - tip.velocity[..., 3:]
         )
@@ -153,6 +158,9 @@ class HybridForceMotion(Law):
 
         speed = tip.velocity[..., :3]
         learns = touches & (age > _SETTLING) & (p.normal_time > 0.0)
+        sides = _sides(reference, expected)
+        if sides is not None:
+            learns = learns & False  # the tip moves in none of several directions
         keep = np.exp(-dt / np.maximum(p.normal_time, dt))[..., np.newaxis]
         newest = keep * seen + dt * speed[..., np.newaxis] * speed[..., np.newaxis, :]
         seen = np.where(learns[..., np.newaxis], newest, seen)
@@ -171,9 +179,19 @@ class HybridForceMotion(Law):
         )
         integral = integral + dt * p.force_ki * error
         force = -(push + integral + p.force_damping * rate) * normal
+        across = _across(felt, normal, normal)
+        others = np.where(kept, state.sides, 0.0)
+        if sides is not None:
+            goals = times(sides, reference.wrench[..., :3] + 0.0 * felt)
+            reaction = times(sides, felt)
+            pressed = np.linalg.norm(reaction, axis=-1, keepdims=True) > _TOUCH
+            goals = goals * np.clip(age / p.rise_time, 0.0, 1.0)
+            others = others + dt * p.force_ki * np.where(pressed, goals + reaction, 0.0)
+            force = force + goals + others - p.force_damping * times(sides, speed)
+            across = across - reaction
         if p.cancel_friction:
-            force = force - _across(felt, normal, normal)
-        return HybridState(normal, integral, age, approach, seen), force
+            force = force - across
+        return HybridState(normal, integral, age, approach, seen, others), force
 
 
 def _expected(reference: Reference, like: Array) -> Array:
@@ -183,6 +201,18 @@ def _expected(reference: Reference, like: Array) -> Array:
     force = reference.wrench[..., :3] + 0.0 * like
     size = np.linalg.norm(force, axis=-1, keepdims=True)
     return -force / np.where(size > 0.0, size, 1.0)
+
+
+def _sides(reference: Reference, expected: Array) -> Array | None:
+    """Return the projections (..., 3, 3) onto what a wrench goal selects beside its direction.
+
+    None: it selects one direction.
+    """
+    if reference.selection is None or np.trace(reference.selection[:3, :3]) < 1.5:
+        return None
+    along = expected[..., np.newaxis] * expected[..., np.newaxis, :]
+    sides: Array = reference.selection[:3, :3] - along
+    return sides
 
 
 def _across(vector: Array, normal: Array, along: Array) -> Array:

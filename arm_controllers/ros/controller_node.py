@@ -29,7 +29,7 @@ from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.messages import prefix_of, to_ns
 from arm_controllers.ros.parameters import (
     declare_parameters,
     declare_unused,
@@ -76,8 +76,8 @@ class ControllerNode(LifecycleNode):
         self.create_timer(1.0, self._on_second)
         watch_active_controllers(self, self._on_claims)
         self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
-        if 'wrench' in self._law_class.needs:
-            from geometry_msgs.msg import WrenchStamped  # most laws need none
+        if self._law_class.wrench_goal:
+            from geometry_msgs.msg import WrenchStamped  # most laws take none
 
             self.create_subscription(WrenchStamped, '~/wrench_goal', self._on_wrench, 10)
         unused = declare_unused(self, without_meaning)
@@ -222,18 +222,19 @@ class ControllerNode(LifecycleNode):
             self.cycle.follower.scaling.wanted = message.factor
 
     def _on_wrench(self, message: Any) -> None:
-        """Follow a wrench in base axes, from its stamp on."""
-        base, frame = self._live.model.base_frame, message.header.frame_id
-        force, torque = message.wrench.force, message.wrench.torque
+        """Follow a wrench in the axes of its frame, from its stamp on."""
+        frame = message.header.frame_id.removeprefix(prefix_of(self))
+        parts = message.wrench.force, message.wrench.torque
+        wrench = np.array([getattr(part, axis) for part in parts for axis in 'xyz'])
         try:
-            if frame not in ('', base):
-                raise ArmError(f'wrench goal in frame {frame!r}; allowed: {base!r}')
             if self.cycle is None or self.cycle.state is not CycleState.COMMANDING:
-                raise ArmError('wrench goal: the controller does not command the arm')
-            wrench = (force.x, force.y, force.z, torque.x, torque.y, torque.z)
-            self.cycle.follower.set_wrench(np.array(wrench), to_ns(message.header.stamp))
+                raise ArmError('the controller does not command the arm')
+            if wrench[3:].any() and 'torque' not in self._law_class.wrench_goal:
+                law, torque = self._law_class.__name__, wrench[3:].tolist()
+                raise ArmError(f'torque is {torque}; the law {law} takes no torque')
+            self.cycle.follower.set_wrench(wrench, to_ns(message.header.stamp), frame)
         except ArmError as error:
-            self._log.warning(str(error))
+            self._log.warning(f'wrench goal refused: {error}')
 
     def _model_of(self, **of_joints: Any) -> RobotModel:
         """Return what the controller believes the arm is."""

@@ -8,6 +8,7 @@ from running_law import RunningLaw
 
 from arm_controllers.discrete_motion import DiscreteMotion
 from arm_controllers.laws import law_class
+from arm_controllers.measurement import Measurement
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_controllers.ros.controller_parameters import ControllerParameters
@@ -149,3 +150,21 @@ def test_what_cannot_follow_samples_is_refused():
             DiscreteMotion(law)
     with pytest.raises(ArmError, match="'discrete' needs control_decimation 1, not 2"):
         ControllerParameters(robot='ur5e', reference_motion='discrete', control_decimation=2)
+
+
+def test_a_wrench_goal_reaches_the_law():
+    wrenches = []
+
+    class Listening(law_class('computed_torque')):
+        def __call__(self, state, measured, reference, dt):
+            wrenches.append((reference.wrench, reference.selection))
+            return super().__call__(state, measured, reference, dt)
+
+    law = DiscreteMotion(Listening(ROBOT.model, Listening.Parameters()))
+    reference = Reference(6)
+    reference.q[:] = ROBOT.start
+    reference.future = lambda periods: reference.copy()
+    reference.set_wrench(np.arange(6.0), np.eye(6))
+    measured = Measurement(ROBOT.start, np.zeros(6))
+    law(law.start(measured, reference), measured, reference, H)
+    assert wrenches == [(reference.wrench, reference.selection)]

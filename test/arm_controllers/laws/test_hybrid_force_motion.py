@@ -79,3 +79,26 @@ def test_a_wrench_in_another_direction_begins_anew():
     _, state = law(state, felt(np.zeros(3)), at(Q, (10.0, 0.0, 0.0)), DT)
     assert state.age == -1.0
     np.testing.assert_allclose(state.normal, [-1.0, 0.0, 0.0])
+
+
+def test_two_selected_axes_are_controlled_by_force_and_the_third_by_motion():
+    law = HybridForceMotion(ARM, HybridForceMotionParameters(cancel_friction=False))
+    wanted, reaction = np.array([3.0, 0.0, -10.0]), np.array([-4.0, 5.0, 4.0])
+    reference = at(Q, wanted)
+    reference.selection = np.diag([1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    v = np.linalg.solve(ARM.jacobian(Q), [0.02, 0.03, -0.01, 0.0, 0.0, 0.0])
+    tau, _ = after(law, felt(reaction, v), reference=reference)
+    share = DT / 0.5
+    # Both axes have the equation of one: goal, integral of the error, damping.
+    force = (
+        share * wanted
+        + DT * 20.0 * (share * wanted + reaction)
+        - 700.0 * np.array([0.02, 0.0, -0.01])
+    )
+    force[1] = 0.0
+    free, _ = after(law, Measurement(Q, v), reference=at(Q, (0.0, 0.0, 0.0)))
+    jacobian = ARM.jacobian(Q)
+    mobility = jacobian @ np.linalg.solve(ARM.mass_matrix(Q), jacobian.T)
+    braking = np.linalg.solve(mobility, [-60.0 * 0.02, 0.0, 60.0 * 0.01, 0.0, 0.0, 0.0])
+    expected = free + jacobian.T @ (np.append(force, np.zeros(3)) - braking)
+    np.testing.assert_allclose(tau, expected, atol=1e-9)

@@ -7,13 +7,16 @@ rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from arm_controllers.laws.computed_torque import ComputedTorque  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
+from arm_controllers.ros.log import Log  # noqa: E402
 from arm_controllers.ros.messages import set_stamp  # noqa: E402
+from arm_controllers.ros.running import wait_until  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
 HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -28,6 +31,7 @@ class Setup:
             args=['--ros-args', *as_arguments(files_of('ur5e'))], domain_id=int(fresh_domain())
         )
         monkeypatch.setattr(ComputedTorque, 'needs', ('wrench',))
+        monkeypatch.setattr(ComputedTorque, 'wrench_goal', ('force',))
         law, self.felt = ComputedTorque.__call__, []
 
         def feeling(own, state, measured, *others):
@@ -95,3 +99,53 @@ def test_a_wrench_that_is_none_or_never_comes_is_said(setup):
     setup.take_wrench(b'\0\1\0\0\1\2')
     assert 'cut off in its header' in setup.words
     assert setup.wrench(0, 5.0) == 1
+
+
+def test_a_wrench_goal_of_any_bytes_is_refused_in_one_line_or_followed(setup):
+    sender = rclpy.create_node('sender')
+    goals = sender.create_publisher(WrenchStamped, '/computed_torque_controller/wrench_goal', 10)
+    executor = SingleThreadedExecutor()
+    executor.add_node(setup.node)
+    wait_until(executor, goals.get_subscription_count, 'subscription', 10.0)
+    warnings, follower = [], setup.node.cycle.follower
+    Log.warning, log_warning = lambda own, text: warnings.append(text), Log.warning
+
+    def send(goal):
+        goals.publish(goal)
+        executor.spin_once(5.0)
+
+    def goal(frame='', **force):
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        for name, value in force.items():
+            setattr(message.wrench.force, name, value)
+        return message
+
+    try:
+        send(goal(z=1.0))
+        assert 'does not command the arm' in warnings.pop()
+        setup.wrench(0, 0.0), setup.state(0)
+        send(goal('tool0', z=-10.0))
+        setup.wrench(1, 0.0), setup.state(1)
+        kept = follower.reference.wrench.copy()
+        turn = follower.model.forward_kinematics(HOME, 'tool0').rotation
+        np.testing.assert_allclose(kept[:3], turn @ [0.0, 0.0, -10.0])
+        torque = goal()
+        torque.wrench.torque.x = 1.0
+        for bad, why in (
+            (goal(z=np.nan), 'force [N] is nan'),
+            (goal('forearm', z=1.0), "no frame 'forearm'"),
+            (goal(z=1e300), 'force [N]'),
+            (torque, 'takes no torque'),
+            (b'\0\1\0\0\1\2', ''),
+        ):
+            before = len(warnings)
+            send(bad)
+            assert all('\n' not in text for text in warnings)
+            assert not why or why in warnings[before]
+        setup.wrench(2, 0.0), setup.state(2)
+        np.testing.assert_array_equal(follower.reference.wrench, kept)
+    finally:
+        Log.warning = log_warning
+        executor.shutdown()
+        sender.destroy_node()

@@ -1,0 +1,58 @@
+"""Commands that controllers of the same process hand to the simulator, and their claims."""
+
+from types import SimpleNamespace
+
+import pytest
+from clocked_arm import GRAVITY, lockstep
+from domains import fresh_domain
+from following import NAMES
+
+rclpy = pytest.importorskip('rclpy')
+
+from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
+from arm_controllers.ros.serialized_messages import JointStateWriter  # noqa: E402
+from arm_sim.ros.command_input import CommandInput  # noqa: E402
+
+ARM, WRIST = list(range(4)), [4, 5]
+
+
+@pytest.fixture
+def commands():
+    """Return an input of commands with its clock, and why commands were refused."""
+    rclpy.init(domain_id=int(fresh_domain()))
+    node = rclpy.create_node('simulator')
+    clock, transport, refused = lockstep()[0], InProcessTransport(), []
+    loop = SimpleNamespace(wanted=False)
+    made = CommandInput(
+        node, clock, lambda error: refused.append(str(error)), loop, transport, lambda: 1
+    )
+    made.clock, made.refused = clock, refused
+
+    def send(name, joints, time_ns=0):
+        command = JointStateWriter([NAMES[k] for k in joints], ('effort',), name)
+        command.effort[:] = GRAVITY[joints]
+        transport.command_server('/joint_commands')(command.serialized(time_ns), 1)
+
+    made.send = send
+    yield made
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def claims(commands):
+    return {claim.source: claim.joint_names for claim in commands.clock.claims}
+
+
+def test_a_claim_after_a_timeout_has_the_joints_of_the_command_that_makes_it(commands):
+    commands.send('wrist', WRIST)
+    commands.send('arm', ARM)
+    assert claims(commands) == {
+        'wrist': tuple(NAMES[k] for k in WRIST),
+        'arm': tuple(NAMES[k] for k in ARM),
+    }
+    commands.clock.claims.expire()
+    # Another controller was the last one whose command no reader of a claim had opened.
+    now_ns = commands.clock.simulation.time_ns
+    commands.send('wrist', WRIST, now_ns)
+    assert claims(commands) == {'wrist': tuple(NAMES[k] for k in WRIST)}
+    assert not commands.refused
