@@ -8,6 +8,7 @@ import numpy as np
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.task_space import TaskSpace, pose_error
 from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.small_matrices import times
 
 _TOUCH = 0.5  # force that counts as a contact [N]
 _SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
