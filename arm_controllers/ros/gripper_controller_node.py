@@ -123,7 +123,8 @@ class GripperControllerNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def destroy_node(self) -> None:
-        """Stop commanding before the node ends."""
+        """Stop commanding before the node ends; goals get their results."""
+        self._action.sends_at_once = True
         self._handle(Event.DEACTIVATE)
         super().destroy_node()
 
@@ -199,13 +200,18 @@ class GripperControllerNode(LifecycleNode):
 
     def _after_cycle(self, time_ns: int, q: float, v: float) -> None:
         outcome, running = self._monitor.update(time_ns, q, v), self._running
+        for each in [each for each in self._goals if each[1].is_cancel_requested]:
+            self._goals.remove(each)
+            self._finish(each[1])
         if running is None:
             return
         if running.is_cancel_requested:
             self._monitor.hold(q)
-            self._finish(None)
+            self._running = None
+            self._finish(running)
         elif outcome is not None:
-            self._finish(outcome)
+            self._running = None
+            self._finish(running, outcome)
         elif time_ns >= self._next_feedback_ns:
             self._next_feedback_ns = time_ns + round(1e9 / self.parameters.action_monitor_rate)
             running.publish_feedback(self._filled(self._kind.Feedback()))
@@ -234,7 +240,11 @@ class GripperControllerNode(LifecycleNode):
                 raise ArmError(f'name is {list(command.name)}; allowed: [{self.joint!r}] or none')
             if len(command.position) != 1:
                 raise ArmError(f'position has {len(command.position)} values; allowed: 1')
-            values = [command.position[0], _one(command.effort), _one(command.velocity)]
+            values = [
+                command.position[0],
+                _one('effort', command.effort),
+                _one('velocity', command.velocity),
+            ]
         return gripper_goal(self.model, self.joint, self.parameters, *values)
 
     def _on_goal(self, handle: ServerGoalHandle) -> None:
@@ -250,35 +260,26 @@ class GripperControllerNode(LifecycleNode):
             self._begin(handle, goal)
 
     def _begin(self, handle: ServerGoalHandle, goal: GripperGoal) -> None:
-        if self._running is not None:
-            self._finish(None)
-        self._running = handle
+        before, self._running = self._running, handle
+        if before is not None:
+            self._finish(before)
         self._monitor.set_goal(goal, self._time_ns)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
-        """Hold the position from the next state on; a goal that waits never begins."""
-        waiting = [each for each in self._goals if each[1] is handle]
-        for each in waiting:
-            self._goals.remove(each)
-            self._begin_nothing(handle)
-        return CancelResponse.ACCEPT if handle is self._running else CancelResponse.REJECT
-
-    def _begin_nothing(self, handle: ServerGoalHandle) -> None:
-        handle.abort()
-        self._action.finish(handle, self._kind.Result())
+        """Accept: the next state ends the goal; the gripper holds if the goal was running."""
+        known = handle is self._running or any(handle is each for _, each, _ in self._goals)
+        return CancelResponse.ACCEPT if known else CancelResponse.REJECT
 
     def _end_all(self) -> None:
-        """Abort all goals."""
-        for _, handle, _ in self._goals:
-            self._begin_nothing(handle)
+        """End all goals."""
+        running, self._running = self._running, None
+        for handle in (running, *(each for _, each, _ in self._goals)):
+            if handle is not None:
+                self._finish(handle)
         self._goals.clear()
-        if self._running is not None:
-            self._finish(None)
 
-    def _finish(self, outcome: GripperOutcome | None) -> None:
-        """Send the result of the running goal; without an outcome it is canceled or aborted."""
-        handle, self._running = self._running, None
-        assert handle is not None
+    def _finish(self, handle: ServerGoalHandle, outcome: GripperOutcome | None = None) -> None:
+        """Send the result of a goal; without an outcome the goal is canceled or aborted."""
         result = self._filled(self._kind.Result())
         if outcome is not None:
             result.stalled, result.reached_goal = outcome.stalled, outcome.reached_goal
@@ -302,10 +303,10 @@ class GripperControllerNode(LifecycleNode):
         return message
 
 
-def _one(values: Sequence[float]) -> float | None:
-    """Return the only value, None where there is none; raises ArmError for more."""
+def _one(name: str, values: Sequence[float]) -> float | None:
+    """Return the only value of a field, None where there is none; raises ArmError for more."""
     if len(values) > 1:
-        raise ArmError(f'a goal has {len(values)} values of effort or velocity; allowed: 1')
+        raise ArmError(f'{name} has {len(values)} values; allowed: 1 or none')
     return float(values[0]) if len(values) else None
 
 

@@ -64,8 +64,9 @@ def _pointer(capsule):
 class RawRequests:
     """Sends bytes as requests to one service."""
 
-    def __init__(self, node, service, type_name):
-        self.request = get_service(type_name).Request
+    def __init__(self, node, service, kind):
+        """`kind`: class of the service, or its name."""
+        self.request = (get_service(kind) if isinstance(kind, str) else kind).Request
         self.request.__import_type_support__()
         rcl = _library('librcl')
         self._rmw = _library('lib' + rclpy.get_rmw_implementation_identifier())

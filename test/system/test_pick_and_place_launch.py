@@ -1,14 +1,16 @@
 """An arm and its gripper under two controllers pick up a block, over topics."""
 
 import numpy as np
+import pytest
 from launched import launch
 
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.record import Record
 
 
-def test_a_block_is_picked_and_placed_over_topics_as_in_the_loop(tmp_path):
-    code, said, report = launch(tmp_path, 'pick_and_place.launch.py', 'record:=false')
+@pytest.mark.parametrize('composed', ['composed:=false', 'composed:=true'])
+def test_a_block_is_picked_and_placed_over_topics_as_in_the_loop(tmp_path, composed):
+    code, said, report = launch(tmp_path, 'pick_and_place.launch.py', 'record:=false', composed)
     assert code == 0, said
     assert report['success']
     robot, task = 'ur5e gripper:=parallel', 'pick_and_place'
