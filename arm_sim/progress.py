@@ -15,10 +15,10 @@ def new_console(stderr: bool = False) -> Console:
 
 
 @contextmanager
-def progress(console: Console, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Give a function that is called with how many of `total` are done.
+def progress(console: Console, what: str, total: int) -> Iterator[Callable[..., None]]:
+    """Give a function of the number of `total` that are done, and optionally of a note.
 
-    It shows how many are done, how many per second, and the time that is left.
+    The function shows the number, the number per second, the note, and the time that is left.
     """
     columns = (
         TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn('{task.fields[rate]}'),
@@ -28,14 +28,20 @@ def progress(console: Console, what: str, total: int) -> Iterator[Callable[[int]
     with Progress(*columns, console=console, transient=True, disable=not on_terminal) as bar:
         number = bar.add_task(what, total=total, rate='')
 
-        def show(done: int) -> None:
+        def show(done: int, note: str = '') -> None:
             nonlocal tenth
             rate = done / max(bar.tasks[0].elapsed or 0.0, 1e-9)
-            bar.update(number, completed=done, rate=f'{rate:.3g}/s')
+            bar.update(number, completed=done, rate=f'{rate:.3g}/s {note}')
             if not on_terminal and 10 * done // total > tenth:
                 tenth = 10 * done // total
                 left = (total - done) / max(rate, 1e-9)
-                text = f'{what}: {done} of {total}, {rate:.3g} per second, {left:.0f} s left'
+                facts = [
+                    f'{done} of {total}',
+                    f'{rate:.3g} per second',
+                    note,
+                    f'{left:.0f} s left',
+                ]
+                text = f'{what}: {", ".join(filter(None, facts))}'
                 print(text, file=console.file, flush=True)
 
         yield show

@@ -6,6 +6,7 @@ The ranges of sides, mass, friction and pose are the parameters of the task `pic
 """
 
 import argparse
+from functools import cache, partial
 from hashlib import sha256
 
 import numpy as np
@@ -14,6 +15,7 @@ from conditions import print_conditions
 from arm_sim.experiments.executors import completed, executor
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
+from arm_sim.progress import new_console, progress
 from arm_sim.tasks import Run
 
 ROWS = (  # of the report, with the heading
@@ -24,26 +26,20 @@ ROWS = (  # of the report, with the heading
 )
 
 
+@cache
+def task_of(robot: str, law: str) -> LoadedExperiment:
+    """Return the task with its first block."""
+    return Experiment.of_files(robot, 'pick_and_place', law).load()
+
+
 def picked(robot: str, law: str, number: int) -> np.ndarray:
     """Return success, the numbers of ROWS, and the record's SHA-256 (32,) of a drawn block."""
-    loaded = Experiment.of_files(robot, 'pick_and_place', law).load()
-    loaded = LoadedExperiment(loaded.experiment, loaded.robot, {'number': number})
+    first = task_of(robot, law)
+    loaded = LoadedExperiment(first.experiment, first.robot, {'number': number})
     record = loaded.run()
     found = loaded.task.results(Run(record, track(loaded.robot.model, record)))
     digest = list(bytes.fromhex(record.checksum()))
     return np.array([found['success'], *(found[name] for name, _ in ROWS), *digest], dtype=float)
-
-
-class Picked:
-    """`picked` by number, for other processes."""
-
-    def __init__(self, robot: str, law: str):
-        """Keep both names."""
-        self.robot, self.law = robot, law
-
-    def __call__(self, number: int) -> np.ndarray:
-        """Return `picked`."""
-        return picked(self.robot, self.law, number)
 
 
 def main() -> int:
@@ -55,11 +51,16 @@ def main() -> int:
     parser.add_argument('--law', default='computed_torque')
     given = parser.parse_args()
     print_conditions()
-    answers = {}
-    with executor(given.workers) as pool:
-        numbers = range(given.blocks)
-        for number, answer in completed(pool, Picked(given.robot, given.law), numbers):
+    answers, numbers, placed = {}, range(given.blocks), 0
+    job = partial(picked, given.robot, given.law)
+    with (
+        executor(given.workers) as pool,
+        progress(new_console(stderr=True), 'blocks', given.blocks) as show,
+    ):
+        for number, answer in completed(pool, job, numbers):
             answers[number] = answer
+            placed += answer[0] > 0.0
+            show(len(answers), f'{placed} at their place')
     table = np.array([answers[number] for number in numbers])
     success = table[:, 0] > 0.0
     print(f'{"":32}{"mean":>12}{"95 %":>12}{"largest":>12}')
