@@ -42,6 +42,8 @@ class Law:
         gains: the two parameters that frequency and ratio set while the controller runs; empty:
             there are none.
         tuned: the parameters that a robust tuning varies; empty: `gains`.
+        without_meaning: parameters that files for another implementation of the law have, and that
+            are accepted and logged here.
         knows: how much of the arm, from 0; laws are compared in this order.
         compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
             law's own name.
@@ -56,6 +58,7 @@ class Law:
     designed: ClassVar[Any] = None
     gains: tuple[str, ...] = ()
     tuned: tuple[str, ...] = ()
+    without_meaning: tuple[str, ...] = ()
     knows = 100
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
 

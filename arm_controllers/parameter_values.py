@@ -127,6 +127,8 @@ def from_ros_value(name: str, value: Any, kind: Any) -> Any:
         items = list(value)
     if kind == tuple[float, ...] and all(type(x) in (int, float) for x in items):
         return tuple(map(float, items))
+    if kind == tuple[bool, ...] and all(isinstance(x, bool) for x in items):
+        return tuple(items)
     if kind in (tuple[str, ...], JointWords) and all(isinstance(x, str) for x in items):
         return tuple(items)
     raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[kind]}')
@@ -139,5 +141,6 @@ _WORDS = {
     str: 'a text',
     tuple[float, ...]: 'a number or a list of numbers',
     tuple[str, ...]: 'a list of texts',
+    tuple[bool, ...]: 'a list of true or false',
     JointWords: 'a text or a list of texts',
 }

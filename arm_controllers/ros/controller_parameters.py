@@ -1,5 +1,6 @@
 """Parameters of every controller node."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arm_controllers.discrete_motion import MOTIONS
@@ -80,6 +81,9 @@ _WITHOUT_MEANING = (
 )
 
 
-def without_meaning(name: str) -> bool:
-    """Whether a parameter, or the one it is part of, is joint_trajectory_controller's alone."""
-    return any(f'{name}.'.startswith(f'{each}.') for each in _WITHOUT_MEANING)
+def without_meaning(name: str, of_law: Sequence[str] = ()) -> bool:
+    """Whether a parameter, or the one it is part of, is accepted and has no effect here.
+
+    `of_law`: the law's `without_meaning`.
+    """
+    return any(f'{name}.'.startswith(f'{each}.') for each in (*_WITHOUT_MEANING, *of_law))

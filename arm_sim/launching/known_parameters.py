@@ -81,6 +81,15 @@ def _parameters(node: str) -> tuple[type, ...]:
     return TaskNodeParameters, task_class(name).Parameters
 
 
+def _without_meaning(nodes: Sequence[str]) -> list[str]:
+    """Return the names that the laws of these controllers accept without an effect."""
+    found: list[str] = []
+    for law in {node.removesuffix('_controller') for node in nodes} & {*law_names()}:
+        with suppress(ArmError):  # a plugin that cannot be imported
+            found += law_class(law).without_meaning
+    return found
+
+
 def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
     """Refuse a file with a node or a parameter that there is not, or a value of the wrong type."""
     nodes = known_nodes()
@@ -90,6 +99,7 @@ def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
         known: dict[str, ParameterField] = {}
         for node in nodes if section == SHARED else [section]:
             known |= known_parameters(node, joint_names)
+        unused = _without_meaning(nodes if section == SHARED else [section])
         known |= {field.old_name: field for field in known.values() if field.old_name}
         for name, value in values.items():
             field = known.get(name) or known.get(f'{name.partition(".")[0]}.*')
@@ -99,5 +109,5 @@ def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
                     from_ros_value(name, value, kind)
                 except ArmError as error:
                     raise ArmError(f'{file}: {section}: {error}') from None
-            elif name not in _EVERY_NODE and not without_meaning(name):
+            elif name not in _EVERY_NODE and not without_meaning(name, unused):
                 raise unknown(f'parameter of {section} in {file}:', name, known)

@@ -11,6 +11,7 @@ from repository import ROOT
 import arm_controllers.laws
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics import ArmError
+from arm_dynamics.parameters import facts
 from arm_sim import executables
 
 PAGES = sorted((ROOT / 'docs' / 'laws').glob('*.md'))
@@ -54,6 +55,6 @@ def as_written(default):
 @pytest.mark.parametrize('name', [page.stem for page in PAGES if page.stem in law_names()])
 def test_a_laws_page_has_its_parameters_and_their_defaults(name):
     (page,) = (page for page in PAGES if page.stem == name)
-    rows = re.findall(r'^\| `(\w+)` \| (.+?) \|', page.read_text(), re.MULTILINE)
+    rows = re.findall(r'^\| `([\w.]+)` \| (.+?) \|', page.read_text(), re.MULTILINE)
     parameters = fields(law_class(name).Parameters)
-    assert rows == [(field.name, as_written(field.default)) for field in parameters]
+    assert rows == [(facts(x).name or x.name, as_written(x.default)) for x in parameters]

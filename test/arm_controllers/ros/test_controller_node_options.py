@@ -153,3 +153,36 @@ def test_a_message_without_positions_is_a_goal_of_velocities(points):
     if points == 1:
         with pytest.raises(ArmError, match='0 positions for 6 joints'):
             goal_from_bytes(serialize_message(message))
+
+
+def test_a_file_for_the_admittance_controller_of_ros2_controllers_is_admitted(tmp_path):
+    file, text = (
+        tmp_path / 'theirs.yaml',
+        """admittance_controller:
+  ros__parameters:
+    joints: [shoulder_pan_joint]
+    chainable_command_interfaces: [position, velocity]
+    kinematics: {plugin_name: kdl, plugin_package: kdl, base: base_link, tip: tool0, alpha: 0.05}
+    ft_sensor: {name: tcp_fts_sensor, frame: {id: tool0, external: false}, filter_coefficient: 0.5}
+    control: {frame: {id: tool0, external: false}}
+    fixed_world_frame: {frame: {id: base_link, external: false}}
+    gravity_compensation:
+      frame: {id: tool0, external: false}
+      CoG: {pos: [0.1, 0.0, 0.0], force: 23.0}
+    admittance:
+      selected_axes: [true, true, true, true, true, false]
+      mass: [3.0, 3.0, 3.0, 0.05, 0.05, 0.05]
+      damping_ratio: [2.8, 2.8, 2.8, 2.8, 2.8, 2.8]
+      stiffness: [50.0, 50.0, 50.0, 1.0, 1.0, 1.0]
+      joint_damping: 5.0
+    enable_parameter_update_without_reactivation: true
+""",
+    )
+    file.write_text(text)
+    check_parameter_file(file, NAMES)
+    file.write_text(text.replace('plugin_name', 'plugin'))
+    with pytest.raises(ArmError, match='kinematics.plugin'):
+        check_parameter_file(file, NAMES)
+    file.write_text(text.replace('admittance_controller', 'servo_controller'))
+    with pytest.raises(ArmError, match='servo_controller'):
+        check_parameter_file(file, NAMES)
