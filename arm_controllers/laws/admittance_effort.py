@@ -20,7 +20,9 @@ class AdmittanceEffortParameters(AdmittanceRuleParameters):
     inner_frequency: float = parameter(
         20.0, "natural frequency of the inner law's errors [rad/s]", above=0, max=1e4
     )
-    inner_damping_ratio: float = parameter(1.0, "damping ratio of the inner law's errors", min=0)
+    inner_damping_ratio: float = parameter(
+        1.0, "damping ratio of the inner law's errors [1]", min=0
+    )
 
 
 class AdmittanceEffort(Admittance):
