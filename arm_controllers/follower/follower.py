@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.follower.braking import braking, braking_in_an_instant
+from arm_controllers.follower.end_on_force import end_on_force
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
 from arm_controllers.follower.goal_check import checked_trajectory
 from arm_controllers.follower.goal_rules import check_end, check_form
@@ -64,6 +65,8 @@ class TrajectoryFollower:
             self.scaling.wanted = p.speed_scaling
         self.parameters = p
         self.model = model or self.model
+        if p.end_frame:
+            (model or self.model).frame_id(p.end_frame)  # there is such a frame
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
         self._limits = Limits.of(p)
         for scheduled in self._schedule.all:
@@ -175,7 +178,7 @@ class TrajectoryFollower:
         self._schedule.add(scheduled)
         self._schedule.start(self._scaled_ns)
 
-    def update(self, time_ns: int, q: Array, v: Array) -> Reference:
+    def update(self, time_ns: int, q: Array, v: Array, wrench: Array | None = None) -> Reference:
         """Return the reference at the stamp of a measured state; end goals that have ended.
 
         The next call overwrites the returned object.
@@ -183,6 +186,7 @@ class TrajectoryFollower:
         Args:
             time_ns: stamp of the state [ns].
             q, v: (n,) the state, finite.
+            wrench: (6,) of the same state, as `Measurement.wrench`; None: not measured.
         """
         step = time_ns - self.time_ns
         self.time_ns = time_ns
@@ -202,12 +206,17 @@ class TrajectoryFollower:
         if now.scaled and not scaling.idle:
             scaling.apply(self.reference)
         self._wrenches.begin(self.model, time_ns, q, self.reference)
+        if now.goal is not None and (self.parameters.end_force or self.parameters.end_distance):
+            self._end_on_force(time_ns, q, v, wrench)
         if now.tolerances is not None and now.goal is not None:
             verdict = self._watch.judge(now.tolerances, t, now.end, self.reference, q, v)
             if verdict is not None:
                 schedule.end(*verdict)
                 if verdict[0] is not ResultCode.SUCCESSFUL:
-                    self._hold_after_violation(time_ns, q, v)
+                    self._hold_measured(
+                        time_ns, q, self.parameters.decelerate_on_violation * v,
+                        'the goal before it was stopped by a violated tolerance',
+                    )  # fmt: skip
         return self.reference
 
     def peek(self, time_ns: int) -> Reference:
@@ -228,12 +237,23 @@ class TrajectoryFollower:
         if each.goal is not None:
             each.tolerances = GoalTolerances.of(each.goal, self.joint_names, self.parameters)
 
-    def _hold_after_violation(self, time_ns: int, q: Array, v: Array) -> None:
-        """Brake from the measured state: from the reference, the old error would remain."""
-        text = 'the goal before it was stopped by a violated tolerance'
+    def _end_on_force(self, time_ns: int, q: Array, v: Array, wrench: Array | None) -> None:
+        """End the followed goal where the force on the tool or its way is enough."""
+        now = self._schedule.now
+        if now.tool is None:
+            now.tool = self.model.forward_kinematics(q).translation.copy()
+        reason = end_on_force(self.model, self.parameters, now.tool, q, wrench)
+        if reason:
+            self._schedule.end(ResultCode.SUCCESSFUL, reason)
+            self._hold_measured(time_ns, q, v, 'the goal before it ended on force')
+
+    def _hold_measured(self, time_ns: int, q: Array, v: Array, text: str) -> None:
+        """Brake from the measured state: from the reference, the old error would remain.
+
+        Waiting goals end with a text.
+        """
         self._schedule.end_waiting(ResultCode.INVALID_GOAL, text)
-        gently = self.parameters.decelerate_on_violation
-        self._brake(time_ns, q, gently * v, self.reference.effort)
+        self._brake(time_ns, q, v, self.reference.effort)
         self._schedule.now.evaluate(self._scaled_ns, self.reference)
 
     def _brake(self, time_ns: int, q: Array, v: Array, effort: Array) -> None:

@@ -121,6 +121,28 @@ class FollowerParameters(Parameters):
         one_of=AXES,
         name='wrench_goal.axes',
     )
+    end_force: float = parameter(
+        0.0,
+        'force on the tool at which a goal ends with success [N]; 0: no goal ends on force',
+        min=0,
+        name='end_on_force.force',
+    )
+    end_direction: PerJoint = parameter(
+        (0.0, 0.0, 0.0),
+        'direction of the force that ends a goal, of either sign, in axes of '
+        'end_on_force.frame; zeros: any direction [1]',
+        length=3,
+        name='end_on_force.direction',
+    )
+    end_frame: str = parameter(
+        '', 'link whose axes end_on_force.direction has; empty: base', name='end_on_force.frame'
+    )
+    end_distance: float = parameter(
+        0.0,
+        'distance of the tool from its start at which a goal ends with success [m]; 0: no limit',
+        min=0,
+        name='end_on_force.distance',
+    )
     time_jump_limit: float = parameter(
         0.5,
         'longest time step between two states [s]; after a longer step, or a step back,'

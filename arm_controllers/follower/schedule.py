@@ -26,6 +26,7 @@ class Scheduled:
     end: float = 0.0  # time of the goal's last point [s]; the trajectory may brake after it
     tolerances: GoalTolerances | None = None
     scaled: bool = False  # whether speed scaling applies
+    tool: Array | None = None  # (3,) where the tool was when the goal began [m]
 
     def time(self, time_ns: int) -> float:
         """Return the time [s] since the start."""

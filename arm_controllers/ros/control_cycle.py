@@ -93,10 +93,7 @@ class ControlCycle:
         self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
         self._wrench: Any = None
         self._without_wrench = b''
-        if 'wrench' in law.needs:
-            from arm_controllers.ros.wrench_input import WrenchInput  # most laws need none
-
-            self._wrench = WrenchInput(node, transport, self._on_wrench, drop)
+        self._listen_to_wrench()
         self._state_input = node.create_subscription(
             JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True
         )
@@ -109,8 +106,7 @@ class ControlCycle:
         """Close the endpoints; a state that the executor still has gets no answer."""
         self.state = CycleState.INACTIVE
         self._transport.unsubscribe_states(self._topics[0], self.on_state)
-        if self._wrench is not None:
-            self._wrench.close()
+        self._listen_to_wrench(False)
         self._node.destroy_service(self._query)
         self._node.destroy_subscription(self._state_input)
         self._node.destroy_publisher(self._command_publisher)
@@ -154,9 +150,25 @@ class ControlCycle:
         self._send(serialized(release))
 
     def use(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
-        """Use another model, law and rules from now on; the reference does not jump."""
-        self._set(model, law)
+        """Use another model, law and rules from now on; the reference does not jump.
+
+        `law`: None where it has not changed: the present one keeps its memory.
+        """
+        if law is not None:
+            self._set(model, law)
         self.follower.set_parameters(rules, model)
+        self._listen_to_wrench()
+
+    def _listen_to_wrench(self, listens: bool = True) -> None:
+        """Subscribe to the wrench where the law or the end of goals needs one."""
+        needed = 'wrench' in self.law.needs or self.follower.parameters.end_force > 0.0
+        if listens and needed and self._wrench is None:
+            from arm_controllers.ros.wrench_input import WrenchInput  # most laws need none
+
+            self._wrench = WrenchInput(self._node, self._transport, self._on_wrench, self._drop)
+        elif self._wrench is not None and not (listens and needed):
+            self._wrench.close()
+            self._wrench = None
 
     def _set(self, model: RobotModel, law: Any) -> None:
         self.model, self.law = model, law
@@ -193,9 +205,9 @@ class ControlCycle:
             self._begin(step, time_ns, q, v)
         self._last_state = time.monotonic()
         self.received += 1
-        reference, measured = follower.update(time_ns, q, v), Measurement(q, v, torque)
-        if self._wrench is not None:
-            measured = measured._replace(wrench=self._wrench.wrench)
+        wrench = None if self._wrench is None else self._wrench.wrench
+        reference = follower.update(time_ns, q, v, wrench)
+        measured = Measurement(q, v, torque, wrench)
         if self._law_state is None:
             reference.future = self._future
             self._law_state = law.start(measured, reference)

@@ -235,6 +235,8 @@ class GoalServer:
             self._log.info(f'goal ended: {end.message}')
         elif end.code != ResultCode.SUCCESSFUL:
             self._report(f'goal ended: {end.message}')
+        elif end.message:
+            self._log.info(f'goal ended: {end.message}')
         self._endpoints.resolve(end)
 
     def _report(self, problem: str) -> None:

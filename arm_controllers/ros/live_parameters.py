@@ -59,7 +59,8 @@ class LiveParameters:
             model_of: makes the model from armature, damping and friction.
             law_class: has `Parameters`.
             build: makes the law from a model and its parameters.
-            apply: takes a new model, law and follower parameters into use.
+            apply: takes a new model, law and follower parameters into use; the law is None where
+                neither the model nor the law's parameters have changed.
 
         Raises:
             ArmError: a value that is refused.
@@ -152,5 +153,7 @@ class LiveParameters:
         return self._checked(changed)
 
     def _use(self, checked: Any) -> None:
-        self.model, self.law, self.follower, law = checked
-        self._apply(self.model, law, self.follower)
+        model, own, self.follower, law = checked
+        changed = model is not self.model or own != self.law
+        self.model, self.law = model, own
+        self._apply(model, law if changed else None, self.follower)

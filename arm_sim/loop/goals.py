@@ -1,5 +1,6 @@
 """Trajectory goals: from a reference, with a way to their start, and as a controller has them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import ArrayLike
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
@@ -108,5 +110,25 @@ def goal_reference(goal: Goal | None, model: RobotModel, q: Array, v: Array) -> 
 
     def reference(t: float, reference: Reference) -> None:
         reference.row[:] = follower.peek(round(t * 1e9)).row
+
+    return reference
+
+
+def followed(
+    follower: TrajectoryFollower, measured: Callable[[], Measurement]
+) -> ReferenceFunction:
+    """Return the reference of a follower that gets every measurement of an arm after t = 0.
+
+    For example `Loop(plant, law, followed(follower, lambda: plant.measured))`: goals end on
+    force, on tolerances and at their end, as those of a controller do.
+    """
+
+    def reference(t: float, reference: Reference) -> None:
+        time_ns = round(t * 1e9)
+        now = time_ns > 0 and reference.future is not None  # not of a law that looks ahead
+        state = measured()
+        known = follower.update(time_ns, state.q, state.v, state.wrench) if now else None
+        reference.row[:] = (known or follower.peek(time_ns)).row
+        reference.set_wrench(follower.reference.wrench, follower.reference.selection)
 
     return reference

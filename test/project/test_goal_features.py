@@ -134,6 +134,8 @@ velocities only (`allow_integration_in_goal_trajectories`)
   O test_at_half_speed_a_goal_takes_twice_its_time_along_the_same_path
   O test_speed_changes_within_deceleration_limits_and_the_reference_stays_consistent
   N test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal
+end on force or distance
+  test_end_on_force.py
 `time_from_start`, `speed_scaling_factor` in `controller_state`
   N test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal
 `joints`

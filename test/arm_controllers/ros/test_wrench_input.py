@@ -8,8 +8,10 @@ rclpy = pytest.importorskip('rclpy')
 from domains import fresh_domain  # noqa: E402
 from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from arm_controllers.laws.computed_torque import ComputedTorque  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
@@ -26,16 +28,17 @@ PERIOD_NS = 2_000_000
 class Setup:
     """A controller in this process, whose states and wrenches are handed over one by one."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch, needs=('wrench',)):
         rclpy.init(
             args=['--ros-args', *as_arguments(files_of('ur5e'))], domain_id=int(fresh_domain())
         )
-        monkeypatch.setattr(ComputedTorque, 'needs', ('wrench',))
+        monkeypatch.setattr(ComputedTorque, 'needs', needs)
         monkeypatch.setattr(ComputedTorque, 'wrench_goal', ('force',))
         law, self.felt = ComputedTorque.__call__, []
 
         def feeling(own, state, measured, *others):
-            self.felt.append(measured.wrench.tolist())
+            if measured.wrench is not None:
+                self.felt.append(measured.wrench.tolist())
             return law(own, state, measured, *others)
 
         monkeypatch.setattr(ComputedTorque, '__call__', feeling)
@@ -45,9 +48,7 @@ class Setup:
         self.node.trigger_activate()
         transport.serve_commands('/joint_commands', lambda raw, count: self.answers.append(raw))
         (self.take_state,) = transport.state_subscribers('/joint_states')
-        (self.take_wrench,) = transport.state_subscribers(
-            '/force_torque_sensor_broadcaster/wrench'
-        )
+        self.wrench_takers = transport.state_subscribers('/force_torque_sensor_broadcaster/wrench')
 
     def state(self, period):
         message = JointState(name=list(self.node.cycle.model.joint_names))
@@ -61,8 +62,12 @@ class Setup:
         message.header.frame_id = 'tool0'
         set_stamp(message.header.stamp, period * PERIOD_NS)
         message.wrench.force.x = x
-        self.take_wrench(bytes(serialize_message(message)))
+        for take in tuple(self.wrench_takers):
+            take(bytes(serialize_message(message)))
         return len(self.answers)
+
+    def set(self, name, value):
+        return self.node.set_parameters_atomically([Parameter(name, value=value)])
 
     @property
     def words(self):
@@ -96,7 +101,7 @@ def test_a_wrench_that_is_none_or_never_comes_is_said(setup):
     assert "set the simulator's force_torque.frame" in setup.words
     assert setup.wrench(0, np.nan) == 0
     assert 'is not six numbers within 1e+09' in setup.words
-    setup.take_wrench(b'\0\1\0\0\1\2')
+    setup.wrench_takers[0](b'\0\1\0\0\1\2')
     assert 'cut off in its header' in setup.words
     assert setup.wrench(0, 5.0) == 1
 
@@ -149,3 +154,32 @@ def test_a_wrench_goal_of_any_bytes_is_refused_in_one_line_or_followed(setup):
         Log.warning = log_warning
         executor.shutdown()
         sender.destroy_node()
+
+
+def test_a_law_without_a_wrench_gets_it_while_goals_may_end_on_force(monkeypatch):
+    setup = Setup(monkeypatch, needs=())
+    try:
+        assert not setup.wrench_takers
+        assert setup.state(0) == 1
+        law = setup.node.cycle.law
+        setup.set('end_on_force.force', 5.0)
+        assert len(setup.wrench_takers) == 1
+        assert setup.node.cycle.law is law  # its memory stays
+        assert setup.state(1) == 1
+        goal = JointTrajectory(joint_names=list(setup.node.cycle.model.joint_names))
+        goal.points.append(JointTrajectoryPoint(positions=(HOME + 0.1).tolist()))
+        goal.points[0].time_from_start.sec = 1
+        setup.node.cycle.goals.take(bytes(serialize_message(goal)))
+        assert setup.wrench(1, -4.9) == 2
+        assert setup.node.cycle.follower.goals
+        assert setup.wrench(2, -5.1) == 2
+        assert setup.state(2) == 3
+        assert not setup.node.cycle.follower.goals
+        setup.set('end_on_force.force', 0.0)
+        assert not setup.wrench_takers
+        assert setup.state(3) == 4
+        answer = setup.set('end_on_force.frame', 'tol0')
+        assert "no frame 'tol0'" in answer.reason
+    finally:
+        setup.node.destroy_node()
+        rclpy.try_shutdown()
