@@ -152,7 +152,8 @@ class MujocoPlant(Plant):
             note = with_shapes(model.urdf)[1]
             self.notes += (f'contacts: {note}',) * bool(note)
         if parameters.contacts and not model.mjcf:
-            self.notes += (touching_links(model, parameters.srdf)[1],)
+            start = tuple(parameters.initial_positions)
+            self.notes += (touching_links(model, parameters.srdf, start)[1],)
         self.mj_data = mujoco.MjData(self.mj_model)
         data, n = self.mj_data, model.nv
         self._bodies = moving_bodies(self.mj_model)

@@ -252,10 +252,19 @@ class LoadedExperiment:
             files = {**files, 'integrator': 'implicitfast'}  # voltages alone have it
         return read_fields(plant_class(e.engine).Parameters, files)
 
+    def _started(self, parameters: Any) -> Any:
+        """Return the plant's parameters with the start of the task, where links touch others."""
+        if not parameters.contacts:
+            return parameters
+        return replace(parameters, initial_positions=tuple(self.task.start.q.tolist()))
+
     def plants(self) -> tuple[Plant, Plant | None]:
         """Return the arm, and the arm once the task's payload has fallen off."""
         e, engine, task = self.experiment, plant_class(self.experiment.engine), self.task
-        parameters, arm = self.plant_parameters(), with_error(self.robot.model, e.error)
+        parameters, arm = (
+            self._started(self.plant_parameters()),
+            with_error(self.robot.model, e.error),
+        )
         loaded = with_error(arm, ModelError(payload=task.payload))
         later = None if task.drop_at is None else engine(arm, parameters)
         plant = engine(loaded, parameters)
@@ -289,7 +298,8 @@ class LoadedExperiment:
         task, robot, engine = self.task, self.robot, self.experiment.engine
         own = parameters or [None] * len(draws)
         drawn = [self.on(draw) for draw in draws]
-        of_plants = [one.plant_parameters(each) for one, each in zip(drawn, own, strict=True)]
+        pairs = zip(drawn, own, strict=True)
+        of_plants = [self._started(one.plant_parameters(each)) for one, each in pairs]
         arms = [with_error(robot.model, one.experiment.error) for one in drawn]
         loaded = [with_error(arm, ModelError(payload=task.payload)) for arm in arms]
         events = task.push.events() if task.push else []

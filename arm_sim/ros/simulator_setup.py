@@ -35,9 +35,6 @@ class SimulatorParameters(ArmParameters, Limits):
     real_time_factor: float = parameter(
         1.0, 'simulated seconds per wall-clock second in realtime [1]', min=0.001, max=1000
     )
-    initial_positions: PerJoint = parameter(
-        (), 'positions at reset [rad | m]; empty: nearest to zero in limits'
-    )
     initial_velocities: PerJoint = parameter((), 'velocities at reset [rad/s | m/s]; empty: rest')
     payload: float = parameter(0.0, 'mass at the tool frame, not in robot_description [kg]')
     payload_end: float = parameter(0.0, 'time at which the payload falls off [s]; 0: never', min=0)
@@ -115,7 +112,7 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
     swap = None
     if p.payload and p.payload_end:
         swap = (round(p.payload_end * 1e9), plant_class(p.engine)(model, plant_parameters))
-    initial = p.initial_positions or model.neutral()
+    initial = plant_parameters.initial_positions or model.neutral()
     moving = p.initial_velocities or None
     return Simulation(plant, model, initial, moving, swap, p), agreement
 

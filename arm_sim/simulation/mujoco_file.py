@@ -77,7 +77,7 @@ def _name_shapes(spec: mujoco.MjSpec, where: str, stem: str) -> dict[str, Materi
     if len(spec.bodies) > _MOST_BODIES:
         raise ArmError(f'{where}: has more than {_MOST_BODIES} bodies')
     for number, body in enumerate(spec.bodies):
-        body.name = body.name or f'{stem} body {number}'
+        body.name, body.userdata = body.name or f'{stem} body {number}', []
     materials = {}
     for number, geom in enumerate(spec.geoms):
         geom.name = geom.name or f'{geom.parent.name} shape {number}'

@@ -24,7 +24,7 @@ from arm_dynamics.urdf_elements import link_of, origin_of
 # Attributes of an element that <default> does not have.
 _NO_DEFAULTS = (
     'id', 'info', 'name', 'signature', 'classname', 'parent', 'plugin', 'frame', 'compiler',
-    'userdata', 'target', 'alt',
+    'target', 'alt',
 )  # fmt: skip
 # Relative difference of an inertia from the MJCF's that is a model error and no rounding.
 _ROUNDING = 1e-12

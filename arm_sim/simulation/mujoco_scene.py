@@ -119,7 +119,8 @@ def _add_surroundings(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantP
             if parameters.table:
                 spec.add_pair(geomname1='table', geomname2=link.name, condim=3)
     if parameters.contacts and not model.mjcf:
-        _touch_each_other(spec, links, touching_links(model, parameters.srdf)[0], springs)
+        pairs = touching_links(model, parameters.srdf, tuple(parameters.initial_positions))[0]
+        _touch_each_other(spec, links, pairs, springs)
     others = ['floor'] * parameters.floor + ['table'] * bool(parameters.table)
     further = read_objects(parameters.objects)
     add_scene(spec, parameters.scene, further, [link.name for link in links], others)

@@ -54,6 +54,9 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, 
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
     servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
     effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
+    initial_positions: PerJoint = parameter(
+        (), 'positions at reset [rad | m]; empty: nearest to zero in limits'
+    )
     integrator: str = parameter('implicitfast', 'integration method of the engine')
     contacts: bool = parameter(
         False, 'if true, links touch each other, the floor and the table (engine mujoco)'

@@ -16,21 +16,25 @@ _MOST_NAMED = 4  # pairs of links in a note
 
 
 @lru_cache(maxsize=8)
-def touching_links(model: RobotModel, srdf: str) -> tuple[LinkPairs, str]:
+def touching_links(
+    model: RobotModel, srdf: str, start: tuple[float, ...] = ()
+) -> tuple[LinkPairs, str]:
     """Return the pairs of links that can touch each other, and a note on those left out.
 
     Left out are links with a common joint, pairs with `disable_collisions` in the SRDF, and pairs
-    that overlap at the zero configuration.
+    that overlap at the start.
 
     Args:
         model: the arm.
         srdf: file; '' takes one next to the URDF, if there is one.
+        start: initial positions (n,) [rad | m]; () is nearest to zero within the limits.
 
     Raises:
-        ArmError: the file is not an SRDF.
+        ArmError: the file is not an SRDF, or the positions are not those of the arm.
     """
     shapes = Clearance(model, Surroundings(floor=False))
-    near = shapes.distances(model.neutral()) < _OVERLAP
+    q = model.check_configuration(start or model.neutral(), 'initial_positions')
+    near = shapes.distances(q) < _OVERLAP
     overlap = {frozenset(pair) for pair, now in zip(shapes.pairs, near, strict=True) if now}
     found = Path(srdf).expanduser() if srdf else model.file and srdf_of(Path(model.file))
     apart = {frozenset(pair) for pair in shapes.pairs}
@@ -43,7 +47,7 @@ def touching_links(model: RobotModel, srdf: str) -> tuple[LinkPairs, str]:
     if overlap:
         named = [' and '.join(sorted(pair)) for pair in overlap][:_MOST_NAMED]
         more = ', ...' if len(overlap) > _MOST_NAMED else ''
-        note += f'; {len(overlap)} overlap at zero positions ({", ".join(sorted(named))}{more})'
+        note += f'; {len(overlap)} overlap at the start ({", ".join(sorted(named))}{more})'
     return watched, note
 
 

@@ -19,6 +19,7 @@ from arm_sim.loop.batch_choice import batch_of
 from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
+from arm_sim.simulation.contact import material_of
 from arm_sim.simulation.plant import PlantParameters, check_model
 from arm_sim.simulation.simulation import Simulation
 
@@ -335,6 +336,22 @@ def test_defaults_pairs_and_flags_of_the_file_are_the_files_own(tmp_path):
     plant.reset(robot.start)
     plant.step(np.array([2.0, -1.0]))
     assert plant.effort.tolist() == [2.0, -1.0]
+
+
+def test_user_data_of_a_robot_or_a_scene_makes_no_object(tmp_path):
+    marked = MJCF.replace('conaffinity="0"', 'conaffinity="0" user="7e4 3"')
+    marked = marked.replace('<body name="flap"', '<body name="flap" user="1"')
+    marked = marked.replace('size="0.03" mass="2"', 'size="0.03" mass="2" user="5 6 0.7 8 9"')
+    robot, scene = robot_of(tmp_path, marked), tmp_path / 'scene.xml'
+    scene.write_text(
+        '<mujoco><worldbody><body name="post" user="4" pos="3 0 1"><geom size="0.1"/></body>'
+        '<body name="ball" pos="3 1 1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    plant = MujocoPlant(robot.model, parameters_of(robot, scene=str(scene), table=(1.0,) * 6))
+    assert plant.objects == ('ball',)
+    assert {each.name for each in plant.shapes} == {'post', 'ball'}
+    for name in ('floor', 'table'):
+        assert material_of(plant.mj_model, plant.mj_model.geom(name).id) is None
 
 
 def test_links_that_other_joints_move_have_the_poses_of_the_mjcf(robot):

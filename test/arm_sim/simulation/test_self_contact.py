@@ -7,6 +7,7 @@ from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.self_contact import touching_links
@@ -85,9 +86,30 @@ def test_pairs_of_an_srdf_and_pairs_that_overlap_are_left_out_with_a_note(tmp_pa
     urdf.write_text(PLANAR.replace(long, long.replace('"1"', '"3.2"')))
     assert touching_links(RobotModel(urdf), '') == (
         fewer,
-        'self-contact: 2 pairs of links can touch; 1 overlap at zero positions '
-        '(link_1 and link_3)',
+        'self-contact: 2 pairs of links can touch; 1 overlap at the start (link_1 and link_3)',
     )
+
+
+def test_links_that_overlap_at_the_initial_positions_do_not_touch(tmp_path):
+    model, folded = RobotModel.from_urdf(find_urdf('planar_3r')), (0.0, 2.7, 2.2)
+    pair = frozenset(('link_1', 'link_3'))
+    everything, apart = touching_links(model, '')[0], touching_links(model, '', folded)[0]
+    assert everything - apart == {pair}
+    for start, found in (((), {pair}), (folded, set())):
+        plant = plant_of(model, initial_positions=start)
+        plant.reset(folded)
+        assert touching(plant) == found
+    assert '; 1 overlap at the start (link_1 and link_3)' in plant.notes[-1]
+    with pytest.raises(ArmError, match='^initial_positions'):
+        plant_of(model, initial_positions=(0.0, 1.0))
+    # A run starts where its task does, and leaves out what overlaps there.
+    file = tmp_path / 'config.yaml'
+    file.write_text(
+        'simulator: {ros__parameters: {contacts: true, floor: false, '
+        f'initial_positions: {[*folded]}}}}}\n'
+    )
+    case = Experiment.of_files('planar_3r', 'step', 'computed_torque', config=str(file))
+    assert case.load().plants()[0].notes[-1] == plant.notes[-1]
 
 
 @pytest.mark.parametrize('text', ['<robot', '\xff', None])
