@@ -1,6 +1,5 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -45,7 +44,6 @@ from arm_sim.simulation.realtime_clock import RealtimeClock
 
 # How often a clock ticks that expects messages to be lost [s].
 _OFTEN = 1e-4
-_CAMERA_START = 60.0  # longest wait for the start of the node camera [s]
 
 
 class SimulatorNode(Node):
@@ -142,18 +140,9 @@ class SimulatorNode(Node):
             )
             for reader, topic in (('recorder', 'recorded_until'), ('camera', 'rendered_until'))
         }
-        patience = time.monotonic() + _CAMERA_START if p.wait_for_camera else 0.0
         if p.wait_for_camera:
             clock.await_camera()
-
-        def there(reader: str) -> bool:
-            nonlocal patience
-            is_there = readers[reader].get_publisher_count() > 0
-            if reader == 'camera' and is_there:
-                patience = 0.0  # it has come
-            return is_there or (reader == 'camera' and time.monotonic() < patience)
-
-        clock.reader_there = there
+        clock.reader_there = lambda reader: readers[reader].get_publisher_count() > 0
         if own is not None:
             let_time_go_on(self, lambda: own.in_charge and clock.go_on())
         return clock

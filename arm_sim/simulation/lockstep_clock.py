@@ -11,6 +11,8 @@ from arm_sim.simulation.resend_timeout import RESEND_PERIOD, ResendTimeout
 # Number of control periods by which time may run ahead of a recorder: Fast DDS keeps 512 messages
 # in shared memory, and each period has two.
 AHEAD = 200
+# Longest wait for the start of the node camera [s of the wall clock].
+CAMERA_START = 60.0
 # A clock asks for no tick sooner [s].
 _SOONEST = 1e-5
 
@@ -42,6 +44,7 @@ class LockstepClock(Clock):
         self._resend_timeout, self._sent_at = ResendTimeout(), self._shown_at
         self.reader_there: Callable[[str], bool] = lambda reader: False
         self._read_ns: dict[str, int] = {}
+        self._camera_due = 0.0
         self.set_timing(timeout)
 
     def set_timing(self, timeout: float) -> None:
@@ -58,8 +61,12 @@ class LockstepClock(Clock):
         self.go_on()
 
     def await_camera(self) -> None:
-        """Let time begin when the cameras have come to the initial state."""
+        """Let time begin when the cameras have come to the initial state.
+
+        Where there is none within CAMERA_START, time begins without.
+        """
         self._read_ns['camera'] = -AHEAD * self.simulation.period_ns
+        self._camera_due = self._wall() + CAMERA_START
 
     def reset(self) -> None:
         """Go back to the initial state, and let recorder and cameras do so as well."""
@@ -133,11 +140,24 @@ class LockstepClock(Clock):
                 break
             self._step(None)
 
+    def _is_expected(self, reader: str) -> bool:
+        """Whether a recorder or the cameras run, or the cameras may still start."""
+        is_there = self.reader_there(reader)
+        if reader == 'camera' and self._camera_due:
+            if not is_there and self._wall() < self._camera_due:
+                return True
+            self._camera_due = 0.0
+            if not is_there:
+                self._output.warn(
+                    f'no node camera within {CAMERA_START:g} s: time begins without pictures'
+                )
+        return is_there
+
     def tick(self) -> None:
         """Publish a state again that is not answered in time; after the timeout, brake."""
         self._forgive_own_stop()
         if self.waits_for_recorder:
-            here = {name: ns for name, ns in self._read_ns.items() if self.reader_there(name)}
+            here = {name: ns for name, ns in self._read_ns.items() if self._is_expected(name)}
             if len(here) < len(self._read_ns):
                 self._read_ns = here  # the others have gone
                 self.go_on()

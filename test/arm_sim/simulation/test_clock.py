@@ -11,6 +11,7 @@ from arm_controllers.laws import law_class
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.limits import Limits
+from arm_sim.simulation.lockstep_clock import CAMERA_START
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 from arm_sim.standards.steps import Steps
 
@@ -95,6 +96,26 @@ def test_lockstep_shows_a_state_again_that_nobody_answers_and_in_the_end_brakes_
     run(clock, wall, 20.0)
     assert simulation.time_ns == at_rest_ns
     assert len(output.warnings) == 1
+
+
+@pytest.mark.parametrize('comes', [False, True])
+def test_time_waits_for_the_start_of_a_camera_and_goes_on_without_one_after_the_limit(comes):
+    clock, simulation, output, wall = lockstep()
+    clock.await_camera()
+    clock.take(0, GRAVITY)
+    wall.now += CAMERA_START - 0.1
+    clock.tick()
+    assert simulation.steps == 0
+    clock.reader_there = lambda reader: comes
+    wall.now += 0.2
+    clock.tick()
+    assert simulation.steps == (0 if comes else 1)
+    says = f'no node camera within {CAMERA_START:g} s: time begins without pictures'
+    assert output.warnings == [says] * (not comes)
+    clock.reader_there = lambda reader: False  # a camera that has come and gone
+    clock.tick()
+    assert simulation.steps == 1
+    assert len(output.warnings) == (not comes)
 
 
 def test_paused_lockstep_takes_one_step_for_each_that_is_allowed_before_or_after_its_command():
