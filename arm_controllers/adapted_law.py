@@ -1,9 +1,10 @@
-"""A law as an arm needs it: answers to friction, motion of the reference, convention of drives."""
+"""A law as an arm needs it: friction, motion of the reference, guard, convention of drives."""
 
 from typing import Any
 
 from arm_controllers.discrete_motion import DiscreteMotion
 from arm_controllers.drive_convention import DriveConvention, OverDrives
+from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.known_friction import FrictionOfReference
 from arm_controllers.law import Law
 
@@ -15,6 +16,7 @@ def adapted_law(
     friction_velocity: str = 'measured',
     reference_motion: str = 'continuous',
     drives: DriveConvention | None = None,
+    guard: GuardParameters | None = None,
 ) -> Law:
     """Return a law for an arm; the only place where a law is built.
 
@@ -25,6 +27,7 @@ def adapted_law(
         friction_velocity: one of FRICTION_VELOCITIES, see FrictionOfReference.
         reference_motion: one of MOTIONS, see DiscreteMotion.
         drives: what the drives add to effort commands; None: nothing.
+        guard: of the arm; None: none.
 
     Raises:
         ArmError: the law refuses its parameters, or does not allow one of the adapters.
@@ -36,6 +39,10 @@ def adapted_law(
         law = FrictionOfReference(inner, model)
     if reference_motion == 'discrete':
         law = DiscreteMotion(law)
+    if guard is not None and guard.enabled:
+        from arm_controllers.guard import Guard  # loads SciPy
+
+        law = Guard(law, guard)
     if drives is not None and drives.compensates:
         law = OverDrives(law, drives)
     return law

@@ -47,6 +47,7 @@ class Law:
         knows: how much of the arm, from 0; laws are compared in this order.
         compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
             law's own name.
+        guard: the Guard around the law, which has the same state; None: there is none.
     """
 
     Parameters: Any
@@ -61,6 +62,7 @@ class Law:
     without_meaning: tuple[str, ...] = ()
     knows = 100
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
+    guard: Any = None
 
     def __init__(self, model: RobotModel, parameters: Any):
         """Keep both; parameters of one number per joint as arrays (n,).
@@ -119,7 +121,7 @@ class LawAdapter(Law):
             )
         self.law, self.model = law, law.model
         self.lookahead, self.many_arms = law.lookahead, law.many_arms
-        self.needs = law.needs
+        self.needs, self.guard = law.needs, law.guard
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""

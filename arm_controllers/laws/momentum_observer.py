@@ -7,8 +7,8 @@ import numpy as np
 
 from arm_controllers.laws import Array, Measurement, Reference, State
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
+from arm_controllers.momentum import momentum, predicted_momentum
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_dynamics.small_matrices import times, transposed
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class MomentumObserver(ComputedTorque):
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the observer's memory: the momentum as measured, and no disturbance."""
-        momentum = times(self.model.mass_matrix(measured.q), measured.v)
-        return ObserverState(momentum, np.zeros_like(momentum))
+        now = momentum(self.model, measured.q, measured.v)
+        return ObserverState(now, np.zeros_like(now))
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
@@ -60,13 +60,9 @@ class MomentumObserver(ComputedTorque):
         """Return the torque (..., n) [N.m | N], and the observer's memory."""
         (q, v, *_), (predicted, _) = measured, state
         model, limit = self.model, self.model.effort_limit
-        momentum = times(model.mass_matrix(q), v)
-        r = self.parameters.observer_gain * (momentum - predicted)
+        r = self.parameters.observer_gain * (momentum(model, q, v) - predicted)
 
         tau, _ = super().__call__((), measured, reference, dt)
         tau -= r
-        rate = np.minimum(np.maximum(tau, -limit), limit) + r - reference.effort
-        rate += times(transposed(model.coriolis_matrix(q, v)), v)
-        rate -= model.gravity_torque(q)
-        rate -= model.friction_torque(v)
-        return tau, ObserverState(predicted + dt * rate, r)
+        effort = np.minimum(np.maximum(tau, -limit), limit) + r - reference.effort
+        return tau, ObserverState(predicted_momentum(model, predicted, q, v, effort, dt), r)

@@ -22,6 +22,7 @@ from arm_controllers.ros.command_messages import FIELD
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
 from arm_controllers.ros.in_process import InProcessTransport
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import (
@@ -76,6 +77,7 @@ class ControlCycle:
         self._period_ns, self._dt = p.period_ns, p.period
         self._last_state = time.monotonic()
         self._steps = StateSequence(p.period_ns, p.mode == 'lockstep', model)
+        self._collision = ''
         self._set(model, law)
 
         names = model.joint_names
@@ -101,6 +103,11 @@ class ControlCycle:
         transport.subscribe_states(self._topics[0], self.on_state)
         goals.follower = follower
         self._query = serve(node, QueryTrajectoryState, '~/query_state', self._on_query)
+        self._reset = None
+        if self._guard is not None:
+            from std_srvs.srv import Trigger  # most controllers need none
+
+            self._reset = serve(node, Trigger, '~/reset_guard', self._on_reset_guard)
 
     def close(self) -> None:
         """Close the endpoints; a state that the executor still has gets no answer."""
@@ -108,6 +115,8 @@ class ControlCycle:
         self._transport.unsubscribe_states(self._topics[0], self.on_state)
         self._listen_to_wrench(False)
         self._node.destroy_service(self._query)
+        if self._reset is not None:
+            self._node.destroy_service(self._reset)
         self._node.destroy_subscription(self._state_input)
         self._node.destroy_publisher(self._command_publisher)
         self._node.destroy_lifecycle_publisher(self._state_publisher)
@@ -171,8 +180,9 @@ class ControlCycle:
             self._wrench = None
 
     def _set(self, model: RobotModel, law: Any) -> None:
-        self.model, self.law = model, law
-        self._law_state: State | None = None  # the law starts with the next state
+        self.model, self.law, self._guard = model, law, law.guard
+        if not self._collision:  # else the reaction goes on
+            self._law_state: State | None = None  # the law starts with the next state
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state; a law that needs a wrench waits for that of the state."""
@@ -218,12 +228,34 @@ class ControlCycle:
             return
         self._answer = self._command.serialized(time_ns)
         self._send(self._answer)
-        self.goals.after_cycle(time_ns, q, v)
+        if self._guard is not None and not self._collision:
+            self._watch(self._guard, self._law_state, time_ns, q, v)
+        if not self._collision:
+            self.goals.after_cycle(time_ns, q, v)
         if self._report.is_due(time_ns):
             output, effort = {self._output_name: self._output}, np.empty(0)
             with suppress(ArmError):  # missing or not finite: the control loop does not need it
                 effort = state.values('effort')
             self._report.publish(time_ns, follower, q, v, output, effort=effort)
+
+    def _watch(self, guard: Any, state: State, time_ns: int, q: Array, v: Array) -> None:
+        """End the goals, and refuse further ones, where the guard has noticed a collision."""
+        self._collision = guard.collision(state)
+        if not self._collision:
+            return
+        reaction = f'{self._collision}; reaction: {guard.parameters.reaction}'
+        self.goals.refusal = f'{reaction}; ~/reset_guard allows goals again'
+        if not self.follower.goals:
+            Log(self._node).warning(reaction)
+        self.follower.activate(time_ns, q, v, reaction)
+        self.goals.deactivate(reaction)
+
+    def _on_reset_guard(self, request: Any, response: Any) -> None:
+        """End the reaction of the guard: the arm is held where it is, goals are taken again."""
+        response.success, response.message = True, self._collision or 'there was no collision'
+        if self._collision:
+            self._collision = ''
+            self.handle(Event.LOSE, response.message)  # the next state begins again
 
     def _has_wrench(self, raw: bytes) -> bool:
         """Whether the wrench of a state is here; otherwise keep the state."""
@@ -297,13 +329,13 @@ class ControlCycle:
     def _begin(self, step: StateOrder, time_ns: int, q: Array, v: Array) -> None:
         """Begin again at a state that does not follow from the command before."""
         follower, commanding = self.follower, self.state is CycleState.COMMANDING
-        if commanding and step is StateOrder.MISSED and follower.goals:
-            return  # the goals go on
+        if commanding and step is StateOrder.MISSED and (follower.goals or self._collision):
+            return  # the goals or the reaction go on
         if commanding and step is StateOrder.JUMPED:
             follower.activate(time_ns, q, v, f'{self._steps.jump}; the arm holds')
         elif not commanding or step is StateOrder.MISSED:
             follower.activate(time_ns, q, v)
-        self._law_state = None
+        self._law_state, self._collision = None, ''
         self.goals.activate(time_ns)
         self.handle(Event.BEGIN)
         self._report.begin(time_ns)

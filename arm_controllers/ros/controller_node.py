@@ -16,6 +16,7 @@ from arm_controllers.adapted_law import adapted_law
 from arm_controllers.cycle_state import CycleState, Event
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class
 from arm_controllers.ros.active_controllers import (
     ActiveControllers,
@@ -63,6 +64,7 @@ class ControllerNode(LifecycleNode):
                 self._change_state, service.callback = service.callback, self._on_change_state
         self.parameters = declare_parameters(self, ControllerParameters, live=OF_JOINTS)
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
+        self._guard = declare_parameters(self, GuardParameters, GuardParameters.prefix)
         self.cycle: ControlCycle | None = None
         self._transport = transport or InProcessTransport()
         self._claims: ActiveControllers | None = None
@@ -247,8 +249,9 @@ class ControllerNode(LifecycleNode):
             self.cycle.use(model, law, rules)
 
     def _built(self, model: RobotModel, law: Any) -> Any:
-        p = self.parameters
-        return adapted_law(self._law_class, model, law, p.friction_velocity, p.reference_motion, p)
+        p, made = self.parameters, self._law_class
+        friction, motion = p.friction_velocity, p.reference_motion
+        return adapted_law(made, model, law, friction, motion, p, self._guard)
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""

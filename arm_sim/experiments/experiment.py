@@ -13,6 +13,7 @@ from arm_controllers.composed_law import ComposedLaw
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.drive_convention import DriveConvention
 from arm_controllers.gripper import GripperLaw, GripperParameters, gains_of_arm
+from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law, law_class
 from arm_controllers.laws.pd import PD
@@ -50,6 +51,7 @@ class Experiment(Parameters):
         faults: while the arm runs, in place of those in the robot's files.
         scene: objects around the arm, in place of that in the robot's files.
         drives, joints, sensors: on top of those in the robot's files where these are used.
+        guard: in place of that in the robot's files, unless its reaction is 'none'.
         ranges: of the arms that Monte Carlo, tuning and margins draw.
     """
 
@@ -86,6 +88,7 @@ class Experiment(Parameters):
     sensors: SensorParameters = field(default_factory=SensorParameters)
     faults: str = parameter('', 'faults of drives and sensors, see `read_faults`')
     scene: str = parameter('', 'name or file of a scene, whose objects join those of the task')
+    guard: GuardParameters = field(default_factory=GuardParameters)
     ranges: Ranges = field(default_factory=Ranges)
     seed: int = parameter(0, 'random seed of the drawn arms', min=0)
 
@@ -208,6 +211,7 @@ class LoadedExperiment:
             e.friction_velocity or files.get('friction_velocity', 'measured'),
             e.reference_motion or files.get('reference_motion', 'continuous'),
             drives,
+            e.guard if e.guard.enabled else read_fields(GuardParameters, files, 'guard.'),
         )
         joint, robot = self.task.gripper, self.robot
         if not joint:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_file import SHARED, read_parameter_file
 from arm_controllers.parameter_values import (
@@ -60,6 +61,7 @@ def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, Paramet
     of_law = node.endswith('_controller') and node not in _NODES
     if of_law:
         fields += parameter_fields(ModelError, 'model_error.')
+        fields += parameter_fields(GuardParameters, GuardParameters.prefix)
         with suppress(ArmError):  # a plugin that cannot be imported is refused where it is to run
             law = law_class(node.removesuffix('_controller'))
             fields += parameter_fields(law.Parameters)

@@ -10,6 +10,7 @@ from rclpy.parameter import parameter_value_to_python
 from arm_controllers.adapted_law import adapted_law
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.reference import ReferenceFunction
@@ -66,7 +67,9 @@ class KnownNodes:
     def _law_of(self, model: Any) -> Any:
         made, name = law_class(self._law), f'{self._law}_controller'
         node, own = self.read(name, ControllerParameters), self.read(name, made.Parameters)
-        return adapted_law(made, model, own, node.friction_velocity, node.reference_motion, node)
+        guard = self.read(name, GuardParameters, GuardParameters.prefix)
+        friction, motion = node.friction_velocity, node.reference_motion
+        return adapted_law(made, model, own, friction, motion, node, guard)
 
     def _drives(self, engine: str) -> Any:
         return self.read('simulator', plant_class(engine).Parameters)
