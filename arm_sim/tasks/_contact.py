@@ -8,7 +8,8 @@ A task `class MyTask(ContactTask)` in a file of its own has in `prepare`
     self.duration, self.measured = 8.0, (2.0, 7.0)
 
 and a `reference` that calls `self.add_wrench(t, reference)`. `results` and `rows` add what is the
-task's own, `succeeded` says what counts as success, and `normals` has a normal that changes.
+task's own, `succeeded` says what counts as success, and `normals` has a normal that depends on
+the place.
 """
 
 from collections.abc import Iterable, Mapping
@@ -92,8 +93,8 @@ class ContactTask(Task):
         begin, end = self.measured or (0.0, np.inf)
         return (t >= begin) & (t < end)
 
-    def normals(self, t: Array) -> Array | None:
-        """Return the normals (..., 3) at times [s]; None: the size of the force counts."""
+    def normals(self, tip: Array) -> Array | None:
+        """Return the normals (..., 3) where the tip (..., 3) is; None: the force's size counts."""
         return self.normal
 
     def forces(self, run: Run) -> Array:
@@ -114,7 +115,7 @@ class ContactTask(Task):
         `forces` (k, 3) are in place of those of the run.
         """
         forces = self.forces(run) if forces is None else forces
-        normals = self.normals(run.record.t)
+        normals = self.normals(run.tracking.tip)
         if normals is None:
             return np.linalg.norm(forces, axis=1)
         along: Array = (forces * normals).sum(axis=1)

@@ -39,22 +39,8 @@ class Press(ContactTask):
     Parameters: ClassVar[Any] = PressParameters
 
     def prepare(self) -> None:
-        """Put the surface below the tool, and a force-torque sensor behind it."""
-        p, model = self.parameters, self.robot.model
-        tilt = Rotation.from_euler('y', p.surface_tilt, degrees=True)
-        self.normal = tilt.apply((0.0, 0.0, 1.0))
-        tip = model.forward_kinematics(self.robot.start).translation
-        middle = tip - (p.distance + 0.5 * _THICKNESS) * self.normal
-        surface = p.surface(
-            name='surface', size=(_SIZE, _SIZE, _THICKNESS), position=tuple(middle.tolist()),
-            rotation=tuple(tilt.as_euler('xyz').tolist()),
-        )  # fmt: skip
-        self.touch([surface])
-        self.wrench = np.array([0.0, 0.0, -p.force, 0.0, 0.0, 0.0])
-        self.set_times()
-
-    def set_times(self) -> None:
-        """Set the duration, and between which times the force is measured [s]."""
+        """Put the surface below the tool, and set the times."""
+        press_down(self)
         self.duration = self.parameters.duration
         self.measured = self.duration - 1.0, self.duration
 
@@ -67,3 +53,18 @@ class Press(ContactTask):
         reference.row[:] = 0.0
         reference.q[:] = self.robot.start
         self.add_wrench(t, reference)
+
+
+def press_down(task: ContactTask) -> None:
+    """Put a tilted surface below the tool of a task with TiltedParameters; the force is down."""
+    p, model = task.parameters, task.robot.model
+    tilt = Rotation.from_euler('y', p.surface_tilt, degrees=True)
+    task.normal = normal = tilt.apply((0.0, 0.0, 1.0))
+    tip = model.forward_kinematics(task.robot.start).translation
+    middle = tip - (p.distance + 0.5 * _THICKNESS) * normal
+    surface = p.surface(
+        name='surface', size=(_SIZE, _SIZE, _THICKNESS), position=tuple(middle.tolist()),
+        rotation=tuple(tilt.as_euler('xyz').tolist()),
+    )  # fmt: skip
+    task.touch([surface])
+    task.wrench = np.array([0.0, 0.0, -p.force, 0.0, 0.0, 0.0])

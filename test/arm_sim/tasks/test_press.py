@@ -1,31 +1,14 @@
 """Pressing and wiping under hybrid force and motion control: the numbers that are promised."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from contact_runs import experiment, results
 
 from arm_controllers.laws.hybrid_force_motion import HybridForceMotionParameters
 from arm_dynamics.model_error import ModelError
-from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
 from arm_sim.loop.record import Record
 from arm_sim.tasks import Run
-
-ROBOT, LAW = 'ur5e gripper:=probe', 'hybrid_force_motion'
-
-
-def experiment(task, error=None, **given):
-    e = Experiment.of_files(ROBOT, task, LAW, error=error or ModelError())
-    return replace(e.load(), given=given)
-
-
-def results(task, error=None, **given):
-    """Return the experiment and the numbers of its report."""
-    loaded = experiment(task, error, **given)
-    record = loaded.run()
-    run = Run(record, track(loaded.robot.model, record))
-    return loaded, loaded.task.results(run)
 
 
 @pytest.mark.parametrize('stiffness', [1e4, 1e6])
@@ -60,10 +43,8 @@ def test_wiping_with_friction_on_a_surface_of_unknown_tilt_never_loses_contact()
 
 
 def test_a_law_that_expects_the_normal_elsewhere_is_forty_times_worse():
-    loaded = experiment('wipe', turns=0.5)
     plain = HybridForceMotionParameters(normal_time=0.0, cancel_friction=False)
-    record = loaded.task.run(loaded.law(parameters=plain), *loaded.plants())
-    found = loaded.task.results(Run(record, track(loaded.robot.model, record)))
+    _, found = results('wipe', law=plain, turns=0.5)
     assert found['force_error_rms_n'] > 0.4
 
 
