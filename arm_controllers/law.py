@@ -81,6 +81,13 @@ class Law:
         """Return the state with which the law takes over the arm at its first measurement."""
         return ()
 
+    def resumed(self, state: State) -> State | None:
+        """Return the state after this law has replaced one of its class with other parameters.
+
+        `state` is that of the other law; None: this law starts again.
+        """
+        return None
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:
@@ -126,3 +133,7 @@ class LawAdapter(Law):
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""
         return self.law.start(measured, reference)
+
+    def resumed(self, state: State) -> State | None:
+        """Return the state of the law, where it is that of the adapter; else start again."""
+        return self.law.resumed(state) if type(self).start is LawAdapter.start else None

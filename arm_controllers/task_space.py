@@ -107,6 +107,26 @@ def pose_error(target: FrameMotion, motion: FrameMotion) -> Array:
     return np.concatenate([target.position - motion.position, turn], axis=-1)
 
 
+def directions(reference: Reference) -> Array | None:
+    """Return the projection (..., 6, 6) onto the directions in which a force is desired.
+
+    They are the reference's selection, or that of the desired force and that of the desired
+    torque; None: there is no desired wrench.
+    """
+    wrench = reference.wrench
+    if wrench is None or not wrench.any():
+        return None
+    selection: Array | None = getattr(reference, 'selection', None)
+    if selection is not None:
+        return selection
+    found = np.zeros((*wrench.shape, 6))
+    for part in (slice(0, 3), slice(3, 6)):
+        size = np.linalg.norm(wrench[..., part], axis=-1, keepdims=True)
+        along = wrench[..., part] / np.where(size > 0.0, size, 1.0)
+        found[..., part, part] = along[..., np.newaxis] * along[..., np.newaxis, :]
+    return found
+
+
 def damped(axes: Array, acceleration: Array, threshold: float) -> Array:
     """Return the force (..., m) that gives a task this acceleration (..., m), damped.
 

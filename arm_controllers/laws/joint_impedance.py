@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
-from arm_controllers.second_order_gains import second_order_gains
+from arm_controllers.second_order_gains import modal_damping, second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.small_matrices import inverse_axes, times, transposed
+from arm_dynamics.small_matrices import times, transposed
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class JointImpedance(Law):
 
     def __init__(self, model: RobotModel, parameters: JointImpedanceParameters):
         super().__init__(model, parameters)
-        self._root = np.sqrt(self.parameters.stiffness)[..., np.newaxis]  # K^1/2, its diagonal
-        self._roots = self._root * np.eye(model.nv)
+        self._root = np.sqrt(self.parameters.stiffness)  # K^1/2, its diagonal
+        self._roots = self._root[..., np.newaxis] * np.eye(model.nv)
 
     @classmethod
     def designed(cls, model: RobotModel, q: Array, wn: float, zeta: float) -> Any:
@@ -55,17 +55,9 @@ class JointImpedance(Law):
         return (modes * weights[..., np.newaxis, :]) @ transposed(modes)
 
     def _modes(self, mass: Array) -> tuple[Array, Array]:
-        """Return x (..., n, n) and w (..., n) of D = x diag(w) x^T.
-
-        K^1/2 M^-1 K^1/2 = F F^T with orthogonal columns f has the eigenvalues |f|^2, so that
-        (K^-1/2 M K^-1/2)^1/2 is the sum of f f^T / |f|^3.
-        """
-        roots = self._roots
-        columns = inverse_axes(
-            mass, roots if mass.ndim == 2 else np.broadcast_to(roots, mass.shape)
-        )
-        lengths = np.sqrt((columns**2).sum(-2))
-        return self._root * columns, 2.0 * self.parameters.damping_ratio / lengths**3
+        """Return x (..., n, n) and w (..., n) of D = x diag(w) x^T."""
+        right = self._roots if mass.ndim == 2 else np.broadcast_to(self._roots, mass.shape)
+        return modal_damping(mass, right, self._root, self.parameters.damping_ratio)
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float

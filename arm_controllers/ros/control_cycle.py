@@ -164,7 +164,10 @@ class ControlCycle:
         `law`: None where it has not changed: the present one keeps its memory.
         """
         if law is not None:
+            state = self._law_state
             self._set(model, law)
+            if self._law_state is None and state is not None:
+                self._law_state = law.resumed(state)
         self.follower.set_parameters(rules, model)
         self._listen_to_wrench()
 
