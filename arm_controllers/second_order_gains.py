@@ -14,7 +14,7 @@ from arm_dynamics.small_matrices import inverse_axes
 
 Numbers = float | Array  # one for all joints, or (n,)
 Gains = tuple[float, ...]
-_SLOWEST = 1e-3  # natural frequency below which a mode is not damped [rad/s]
+_SLOWEST = 0.1  # natural frequency below which a mode is damped less [rad/s]
 
 
 def second_order_gains(wn: Numbers, zeta: Numbers, inertia: Numbers = 1.0) -> tuple[Gains, Gains]:

@@ -116,9 +116,8 @@ def directions(reference: Reference) -> Array | None:
     wrench = reference.wrench
     if wrench is None or not wrench.any():
         return None
-    selection: Array | None = getattr(reference, 'selection', None)
-    if selection is not None:
-        return selection
+    if reference.selection is not None:
+        return reference.selection
     found = np.zeros((*wrench.shape, 6))
     for part in (slice(0, 3), slice(3, 6)):
         size = np.linalg.norm(wrench[..., part], axis=-1, keepdims=True)

@@ -17,6 +17,7 @@ from arm_dynamics.robots import find_urdf
 DT = 0.004
 ARM = RobotModel(find_urdf('ur5e'), armature=np.linspace(0.1, 0.6, 6), damping=2.0, friction=0.5)
 M, C, G, F = ARM.mass_matrix, ARM.coriolis_matrix, ARM.gravity_torque, ARM.friction_torque
+J = ARM.jacobian
 KP, KD = np.linspace(90.0, 110.0, 6), np.linspace(15.0, 25.0, 6)
 GAINS = {'kp': tuple(KP), 'kd': tuple(KD)}
 MOTORS = {'torque_constant': (3.0,), 'back_emf_constant': (4.0,), 'armature_resistance': (5.0,)}
@@ -34,22 +35,38 @@ def computed_torque(q, v, r, extra=0.0):
     return dynamics(q, v, r.a + pd(q, v, r) + extra) + r.effort
 
 
+def modal(mass, stiffness, ratio):
+    """Return the damping by the root of a matrix, where the laws have an eigenvalue problem."""
+    outer = np.sqrt(np.outer(stiffness, stiffness))
+    values, vectors = np.linalg.eigh(mass / outer)
+    return 2.0 * ratio * outer * (vectors @ np.diag(np.sqrt(values)) @ vectors.T)
+
+
 def impedance(q, v, r):
-    """D by the root of a matrix, where the law has an eigenvalue problem."""
-    values, vectors = np.linalg.eigh(M(q) / np.sqrt(np.outer(KP, KP)))
-    root = vectors @ np.diag(np.sqrt(values)) @ vectors.T
-    damping = 2.0 * 0.4 * np.sqrt(np.outer(KP, KP)) * root
+    damping = modal(M(q), KP, 0.4)
     tau = KP * (r.q - q) + damping @ (r.v - v) + M(q) @ r.a + C(q, v) @ r.v
     return tau + G(q) + F(v) + r.effort
+
+
+def pose_error(target, tip):
+    turn = target.rotation @ tip.rotation.T
+    sine = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    angle = np.arctan2(np.linalg.norm(sine), np.trace(turn) - 1.0)
+    return np.append(target.position - tip.position, angle * sine / np.linalg.norm(sine))
+
+
+def cartesian_impedance(q, v, r):
+    target, tip, jacobian = ARM.frame_motion(r.q, r.v, r.a), ARM.frame_motion(q, v, v), J(q)
+    force = KP * pose_error(target, tip) + modal(
+        np.linalg.inv(jacobian @ np.linalg.solve(M(q), jacobian.T)), KP, 0.4
+    ) @ (target.velocity - tip.velocity)
+    return M(q) @ r.a + C(q, v) @ r.v + G(q) + F(v) + jacobian.T @ force + r.effort
 
 
 def operational_space(q, v, r, kp=KP, kd=KD):
     """For six axes of a six-joint arm the posture has no say: a = J^-1 (x'' - Jdot v)."""
     target, tip = ARM.frame_motion(r.q, r.v, r.a), ARM.frame_motion(q, v, np.zeros(6))
-    turn = target.rotation @ tip.rotation.T
-    sine = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-    angle = np.arctan2(np.linalg.norm(sine), np.trace(turn) - 1.0)
-    error = np.append(target.position - tip.position, angle * sine / np.linalg.norm(sine))
+    error = pose_error(target, tip)
     x = target.acceleration + kd * (target.velocity - tip.velocity) + kp * error
     return dynamics(q, v, np.linalg.solve(ARM.jacobian(q), x - tip.acceleration)) + r.effort
 
@@ -109,6 +126,7 @@ CASES = [
     ('motor_computed_torque', GAINS | MOTORS,
      lambda q, v, r: 5.0 / 3.0 * computed_torque(q, v, r) + 4.0 * v),
     ('joint_impedance', {'stiffness': tuple(KP), 'damping_ratio': 0.4}, impedance),
+    ('cartesian_impedance', {'stiffness': tuple(KP), 'damping_ratio': 0.4}, cartesian_impedance),
     ('operational_space', GAINS, operational_space),
     ('adaptive_computed_torque', {'slope': (15.0,), 'damping_rate': 12.0, 'adaptation_gain': 0.0},
      adaptive),

@@ -8,9 +8,14 @@ import pytest
 rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
+from following import HOME  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
+from arm_controllers.ros.messages import set_stamp  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
@@ -225,3 +230,32 @@ def test_parameter_under_its_old_name_is_used_with_one_warning(capfd):
         "parameter 'calm' is now named 'observer_pole'; the next release refuses the old name"
     )
     assert capfd.readouterr().err.count(warning) == 1
+
+
+def test_a_stiffness_set_while_the_tool_is_off_its_target_changes_the_torque_smoothly():
+    rclpy.init(args=['--ros-args', *as_arguments(files_of('ur5e'))], domain_id=int(fresh_domain()))
+    transport, answers = InProcessTransport(), []
+    node = ControllerNode('cartesian_impedance', transport)
+    try:
+        node.trigger_configure()
+        node.trigger_activate()
+        transport.serve_commands('/joint_commands', lambda raw, count: answers.append(raw))
+        (take,) = transport.state_subscribers('/joint_states')
+        law = node.cycle.law
+        for period, off in enumerate([0.0, 0.003, 0.003]):
+            state = JointState(name=list(node.cycle.model.joint_names))
+            state.position, state.velocity = (HOME + off).tolist(), [0.0] * 6
+            set_stamp(state.header.stamp, period * 2_000_000)
+            if period == 2:
+                assert set_all(node, stiffness=[4000.0] * 3 + [400.0] * 3).successful
+            take(bytes(serialize_message(state)))
+        assert node.cycle.law is not law
+        at_target, soft, next_one = (
+            np.array(deserialize_message(raw, JointState).effort) for raw in answers
+        )
+        spring = np.abs(soft - at_target).max()
+        assert spring > 1.0
+        assert 0.005 * spring < np.abs(next_one - soft).max() < 0.02 * spring
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
