@@ -97,6 +97,12 @@ class Guard(LawAdapter):
             law, now, zero, zero, none, none, none - 1.0, q, v, zero, path, none - 1.0
         )
 
+    def resumed(self, state: State) -> State | None:
+        """Go on where the guarded law does."""
+        before = GuardState(*state)
+        law = self.law.resumed(before.law)
+        return None if law is None else before._replace(law=law)
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

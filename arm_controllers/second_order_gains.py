@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.small_matrices import inverse_axes
 
 Numbers = float | Array  # one for all joints, or (n,)
 Gains = tuple[float, ...]
-_SLOWEST = 0.1  # natural frequency below which a mode is damped less [rad/s]
 
 
 def second_order_gains(wn: Numbers, zeta: Numbers, inertia: Numbers = 1.0) -> tuple[Gains, Gains]:
@@ -41,26 +39,6 @@ def frequency_and_ratio(kp: Array, kd: Array, inertia: Numbers = 1.0) -> tuple[A
     wn = np.sqrt(kp / inertia)
     stiff = wn > 0
     return wn, np.where(stiff, kd / np.where(stiff, 2.0 * wn * inertia, 1.0), 1.0)
-
-
-def modal_damping(mass: Array, right: Array, roots: Array, ratio: Numbers) -> tuple[Array, Array]:
-    """Return x (..., m, m) and w (..., m) of the damping D = x diag(w) x^T of a task J.
-
-    D gives every mode of (J M^-1 J^T)^-1 and the stiffness K the same damping ratio:
-    D = 2 ratio K^1/2 (K^-1/2 (J M^-1 J^T)^-1 K^-1/2)^1/2 K^1/2 (Albu-Schaeffer et al., ICRA 2003,
-    double diagonalisation). K^1/2 J M^-1 J^T K^1/2 = F F^T with orthogonal columns f has the
-    eigenvalues |f|^2, so that the root is the sum of f f^T / |f|^3; |f| is the natural frequency
-    of a mode. Where the arm cannot move, and where K is zero, D is zero.
-
-    Args:
-        mass: M (..., n, n).
-        right: J^T K^1/2 (..., n, m).
-        roots: K^1/2 (..., m), its diagonal.
-        ratio: of damping.
-    """
-    columns = inverse_axes(mass, right)
-    lengths = np.maximum(np.sqrt((columns**2).sum(-2)), _SLOWEST)
-    return roots[..., np.newaxis] * columns, 2.0 * ratio / lengths**3
 
 
 def numbers(values: Numbers) -> Gains:

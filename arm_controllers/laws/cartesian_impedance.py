@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
-from arm_controllers.second_order_gains import modal_damping
+from arm_controllers.modal_damping import modal_damping
 from arm_controllers.task_space import TASK_AXES, TaskSpace, directions, pose_error
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import times, transposed
@@ -128,7 +128,7 @@ class CartesianImpedance(Law):
         force += times(modes, weights * times(transposed(modes), slip))
         if reference.wrench is not None:
             felt = space.wrench(measured, tip)
-            state = self._integrated(state, reference, felt, dt)
+            state = self._integrated(state, reference.wrench + felt, felt, dt)
             force += times(wanted, reference.wrench + state.integral)
         force[..., :3] -= p.force_damping * times(wanted, tip.velocity)[..., :3]
 
@@ -157,11 +157,10 @@ class CartesianImpedance(Law):
         )
 
     def _integrated(
-        self, state: ImpedanceState, reference: Reference, felt: Array, dt: float
+        self, state: ImpedanceState, error: Array, felt: Array, dt: float
     ) -> ImpedanceState:
         """Return the memory with the integral of the force error, which grows in contact only."""
         along = times(state.directions, felt)
         touches = np.linalg.norm(along, axis=-1, keepdims=True) > _TOUCH
-        error = times(state.directions, reference.wrench + felt)
-        grown = state.integral + dt * self.parameters.force_ki * error
+        grown = state.integral + dt * self.parameters.force_ki * times(state.directions, error)
         return state._replace(integral=np.where(touches, grown, state.integral))

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
-from arm_controllers.second_order_gains import modal_damping, second_order_gains
+from arm_controllers.modal_damping import modal_damping
+from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import times, transposed
 

@@ -78,6 +78,7 @@ class ControlCycle:
         self._last_state = time.monotonic()
         self._steps = StateSequence(p.period_ns, p.mode == 'lockstep', model)
         self._collision = ''
+        self._law_state: State | None = None
         self._set(model, law)
 
         names = model.joint_names
@@ -185,7 +186,7 @@ class ControlCycle:
     def _set(self, model: RobotModel, law: Any) -> None:
         self.model, self.law, self._guard = model, law, law.guard
         if not self._collision:  # else the reaction goes on
-            self._law_state: State | None = None  # the law starts with the next state
+            self._law_state = None  # the law starts with the next state
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state; a law that needs a wrench waits for that of the state."""
