@@ -196,7 +196,7 @@ def study(name: str, engine: str, coulomb: float, seed: int, evaluations: int = 
     tracked = {}
     for told, model in models.items():
         arm = replace(robot, model=model)
-        record = driven(arm, plant, unseen, unseen.period, None, engine)
+        record = driven(arm, plant, unseen, unseen.period, SensorParameters(), engine)
         tracked[told] = float(rms(record.q - record.q_reference).max())
     print('  joint error on it [mrad RMS]:', {k: round(1e3 * x, 4) for k, x in tracked.items()})
     if name == 'ur5e':

@@ -1,9 +1,9 @@
 """Physically consistent inertial parameters: those with a positive definite pseudo-inertia.
 
-    P = [[S, h], [h^T, m]] = U U^T,   S = tr(I)/2 - I,   h = m c
+    P = [[S, h], [h^T, m]],   S = tr(I)/2 - I,   h = m c
 
-U is upper triangular and given by ten free numbers, its log-Cholesky parameters (Rucker and
-Wensing, Smooth parameterization of rigid-body inertia, RA-L 7(2), 2022), computed by Pinocchio.
+P is linear in the ten parameters (Wensing, Kim, Slotine, Linear matrix inequalities for physically
+consistent inertial parameter identification, RA-L 3(1), 2018).
 """
 
 import numpy as np
@@ -16,14 +16,8 @@ _LEAST_MASS, _LEAST_RADIUS, _LEAST_SHARE = 1e-3, 5e-3, 0.2  # of a body to begin
 _BASIS = np.array([pin.PseudoInertia.FromDynamicParameters(pi).toMatrix() for pi in np.eye(10)])
 
 
-def bodies_parameters(theta: Array) -> tuple[Array, Array]:
-    """Return pi (10,) of log-Cholesky parameters (10,), and its Jacobian (10, 10)."""
-    parameters = pin.LogCholeskyParameters(theta)
-    return parameters.toDynamicParameters(), parameters.calculateJacobian()
-
-
-def log_cholesky(pi: Array) -> Array:
-    """Return the log-Cholesky parameters (10,) of a body, or of the nearest thick enough one.
+def thick_body(pi: Array) -> Array:
+    """Return the parameters (10,) of a body, or of the nearest thick enough one.
 
     Radii of gyration below a fifth of the largest are raised to it: a rod's, a sheet's.
     """
@@ -35,16 +29,21 @@ def log_cholesky(pi: Array) -> Array:
     )
     values, vectors = np.linalg.eigh(second)
     least = max(_LEAST_RADIUS, _LEAST_SHARE * np.sqrt(max(values[-1], 0.0)))
-    second = (vectors * np.maximum(values, least**2)) @ vectors.T
-    upper = np.linalg.cholesky(second[::-1, ::-1])[::-1, ::-1]
-    diagonal = np.log(np.diagonal(upper))
-    shears = upper[0, 1], upper[1, 2], upper[0, 2]
-    return np.array([0.5 * np.log(mass), *diagonal, *shears, *center])
+    second = (vectors * np.maximum(values, least**2)) @ vectors.T + np.outer(center, center)
+    body = pin.PseudoInertia(float(mass), mass * center, mass * second)
+    return np.array(body.toDynamicParameters())
 
 
 def pseudo_inertia(pi: Array) -> Array:
     """Return P (..., 4, 4) of pi (..., 10)."""
     return np.tensordot(pi, _BASIS, axes=1)
+
+
+def barrier(pi: Array) -> tuple[Array, Array]:
+    """Return gradient (..., 10) and Hessian (..., 10, 10) of -log det P at bodies pi (..., 10)."""
+    inverse = np.linalg.inv(pseudo_inertia(pi))[..., np.newaxis, :, :] @ _BASIS
+    gradient = -np.trace(inverse, axis1=-2, axis2=-1)
+    return gradient, np.einsum('...iab,...jba->...ij', inverse, inverse)
 
 
 def deviation(pi: Array) -> Array:

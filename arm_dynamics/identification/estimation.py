@@ -48,9 +48,9 @@ class Identified:
 
     Attributes:
         regressor: regressor of the arm, with the names of the parameters.
-        pi: (13 n,) parameters.
-        errors: (13 n,) standard errors of pi, prior included.
-        share_left: (13 n,) `errors` over the prior's; near 1: the motion does not show them.
+        pi: (14 n,) parameters.
+        errors: (14 n,) standard errors of pi, prior included.
+        share_left: (14 n,) `errors` over the prior's; near 1: the motion does not show them.
         base: the base parameters.
         base_values, base_errors: (r,) base parameters, and standard errors without the prior.
         lag, lag_error: time by which a torque acted before its stamp [s].
@@ -137,8 +137,8 @@ def identify(
         ArmError: a recording that is too short, without torques, or in which the arm hardly moves.
     """
     rows = rows_of(regressor, samples, parameters.cutoff)
-    border = rows.times[0] + (1.0 - parameters.held_back) * np.ptp(rows.times)
-    train = rows.times <= border
+    count = len(rows.times)
+    train = np.arange(count) <= (1.0 - parameters.held_back) * (count - 1)
     used = rows.part(train)
     n, moving = regressor.model.nv, used.moving
     check_rows(used, regressor.model.joint_names)

@@ -105,7 +105,9 @@ class _Search:
         self.model, self.parameters = model, p = model, parameters
         self.regressor = JointRegressor(model)
         self._pi = self.regressor.parameters()
-        self._base = BaseParameters.of(self.regressor.random_rows(), self.regressor.names)
+        arm = slice(0, 13 * model.nv)  # any motion shows the offsets of the sensors
+        rows, names = self.regressor.random_rows(), self.regressor.names
+        self._base = BaseParameters.of(rows[:, arm], names[arm])
         self.clearance = Clearance(model, p)
         self.clearance.leave_out_always_near(p.clearance + _SPARE)
         lower, upper = model.position_lower.clip(-np.pi), model.position_upper.clip(max=np.pi)
@@ -116,8 +118,7 @@ class _Search:
         effort = model.effort_limit
         self._effort = np.where(np.isfinite(effort), effort, 0.0)
         # A joint without a torque limit is scaled by its torques at random states.
-        rows = self.regressor.random_rows() @ self._pi
-        usual = np.sqrt((rows.reshape(-1, model.nv) ** 2).mean(axis=0))
+        usual = np.sqrt(((rows @ self._pi).reshape(-1, model.nv) ** 2).mean(axis=0))
         self._scale = np.where(np.isfinite(effort), effort, usual)
 
     def times(self, count: int) -> Array:

@@ -13,7 +13,7 @@ from arm_dynamics.urdf_elements import set_inertial
 
 
 def identified_urdf(regressor: JointRegressor, pi: Array) -> str:
-    """Return the URDF's text with the identified parameters pi (13 n,).
+    """Return the URDF's text with the identified parameters pi (14 n,).
 
     A link that a joint moves gets the inertia of the links that are fixed to it; these have none.
     """
@@ -31,7 +31,7 @@ def identified_urdf(regressor: JointRegressor, pi: Array) -> str:
         else:
             for inertial in link.findall('inertial'):
                 link.remove(inertial)
-    damping, friction = pi[11 * n : 12 * n], pi[12 * n :]
+    damping, friction = pi[11 * n : 12 * n], pi[12 * n : 13 * n]
     for joint in tree.iterfind('joint'):
         if joint.get('name') in model.joint_names:
             i = model.joint_names.index(joint.get('name', ''))
@@ -51,7 +51,7 @@ def joint_parameters(model: RobotModel, pi: Array) -> dict[str, Any]:
 
 
 def with_parameters(regressor: JointRegressor, pi: Array) -> RobotModel:
-    """Return the model with the identified parameters pi (13 n,)."""
+    """Return the model with the identified parameters pi (14 n,)."""
     model = regressor.model
     urdf = identified_urdf(regressor, pi)
     return RobotModel(urdf, model.tip_frame, **joint_parameters(model, pi))

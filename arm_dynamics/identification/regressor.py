@@ -3,7 +3,8 @@
     tau = Y(q, v, a) pi
 
 pi has ten numbers per moving link (mass, mass times centre of mass, inertia about the joint's
-frame, in Pinocchio's order), then rotor inertia, viscous and Coulomb friction of each joint.
+frame, in Pinocchio's order), then rotor inertia, viscous and Coulomb friction of each joint, and
+the offset of its torque sensor.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.urdf_elements import link_of
 
 OF_LINK = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
-OF_JOINT = ('rotor inertia', 'viscous friction', 'Coulomb friction')
+OF_JOINT = ('rotor inertia', 'viscous friction', 'Coulomb friction', 'torque offset')
 _INDEPENDENT = 1e-8  # of columns of length one; rounding makes some 1e-14
 
 
@@ -49,9 +50,9 @@ class JointRegressor:
         self.links = slice(0, 10 * model.nv)
 
     def __call__(self, q: Array, v: Array, a: Array) -> Array:
-        """Return Y (m, n, 13 n) at states (m, n)."""
+        """Return Y (m, n, 14 n) at states (m, n)."""
         model, n = self.model, self.model.nv
-        y = np.zeros((len(q), n, 13 * n))
+        y = np.zeros((len(q), n, 14 * n))
         pin_model, data = model.pin_model, model.pin_data
         for i in range(len(q)):
             state = model.to_pin(q[i]), v[i], a[i]
@@ -60,16 +61,17 @@ class JointRegressor:
         y[:, joint, 10 * n + joint] = a
         y[:, joint, 11 * n + joint] = v
         y[:, joint, 12 * n + joint] = np.clip(v / STANDSTILL, -1.0, 1.0)
+        y[:, joint, 13 * n + joint] = 1.0
         return y
 
     def parameters(self) -> Array:
-        """Return the model's pi (13 n,)."""
+        """Return the model's pi (14 n,), without offsets."""
         model = self.model
-        joints = model.armature, model.damping, model.friction
+        joints = model.armature, model.damping, model.friction, np.zeros(model.nv)
         return np.concatenate([model.inertial_parameters(), *joints])
 
     def random_rows(self, count: int = 200, seed: int = 0) -> Array:
-        """Return Y (count n, 13 n) at random states, which shows what any motion could."""
+        """Return Y (count n, 14 n) at random states, which shows what any motion could."""
         model, rng = self.model, np.random.default_rng(seed)
         q = np.array([model.random_configuration(rng) for _ in range(count)])
         v, a = rng.uniform(-2.0, 2.0, (2, count, model.nv))

@@ -8,7 +8,6 @@ on both sides of tau = Y pi.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,8 @@ _MOVING = 1.5  # times STANDSTILL: from there on Coulomb friction has its full s
 _SAME = 1e-6  # times nearer than this are one [s]
 _SAME_TORQUE = 1e-9  # relative; filtering a constant leaves its rounding
 _LEAST_ROWS = 65  # of each joint: five for each of its parameters
-_GAP = 5.0  # median periods without a sample, after which a new piece begins
+_GAP = 5.0  # median periods without a sample, after which a new piece may begin
+_HOLE = 0.125  # periods of the cutoff: below this the first filter passes no hole
 
 
 @dataclass(frozen=True)
@@ -42,19 +42,20 @@ class Samples:
         """Return the samples with these indices (k,)."""
         return Samples(self.times[which], self.q[which], self.effort[which])
 
-    def longest_piece(self) -> NDArray[np.intp]:
-        """Return the indices (k,) of the longest piece without a gap, each time once.
+    def pieces(self, cutoff: float) -> list[NDArray[np.intp]]:
+        """Return the indices of each piece without a gap, each time once; the longest one first.
 
-        A time that goes back, as after a reset, begins a new piece.
+        A gap is longer than five usual periods, and than half a period of the first filter, which
+        is at four times the `cutoff` [Hz]. A time that goes back, as after a reset, begins a new
+        piece.
         """
         which = np.flatnonzero(np.abs(np.diff(self.times, prepend=-np.inf)) > _SAME)
         if len(which) < 2:
             raise ArmError('the recording has fewer than two states')
         steps = np.diff(self.times[which])
-        ends = np.flatnonzero((steps > _GAP * np.median(np.abs(steps))) | (steps < 0.0)) + 1
-        edges = [0, *ends.tolist(), len(which)]
-        first, last = max(pairwise(edges), key=lambda both: both[1] - both[0])
-        return which[first:last]
+        longest = max(_GAP * float(np.median(np.abs(steps))), _HOLE / cutoff)
+        found = np.split(which, np.flatnonzero((steps > longest) | (steps < 0.0)) + 1)
+        return sorted(found, key=len, reverse=True)
 
 
 @dataclass(frozen=True)
@@ -66,39 +67,66 @@ class Rows:
         y: (k, n, p + 1) regressor, and minus the torque's derivative as the last column.
         tau: (k, n) measured torque.
         moving: (k, n) whether the joint moves fast enough that its Coulomb friction is known.
+        used: share of the recorded states that the equations come from [1].
     """
 
     times: Array
     y: Array
     tau: Array
     moving: NDArray[np.bool_]
+    used: float = 1.0
 
     def part(self, keep: NDArray[np.bool_]) -> 'Rows':
         """Return the rows that a mask (k,) selects."""
-        return Rows(self.times[keep], self.y[keep], self.tau[keep], self.moving[keep])
+        times, y, tau = (each[keep] for each in (self.times, self.y, self.tau))
+        return Rows(times, y, tau, self.moving[keep], self.used)
 
 
 def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
-    """Return the filtered equations of a recording's longest piece; `cutoff` [Hz].
+    """Return the filtered equations of all pieces of a recording that are long enough.
+
+    Args:
+        regressor: of the arm.
+        samples: of the recording.
+        cutoff: of the filters [Hz].
 
     Raises:
         ArmError: too short, or not sampled often enough.
     """
-    samples = samples.part(samples.longest_piece())
-    count = len(samples.times)
-    begin, end = samples.times[[0, -1]]
-    lost = _CUT_OFF_ENDS / cutoff
-    if end - begin < 10.0 * lost:
-        raise ArmError(
-            f'the recording lasts {end - begin:.3g} s; a cutoff of {cutoff:g} Hz needs '
-            f'{10.0 * lost:.3g} s or more'
+    pieces = samples.pieces(cutoff)
+    good = [piece for piece in pieces if not _lacking(samples.times[piece], cutoff)]
+    parts = sorted(good or pieces[:1], key=lambda piece: piece[0])
+    rows = [_rows_of_piece(regressor, samples.part(piece), cutoff) for piece in parts]
+    times, y, tau = (
+        np.concatenate([getattr(each, name) for each in rows]) for name in ('times', 'y', 'tau')
+    )
+    moving = np.concatenate([each.moving for each in rows])
+    return Rows(times, y, tau, moving, sum(map(len, parts)) / len(samples.times))
+
+
+def _lacking(times: Array, cutoff: float) -> str:
+    """Return why a piece of a recording is not enough for a cutoff [Hz]; empty: it is enough."""
+    duration, least = float(np.ptp(times)), 10.0 * _CUT_OFF_ENDS / cutoff
+    if duration < least:
+        return (
+            f'the recording lasts {duration:.3g} s; a cutoff of {cutoff:g} Hz needs '
+            f'{least:.3g} s or more'
         )
-    rate = (count - 1) / (end - begin)
+    rate = (len(times) - 1) / duration
     if rate < FIRST * cutoff:
-        raise ArmError(
+        return (
             f'the recording has {rate:.4g} states per second; a cutoff of {cutoff:g} Hz needs '
             f'{FIRST * cutoff:g}: choose a lower one'
         )
+    return ''
+
+
+def _rows_of_piece(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
+    lacking = _lacking(samples.times, cutoff)
+    if lacking:
+        raise ArmError(lacking)
+    count, (begin, end) = len(samples.times), samples.times[[0, -1]]
+    rate, lost = (count - 1) / (end - begin), _CUT_OFF_ENDS / cutoff
     even = np.linspace(begin, end, count)
     q, tau = CubicSpline(samples.times, samples.q)(even), samples.effort
     tau = np.column_stack([np.interp(even, samples.times, column) for column in tau.T])

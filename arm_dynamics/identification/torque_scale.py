@@ -50,8 +50,8 @@ class TorqueScales:
         values: (n,) recorded over true torque; near 1 where the recordings do not show it.
         errors: (n,) standard errors of their logarithms.
         shown: (n,) whether the recordings show the scale without the prior of the links.
-        pi: (13 n,) parameters of the arm.
-        pi_errors: (13 n,) standard errors of the parameters.
+        pi: (14 n,) parameters of the arm.
+        pi_errors: (14 n,) standard errors of the parameters.
     """
 
     values: Array

@@ -9,8 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from arm_dynamics.identification.estimation import IdentificationParameters, Identified, payload_of
+from arm_dynamics.identification.regressor import OF_JOINT
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 
+_NOTHING = 0.1  # of the standard error: a parameter below it is at its bound
 _UNKNOWN = 0.5  # of what was believed: a parameter whose spread is still larger is not shown
 
 
@@ -18,11 +20,11 @@ def joint_table(found: Identified) -> Table:
     """Return what was found of each joint, and the torque that is left over."""
     title = 'joints; torque error: RMS over the held-back part, as a share of the torque'
     table = Table('joint', box=SIMPLE, title=title)
-    names = 'rotor inertia', 'viscous friction', 'Coulomb friction', 'error as given', 'identified'
+    names = *OF_JOINT, 'error as given', 'identified'
     for name in names:
         table.add_column(name, justify='right')
     model, n = found.regressor.model, found.regressor.model.nv
-    values, errors = (x[10 * n :].reshape(3, n) for x in (found.pi, found.errors))
+    values, errors = (x[10 * n :].reshape(4, n) for x in (found.pi, found.errors))
     given = found.validation_as_given()
     for i, name in enumerate(model.joint_names):
         cells = [f'{x:.4g} ± {e:.1g}' for x, e in zip(values[:, i], errors[:, i], strict=True)]
@@ -55,10 +57,26 @@ def notes(found: Identified, parameters: IdentificationParameters) -> list[str]:
         'velocities and accelerations: quintic spline of positions after a zero-phase Butterworth '
         f'filter of {4.0 * parameters.cutoff:g} Hz; both sides of tau = Y pi filtered at '
         f'{parameters.cutoff:g} Hz, zero phase; {len(rows.times)} rows of each joint from '
-        f'{rows.times[0]:.1f} to {rows.times[-1]:.1f} s',
+        f'{rows.times[0]:.1f} to {rows.times[-1]:.1f} s, from {rows.used:.0%} of the states',
+        *_at_bound(found),
         *([_payload(found)] if parameters.payload else []),
         f'torques act {found.lag * 1e3:.3g} ± {found.lag_error * 1e3:.1g} ms before their stamps',
     ]
+
+
+def _at_bound(found: Identified) -> list[str]:
+    """Return a line on the parameters that would be negative if they were free."""
+    first = 10 * found.regressor.model.nv
+    last = first + 3 * found.regressor.model.nv
+    small = found.pi[first:last] < _NOTHING * found.errors[first:last]
+    names = [
+        name
+        for name, is_small in zip(found.regressor.names[first:last], small, strict=True)
+        if is_small
+    ]
+    if not names:
+        return []
+    return [f'at their lower bound 0, the recording shows none: {", ".join(names)}']
 
 
 def _payload(found: Identified) -> str:

@@ -75,8 +75,8 @@ def motors_of(
     if robot.parameters('simulator').get('actuator') != 'voltage':
         return None, ''
     names = robot.model.joint_names
-    piece = samples.longest_piece()
     try:
+        piece = samples.pieces(known.cutoff)[0]
         voltage = read_voltages(path, names, samples.times)[piece]
         return motor_constants(samples.part(piece), voltage, known.cutoff, names), ''
     except ArmError as error:

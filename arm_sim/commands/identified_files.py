@@ -54,8 +54,9 @@ def write_arm(
 
 
 def _without_friction(found: Identified) -> tuple[Array, str]:
-    """Return parameters (13 n,) for an integrator without friction, and another one if need be."""
-    of_friction = np.arange(len(found.pi)) >= 11 * found.regressor.model.nv
+    """Return parameters (14 n,) for an integrator without friction, and another one if need be."""
+    joint = np.arange(len(found.pi)) // found.regressor.model.nv
+    of_friction = (joint == 11) | (joint == 12)
     if (found.pi > _SURE * found.errors)[of_friction].any():
         return found.pi, ForwardModelParameters.integrator
     return np.where(of_friction, 0.0, found.pi), ''

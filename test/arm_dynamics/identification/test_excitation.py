@@ -60,7 +60,7 @@ def test_each_column_is_what_the_torque_changes_with_its_parameter():
             assert_allclose(y[:, 10 * link + part], column, atol=1e-8)
 
 
-@pytest.mark.parametrize(('name', 'count'), [('planar_3r', 7 + 2 + 6), ('ur5e', 36 + 4 + 12)])
+@pytest.mark.parametrize(('name', 'count'), [('planar_3r', 7 + 2 + 9), ('ur5e', 36 + 4 + 18)])
 def test_base_parameters_are_as_many_as_known_and_explain_every_torque(name, count):
     # Planar 3R without gravity in its plane: 1 + 3 + 3. Rotors of the first joint (and of a second
     # one at a right angle to it) cannot be told from their links.

@@ -16,15 +16,21 @@ from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.identification.consistency import (
-    bodies_parameters,
+    barrier,
     deviation,
-    log_cholesky,
     pseudo_inertia,
+    thick_body,
 )
-from arm_dynamics.identification.estimation import IdentificationParameters, identify, payload_of
+from arm_dynamics.identification.estimation import (
+    IdentificationParameters,
+    compressed,
+    identify,
+    payload_of,
+)
 from arm_dynamics.identification.identified_arm import identified_urdf, with_parameters
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import Samples, rows_of
+from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import identify as command
 from arm_sim.recording.recorded_samples import read_samples
@@ -82,9 +88,9 @@ def test_every_link_found_is_a_body_and_survives_the_urdf():
     found, better = found_of(robot, plant, samples)
     for link in found.pi[found.regressor.links].reshape(6, 10):
         assert np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0
-    assert (found.pi[60:] >= 0.0).all()
+    assert (found.pi[60:78] >= 0.0).all()
     assert better.impossible_inertias == {}
-    assert_allclose(JointRegressor(better).parameters(), found.pi, rtol=1e-9, atol=1e-12)
+    assert_allclose(regressor_of(better)[:78], found.pi[:78], rtol=1e-9, atol=1e-12)
     assert 'tool0' in better.frame_names
     assert RobotModel(identified_urdf(found.regressor, found.pi)).tip_frame == 'tool0'
 
@@ -145,19 +151,53 @@ def test_what_the_motion_does_not_show_stays_as_given_and_is_told():
         assert left[name] < 0.1, name
 
 
-def test_log_cholesky_parameters_return_the_body_and_have_their_jacobian():
+def test_a_thick_body_stays_and_the_barrier_has_its_derivatives():
+    def value(pi):
+        return -np.linalg.slogdet(pseudo_inertia(pi))[1]
+
     for inertia in load_arm('ur5e').pin_model.inertias[4:]:
         pi = inertia.toDynamicParameters()
-        theta = log_cholesky(pi)
-        again, jacobian = bodies_parameters(theta)
-        assert_allclose(again, pi, atol=1e-15)
+        assert_allclose(thick_body(pi), pi, atol=1e-15)
+        gradient, hessian = barrier(pi)
         steps = 1e-6 * np.eye(10)
-        columns = [
-            (bodies_parameters(theta + s)[0] - bodies_parameters(theta - s)[0]) for s in steps
-        ]
-        assert_allclose(jacobian, np.array(columns).T / 2e-6, atol=1e-8)
+        slopes = [(value(pi + s) - value(pi - s)) / 2e-6 for s in steps]
+        assert_allclose(gradient, slopes, rtol=1e-3)
+        columns = [(barrier(pi + s)[0] - barrier(pi - s)[0]) / 2e-6 for s in steps]
+        assert_allclose(hessian, columns, rtol=1e-3, atol=1e-4 * np.abs(hessian).max())
         # A body of twice the mass at the same places is as far from it as P is long: two.
         assert_allclose(np.linalg.norm(deviation(pi) @ pi), 2.0, atol=1e-12)
+    rod = thick_body(np.array([2.0, 0, 0, 1.0, 0.6, 0, 0.6, 0, 0, 0]))  # 1 m long, along z
+    assert np.linalg.eigvalsh(pseudo_inertia(rod))[0] > 0.0
+    assert_allclose(rod[:4], [2.0, 0.0, 0.0, 1.0])
+
+
+def test_the_best_bodies_fulfil_the_conditions_of_an_optimum():
+    model = load_arm('ur5e')
+    plant = STUDY.other_arm(model, seed=5)
+    samples = exact_samples(plant, some_motion(model, 1), 10.0, noise=0.3)
+    regressor = JointRegressor(model)
+    rows = rows_of(regressor, samples, 10.0)
+    prior = Prior(regressor, rows, list(range(6)), 5.0)
+    triangle = compressed(rows, 0.02 * STUDY.rms(rows.tau))
+    x = solved(triangle, prior)
+    gradient = triangle[:, :-1].T @ (triangle[:, :-1] @ x - triangle[:, -1])
+    gradient += prior.root.T @ (prior.root @ (x - prior.center))
+    basis = np.array([pseudo_inertia(each) for each in np.eye(10)])
+    gap, active = 0.0, 0
+    for pi, slope in zip(x[:60].reshape(6, 10), gradient[:60].reshape(6, 10), strict=True):
+        # The multiplier of P >= 0 is a symmetric matrix Z >= 0 with tr(B_k Z) = slope_k.
+        rows_, columns = np.triu_indices(4)
+        twice = np.where(rows_ == columns, 1.0, 2.0)
+        z = np.zeros((4, 4))
+        z[rows_, columns] = np.linalg.solve(basis[:, rows_, columns] * twice, slope)
+        z = z + z.T - np.diag(np.diagonal(z))
+        values = np.linalg.eigvalsh(z)
+        assert values[0] > -1e-4
+        gap, active = gap + np.trace(pseudo_inertia(pi) @ z), active + (values[-1] > 1.0)
+    assert (gradient[60:78] > -1e-4).all()
+    assert_allclose(gradient[78:], 0.0, atol=1e-4)
+    assert active  # without the limits some link would be no body
+    assert gap + x[60:78] @ gradient[60:78] < 1e-3
 
 
 @pytest.fixture
@@ -254,18 +294,38 @@ def test_other_joints_missing_torques_and_cut_messages_are_told(tmp_path, record
             read_samples(tmp_path / 'bag', ['a', 'b'])
 
 
-def test_a_recording_with_a_gap_counts_by_its_longest_piece():
-    times = np.concatenate([np.arange(0, 1, 0.01), np.arange(3, 8, 0.01), [7.99]])
+def test_a_recording_is_read_in_pieces_between_gaps_and_resets():
+    times = np.concatenate(
+        [np.arange(0, 1, 0.01), np.arange(3, 8, 0.01), [7.99], np.arange(0, 2, 0.01)]
+    )
     samples = Samples(times, times[:, None], times[:, None])
-    piece = samples.part(samples.longest_piece())
-    assert_allclose(piece.times[[0, -1]], [3.0, 7.99])
-    assert len(piece.q) == 500
+    pieces = samples.pieces(10.0)
+    assert [len(piece) for piece in pieces] == [500, 200, 100]
+    assert_allclose(times[pieces[0][[0, -1]]], [3.0, 7.99])
+    hiccup = np.delete(np.arange(0, 8, 0.001), [3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007])
+    one, each = Samples(hiccup, hiccup[:, None], hiccup[:, None]), np.arange(len(hiccup))
+    np.testing.assert_array_equal(one.pieces(10.0), [each])  # 9 ms, of 12.5 ms of the filter
+    assert len(one.pieces(20.0)) == 2
 
 
-def test_a_recording_with_a_reset_counts_by_its_longest_piece():
-    times = np.concatenate([np.arange(0, 2, 0.01), np.arange(0, 5, 0.01), [1.0]])
-    samples = Samples(times, times[:, None], times[:, None])
-    np.testing.assert_array_equal(samples.longest_piece(), np.arange(200, 700))
+def test_jitter_hiccups_a_reset_and_an_offset_sensor_do_not_spoil_what_is_found():
+    model = load_arm('planar_3r')
+    plant = STUDY.other_arm(model, seed=5)
+    whole = exact_samples(plant, some_motion(model, 4), 40.0, noise=0.01)
+    rng = np.random.default_rng(2)
+    keep = rng.random(len(whole.times)) > 0.2
+    for begin in rng.uniform(0.0, 40.0, 12):  # holes that a filter of 40 Hz does not pass
+        keep &= np.abs(whole.times - begin) > 0.03
+    times = whole.times - np.where(whole.times > 25.0, 25.0, 0.0)
+    damaged = Samples(times, whole.q, whole.effort + np.array([0.0, 0.5, 0.0])).part(
+        np.flatnonzero(keep)
+    )
+    found = identify(JointRegressor(model), damaged, IdentificationParameters())
+    assert found.rows.used > 0.6
+    assert_allclose(found.pi[-3:], [0.0, 0.5, 0.0], atol=0.02)
+    assert_allclose(found.pi[-3:], [0.0, 0.5, 0.0], atol=5.0 * found.errors[-3:].max())
+    better = with_parameters(found.regressor, found.pi)
+    assert STUDY.torque_error(better, plant, some_motion(model, 6)).max() < 0.01
 
 
 def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
@@ -277,7 +337,7 @@ def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
     assert command.main(options) == 0
     said = capsys.readouterr().out
     assert 'zero-phase Butterworth' in said
-    assert '15 combinations of 39 parameters' in said
+    assert '18 combinations of 42 parameters' in said
     assert 'ros2 launch arm_sim task.launch.py task:=sinusoid robot:=' in said  # no cube
     files = [tmp_path / f'planar_3r_identified.{suffix}' for suffix in ('urdf', 'yaml')]
     loaded = Robot.load(*map(str, files))
@@ -286,9 +346,9 @@ def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
     assert_allclose(loaded.model.gravity, robot.model.gravity)
     assert loaded.parameters('pd_controller')['kp'] == robot.parameters('pd_controller')['kp']
     report = json.loads((tmp_path / 'identified.json').read_text())
-    assert len(report['base_parameters']) == 15
-    assert report['parameters'][-1]['name'] == 'joint_3 Coulomb friction'
-    assert_allclose(report['parameters'][-1]['found'], plant.friction[2], rtol=0.02)
+    assert len(report['base_parameters']) == 18
+    assert report['parameters'][-4]['name'] == 'joint_3 Coulomb friction'
+    assert_allclose(report['parameters'][-4]['found'], plant.friction[2], rtol=0.02)
     assert max(report['torque_error_share_held_back']) < 0.01
     assert (tmp_path / 'identified.png').stat().st_size > 10_000
 

@@ -74,7 +74,7 @@ def test_links_that_are_known_tell_the_scales_in_one_recording():
     (bare,) = recordings(plant, regressor, some_motion(model, 7), scale, (0.0,))
     found = torque_scales(regressor, [bare], KNOWN, links_known=True)
     assert_allclose(found.values, scale, rtol=0.01)
-    assert_allclose(found.pi[10 * 3 + 3 :], [0.3] * 3 + [0.5] * 3, rtol=0.05)
+    assert_allclose(found.pi[10 * 3 + 3 : 13 * 3], [0.3] * 3 + [0.5] * 3, rtol=0.05)
 
 
 def test_a_scale_that_nothing_tells_is_said_not_to_be_shown():
