@@ -20,6 +20,7 @@ from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.parameters import Parameters, parameter
 
 _ROUNDS = 3  # of estimating each joint's noise
+_SURE = 3.0  # standard errors below which a torque sensor has no offset
 _CARRYING = 10.0  # relative spread of the link that carries a payload
 
 
@@ -140,34 +141,49 @@ def identify(
     count = len(rows.times)
     train = np.arange(count) <= (1.0 - parameters.held_back) * (count - 1)
     used = rows.part(train)
-    n, moving = regressor.model.nv, used.moving
+    n = regressor.model.nv
     check_rows(used, regressor.model.joint_names)
     known = parameters.payload
     links = [tool_link(regressor)] if known else list(range(n))
     prior = Prior(regressor, used, links, _CARRYING if known else parameters.prior)
-    usual = np.sqrt((used.tau**2).mean(axis=0))
-    noise, x = 0.01 * usual, prior.center
-    for _ in range(_ROUNDS):
-        triangle = compressed(used, noise)
-        x = solved(triangle, prior)
-        left = np.where(moving, used.tau - used.y @ x, 0.0)
-        noise = np.sqrt((left**2).sum(axis=0) / moving.sum(axis=0))
-        noise = np.maximum(noise, 1e-9 * usual)
-    triangle = compressed(used, noise)[:, :-1]
-    gradient, free = pieces(used, noise, x), prior.free
-    errors, spread, root = np.zeros(len(x)), np.full(len(x), np.inf), prior.root[:, free]
-    both = [np.vstack([part[:, free], root]) for part in (triangle, gradient)]
-    errors[free] = standard_errors(*both)
+    noise, x, triangle, gradient, errors = _estimated(used, prior)
+    offsets = slice(13 * n, 14 * n)
+    prior.free[offsets] &= np.abs(x[offsets]) > _SURE * errors[offsets]
+    with_offsets = errors
+    noise, x, triangle, gradient, errors = _estimated(used, prior)
+    errors[offsets] = with_offsets[offsets]
+    spread, free = np.full(len(x), np.inf), prior.free
+    root = prior.root[:, free]
     spread[free] = np.sqrt(np.diagonal(np.linalg.inv(root.T @ root)))
     base = BaseParameters.of(regressor.random_rows(), regressor.names)
-    columns = [*base.columns.tolist(), len(x) - 1]
-    base_errors = standard_errors(triangle[:, columns], gradient[:, columns])
+    estimated = np.append(free[base.columns], True)
+    columns = np.append(base.columns, len(x) - 1)[estimated]
+    base_errors = np.append(errors[base.columns], 0.0)
+    base_errors[estimated] = standard_errors(triangle[:, columns], gradient[:, columns])
     left = rows.tau - rows.y @ x
     fit, validation = (_share(left, rows, keep) for keep in (train, ~train))
     return Identified(
         regressor, x[:-1], errors[:-1], (errors / spread)[:-1], base, base.matrix() @ x[:-1],
         base_errors[:-1], float(x[-1]), float(errors[-1]), fit, validation, noise, rows, train,
     )  # fmt: skip
+
+
+def _estimated(used: Rows, prior: Prior) -> tuple[Array, Array, Array, Array, Array]:
+    """Return the noise (n,), parameters (p,), R factor, gradients, and standard errors (p,)."""
+    usual = np.sqrt((used.tau**2).mean(axis=0))
+    noise, x = 0.01 * usual, prior.center
+    for _ in range(_ROUNDS):
+        triangle = compressed(used, noise)
+        x = solved(triangle, prior)
+        left = np.where(used.moving, used.tau - used.y @ x, 0.0)
+        noise = np.sqrt((left**2).sum(axis=0) / used.moving.sum(axis=0))
+        noise = np.maximum(noise, 1e-9 * usual)
+    triangle = compressed(used, noise)[:, :-1]
+    gradient, free = pieces(used, noise, x), prior.free
+    errors, root = np.zeros(len(x)), prior.root[:, free]
+    both = [np.vstack([part[:, free], root]) for part in (triangle, gradient)]
+    errors[free] = standard_errors(*both)
+    return noise, x, triangle, gradient, errors
 
 
 def _share(left: Array, rows: Rows, keep: NDArray[np.bool_]) -> Array:
