@@ -126,9 +126,14 @@ def _of_mjcf(file: Path, moving: tuple[str, ...], tip_frame: str, native: bool) 
         held = hold_others(tree, moving, tip_frame, places=mjcf_model.home(m))
         SubElement(tree, 'mjcf', file=str(file))
     else:
+        if len(mjcf_file.coupled) == m.njnt > 0:
+            raise ArmError(
+                'all joints are in loops or in equalities with powers, which no URDF has: such a '
+                'gripper needs an arm that is an MJCF as well, such as that of MuJoCo Menagerie'
+            )
         held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
     model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
-    lost = mjcf_model.lost(m, model.joint_names)
+    lost = mjcf_model.lost(m, model.joint_names, native)
     if not native:
         mjcf_model.check_springs(m, model)
     parameters = mjcf_model.parameters_of(m, model)

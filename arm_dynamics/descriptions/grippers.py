@@ -39,7 +39,8 @@ def with_gripper(arm: Path, gripper: Path, frame: str = '') -> Path:
 @cache
 def _joined(arm: Path, arm_ns: int, gripper: Path, gripper_ns: int, frame: str) -> Path:
     tree, own = _read(arm), _read(gripper)
-    _rename(own, {each.get('name', '') for each in tree if each.tag in ('link', 'joint')})
+    taken = {each.get('name', '') for each in tree if each.tag in ('link', 'joint')}
+    _rename(own, taken | {'world'})  # MuJoCo takes a link of this name for the ground
     frame = frame or _mount(tree, RobotModel(arm).tip_frame)
     _remove_beyond(tree, frame)
     children = {link_of(joint, 'child') for joint in own.iterfind('joint')}

@@ -50,8 +50,13 @@ def home(m: mujoco.MjModel) -> dict[str, float]:
     return {m.joint(k).name: float(qpos[m.jnt_qposadr[k]]) for k in range(m.njnt)}
 
 
-def lost(m: mujoco.MjModel, joint_names: Collection[str]) -> list[str]:
-    """Return what an MJCF has and its URDF with these moving joints lacks, a phrase each."""
+def lost(m: mujoco.MjModel, joint_names: Collection[str], native: bool) -> list[str]:
+    """Return what an MJCF has and its URDF with these moving joints lacks, a phrase each.
+
+    Without `native`, equalities between joints are <mimic> in the URDF.
+    """
+    straight = (m.eq_type == mujoco.mjtEq.mjEQ_JOINT) & ~m.eq_data[:, 2:5].any(axis=1)
+    equalities = range(m.neq) if native else np.flatnonzero(~straight).tolist()
     springs = [m.joint(k).name for k in range(m.njnt) if _has_spring(m, k)]
     curved = [m.joint(m.dof_jntid[k]).name for k in np.flatnonzero(m.dof_dampingpoly.any(axis=1))]
     others = [
@@ -63,7 +68,7 @@ def lost(m: mujoco.MjModel, joint_names: Collection[str]) -> list[str]:
         'springs of joints': springs,
         'nonlinear damping of joints': curved,
         'tendons': [m.tendon(k).name or f'number {k}' for k in range(m.ntendon)],
-        'equalities': [m.equality(k).name or f'number {k}' for k in range(m.neq)],
+        'equalities': [m.equality(k).name or f'number {k}' for k in equalities],
         'actuators': others,
         'sensors': [m.sensor(k).name or f'number {k}' for k in range(m.nsensor)],
         'gravcomp of bodies': [m.body(k).name for k in np.flatnonzero(m.body_gravcomp)],

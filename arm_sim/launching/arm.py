@@ -22,10 +22,10 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import namespace_of
-from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
+from arm_sim.launching.config import config_file, feedforward_of, robot_parameter, sections_of
 from arm_sim.launching.extras import extra_processes
 from arm_sim.launching.processes import is_installed, node_process
-from arm_sim.parameter_files import files_of, merged, parameters_of
+from arm_sim.parameter_files import parameters_of
 from arm_sim.simulation.faults import read_faults
 from arm_sim.simulation.plant import (
     ACTUATOR_FOR,
@@ -58,8 +58,8 @@ def arm_nodes(
         raise RuntimeError(
             f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"
         )
-    files = files_of(robot, given['config'])
-    in_files = parameters_of(merged(files), 'simulator')
+    sections = sections_of(robot, given['config'], law)
+    in_files = parameters_of(sections, 'simulator')
     actuator = _actuator(law, given['actuator'], in_files)
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
@@ -80,7 +80,7 @@ def arm_nodes(
         check_law(robot, law, in_files | nodes['simulator'])
         nodes[f'{law}_controller'] = common | core | _controller(given) | dict(controller)
         if gripper:
-            own = parameters_of(merged(files), f'{law}_controller')
+            own = parameters_of(sections, f'{law}_controller')
             own = gains_of_arm(law_class(law), own, model, gripper)
             own['joints'] = [name for name in model.joint_names if name != gripper]
             nodes[f'{law}_controller'] |= own

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from arm_controllers.parameter_file import SHARED
+from arm_controllers.parameter_file import SHARED, Sections
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
@@ -23,6 +23,14 @@ def feedforward_of(controller: str, feedforward: str, mode: str) -> str:
 
 
 @cache
+def sections_of(robot: str, config: str, law: str = '') -> Sections:
+    """Return the sections of the robot's files, with gains where they lack."""
+    if RobotArgument.of(robot).is_shipped:
+        return merged(files_of(robot, config))
+    return Robot.load(robot, config).sections_for(law)
+
+
+@cache
 def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> str:
     """Return a parameter file with the values of the robot's files, and gains where they lack.
 
@@ -32,9 +40,7 @@ def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> 
         law: of the controller; '': there is none.
     """
     file = temporary_folder() / 'parameters.yaml'
-    sections = merged(files_of(robot, config))
-    if not RobotArgument.of(robot).is_shipped:
-        sections = Robot.load(robot, config).sections_for(law)
+    sections = sections_of(robot, config, law)
     if config:
         from arm_sim.launching.known_parameters import check_parameter_file  # imports all
 

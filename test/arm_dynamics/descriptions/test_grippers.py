@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from foreign_files import PINCER, three_fingers
 
+from arm_controllers.gripper import gripper_joint
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
+from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters, check_model
 
 HAND = """<robot name="hand">
   <link name="base_link"><inertial><mass value="1"/>
@@ -82,3 +87,45 @@ def test_a_gripper_from_the_graph_may_not_run_code(tmp_path):
     xacro.write_text(HAND)
     with pytest.raises(ArmError, match='came over the graph'):
         check_data_only(f'ur5e gripper:={xacro}')
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """Give the words of a UR5e with a gripper of one of two foreign files."""
+
+    def words(name):
+        file = tmp_path / name
+        file.write_text(PINCER if name == 'pincer.xml' else three_fingers())
+        return f'ur5e gripper:={file} gripper_frame:=tool0'
+
+    return words
+
+
+@pytest.mark.parametrize(
+    ('name', 'joint', 'shares', 'mass'),
+    [('pincer.xml', 'right', [1.0], 0.5), ('hand.urdf', 'thumb_base_joint', [1, 0.6], 0.74)],
+)
+def test_a_foreign_gripper_moves_on_the_arm_with_all_that_follow_its_joint(
+    foreign, capfd, name, joint, shares, mass
+):
+    arm, robot = Robot.load('ur5e'), Robot.load(foreign(name))
+    model = robot.model
+    assert model.joint_names == (*arm.model.joint_names, joint)
+    assert gripper_joint(model) == joint
+    assert total_mass(model) == pytest.approx(total_mass(arm.model) + mass, rel=1e-9)
+    plant = MujocoPlant(model, read_fields(PlantParameters, robot.parameters('simulator')))
+    assert check_model(plant, model) < 1e-9
+    plant.reset(robot.start)
+    for _ in range(500):
+        plant.step(np.append(robot.start[:6], 0.03))
+    places = [plant.mj_model.joint(each).qposadr[0] for each in model.moving_joints[6:]]
+    assert plant.q[6] == pytest.approx(0.03, rel=0.1)
+    assert {round(x / plant.q[6], 3) for x in plant.mj_data.qpos[places]} == set(shares)
+    assert 'equalities' not in capfd.readouterr().err
+
+
+def test_a_gripper_whose_joints_are_all_in_loops_needs_an_arm_as_an_mjcf(tmp_path):
+    file, loop = tmp_path / 'loop.xml', '<connect body1="left" body2="right" anchor="0 0 0"/>'
+    file.write_text(PINCER.replace('<joint joint1="left" joint2="right"/>', loop))
+    with pytest.raises(ArmError, match='all joints are in loops .* an arm that is an MJCF'):
+        Robot.load(f'ur5e gripper:={file}')

@@ -1,0 +1,22 @@
+"""The parameters of an arm's nodes, as a launch file starts them."""
+
+import yaml
+from foreign_files import PINCER
+
+from arm_sim.launching import arm
+from arm_sim.launching.arguments import usual_values
+from arm_sim.robot import Robot
+
+
+def test_gains_of_an_arm_with_a_foreign_gripper_are_those_of_its_own_joints(tmp_path, monkeypatch):
+    file = tmp_path / 'pincer.xml'
+    file.write_text(PINCER)
+    robot = f'ur5e gripper:={file}'
+    monkeypatch.setattr(arm, 'temporary_folder', lambda: tmp_path)
+    given = {'robot': robot, 'engine': 'mujoco', 'composed': 'true', 'record': 'false'}
+    arm.arm_nodes(usual_values() | given)
+    nodes = yaml.safe_load((tmp_path / 'composed.yaml').read_text())
+    both, controller = Robot.load(robot), nodes['/servo_controller']['ros__parameters']
+    assert controller['joints'] == list(both.model.joint_names[:6])
+    assert controller['servo_kp'] == both.parameters('simulator')['servo_kp'][:6]
+    assert nodes['/simulator']['ros__parameters']['actuator'] == ['servo'] * 6 + ['torque']
