@@ -133,7 +133,7 @@ def _of_mjcf(file: Path, moving: tuple[str, ...], tip_frame: str, native: bool) 
             )
         held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
     model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
-    lost = mjcf_model.lost(m, model.joint_names, native)
+    lost = mjcf_model.lost(m, model)
     if not native:
         mjcf_model.check_springs(m, model)
     parameters = mjcf_model.parameters_of(m, model)

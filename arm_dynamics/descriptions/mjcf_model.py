@@ -1,6 +1,6 @@
 """Parameters of an MJCF that its URDF cannot hold, and checks of that URDF against MuJoCo."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
@@ -50,13 +50,15 @@ def home(m: mujoco.MjModel) -> dict[str, float]:
     return {m.joint(k).name: float(qpos[m.jnt_qposadr[k]]) for k in range(m.njnt)}
 
 
-def lost(m: mujoco.MjModel, joint_names: Collection[str], native: bool) -> list[str]:
-    """Return what an MJCF has and its URDF with these moving joints lacks, a phrase each.
-
-    Without `native`, equalities between joints are <mimic> in the URDF.
-    """
-    straight = (m.eq_type == mujoco.mjtEq.mjEQ_JOINT) & ~m.eq_data[:, 2:5].any(axis=1)
-    equalities = range(m.neq) if native else np.flatnonzero(~straight).tolist()
+def lost(m: mujoco.MjModel, model: RobotModel) -> list[str]:
+    """Return what an MJCF has and the model of its URDF lacks, a phrase each."""
+    joint_names = model.joint_names
+    followers = set(model.moving_joints) - set(joint_names)  # by <mimic>
+    equalities = [
+        k
+        for k in range(m.neq)
+        if m.eq_type[k] != mujoco.mjtEq.mjEQ_JOINT or m.joint(m.eq_obj1id[k]).name not in followers
+    ]
     springs = [m.joint(k).name for k in range(m.njnt) if _has_spring(m, k)]
     curved = [m.joint(m.dof_jntid[k]).name for k in np.flatnonzero(m.dof_dampingpoly.any(axis=1))]
     others = [
