@@ -3,6 +3,7 @@
 import random
 import struct
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -79,10 +80,16 @@ def test_a_message_is_the_same_however_often_it_was_written_before():
     assert writer.serialized(1) == first
 
 
-def as_rosbags_writes(raw, kind):
-    """Return a message read and written by rosbags, which writes zeros between the fields."""
+@cache
+def typestore(kind):
     store = get_typestore(Stores.EMPTY)
     store.register(get_types_from_msg(schema_text(kind), kind))
+    return store
+
+
+def as_rosbags_writes(raw, kind):
+    """Return a message read and written by rosbags, which writes zeros between the fields."""
+    store = typestore(kind)
     return bytes(store.serialize_cdr(store.deserialize_cdr(raw, kind), kind))
 
 
