@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import distribution
 from xml.etree import ElementTree
@@ -42,15 +43,21 @@ ROS = {'rclpy', 'launch', 'launch_ros', 'std_srvs', 'arm_interfaces', 'control_m
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob('*.py'))
 
 
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text())
+
+
 def is_core(path):
     """Tell whether a module is to know no ROS."""
     return path.parent.name not in KNOW_ROS
 
 
+@cache
 def imported_modules(path):
     """Return what a file imports anywhere; `from package import module` is the module alone."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -82,7 +89,7 @@ def test_imports_go_from_simulation_over_controllers_to_dynamics_and_never_back(
 def private_names():
     """Return the names beginning with an underscore that the packages define."""
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             match node:
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                     yield name
@@ -96,7 +103,7 @@ def test_tests_reach_no_private_names():
     private = {x for x in private_names() if x.startswith('_') and not x.startswith('__')}
     reached = set()
     for path in (ROOT / 'test').rglob('*.py'):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Attribute) and node.attr in private:
                 own = isinstance(node.value, ast.Name) and node.value.id in ('self', 'cls')
                 reached |= set() if own else {path.name}
@@ -128,7 +135,7 @@ def test_imports_go_inwards_from_ring_to_ring_and_from_folder_to_folder():
 
 def named_modules(path):
     """Return the modules that a file imports anywhere, or names in a string."""
-    constants = (x for x in ast.walk(ast.parse(path.read_text())) if isinstance(x, ast.Constant))
+    constants = (x for x in ast.walk(tree_of(path)) if isinstance(x, ast.Constant))
     strings = {x.value.split(':')[0] for x in constants if isinstance(x.value, str)}
     strings.discard('arm_sim.executables')  # `python -m` starts another process
     return (imported_modules(path) | strings) & NAMES - {module_name(path)}
@@ -181,7 +188,7 @@ def test_a_module_is_named_node_only_where_a_node_is_defined():
     for path in MODULES:
         bases = [
             ast.unparse(base).split('.')[-1]
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in ast.walk(tree_of(path))
             if isinstance(node, ast.ClassDef)
             for base in node.bases
         ]
@@ -206,7 +213,7 @@ def test_nodes_log_in_one_way_which_cuts_what_a_sender_wrote():
 
 def test_nothing_from_outside_is_run():
     for path in [*MODULES, *(ROOT / 'launch').glob('*.py')]:
-        tree = ast.parse(path.read_text())
+        tree = tree_of(path)
         called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         assert not called & {'eval', 'exec', 'yaml.load', 'yaml.unsafe_load', 'os.system'}, path
         given = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.keyword)}
