@@ -41,6 +41,7 @@ from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.joints import link_side
+from arm_sim.simulation.moved_objects import move_object
 from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_mimic import add_mimics, implicit_inertia, set_damping
 from arm_sim.simulation.mujoco_mjcf import (
@@ -326,17 +327,8 @@ class MujocoPlant(Plant):
         return object_bounds(self.mj_model, name)
 
     def move_object(self, name: str, pose: Array, velocity: Array) -> None:
-        """Give a free object a pose and a velocity."""
-        body = self.mj_model.body(name)
-        if (body.jntnum[0], body.dofnum[0]) != (1, 6):
-            why = 'has a joint or a carrier' if body.weldid[0] else 'is fixed'
-            raise ArmError(f'the object {name!r} {why}; only free objects can be moved')
-        q, v = state_places(self.mj_model)[name]
-        x, y, z, w = pose[3:]
-        turned = np.zeros(3)
-        mujoco.mju_rotVecQuat(turned, velocity[3:], np.array([w, -x, -y, -z]))
-        self.mj_data.qpos[q] = (*pose[:3], w, x, y, z)
-        self.mj_data.qvel[v] = (*velocity[:3], *turned)
+        """Give a free or jointed object a pose and a velocity."""
+        move_object(self.mj_model, self.mj_data, name, pose, velocity)
 
     def contact_points(self) -> list[ContactPoint]:
         """Return the contacts with the forces of the last integration step."""

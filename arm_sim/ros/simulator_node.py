@@ -125,7 +125,7 @@ class SimulatorNode(Node):
     def _payload(self) -> float:
         """Return what hangs on the tool frame now [kg]."""
         falls, now = self.parameters.payload_end, self.simulation.time_ns
-        gone = falls > 0.0 and round(falls * 1e9) <= now
+        gone = self.simulation.payload_fell or (falls > 0.0 and round(falls * 1e9) <= now)
         return 0.0 if gone else self.get_parameter('payload').value
 
     def _make_clock(self, shown: StateOutput, own: OwnGoals | None) -> Clock:

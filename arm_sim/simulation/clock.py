@@ -123,14 +123,25 @@ class Clock:
             self._own.take_over()
             self.show()
 
-    def reset(self) -> None:
-        """Go back to the initial state at time zero; a paused clock waits there.
+    def reset(self, time: bool = True, state: bool = True) -> None:
+        """Go back to time zero, to the initial state, or to both; a paused clock waits there.
 
         The claims stay, so that no other controller can take the arm by a reset.
+
+        Raises:
+            ArmError: time alone, while physics has stopped.
         """
-        self.claims.restart()
-        self.simulation.reset()
-        self._command, self._command_ns, self.fault, self._steps_allowed = None, 0, '', 0
+        if self.fault and not state:
+            raise ArmError(f'{self.fault}; reset the state too')
+        self.simulation.reset(time, state)
+        self._command, self._steps_allowed = None, 0
+        if time:
+            self.claims.restart()
+            self._command_ns = 0
+        if state:
+            self.fault = ''
+            if not time and self._own is not None and self._own.in_charge:
+                self._own.take_over()
         self.show()
 
     def pause(self, paused: bool) -> None:

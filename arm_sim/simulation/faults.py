@@ -174,13 +174,14 @@ class Faults:
         self._last_command: Array | None = None
         self._last: Measurement | None = None
 
-    def reset(self) -> None:
-        """Return to time 0: faults that began while the arm ran begin there."""
+    def reset(self, time_ns: int = 0) -> None:
+        """Return to a time [ns]: at 0, faults that began while the arm ran begin there."""
+        self._count = round(time_ns / self._parameters.period_ns)
         for each in self._faults:
             each.kept = None
-            if each.fault.time < 0.0:
+            if each.fault.time < 0.0 and each.start > self._count:
                 each.start, each.end = 0, each.end - each.start
-        self._count, self._last_command, self._last = 0, None, None
+        self._last_command = self._last = None
 
     def _now(self, *kinds: str) -> list[_Active]:
         k = self._count

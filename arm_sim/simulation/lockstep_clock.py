@@ -68,10 +68,11 @@ class LockstepClock(Clock):
         self._read_ns['camera'] = -AHEAD * self.simulation.period_ns
         self._camera_due = self._wall() + CAMERA_START
 
-    def reset(self) -> None:
-        """Go back to the initial state, and let recorder and cameras do so as well."""
-        self._read_ns = {name: min(ns, 0) for name, ns in self._read_ns.items()}
-        super().reset()
+    def reset(self, time: bool = True, state: bool = True) -> None:
+        """Go back, and let recorder and cameras do so as well."""
+        if time:
+            self._read_ns = {name: min(ns, 0) for name, ns in self._read_ns.items()}
+        super().reset(time, state)
 
     @property
     def recorded_ns(self) -> int | None:

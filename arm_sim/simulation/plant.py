@@ -165,6 +165,7 @@ class Plant:
     effort: Array
     measured: Measurement
     _controls: Array  # (..., k) of the actuators of the MJCF
+    _reset_ns = 0
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
@@ -245,8 +246,14 @@ class Plant:
             self._body_sensors.reset(own if seed is None else range(seed, seed + len(own)))
             self._feel(np.zeros_like(self.v), ())
         if self._faults is not None:
-            self._faults.reset()
+            self._faults.reset(self._reset_ns)
             self.measured = self._faults.reported(self.measured, first=True)
+
+    def set_time(self, time_ns: int) -> None:
+        """Let faults go on from a simulated time [ns], now and after each reset."""
+        self._reset_ns = time_ns
+        if self._faults is not None:
+            self._faults.reset(time_ns)
 
     def go_on_from(self, before: 'Plant') -> None:
         """Take over state, wrenches, drives, joints and sensors of another plant of the arm."""
@@ -428,10 +435,10 @@ class Plant:
         raise ArmError(f'there is no object {name!r}')
 
     def move_object(self, name: str, pose: Array, velocity: Array) -> None:
-        """Give a free object a pose (7,) and a velocity (6,), as `object_motion` has them.
+        """Give an object a pose (7,) and a velocity (6,), as `object_motion` has them.
 
         Raises:
-            ArmError: the object is not free.
+            ArmError: the object is fixed or carried, or its joint does not allow them.
         """
         raise ArmError(f'there is no object {name!r}')
 

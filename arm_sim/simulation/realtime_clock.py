@@ -25,6 +25,7 @@ class RealtimeClock(Clock):
     def __init__(self, *args: Any, factor: float, timeout: float, **kwargs: Any):
         """`factor`: simulated per wall time; `timeout` [s of simulated time]; else see `Clock`."""
         super().__init__(*args, **kwargs)
+        self._state_ns = -1  # stamp at which the state was reset alone
         self.set_timing(factor, timeout)
 
     def set_timing(self, factor: float, timeout: float) -> None:
@@ -43,11 +44,12 @@ class RealtimeClock(Clock):
         """Whether the command is no older than the controller's newest one."""
         if newest_ns is None:
             newest_ns = self._command_ns
-        return newest_ns <= stamp_ns <= self.simulation.time_ns
+        return newest_ns <= stamp_ns <= self.simulation.time_ns and stamp_ns > self._state_ns
 
-    def reset(self) -> None:
-        """Go back to the initial state at time zero, now."""
-        super().reset()
+    def reset(self, time: bool = True, state: bool = True) -> None:
+        """Go back now; commands for states before a reset of the state are not used."""
+        super().reset(time, state)
+        self._state_ns = -1 if time else self.simulation.time_ns
         self._restart()
 
     def tick(self) -> None:

@@ -69,17 +69,35 @@ class Simulation:
         moving = self._zeros if initial_v is None else initial_v
         self._initial_v = model.check_velocity(moving, 'initial_velocities')
         self._swap = [(swap[0], partial(self._go_on_with, swap[1]))] if swap else []
+        self._events: list[tuple[int, Callable[[], None]]] = []
+        self.unclaimed: Places | None = None
         self.reset()
 
-    def reset(self) -> None:
-        """Return to the initial state at time zero, braked; all wrenches end."""
-        self.plant = self._first_plant
-        self.plant.reset(self._initial_q, self._initial_v)
-        self._events: list[tuple[int, Callable[[], None]]] = list(self._swap)
-        self.time_ns = self.steps = self.saturated_samples = self.overspeed_samples = 0
-        self.unclaimed: Places | None = None
-        self.notice, self._too_fast = '', False
-        self.brake()
+    def reset(self, time: bool = True, state: bool = True) -> None:
+        """Return to time zero, to the initial state (braked; all wrenches end), or to both.
+
+        Time alone: what messages have announced for later is dropped. State alone: a payload that
+        has fallen off stays off, and the next period is braked, because commands may still be for
+        the state before.
+        """
+        if time and state:
+            self.plant = self._first_plant
+        if time:
+            self._events = [] if self.payload_fell else list(self._swap)
+            self.time_ns = self.steps = self.saturated_samples = self.overspeed_samples = 0
+            self._brake_ns = 0
+        self.plant.set_time(self.time_ns)
+        if state:
+            self.plant.reset(self._initial_q, self._initial_v)
+            self.unclaimed = None
+            self.notice, self._too_fast = '', False
+            self.brake()
+        self._ignores = state and not time
+
+    @property
+    def payload_fell(self) -> bool:
+        """Whether the arm goes on as the plant of `swap`."""
+        return self.plant is not self._first_plant
 
     def set_limits(self, limits: Limits) -> None:
         """Use these limits from now on."""
@@ -106,7 +124,8 @@ class Simulation:
 
     def can_be_claimed(self, joints: Places | slice = slice(None)) -> bool:
         """Whether joints are at rest, in their initial state, or were braked for 5 s."""
-        if self.steps == 0 or self.time_ns - self._brake_ns >= _LONGEST_BRAKING:
+        begins = self.steps == 0 and np.array_equal(self.plant.v, self._initial_v)
+        if begins or self.time_ns - self._brake_ns >= _LONGEST_BRAKING:
             return True
         return bool(np.abs(self.plant.v[joints]).max(initial=0.0) < REST_SPEED)
 
@@ -184,6 +203,8 @@ class Simulation:
         while self._events and self._events[0][0] <= self.time_ns:
             self._events.pop(0)[1]()
         plant, hold = self.plant, self.plant.step
+        if self._ignores:
+            command, self._ignores = None, False
         if command is None:
             if not self.braking:
                 self.brake()

@@ -1,14 +1,19 @@
 """The entities of a simulation: the arm, its links, its tip and its payload."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import coal
+import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import Array
+from arm_dynamics.clearance import Clearance, Surroundings
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.standards.name_filter import name_filter
+from arm_sim.standards.volumes import POINT, Volume
 
 
 class Category(IntEnum):
@@ -73,8 +78,13 @@ class Entities:
         names = dict.fromkeys((*plant.objects, *(each.name for each in plant.shapes)))
         return {name: name in plant.objects for name in names}
 
-    def names(self, pattern: str = '', categories: Collection[int] = ()) -> list[str]:
+    def names(
+        self, pattern: str = '', categories: Collection[int] = (), inside: Volume | None = None
+    ) -> list[str]:
         """Return the names that match a regular expression, of these categories (none: of all).
+
+        `inside`: only of entities that overlap with this volume. The arm is its links, a link its
+        collision shapes, an object the box around it, everything else the origin of its frame.
 
         Raises:
             ArmError: `name_filter` refuses the expression.
@@ -83,8 +93,32 @@ class Entities:
         return [
             name
             for name, each in self.all().items()
-            if wanted.search(name) and (not categories or each.category in categories)
+            if wanted.search(name)
+            and (not categories or each.category in categories)
+            and (inside is None or any(inside.meets(*part) for part in self._parts(name, each)))
         ]
+
+    def _parts(self, name: str, entity: Entity) -> Iterator[tuple[Any, pin.SE3]]:
+        """Yield the solids of an entity with their poses in the base frame."""
+        model, plant = self._simulation.model, self._simulation.plant
+        pose, own = self.motion(name)[0], name.removeprefix(self._prefix)
+        if not entity.frame:
+            lower, upper = plant.object_bounds(own)
+            yield coal.Box(*(upper - lower)), pose * pin.SE3(np.eye(3), (lower + upper) / 2.0)
+            return
+        shapes, data = self._links.geometry, self._links.geometry.createData()
+        q = model.to_pin(plant.q)
+        pin.updateGeometryPlacements(model.pin_model, model.pin_data, shapes, data, q)
+        links, found = self._links.names, own not in ('tip', 'payload')
+        chosen = [k for k, link in enumerate(links) if own in ('arm', link) and found]
+        for k in chosen:
+            yield shapes.geometryObjects[k].geometry, data.oMg[k]
+        if not chosen:
+            yield POINT, pose
+
+    @cached_property
+    def _links(self) -> Clearance:
+        return Clearance(self._simulation.model, Surroundings(floor=False))
 
     def motion(self, name: str) -> tuple[Any, Array]:
         """Return the pose and the velocity (6,) of an entity in the base frame.

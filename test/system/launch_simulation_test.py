@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem, goal, seconds
+from geometry_msgs.msg import Vector3
 from patience import AGAIN, ask
 from rclpy.action import ActionClient
 from repository import ROOT
@@ -92,13 +93,19 @@ def arm():
         system.assert_alive()
 
 
+def tip_of(arm):
+    """Return where the tip is now (3,)."""
+    place = arm.ask('get_entity_state', entity='tip').state.pose.position
+    return np.array([place.x, place.y, place.z])
+
+
 @needs_services
 def test_features_are_those_that_are_there(arm):
     features = arm.ask('get_simulator_features').features
-    assert {10, 12, 20, 24, 25, 26, 31, 32, 33} <= set(features.features)
+    assert {6, 10, 12, 20, 21, 22, 23, 24, 25, 26, 31, 32, 33} <= set(features.features)
     objects = {0, 1, 2, 3, 5, 9, 11, 14} & set(features.features)
     assert objects == ({0, 1, 2, 3, 5, 9, 11, 14} if OBJECTS else set())
-    assert not {4, 6, 7, 13, 40, 50} & set(features.features)
+    assert not {4, 7, 13, 40, 50} & set(features.features)
 
 
 @needs_services
@@ -219,18 +226,26 @@ def test_a_cancel_of_the_action_lets_time_stand_at_the_step_that_it_tells(arm, a
 
 
 @needs_services
-@pytest.mark.parametrize(
-    ('scope', 'result'), [(0, OK), (255, OK), (3, OK), (4, OK), (1, 0), (2, 0)]
-)
-def test_a_reset_takes_time_and_state_together(arm, scope, result):
-    if arm.state() == PLAYING:
-        assert arm.set_state(PAUSED).result == OK
-    assert arm.ask('step_simulation', steps=5).result.result == OK
-    before = arm.now()
-    told = arm.ask('reset_simulation', scope=scope).result
-    assert told.result == result
-    assert bool(told.error_message) == (result == UNSUPPORTED)
-    assert arm.now() == (before if result == UNSUPPORTED or scope == 4 else 0.0)
+@pytest.mark.parametrize('scope', [0, 255, 1, 2, 3, 4, 8])
+def test_a_reset_has_the_scopes_that_are_requested_and_the_controller_holds_then(arm, scope):
+    time, state = (scope in (0, 255) or bool(scope & bit) for bit in (1, 2))
+    arm.set_state(PLAYING)
+    arm.system.wait_for_motion_control(CONTROLLER)
+    arm.system.send(CONTROLLER, goal([2.0], [HOME + 0.5]))
+    arm.system.wait(lambda: np.abs(arm.system.states[-1][1] - HOME).max() > 0.1, 'motion')
+    assert arm.set_state(PAUSED).result == OK
+    before, q = arm.now(), tip_of(arm)
+    message = arm.ask('reset_simulation', scope=scope).result
+    assert message.result == (UNSUPPORTED if scope == 8 else OK)
+    assert message.error_message.startswith('scope is 8; ' if scope == 8 else '')
+    assert arm.now() == (0.0 if time else before)
+    np.testing.assert_array_equal(tip_of(arm) == q, not state)
+    if scope in (1, 2):
+        home = MODEL.forward_kinematics(HOME).translation
+        assert arm.set_state(PLAYING).result == OK
+        arm.system.wait(lambda: arm.system.now > arm.system.states[0][0], 'time')
+        arm.system.wait(lambda: np.abs(arm.system.v).max() < 1e-4, 'rest')
+        assert (np.abs(tip_of(arm) - home).max() < 0.02) == state
 
 
 @needs_services
@@ -278,6 +293,16 @@ def test_entities_are_found_by_name_and_category_and_others_are_refused(arm):
     assert told.result == FAILED
     assert "filter '(' is no regular expression" in told.error_message
     request.filters.filter, request.filters.tags.tags = '', ['blue']
+    assert arm.ask('get_entities', request).result.result == UNSUPPORTED
+    request = arm.request('get_entities')
+    request.filters.bounds.type, tip = 3, tip_of(arm).tolist()
+    points = [dict(zip('xyz', tip, strict=True)), {'x': 1e-3}]
+    request.filters.bounds.points = [Vector3(**each) for each in points]
+    found = set(arm.ask('get_entities', request).entities)
+    assert {'tip', 'payload'} <= found < {'arm', 'tip', 'payload', *MODEL.frame_names}
+    request.filters.bounds.points.pop()
+    assert arm.ask('get_entities', request).result.result == FAILED
+    request.filters.bounds.type = 2
     assert arm.ask('get_entities', request).result.result == UNSUPPORTED
     info = arm.ask('get_entity_info', entity='payload').info
     assert info.category.category == kind.CATEGORY_DYNAMIC_OBJECT

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pinocchio as pin
 from rclpy.node import Node
 
@@ -19,6 +20,7 @@ from arm_sim.standards.ros.late_service import IsDone, LateService
 from arm_sim.standards.ros.object_services import ObjectServices
 from arm_sim.standards.ros.steps_action import StepsAction
 from arm_sim.standards.steps import Steps
+from arm_sim.standards.volumes import BOX, SPHERE, Volume
 
 try:
     from simulation_interfaces import action, msg, srv
@@ -27,7 +29,6 @@ except ImportError:
 
 _ABSENT = 'simulation_interfaces is not installed: its services are not offered, all others are'
 _LOOK = 0.002  # period of counting the steps [s]
-_INFO = 'time and state are reset together: SCOPE_TIME | SCOPE_STATE, or SCOPE_ALL'
 
 
 class SimulationServices:
@@ -82,15 +83,16 @@ class SimulationServices:
     def _fill_features(self, request: Any, response: Any) -> None:
         has = msg.SimulatorFeatures
         response.features.features = [
-            has.ENTITY_CATEGORIES, has.ENTITY_STATE_GETTING, has.ENTITY_INFO_GETTING,
-            has.SIMULATION_RESET, has.SIMULATION_RESET_SPAWNED,
+            has.ENTITY_CATEGORIES, has.ENTITY_BOUNDS_BOX, has.ENTITY_STATE_GETTING,
+            has.ENTITY_INFO_GETTING,
+            has.SIMULATION_RESET, has.SIMULATION_RESET_TIME, has.SIMULATION_RESET_STATE,
+            has.SIMULATION_RESET_SPAWNED,
             has.SIMULATION_STATE_GETTING, has.SIMULATION_STATE_SETTING, has.SIMULATION_STATE_PAUSE,
             has.STEP_SIMULATION_SINGLE, has.STEP_SIMULATION_MULTIPLE,
             has.STEP_SIMULATION_ACTION, *self._objects.features,
         ]  # fmt: skip
         if has.SPAWNING in response.features.features:
             response.features.spawn_formats = ['urdf', 'yaml']
-        response.features.custom_info = _INFO
 
     # Time
 
@@ -128,14 +130,18 @@ class SimulationServices:
 
     def _reset(self, request: Any, response: Any) -> None:
         asked = request.scope or request.SCOPE_ALL
-        both = request.SCOPE_TIME | request.SCOPE_STATE
-        if asked & both == both:
-            self._clock.reset()
-        elif asked & both:
-            words = f'scope is {request.scope}: {_INFO}'
+        scopes = (request.SCOPE_TIME, request.SCOPE_STATE, request.SCOPE_SPAWNED)
+        time, state, spawned = (bool(asked & each) for each in scopes)
+        if not (time or state or spawned):
+            words = f'scope is {asked}; allowed: TIME (1), STATE (2), SPAWNED (4) and sums'
             _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
             return
-        if asked & request.SCOPE_SPAWNED:
+        if spawned and not state:
+            self._objects.check_rest()
+        if time or state:
+            self._stopped &= time and state
+            self._clock.reset(time, state)
+        if spawned:
             self._objects.remove_spawned()
 
     def _step(self, request: Any, response: Any) -> IsDone:
@@ -157,13 +163,16 @@ class SimulationServices:
     # Entities
 
     def _fill_entities(self, request: Any, response: Any) -> None:
-        filters = request.filters
-        if filters.bounds.type or filters.tags.tags:
-            words = 'filters by bounds and by tags are not supported'
+        filters, bounds, inside = request.filters, request.filters.bounds, None
+        if filters.tags.tags or bounds.type not in (bounds.TYPE_EMPTY, BOX, SPHERE):
+            words = 'filters by tags and by convex hulls are not supported'
             _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
             return
+        if bounds.type:
+            points = [[each.x, each.y, each.z] for each in bounds.points]
+            inside = Volume(bounds.type, np.array(points))
         categories = [each.category for each in filters.categories]
-        response.entities = self._entities.names(filters.filter, categories)
+        response.entities = self._entities.names(filters.filter, categories, inside)
 
     def _fill_info(self, request: Any, response: Any) -> None:
         if self._is_there(request, response):

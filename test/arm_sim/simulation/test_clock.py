@@ -10,9 +10,13 @@ from following import make as make_follower
 from arm_controllers.laws import law_class
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.faults import Fault
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.lockstep_clock import CAMERA_START
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
+from arm_sim.simulation.simulation import Simulation
 from arm_sim.standards.steps import Steps
 
 PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -282,6 +286,94 @@ def test_release_brakes_at_once_and_a_reset_goes_back_to_a_held_arm_at_time_zero
     assert not output.warnings
 
 
+def moved(start, seconds=0.2):
+    """Return a clock whose arm moves, with its simulation and its wall clock."""
+    clock, simulation, _, wall = start()
+    while simulation.time_ns < seconds * 1e9:
+        clock.take(simulation.time_ns, PUSH)
+        run(clock, wall, clock.tick_period)
+    return clock, simulation, wall
+
+
+@pytest.mark.parametrize('start', [lockstep, realtime])
+def test_a_reset_of_time_alone_leaves_the_arm_where_it_is_and_as_fast(start):
+    clock, simulation, wall = moved(start)
+    everywhere = lambda joints: True  # noqa: E731
+    claim = clock.claims.claim('own', MODEL.joint_names, everywhere)
+    claim.newest_ns = simulation.time_ns
+    simulation.push('tool0', [9.0, 0, 0, 0, 0, 0], simulation.time_ns + PERIOD)
+    q, v = simulation.plant.q.copy(), simulation.plant.v.copy()
+    clock.reset(state=False)
+    assert (simulation.time_ns, simulation.steps, claim.newest_ns) == (0, 0, -1)
+    np.testing.assert_array_equal([simulation.plant.q, simulation.plant.v], [q, v])
+    assert np.abs(v).max() > 0.1
+    assert not simulation.can_be_claimed()
+    clock.take_from(claim, 0, GRAVITY)
+    run(clock, wall, 2 * clock.tick_period)
+    assert simulation.time_ns >= PERIOD
+    assert not simulation.plant.wrenches
+
+
+@pytest.mark.parametrize('start', [lockstep, realtime])
+def test_after_a_reset_of_the_state_alone_no_command_for_the_state_before_is_used(start):
+    clock, simulation, wall = moved(start)
+    simulation.push('tool0', [9.0, 0, 0, 0, 0, 0])
+    now = simulation.time_ns
+    clock.reset(time=False)
+    assert simulation.time_ns == now
+    assert not simulation.plant.wrenches
+    np.testing.assert_array_equal([simulation.plant.q, simulation.plant.v], [HOME, 0.0 * HOME])
+    if clock.accepts(now):  # of real time not: the arm is braked without
+        clock.take(now, GRAVITY + 50.0)
+    wall.now += PERIOD * 1e-9 + 1e-9
+    clock.tick()
+    assert simulation.time_ns == now + PERIOD
+    np.testing.assert_allclose(simulation.plant.q, HOME, atol=1e-9)
+    assert clock.accepts(now + PERIOD)
+    clock.take(now + PERIOD, PUSH)
+    wall.now += PERIOD * 1e-9 + 1e-9
+    clock.tick()
+    assert simulation.plant.v[0] > 1e-3
+    assert not simulation.braking
+
+
+def test_faults_keep_to_simulated_time_when_time_or_state_is_reset_alone():
+    clock, simulation, _ = moved(lockstep, 0.1)
+    offset = Fault('offset_encoder', joint=MODEL.joint_names[0], value=0.5, time=0.15)
+    simulation.set_faults([offset])
+
+    def error():
+        return simulation.plant.measured.q[0] - simulation.plant.q[0]
+
+    while simulation.time_ns < 200_000_000:
+        assert error() == pytest.approx(0.5 * (simulation.time_ns >= 150_000_000))
+        clock.take(simulation.time_ns, PUSH)
+    clock.reset(time=False)
+    assert error() == pytest.approx(0.5)
+    for _ in range(2):
+        clock.take(simulation.time_ns, GRAVITY)
+        assert error() == pytest.approx(0.5)
+    clock.reset(state=False)
+    clock.take(0, GRAVITY)
+    assert error() == 0.0
+
+
+def test_a_payload_that_has_fallen_off_is_back_after_a_reset_of_time_and_state_only():
+    plants = [MujocoPlant(MODEL, PlantParameters('torque')) for _ in range(2)]
+    simulation = Simulation(plants[0], MODEL, HOME, None, (PERIOD, plants[1]))
+    for state in (False, True):
+        for _ in range(2):
+            simulation.advance(GRAVITY)
+        assert simulation.plant is plants[1]
+        simulation.reset(time=not state, state=state)
+        assert simulation.plant is plants[1]
+        assert simulation.payload_fell
+        for _ in range(2):
+            simulation.advance(GRAVITY)
+        simulation.reset()
+        assert simulation.plant is plants[0]
+
+
 @pytest.mark.parametrize('start', [lockstep, realtime])
 def test_a_reset_leaves_the_arm_to_its_controller_until_that_is_silent_for_the_timeout(start):
     clock, simulation, _, wall = start()
@@ -311,6 +403,8 @@ def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch
     assert 'physics diverged' in clock.fault
     assert simulation.steps == 1
     monkeypatch.undo()
+    with pytest.raises(ArmError, match='physics diverged.*; reset the state too'):
+        clock.reset(state=False)
     clock.reset()
     assert not clock.fault
     clock.take(0, GRAVITY)

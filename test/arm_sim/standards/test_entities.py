@@ -8,8 +8,11 @@ import pytest
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.standards.entities import Category, Entities
 from arm_sim.standards.name_filter import name_filter
+from arm_sim.standards.volumes import BOX, SPHERE, Volume
 
 MODEL = RobotModel(find_urdf('planar_3r'))
 
@@ -51,6 +54,48 @@ def test_names_of_an_arm_in_a_namespace_have_it_before_them():
     assert found.names('^left/t') == [name for name in found.all() if name.startswith('left/t')]
     assert all(name.startswith('left/') for name in found.all())
     assert found.names('', [Category.ROBOT]) == ['left/arm']
+
+
+@pytest.mark.parametrize('prefix', ['', 'left/'])
+def test_entities_within_a_volume_are_those_whose_shapes_overlap_with_it(prefix):
+    model = RobotModel(find_urdf('ur5e'))
+    text = '[{name: ball, shape: sphere, size: [0.2], position: [2.0, 0.0, 0.5], mass: 1.0}]'
+    plant = MujocoPlant(model, PlantParameters('torque', objects=text))
+    plant.reset(q := np.array([0.3, -1.2, 1.0, 0.2, 0.1, 0.0]))
+    found = Entities(SimpleNamespace(model=model, plant=plant), lambda: 1.0, prefix)
+
+    def inside(kind, *points):
+        names = found.names('', (), Volume(kind, np.array(points)))
+        return {name.removeprefix(prefix) for name in names}
+
+    everything = inside(BOX, [9.0, 9.0, 9.0], [-9.0, -9.0, -9.0])
+    assert everything == {name.removeprefix(prefix) for name in found.all()}
+    assert inside(SPHERE, [5.0, 0.0, 0.0], [1.0, 0.0, 0.0]) == set()
+    assert inside(SPHERE, [2.5, 0.0, 0.5], [0.39, 0.0, 0.0]) == set()
+    assert inside(SPHERE, [2.5, 0.0, 0.5], [0.41, 0.0, 0.0]) == {'ball'}
+    assert inside(BOX, [2.2, 0.2, 1.0], [2.11, -0.2, 0.0]) == set()
+    assert inside(BOX, [2.2, 0.2, 1.0], [2.09, -0.2, 0.0]) == {'ball'}
+    elbow = model.forward_kinematics(q, 'forearm_link').translation
+    near = inside(SPHERE, elbow, [0.02, 0.0, 0.0])
+    assert {'arm', 'forearm_link'} <= near <= {'arm', 'forearm_link', 'upper_arm_link'}
+    tip = model.forward_kinematics(q).translation
+    near = inside(SPHERE, tip, [1e-3, 0.0, 0.0])
+    assert {'tip', 'payload', 'tool0'} <= near
+    assert 'forearm_link' not in near
+
+
+@pytest.mark.parametrize(
+    ('kind', 'points', 'says'),
+    [
+        (BOX, [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]], 'upper corner minus the lower corner'),
+        (SPHERE, [[0.0, 0.0, 0.0], [0.0, 1.0, 1.0]], 'a radius of'),
+        (SPHERE, [[0.0, 0.0, np.nan], [1.0, 1.0, 1.0]], 'allowed: 2 points of 3 finite numbers'),
+        (BOX, [], 'allowed: 2 points of 3 finite numbers'),
+    ],
+)
+def test_points_that_bound_no_volume_are_refused(kind, points, says):
+    with pytest.raises(ArmError, match=says):
+        Volume(kind, np.array(points))
 
 
 @pytest.mark.parametrize(
