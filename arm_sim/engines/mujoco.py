@@ -96,6 +96,7 @@ class Links:
         self._names = [name for name, body in bodies.items() if body > 0]
         self._bodies = [bodies[name] for name in self._names]
         self._roots = mj_model.body_rootid[self._bodies]
+        self._is_link = np.isin(np.arange(mj_model.nbody), self._bodies)
 
     def forces(self, cfrc_ext: Array, subtree_com: Array) -> list[External]:
         """Return what acts on the links, from MuJoCo's arrays of these names."""
@@ -108,26 +109,21 @@ class Links:
 
     def contact_facts(self, mj_model: mujoco.MjModel, mj_data: mujoco.MjData) -> Array:
         """Return the contact facts (3,) of the links; see Plant."""
-        depth, total, slip, force = 0.0, 0.0, 0.0, np.zeros(6)
-        for i, contact in enumerate(mj_data.contact):
-            bodies = mj_model.geom_bodyid[contact.geom].tolist()
-            if not any(body in self._bodies for body in bodies):
-                continue
+        contacts, bodies = mj_data.contact, mj_model.geom_bodyid[mj_data.contact.geom]
+        own = np.flatnonzero(self._is_link[bodies].any(axis=-1))
+        if not len(own):
+            return np.zeros(3)
+        forces, bodies = np.empty((len(own), 6)), bodies[own]
+        for i, force in zip(own.tolist(), forces, strict=True):
             mujoco.mj_contactForce(mj_model, mj_data, i, force)
-            depth, total = max(depth, -contact.dist), total + float(np.linalg.norm(force[:3]))
-            if force[0] > 0.0:
-                one, other = (_velocity(mj_model, mj_data, body, contact.pos) for body in bodies)
-                across = contact.frame.reshape(3, 3)[1:] @ (other - one)
-                slip = max(slip, float(np.linalg.norm(across)))
-        return np.array([1e3 * depth, total, 1e3 * slip])
-
-
-def _velocity(mj_model: mujoco.MjModel, mj_data: mujoco.MjData, body: int, point: Array) -> Array:
-    """Return the velocity (3,) [m/s] of a point (3,) of a body."""
-    turn, move = np.split(mj_data.cvel[body], 2)
-    lever = point - mj_data.subtree_com[mj_model.body_rootid[body]]
-    velocity: Array = move + np.cross(turn, lever)
-    return velocity
+        turn, move = np.split(mj_data.cvel[bodies], 2, axis=-1)
+        lever = contacts.pos[own, np.newaxis] - mj_data.subtree_com[mj_model.body_rootid[bodies]]
+        one, other = (move + np.cross(turn, lever)).swapaxes(0, 1)
+        across = contacts.frame[own].reshape(-1, 3, 3)[:, 1:] @ (other - one)[..., np.newaxis]
+        slips = np.linalg.norm(across[..., 0], axis=-1)[forces[:, 0] > 0.0]
+        total = np.linalg.norm(forces[:, :3], axis=-1).sum()
+        depth = max(0.0, -contacts.dist[own].min())
+        return np.array([1e3 * depth, total, 1e3 * slips.max(initial=0.0)])
 
 
 class MujocoPlant(Plant):
