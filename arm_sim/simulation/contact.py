@@ -93,10 +93,10 @@ class _Pair:
         self.material = softer(*(material_of(mj_model, geom) or others for geom in geoms))
         self.names = ' and '.join(repr(mj_model.body(body).name) for body in bodies)
         self.inverse = float(mj_model.body_invweight0[bodies, 0].sum())
-        ball = mujoco.mjtGeom.mjGEOM_SPHERE in mj_model.geom_type[geoms]
-        mobility = sum(_mobility(mj_model, body, ball) for body in bodies)
+        balls = max(_balls(mj_model, geom) for geom in geoms)
+        mobility = sum(_mobility(mj_model, body, balls > 0) for body in bodies)
         c = self.damping(mj_model.opt.timestep / _MOST_DIVISION)
-        points = 1.0 if ball else _POINTS
+        points = balls or _POINTS
         self.longest_step = _longest_step(self.material.stiffness, c, points * mobility)
 
     def damping(self, step: float) -> float:
@@ -140,6 +140,15 @@ def _radius(mj_model: mujoco.MjModel, body: int) -> float:
     """Return the largest radius of the shapes of a body [m]."""
     first, count = mj_model.body_geomadr[body], mj_model.body_geomnum[body]
     return mj_model.geom_rbound[first : first + count].max(initial=0.0)
+
+
+def _balls(mj_model: mujoco.MjModel, geom: int) -> int:
+    """Return how many balls a moving body has, which touch together; 0: `geom` is no ball."""
+    balls = mj_model.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE
+    body = mj_model.geom_bodyid[geom]
+    if not balls[geom] or not mj_model.body_weldid[body]:
+        return int(balls[geom])
+    return int(balls[mj_model.geom_bodyid == body].sum())
 
 
 def _longest_step(stiffness: float, damping: float, inverse: float) -> float:

@@ -142,6 +142,26 @@ def test_a_long_step_is_divided_where_a_contact_needs_it():
     np.testing.assert_allclose(coarse.object_poses(), fine.object_poses(), atol=1e-6)
 
 
+def test_a_body_on_many_stiff_balls_does_not_gain_energy(tmp_path):
+    ring = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
+    balls = ''.join(
+        f'<geom type="sphere" size="0.01" mass="0.1" pos="{np.cos(a):.4f} {np.sin(a):.4f} 0" '
+        'user="1e5 0"/>'
+        for a in ring
+    )
+    file = tmp_path / 'ring.xml'
+    file.write_text(
+        '<mujoco><size nuser_geom="2"/><worldbody><body name="ring" pos="0 0 0.011"><freejoint/>'
+        f'{balls}</body></worldbody></mujoco>'
+    )
+    plant = MujocoPlant(PLANAR, PlantParameters(actuator='torque', timestep=2e-3, scene=str(file)))
+    heights = []
+    for _ in range(250):
+        BENCHMARK.hold(plant)
+        heights.append(plant.object_poses()[0, 2])
+    assert max(heights) < 0.0115
+
+
 @pytest.mark.parametrize(
     ('changes', 'says'),
     [
