@@ -35,6 +35,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arm_controllers.task_space import cross
 from arm_dynamics.checks import ArmError, Array, in_range, one_of, unknown
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
@@ -116,9 +117,9 @@ class Links:
         forces, bodies = np.empty((len(own), 6)), bodies[own]
         for i, force in zip(own.tolist(), forces, strict=True):
             mujoco.mj_contactForce(mj_model, mj_data, i, force)
-        turn, move = np.split(mj_data.cvel[bodies], 2, axis=-1)
+        turn, move = mj_data.cvel[bodies][..., :3], mj_data.cvel[bodies][..., 3:]
         lever = contacts.pos[own, np.newaxis] - mj_data.subtree_com[mj_model.body_rootid[bodies]]
-        one, other = (move + np.cross(turn, lever)).swapaxes(0, 1)
+        one, other = (move + cross(turn, lever)).swapaxes(0, 1)
         across = contacts.frame[own].reshape(-1, 3, 3)[:, 1:] @ (other - one)[..., np.newaxis]
         slips = np.linalg.norm(across[..., 0], axis=-1)[forces[:, 0] > 0.0]
         total = np.linalg.norm(forces[:, :3], axis=-1).sum()
