@@ -162,6 +162,7 @@ class MujocoPlant(Plant):
             self.actuator_names, self.mjcf_sensors = own_actuators(model), sensor_names(model)
             self._loose = loose_links(model)
             self.loose_links = tuple(self._loose)
+            self.link_shapes = object_shapes(self.mj_model, self._loose) if self._loose else ()
         self._rows_dofs = rows, dofs = places_of(self.mj_model, model.joint_names)
         self._every = places_of(self.mj_model, model.moving_joints)
         self._scattered = model.mimic is not None or not isinstance(rows, slice)

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 from rclpy.node import Node
 
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.running import now_and_then
+from arm_dynamics.checks import Array
 from arm_sim.ros.loop_messages import OBJECTS, LoopMessages
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.plant import Plant
 from arm_sim.simulation.simulation import Simulation
 
@@ -17,7 +20,8 @@ _LOOK = 0.2  # period of the search for subscribers [s]
 class ObjectsOutput:
     """Publishes the objects of a simulation, where it has any; otherwise there is no topic.
 
-    Without a reader the control loop does not pay for a message.
+    Links of an MJCF that move against the URDF are published as well: viewers show them in place
+    of those of robot_description. Without a reader the control loop does not pay for a message.
     """
 
     def __init__(self, node: Node, simulation: Simulation, loop: LoopMessages):
@@ -46,9 +50,9 @@ class ObjectsOutput:
 
     def _follow(self, plant: Plant) -> None:
         """Show the objects of another plant from now on."""
-        before = () if self._plant is None else self._plant.shapes
-        self._plant = plant
-        if plant.shapes == before:
+        before = () if self._plant is None else _shapes(self._plant)
+        self._plant, shapes = plant, _shapes(plant)
+        if shapes == before:
             return
         from arm_sim.ros import object_messages  # not every simulator has objects
 
@@ -58,14 +62,15 @@ class ObjectsOutput:
             self._publisher = node.create_publisher(kind, '~/objects', STATE_QOS)
             now_and_then(node, _LOOK, self._look)
         frame = prefix_of(node) + self._simulation.model.base_frame
-        self._messages = object_messages.ObjectMessages(plant.shapes, plant.objects, frame)
+        moving = (*plant.objects, *plant.loose_links)
+        self._messages = object_messages.ObjectMessages(shapes, moving, frame)
         if before:  # tools that keep markers forget them
             self._publish(object_messages.ObjectMessages((), (), frame))
         self._publish(self._messages)
 
     def _publish(self, messages: Any) -> None:
         plant, time_ns = self._simulation.plant, self._simulation.time_ns
-        raw = messages.at(plant.object_poses(), time_ns)
+        raw = messages.at(_poses(plant), time_ns)
         if self._subscribers:
             self._publisher.publish(raw)
         if self._loop.wanted:
@@ -76,5 +81,15 @@ class ObjectsOutput:
         before, self._subscribers = self._subscribers, self._publisher.get_subscription_count()
         if self._subscribers > before:
             self._publisher.publish(
-                self._messages.at(self._simulation.plant.object_poses(), self._simulation.time_ns)
+                self._messages.at(_poses(self._simulation.plant), self._simulation.time_ns)
             )
+
+
+def _shapes(plant: Plant) -> tuple[ObjectShape, ...]:
+    return (*plant.shapes, *plant.link_shapes)
+
+
+def _poses(plant: Plant) -> Array:
+    """Return the poses (k, 7) of objects and links that move."""
+    objects = plant.object_poses()
+    return np.vstack([objects, plant.link_poses()]) if plant.loose_links else objects

@@ -1,6 +1,6 @@
 """The visible shapes of the objects in a MuJoCo model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import mujoco
@@ -13,29 +13,33 @@ from arm_sim.simulation.object_shapes import ObjectShape
 _HIDDEN = 3  # first group of shapes that MuJoCo's viewer hides
 
 
-def object_shapes(mj_model: mujoco.MjModel) -> tuple[ObjectShape, ...]:
-    """Return the visible shapes of a scene.
+def object_shapes(
+    mj_model: mujoco.MjModel, links: Mapping[str, Array] | None = None
+) -> tuple[ObjectShape, ...]:
+    """Return the visible shapes of a scene, or of links.
 
     A shape is in the frame of its body; where the body cannot move, in the base frame. A capsule
-    is a cylinder and two spheres, a mesh without a file the box around it.
+    is a cylinder and two spheres, a mesh without a file the box around it. `links`: where the
+    frame of a link is in its body (3,) [m]; None: the objects of the scene.
     """
     m, data = mj_model, mujoco.MjData(mj_model)
     mujoco.mj_kinematics(m, data)
     found = []
     for k in range(m.ngeom):
         body = m.body(m.geom_bodyid[k])
-        of_scene = m.geom_user[k].any()  # its contact properties
-        if of_scene and m.geom_group[k] < _HIDDEN:
-            place, turn, own = np.zeros(3), np.zeros(4), m.geom_quat[k].copy()
+        own = m.geom_user[k].any() if links is None else body.name in links  # contact properties
+        if own and m.geom_group[k] < _HIDDEN:
+            place, turn, about_body = np.zeros(3), np.zeros(4), m.geom_quat[k].copy()
             fixed = m.body_weldid[body.id] == 0
-            here = data.geom_xpos[k] if fixed else m.geom_pos[k]
+            here = data.geom_xpos[k] if fixed else m.geom_pos[k] - (links or {}).get(body.name, 0)
             if fixed:
-                mujoco.mju_mat2Quat(own, data.geom_xmat[k])
+                mujoco.mju_mat2Quat(about_body, data.geom_xmat[k])
             for kind, size, file, (at, about) in _parts(m, k):
-                mujoco.mju_rotVecQuat(place, at, own)
-                mujoco.mju_mulQuat(turn, own, about)
+                mujoco.mju_rotVecQuat(place, at, about_body)
+                mujoco.mju_mulQuat(turn, about_body, about)
                 pose = (*(here + place).tolist(), *turn[[1, 2, 3, 0]].tolist())
-                colour = tuple(m.geom_rgba[k].tolist())
+                paint = m.geom_matid[k]
+                colour = tuple((m.geom_rgba[k] if paint < 0 else m.mat_rgba[paint]).tolist())
                 name = body.name if body.id else m.geom(k).name
                 found.append(ObjectShape(name, kind, size, colour, file, pose))
     return tuple(found)

@@ -138,6 +138,7 @@ class Plant:
         beyond: whether the state has left what the engine models.
         objects: names of the objects around the arm that move.
         shapes: the visible shapes of all objects, also of fixed ones.
+        link_shapes: the visible shapes of `loose_links`.
         runs_mjcf: whether it simulates the MJCF of a model itself.
         actuator_names: actuators of the MJCF that no controller commands; see `set_actuator`.
         loose_links: links of the MJCF that move against the URDF's; see `link_poses`.
@@ -154,6 +155,7 @@ class Plant:
     beyond: Any = False
     objects: tuple[str, ...] = ()
     shapes: tuple[ObjectShape, ...] = ()
+    link_shapes: tuple[ObjectShape, ...] = ()
     runs_mjcf = False
     actuator_names: tuple[str, ...] = ()
     mjcf_sensors: tuple[str, ...] = ()

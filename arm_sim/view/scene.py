@@ -37,7 +37,8 @@ class Scene:
     ):
         """Build the scene; masses do not matter.
 
-        Shapes that MuJoCo cannot read are left out; an arm without any is shown as rods.
+        Shapes that MuJoCo cannot read are left out; an arm without any is shown as rods. Objects
+        with the name of a link are shown in place of this link.
         """
         parameters = PlantParameters(floor=surroundings.floor, table=surroundings.table)
         try:
@@ -49,6 +50,10 @@ class Scene:
         self.mj_data = mujoco.MjData(self.mj_model)
         self.model = model
         self.first_object = self.mj_model.nbody - self.mj_model.nmocap
+        names = {each.name for each in objects}
+        bodies = self.mj_model.geom_bodyid
+        replaced = [k for k, body in enumerate(bodies) if self.mj_model.body(body).name in names]
+        self.mj_model.geom_group[replaced] = _HIDDEN
         self._colours = self.mj_model.geom_rgba.copy()
         self.place(poses(objects))
 

@@ -12,6 +12,7 @@ from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.robot import Robot
 from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.trial import drives_of
+from arm_sim.ros.object_messages import shapes_of
 
 CLOSED_AT, TRAVEL = 2.0, 0.03  # in simulated time [s], of each finger [m]
 
@@ -87,5 +88,13 @@ def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
     assert sensed[-1].name == ['force_x', 'force_y', 'force_z']
     assert 0.5 < np.linalg.norm(sensed[-1].position) < 100.0
     (recording,) = tmp_path.glob('*.mcap')
-    again = rerun.rerun(RecordedRun.load(recording)).again
+    recorded = RecordedRun.load(recording)
+    again = rerun.rerun(recorded).again
     np.testing.assert_array_equal(again[-1, :2], [q, v])
+    for (_, raw), distance in zip(
+        recorded.objects[:: len(recorded.objects) - 1], (0.08, 0.08 - 2.0 * TRAVEL), strict=True
+    ):
+        fingers = shapes_of(raw)  # for the page and films
+        assert {each.name for each in fingers} == {'finger 1.0', 'finger -1.0'}
+        one, other = (np.array(each.pose[:3]) for each in fingers)
+        assert abs(np.linalg.norm(one - other) - distance) < 2e-3

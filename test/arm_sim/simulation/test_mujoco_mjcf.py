@@ -12,6 +12,7 @@ from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros.frame_messages import FrameMessages
 from arm_dynamics.checks import ArmError
+from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
@@ -20,8 +21,10 @@ from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
 from arm_sim.simulation.contact import material_of
+from arm_sim.simulation.object_shapes import ShapePoses
 from arm_sim.simulation.plant import PlantParameters, check_model
 from arm_sim.simulation.simulation import Simulation
+from arm_sim.view.scene import Scene
 
 # An arm of two joints; between them a flap on a spring, whose joint no controller commands; a
 # gripper of two fingers with a tendon, an equality and an actuator from 0 (open) to 255.
@@ -373,3 +376,37 @@ def test_links_that_other_joints_move_have_the_poses_of_the_mjcf(robot):
     assert set(found) == {'upper', 'fore', 'flap', 'left', 'right'}
     gap = [getattr(found['left'], axis) - getattr(found['right'], axis) for axis in 'xyz']
     assert np.linalg.norm(gap) == pytest.approx(0.0, abs=4e-3)  # 80 mm when open
+
+
+def test_links_that_other_joints_move_are_shown_where_they_are(tmp_path):
+    text = MJCF.replace(
+        '<worldbody>', '<asset><material name="red" rgba="1 0 0 1"/></asset><worldbody>'
+    )
+    text = text.replace('name="flap" axis', 'name="flap" pos="0.01 0 0.02" axis')
+    robot = robot_of(
+        tmp_path,
+        text.replace('<geom type="box" size="0.02', '<geom material="red" type="box" size="0.02'),
+    )
+    plant = MujocoPlant(robot.model, parameters_of(robot))
+    assert plant.shapes == ()
+    assert [each.name for each in plant.link_shapes] == ['flap', 'left', 'right']
+    assert plant.link_shapes[0].colour == (1.0, 0.0, 0.0, 1.0)
+    plant.reset(robot.start)
+    plant.set_actuator('fingers', 255.0)
+    for _ in range(300):
+        plant.step(robot.start)
+    mujoco.mj_kinematics(plant.mj_model, plant.mj_data)
+    poses = ShapePoses(plant.link_shapes, plant.loose_links).at(plant.link_poses())
+    scene = Scene(robot.model, Surroundings(), plant.link_shapes)
+    scene.place(poses)
+    scene.show(robot.start)
+    m, data = scene.mj_model, scene.mj_data
+    geoms = scene.visible_geoms()
+    shown = {m.body(m.geom_bodyid[geom]).name for geom in geoms}
+    assert shown == {'upper', 'fore', 'object 0', 'object 1', 'object 2'}
+    for k, name in enumerate(plant.loose_links):
+        (geom,) = np.flatnonzero(plant.mj_model.geom_bodyid == plant.mj_model.body(name).id)
+        body = m.body(f'object {k}').id
+        assert_allclose(data.xpos[body], plant.mj_data.geom_xpos[geom], atol=1e-12)
+        own, turn = plant.mj_data.geom_xmat[geom], data.xmat[body]
+        assert_allclose(turn, own, atol=1e-12)
