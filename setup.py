@@ -33,6 +33,7 @@ EXECUTABLES = [
     'replay',
     'render',
     'margins',
+    'guard_thresholds',
     'doctor',
     'try_robots',
     'judge',

@@ -30,7 +30,7 @@ class GuardParameters(Parameters):
         min=0,
     )
     step_time: float = parameter(
-        0.1, 'time constant of the mean from which a change is counted [s]', above=0, max=10
+        0.05, 'time constant of the mean from which a change is counted [s]', above=0, max=10
     )
     observer_gain: float = parameter(
         100.0, 'bandwidth of the estimate of unexpected torque [1/s], well below 1/dt', above=0

@@ -1,6 +1,6 @@
 """Distribution of the arms that Monte Carlo, tuning and margins draw."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,9 @@ class Ranges(Parameters):
     effort: float = parameter(
         0.6, 'smallest share of the effort limits that an arm has [1]', above=0, max=1
     )
+    payload: float = parameter(
+        0.0, 'largest load at the tool of which the law does not know [kg]', min=0, max=1000
+    )
 
     def draw(self, model: RobotModel, seed: int, index: int) -> Draw:
         """Return sample `index`, which depends on these arguments alone."""
@@ -61,4 +64,5 @@ class Ranges(Parameters):
             velocity_noise=float(rng.uniform(0.0, self.velocity_noise)),
             sensor_seed=int(rng.integers(2**31)),
         )
-        return Draw(error, delay, sensors)
+        payload = float(rng.uniform(0.0, self.payload)) if self.payload else 0.0
+        return Draw(replace(error, payload=payload), delay, sensors)

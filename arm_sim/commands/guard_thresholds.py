@@ -1,0 +1,138 @@
+"""`ros2 run arm_sim guard_thresholds`: thresholds of the guard from drawn arms and motions."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from arm_controllers.guard_parameters import GuardParameters
+from arm_controllers.laws import law_names
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import Array
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.jobs import Jobs
+from arm_sim.experiments.executors import ordered
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.guard_study import (
+    CHUNK,
+    LEG,
+    LEGS,
+    alarms_of,
+    guarded,
+    pushed,
+    residual_maxima,
+    thresholds_of,
+)
+from arm_sim.experiments.ranges import Ranges
+from arm_sim.experiments.report import Listing
+from arm_sim.options import Name
+from arm_sim.progress import new_console, progress
+
+_FIXED = (12.0, 16.0, 20.0)  # thresholds of all joints, to compare with [N.m | N]
+
+
+@dataclass(frozen=True)
+class Believed(Ranges):
+    """The errors that the model may have: those of a Monte Carlo, with drives of full strength."""
+
+    effort: float = parameter(
+        1.0, 'smallest share of the effort limits that an arm has [1]', above=0, max=1
+    )
+    payload: float = parameter(
+        0.5, 'largest load at the tool of which the law does not know [kg]', min=0, max=1000
+    )
+
+
+@dataclass(frozen=True)
+class Options(RobotOptions):
+    """Compute the thresholds of the guard of an arm from the errors that its model may have.
+
+    Arms with drawn errors follow drawn motions without contact; the largest residuals give the
+    thresholds, printed as lines for the parameter file. Other arms count the false alarms, and
+    pushes show the time of detection.
+    """
+
+    law: Name = parameter(
+        'computed_torque', f'control law that commands effort, of {", ".join(law_names())}'
+    )
+    alarms: float = parameter(
+        0.1, 'expected number of false alarms of all joints in 1e5 s', above=0, max=1e4
+    )
+    duration: float = parameter(
+        2e4, 'drawn motion from which thresholds are computed [s]', min=2500, max=1e8
+    )
+    check_duration: float = parameter(
+        0.0, 'drawn motion of other arms in which false alarms are counted [s]', min=0, max=1e8
+    )
+    pushes: int = parameter(0, 'number of arms that are pushed once', min=0, max=1_000_000)
+    force: float = parameter(30.0, 'force of a push [N]', above=0, max=1e4)
+    seed: int = parameter(0, 'seed of the random numbers', min=0)
+    believed: Believed = field(default_factory=Believed)
+    jobs: Jobs = field(default_factory=Jobs)
+
+
+@command(Options)
+def main(options: Options) -> None:
+    """Run the command."""
+    console = new_console()
+    plain = Experiment.of_files(
+        options.robot, 'sinusoid', options.law, config=options.config, seed=options.seed,
+        ranges=options.believed,
+    )  # fmt: skip
+    robot = plain.load().robot
+    given = read_fields(GuardParameters, robot.controller_parameters(options.law), 'guard.')
+    drawn, fresh = guarded(plain, given), guarded(replace(plain, seed=options.seed + 1), given)
+    jobs = [(drawn, each) for each in _chunks(options.duration)]
+    jobs += [(fresh, each) for each in _chunks(options.check_duration)]
+    with options.jobs.executor() as processes, progress(console, 'arms', len(jobs)) as advance:
+        found = ordered(processes, _maxima, jobs, advance)
+    count = len(_chunks(options.duration))
+    thresholds = thresholds_of(np.concatenate(found[:count]), options.alarms * LEG / 1e5)
+    rows = [
+        [name, *(f'{x:.3g}' for x in column)]
+        for name, column in zip(robot.model.joint_names, _rounded(thresholds).T, strict=True)
+    ]
+    title = f'{options.alarms:g} false alarms in 1e5 s, from {count * LEGS * CHUNK * LEG:g} s'
+    console.print(Listing(title, ['joint', 'threshold', 'step threshold'], rows).terminal())
+    lines = zip(('threshold', 'step_threshold'), _rounded(thresholds).tolist(), strict=True)
+    for name, numbers in lines:
+        print(f'    guard.{name}: {numbers}')
+    print(
+        f'    guard.observer_gain: {given.observer_gain}\n    guard.step_time: {given.step_time}'
+    )
+    if options.check_duration:
+        alarms = alarms_of(np.concatenate(found[count:]), _rounded(thresholds))
+        print(f'false alarms in {len(alarms) * LEG:g} s of other motions: {alarms.sum()}')
+    if options.pushes:
+        _print_pushes(options, fresh, _rounded(thresholds))
+
+
+def _print_pushes(options: Options, fresh: Experiment, thresholds: Array) -> None:
+    fixed = [np.array([np.full_like(thresholds[0], x), thresholds[1] + np.inf]) for x in _FIXED]
+    arms = range(10_000_000, 10_000_000 + options.pushes)  # none of those before
+    found = pushed(fresh, arms, options.force, np.array([thresholds, *fixed]))
+    print(f'{options.pushes} pushes of {options.force:g} N at random links, directions and times:')
+    names = ['computed', *(f'{x:g} N.m' for x in _FIXED)]
+    for name, times in zip(names, found.times, strict=True):
+        both = np.isfinite(times) & np.isfinite(found.times[0])
+        print(
+            f'  {name:8}  {np.isfinite(times).mean():6.1%} detected, median '
+            f'{1e3 * np.median(times[both]):.3g} ms; of the same pushes computed: '
+            f'{1e3 * np.median(found.times[0][both]):.3g} ms'
+        )
+
+
+def _maxima(job: tuple[Experiment, range]) -> Array:
+    return residual_maxima(*job)
+
+
+def _chunks(duration: float) -> list[range]:
+    """Return the numbers of the arms of each job for at least a duration [s]."""
+    count = -(-duration // (CHUNK * LEGS * LEG))
+    return [range(k * CHUNK, (k + 1) * CHUNK) for k in range(int(count))]
+
+
+def _rounded(thresholds: Array) -> Array:
+    """Return the thresholds rounded up to two decimals."""
+    rounded: Array = np.ceil(thresholds * 100.0) / 100.0
+    return rounded
