@@ -103,11 +103,11 @@ def test_one_arm_of_a_batch_is_the_arm_alone():
         ('velocity_servo', WRIST, {'servo_kd': (60.0,), 'feedforward': 'none'}),
         ('computed_torque', LAST, {}),
     )
-    told = replace(PLANT, actuator=('servo',) * 3 + ('velocity',) * 2 + ('torque',))
+    parameters = replace(PLANT, actuator=('servo',) * 3 + ('velocity',) * 2 + ('torque',))
     many = composed_of(*laws, model_of=BatchModel)
-    loop = Loop(BatchPlant([UR5E] * 3, told, 'mujoco'), many, waving)
-    alone = Loop(BatchPlant([UR5E], told, 'mujoco'), many, waving)
-    one = Loop(MujocoPlant(UR5E, told), composed_of(*laws), waving)
+    loop = Loop(BatchPlant([UR5E] * 3, parameters, 'mujoco'), many, waving)
+    alone = Loop(BatchPlant([UR5E], parameters, 'mujoco'), many, waving)
+    one = Loop(MujocoPlant(UR5E, parameters), composed_of(*laws), waving)
     for _ in range(200):
         steps = [each.step() for each in (loop, alone, one)]
         np.testing.assert_array_equal(steps[0].q, np.broadcast_to(steps[1].q, (3, 6)))

@@ -157,9 +157,9 @@ def test_without_a_floor_a_cube_may_be_below_the_base():
 
 def test_shapes_that_are_not_checked_are_named():
     model = crane('<mesh filename="hook.stl"/>')
-    told = Clearance(model, Surroundings()).note
-    assert told.startswith("mesh files are not found or not read, and so some shapes of 'z'")
-    assert 'so no collision can be found' in told
+    note = Clearance(model, Surroundings()).note
+    assert note.startswith("mesh files are not found or not read, and so some shapes of 'z'")
+    assert 'so no collision can be found' in note
     assert (
         'its visual shapes are used'
         in Clearance(crane('<sphere radius="1"/>', 'visual'), Surroundings()).note

@@ -61,10 +61,10 @@ def rms(record):
 def test_damped_arm_with_rotors_is_tracked_as_exactly_as_one_without(engine, name, parameters):
     plain, damped = arm(), arm(damping=5.0, armature=0.3)
     without = rms(follow(engine, name, parameters, plain, plain))
-    told = rms(follow(engine, name, parameters, damped, damped))
+    known = rms(follow(engine, name, parameters, damped, damped))
     ignored = rms(follow(engine, name, parameters, damped, plain))
-    assert told < 1.02 * without + 1e-12
-    assert ignored > 5.0 * told
+    assert known < 1.02 * without + 1e-12
+    assert ignored > 5.0 * known
 
 
 @pytest.mark.parametrize(('engine', 'name', 'parameters'), CASES)
@@ -73,8 +73,8 @@ def test_dry_friction_that_the_law_knows_costs_little_of_what_it_costs_unknown(
     engine, name, parameters
 ):
     plain, dry = arm(), arm(friction=2.0)
-    told = rms(follow(engine, name, parameters, dry, dry))
-    assert told < 0.5 * rms(follow(engine, name, parameters, dry, plain))
+    message = rms(follow(engine, name, parameters, dry, dry))
+    assert message < 0.5 * rms(follow(engine, name, parameters, dry, plain))
 
 
 @pytest.mark.parametrize('period', [1e-3, 2e-3])

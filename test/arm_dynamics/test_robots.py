@@ -383,8 +383,8 @@ def test_an_arm_without_speed_limits_steps_without_a_warning(written):
 
 def test_words_of_a_robot_are_read_once():
     assert RobotArgument.of('ur5e') == RobotArgument('ur5e')
-    told = RobotArgument.of("'my arm.xacro' joints:=a,b side:=left tip_frame:=t")
-    assert told == RobotArgument('my arm.xacro', ('a', 'b'), 't', 'side:=left')
+    argument = RobotArgument.of("'my arm.xacro' joints:=a,b side:=left tip_frame:=t")
+    assert argument == RobotArgument('my arm.xacro', ('a', 'b'), 't', 'side:=left')
 
 
 @pytest.mark.parametrize(
@@ -499,8 +499,8 @@ def confined(tmp_path):
 
 def test_a_xacro_writes_no_file(confined, tmp_path):
     file = tmp_path / 'written'
-    told = confined(f'open({str(file)!r}, "w").write("x" * 99)\ntold = "done"')
-    assert 'error' in told
+    answer = confined(f'open({str(file)!r}, "w").write("x" * 99)\ntold = "done"')
+    assert 'error' in answer
     assert not file.exists() or not file.read_bytes()
 
 
@@ -509,18 +509,18 @@ def test_a_xacro_writes_no_file(confined, tmp_path):
     reason='this system gives a user no namespaces of network and mounts',
 )
 def test_a_xacro_has_no_network_and_sees_files_read_only(confined, tmp_path):
-    told = confined(
+    answer = confined(
         'import os, socket\n'
         f'os.system("touch {tmp_path}/touched")\n'
         'told = str([name for _, name in socket.if_nameindex()])'
     )
-    assert told == {'urdf': "['lo']"}
+    assert answer == {'urdf': "['lo']"}
     assert not (tmp_path / 'touched').exists()
 
 
 def test_xacro_args_inside_the_name_are_those_of_the_xacro():
-    told = RobotArgument.of("arm.xacro xacro_args:='side:=left top:=1' wide:=2")
-    assert (told.name, told.xacro_args) == ('arm.xacro', 'side:=left top:=1 wide:=2')
+    argument = RobotArgument.of("arm.xacro xacro_args:='side:=left top:=1' wide:=2")
+    assert (argument.name, argument.xacro_args) == ('arm.xacro', 'side:=left top:=1 wide:=2')
 
 
 def test_a_name_from_the_graph_runs_no_code(written, tmp_path):

@@ -85,9 +85,9 @@ def test_what_no_arm_has_is_refused_with_file_element_and_remedy(tmp_path, urdf,
     file.write_text(urdf)
     with pytest.raises(ArmError, match=says) as refusal:
         RobotModel(file)
-    told = str(refusal.value)
-    assert told.endswith(f" (in '{file}')")
-    assert '\n' not in told
+    message = str(refusal.value)
+    assert message.endswith(f" (in '{file}')")
+    assert '\n' not in message
 
 
 def test_what_is_no_file_is_refused_instead_of_read_for_ever(tmp_path):
@@ -148,8 +148,8 @@ def test_the_inertia_of_links_that_stand_does_not_matter():
 def test_official_files_with_such_inertias_work(name):
     (file,) = examples().rglob(f'{name}.urdf')
     model = RobotModel(re.sub('<mimic [^>]*>', '', file.read_text()))
-    told = [note for note in model.notes if 'no body has the principal moments' in note]
-    assert bool(told) == (name in ('tiago_no_hand', 'allegro_left_hand'))
+    arguments = [note for note in model.notes if 'no body has the principal moments' in note]
+    assert bool(arguments) == (name in ('tiago_no_hand', 'allegro_left_hand'))
     assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
 
 

@@ -96,7 +96,7 @@ def test_the_help_has_descriptions_limits_choices_and_defaults(capsys):
     with pytest.raises(SystemExit) as end:
         given('--help')
     assert not end.value.code
-    told = ' '.join(capsys.readouterr().out.replace('│', '').split())
+    parameters = ' '.join(capsys.readouterr().out.replace('│', '').split())
     for text in (
         'Try arms.',
         'FILE recording of a run (required)',
@@ -106,7 +106,7 @@ def test_the_help_has_descriptions_limits_choices_and_defaults(capsys):
         '--json print JSON',
         '--arms INT number of arms (>= 1 and <= 9, default 4)',
     ):
-        assert text in told
+        assert text in parameters
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def raise_(error):
 
 
 @pytest.mark.parametrize(
-    ('what', 'code', 'told'),
+    ('what', 'code', 'message'),
     [
         (lambda: None, 0, ''),
         (lambda: 3, 3, ''),
@@ -137,13 +137,13 @@ def raise_(error):
         (partial(raise_, KeyboardInterrupt()), 130, ''),
     ],
 )
-def test_a_command_ends_with_its_exit_code_and_says_why_in_one_line(what, code, told, capsys):
+def test_a_command_ends_with_its_exit_code_and_says_why_in_one_line(what, code, message, capsys):
     @command(WithRest)
     def main(options):
         return what()
 
     assert main([]) == code
-    assert capsys.readouterr().err == told
+    assert capsys.readouterr().err == message
 
 
 def test_other_errors_of_a_command_are_not_hidden():

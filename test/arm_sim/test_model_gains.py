@@ -21,8 +21,8 @@ def robot(tmp_path):
 
 
 def test_servos_of_an_arm_without_a_file_are_critically_damped_by_its_inertia(robot):
-    told = robot.parameters('simulator')
-    kp, kd = np.array(told['servo_kp']), np.array(told['servo_kd'])
+    parameters = robot.parameters('simulator')
+    kp, kd = np.array(parameters['servo_kp']), np.array(parameters['servo_kd'])
     np.testing.assert_allclose(kd, 2.0 * kp / SERVO_FREQUENCY, rtol=1e-12)
     rng = np.random.default_rng(7)
     poses = [robot.model.random_configuration(rng) for _ in range(2000)]
@@ -33,10 +33,10 @@ def test_servos_of_an_arm_without_a_file_are_critically_damped_by_its_inertia(ro
 def test_servos_hold_a_joint_with_friction_half_a_milliradian_off_at_most(robot, tmp_path):
     (tmp_path / 'dry.yaml').write_text('/**: {ros__parameters: {friction: [0.0, 30.0, 0.0]}}')
     dry = Robot.load(str(tmp_path / 'arm.urdf'), tmp_path / 'dry.yaml')
-    told, plain = (each.parameters('simulator') for each in (dry, robot))
-    assert told['servo_kp'][1] == 30.0 / 5e-4 > plain['servo_kp'][1]
-    assert told['servo_kp'][::2] == plain['servo_kp'][::2]
-    assert told['servo_kd'][1] == 2.0 * told['servo_kp'][1] / SERVO_FREQUENCY
+    with_friction, plain = (each.parameters('simulator') for each in (dry, robot))
+    assert with_friction['servo_kp'][1] == 30.0 / 5e-4 > plain['servo_kp'][1]
+    assert with_friction['servo_kp'][::2] == plain['servo_kp'][::2]
+    assert with_friction['servo_kd'][1] == 2.0 * with_friction['servo_kp'][1] / SERVO_FREQUENCY
 
 
 def test_gains_that_a_file_gives_are_kept(tmp_path, robot):
@@ -55,10 +55,10 @@ def test_a_shipped_robot_keeps_the_gains_of_its_file():
 
 
 def test_a_law_is_designed_for_the_inertia_where_the_arm_starts(robot):
-    told = with_law_gains(robot.sections, robot.model, robot.start, 'pd')['pd_controller']
+    parameters = with_law_gains(robot.sections, robot.model, robot.start, 'pd')['pd_controller']
     m = robot.model.mass_matrix(robot.start).diagonal()
-    np.testing.assert_allclose(told['kp'], m * LAW_FREQUENCY**2, rtol=1e-12)
-    np.testing.assert_allclose(told['kd'], 2.0 * m * LAW_FREQUENCY, rtol=1e-12)
+    np.testing.assert_allclose(parameters['kp'], m * LAW_FREQUENCY**2, rtol=1e-12)
+    np.testing.assert_allclose(parameters['kd'], 2.0 * m * LAW_FREQUENCY, rtol=1e-12)
 
 
 @pytest.mark.parametrize('name', ['panda', 'so100', 'z1', 'kinova'])

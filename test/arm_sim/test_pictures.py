@@ -87,9 +87,9 @@ def test_every_torque_can_be_seen_however_small_beside_the_others():
     courses = [line.get_ydata() for line in axis.get_lines() if len(line.get_ydata()) == 101]
     assert [round(float(np.ptp(each)), 3) for each in courses] == [0.84, 0.84, 0.0]
     assert [each.get_text() for each in axis.get_yticklabels()] == ['a', 'b', 'c']
-    told = {each.get_text(): each.get_color() for each in axis.texts}
-    assert list(told) == ['100\n100 %', '0.001\n< 0.1 %', '0\n< 0.1 %']
-    assert [color == 'red' for color in told.values()] == [True, False, False]
+    colours = {each.get_text(): each.get_color() for each in axis.texts}
+    assert list(colours) == ['100\n100 %', '0.001\n< 0.1 %', '0\n< 0.1 %']
+    assert [color == 'red' for color in colours.values()] == [True, False, False]
 
 
 def test_an_error_of_rounding_has_no_gaps_where_it_is_zero_and_is_told_to_be_rounding():

@@ -123,16 +123,21 @@ class ArmSystem:
         arguments += self._overrides(name, overrides)
         self._run(executable, label, arguments)
 
-    def composed(self, *laws, told=()):
+    def composed(self, *laws, parameters=()):
         """Start simulator and controllers in one process; that of the first law commands.
 
-        `told`: more 'node:parameter:=value'.
+        `parameters`: more 'node:parameter:=value'.
         """
         controllers = [f'{law}_controller' for law in laws]
         words = ['simulator', *controllers, '--ros-args', *as_arguments(files_of('ur5e'))]
-        told = [*told, *(f'{name}:mode:={self.mode}' for name in ('simulator', *controllers))]
-        told += [f'simulator:actuator:={self.actuator}', f'{controllers[0]}:autostart:=true']
-        self._run('composed', 'composed', words + [word for each in told for word in ('-p', each)])
+        parameters = [
+            *parameters,
+            *(f'{name}:mode:={self.mode}' for name in ('simulator', *controllers)),
+        ]
+        parameters += [f'simulator:actuator:={self.actuator}', f'{controllers[0]}:autostart:=true']
+        self._run(
+            'composed', 'composed', words + [word for each in parameters for word in ('-p', each)]
+        )
         self.logs |= dict.fromkeys(('simulator', *controllers), self.logs['composed'])
 
     def _run(self, executable, label, arguments):
@@ -154,8 +159,8 @@ class ArmSystem:
         path = f'/tmp/arm_system_{self.domain}_{name}.yaml'  # a rule after -p takes no namespace
         with open(path, 'w') as file:
             file.write(f'{self.namespace}/{name}:\n  ros__parameters:\n')
-            told = dict(each.split(':=', 1) for each in overrides)  # the last one counts
-            file.writelines(f'    {key}: {value}\n' for key, value in told.items())
+            values = dict(each.split(':=', 1) for each in overrides)  # the last one counts
+            file.writelines(f'    {key}: {value}\n' for key, value in values.items())
         return ['--params-file', path] if overrides else []
 
     def simulator(self, *overrides):
@@ -263,12 +268,12 @@ class ArmSystem:
 
     def tell(self, publisher, message, condition, what):
         """Publish until a condition holds: the reader may not know of a new publisher yet."""
-        told = -math.inf
+        sent_at = -math.inf
 
         def holds():
-            nonlocal told
-            if time.monotonic() - told > AGAIN:
-                told = time.monotonic()
+            nonlocal sent_at
+            if time.monotonic() - sent_at > AGAIN:
+                sent_at = time.monotonic()
                 publisher.publish(message)
             return condition()
 
@@ -299,7 +304,7 @@ class ArmSystem:
         """Ask for a transition; return whether it was made.
 
         Where ROS loses the answer, the controller's state is one, and it may be asked again: the
-        state is told after the transition, which was made then, or refused and may be again.
+        state is reported after the transition, which was made then, or refused and may be again.
         """
         client = self._client(ChangeState, f'{controller}/change_state')
         request = ChangeState.Request(transition=Transition(id=transition))

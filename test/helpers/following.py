@@ -77,18 +77,18 @@ def assert_names_the_fault(error):
     assert '\n' not in text
     found = [float(x) for x in re.findall(r'-?\d+\.?\d*(?:e[+-]?\d+)?|-?inf|nan', text)]
 
-    def told(number):
+    def mentioned(number):
         return any(np.isclose(x, number, rtol=1e-5, atol=1e-12, equal_nan=True) for x in found)
 
     if error.joint is not None:
         assert repr(error.joint) in text
     if error.value is not None:
-        assert told(error.value), text
+        assert mentioned(error.value), text
     if error.upper is not None:
         limit = error.upper if error.value > error.upper else error.lower
-        around = (error.upper - error.lower) / 2  # a start's limit is told as a distance
-        assert told(limit) or told(around) or 'is not zero' in text, text
+        around = (error.upper - error.lower) / 2  # a start's limit is reported as a distance
+        assert mentioned(limit) or mentioned(around) or 'is not zero' in text, text
     if error.point is not None:
         assert re.search(rf'points? (\d+ and )?{error.point}\b', text), text
     if error.time is not None:
-        assert told(error.time), text
+        assert mentioned(error.time), text

@@ -131,7 +131,7 @@ def _other_bytes(data: bytes, random: Random) -> bytes:
 def what_becomes_of(use, path, seconds: int = 10) -> str:
     """Return '' or the one line of refusal of `use(path)`, in a process of its own.
 
-    What is neither is told as 'FAILED: ...': a traceback, a crash, more processor time than that.
+    Neither of both is reported as 'FAILED: ...': a traceback, a crash, too much processor time.
     """
     read, write = os.pipe()
     pid = os.fork()

@@ -30,8 +30,8 @@ def kill_and_start_elsewhere(mode):
         arm.simulator(f'initial_positions:={positions}')
         answer = arm.result(end, 'end of the goal')
         assert answer.status == GoalStatus.STATUS_ABORTED
-        told = answer.result.error_string
-        assert 'states come from' in told or 'time jumped back' in told
+        message = answer.result.error_string
+        assert 'states come from' in message or 'time jumped back' in message
         arm.wait(lambda: arm.states and arm.now > 1.0, 'second of simulated time')
         _, q, v = (np.array(column) for column in zip(*arm.states, strict=True))
         np.testing.assert_allclose(q, np.broadcast_to(ELSEWHERE, q.shape), atol=1e-3)

@@ -27,7 +27,7 @@ def test_every_command_names_files_executables_and_arguments_that_there_are():
     found = [each for page in EVERY for each in samples.commands(page)]
     assert len(found) > 150
     faults = {str(each): check.fault(each) for each in found}
-    assert {each: told for each, told in faults.items() if told} == {}
+    assert {each: message for each, message in faults.items() if message} == {}
 
 
 def test_a_command_that_goes_on_in_the_next_line_is_one_as_for_a_shell():
@@ -44,7 +44,7 @@ def test_every_block_of_code_can_be_read():
 
 
 @pytest.mark.parametrize(
-    ('command', 'told'),
+    ('command', 'message'),
     [
         ('./ws ros2 launch arm_sim cubes.launch.py', "no launch file 'cubes.launch.py'"),
         ('ros2 launch arm_sim cube.launch.py robots:=ur5e', "has no argument 'robots'"),
@@ -67,8 +67,8 @@ def test_every_block_of_code_can_be_read():
         ("./ws ros2 topic pub '/a", 'No closing quotation'),
     ],
 )
-def test_a_command_with_something_that_there_is_not_is_found(command, told):
-    assert told in check.fault(samples.Sample('a.md', 1, 'sh', command))
+def test_a_command_with_something_that_there_is_not_is_found(command, message):
+    assert message in check.fault(samples.Sample('a.md', 1, 'sh', command))
 
 
 def test_commands_are_found_in_blocks_of_each_kind_and_joined_over_lines(tmp_path, monkeypatch):

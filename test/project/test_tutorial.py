@@ -57,7 +57,7 @@ def test_a_push_moves_the_elbow_by_itself_over_the_stiffness():
     robot = Robot.load('ur5e')
     push = 0.05 * robot.model.gravity_torque(robot.start)[2]
     inertia = robot.model.mass_matrix(robot.start)[2, 2]
-    (told,) = re.findall(
+    (numbers,) = re.findall(
         r'([\d.]+)/\(([\d.]+) \* 400\)', (LESSONS / '5_wrong_model.md').read_text()
     )
-    assert [float(each) for each in told] == [round(abs(push), 2), round(inertia, 3)]
+    assert [float(each) for each in numbers] == [round(abs(push), 2), round(inertia, 3)]

@@ -17,7 +17,7 @@ def state_at_the_end(composed):
     with ArmSystem('lockstep') as arm:
         arm.node.destroy_subscription(arm.heard)
         if composed:
-            arm.composed('computed_torque', told=['simulator:start_paused:=true'])
+            arm.composed('computed_torque', parameters=['simulator:start_paused:=true'])
         else:
             arm.simulator('start_paused:=true')
             arm.controller()

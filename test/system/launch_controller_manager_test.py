@@ -111,17 +111,21 @@ class Managed:
         request = {'strictness': strictness, 'timeout': Duration(sec=60)} | wanted
         return self.until(
             lambda: self.ask('switch_controller', **request),
-            lambda told: 'is unknown' not in told.message,
+            lambda answer: 'is unknown' not in answer.message,
             'switch of controllers that are known',
         )
 
     def done(self, service, name):
         """Have something done to a controller that may be slow to answer."""
-        self.until(lambda: self.ask(service, name=name), lambda told: told.ok, f'{service} {name}')
+        self.until(
+            lambda: self.ask(service, name=name), lambda reply: reply.ok, f'{service} {name}'
+        )
 
     def switched(self, *args, **strictness):
         """Switch; again where the one to come has heard late that the other is gone."""
-        return self.until(lambda: self.switch(*args, **strictness), lambda told: told.ok, 'switch')
+        return self.until(
+            lambda: self.switch(*args, **strictness), lambda answer: answer.ok, 'switch'
+        )
 
     def follow(self, controller, goal):
         """Send a goal at once: who is switched to takes it."""
@@ -219,8 +223,8 @@ def test_a_repeated_request_for_a_load_under_way_waits_and_answers_true(arm):
 
 @needs_services
 def test_the_simulator_is_the_hardware(arm):
-    def claimed(told):
-        return told and all(each.is_claimed for each in told.command_interfaces)
+    def claimed(answer):
+        return answer and all(each.is_claimed for each in answer.command_interfaces)
 
     component = arm.until(
         lambda: next(iter(arm.ask('list_hardware_components').component), None),
@@ -237,8 +241,8 @@ def test_the_simulator_is_the_hardware(arm):
     target = State(label='active')
     assert arm.ask('set_hardware_component_state', name='simulator', target_state=target).ok
     target = State(label='inactive')
-    told = arm.ask('set_hardware_component_state', name='simulator', target_state=target)
-    assert (told.ok, told.state.label) == (False, 'active')
+    answer = arm.ask('set_hardware_component_state', name='simulator', target_state=target)
+    assert (answer.ok, answer.state.label) == (False, 'active')
 
 
 @needs_services
@@ -258,24 +262,24 @@ def test_what_is_refused_is_told_in_one_line_and_changes_nothing_while_the_arm_m
 ):
     _, end = arm.system.send(FIRST, goal([1.0], [FAR if len(activate[0]) % 2 else HOME]))
     before = arm.states()
-    told = arm.until(
+    answer = arm.until(
         lambda: arm.switch(activate, deactivate, strictness),
-        lambda told: told.ok or told.message.startswith(reason),
+        lambda answer: answer.ok or answer.message.startswith(reason),
         reason,
     )
-    assert not told.ok
-    assert '\n' not in told.message
+    assert not answer.ok
+    assert '\n' not in answer.message
     assert arm.states() == before
     assert arm.system.result(end, 'end of the goal').status == GoalStatus.STATUS_SUCCEEDED
-    assert told.message[:400] in arm.system.log('controller_manager')
+    assert answer.message[:400] in arm.system.log('controller_manager')
 
 
 @needs_services
 def test_a_strict_switch_in_motion_ends_one_controllers_goal_and_the_other_moves_on(arm):
     _, end = arm.system.send(FIRST, goal([60.0], [FAR if arm.system.q[0] < -1.4 else HOME]))
     arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.005, 'motion')
-    told = arm.switched([SECOND], [FIRST])
-    assert (told.ok, told.message) == (True, 'switched')
+    reply = arm.switched([SECOND], [FIRST])
+    assert (reply.ok, reply.message) == (True, 'switched')
     answer = arm.system.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'the controller was deactivated' in answer.result.error_string
@@ -289,9 +293,9 @@ def test_a_strict_switch_in_motion_ends_one_controllers_goal_and_the_other_moves
 def test_a_switch_whose_second_half_fails_is_taken_back(arm):
     (active,) = (name for name, state in arm.states().items() if state == 'active')
     arm.done('configure_controller', STUBBORN)
-    told = arm.switch([STUBBORN], [active])
-    assert not told.ok
-    assert told.message == (
+    answer = arm.switch([STUBBORN], [active])
+    assert not answer.ok
+    assert answer.message == (
         f'{STUBBORN!r} did not become active; its log says why; all are as they were before'
     )
     states = arm.states()
@@ -305,9 +309,9 @@ def test_a_switch_whose_second_half_fails_is_taken_back(arm):
 def test_best_effort_does_its_part_and_force_auto_makes_room(arm):
     (active,) = (name for name, state in arm.states().items() if state == 'active')
     other = SECOND if active == FIRST else FIRST
-    told = arm.switched([other, 'nobody'], [active, FRESH], strictness=1)
-    assert f"'{FRESH}' is unconfigured; " in told.message
-    assert "no controller 'nobody'; there is: " in told.message
+    answer = arm.switched([other, 'nobody'], [active, FRESH], strictness=1)
+    assert f"'{FRESH}' is unconfigured; " in answer.message
+    assert "no controller 'nobody'; there is: " in answer.message
     states = arm.states()
     assert (states[active], states[other]) == ('inactive', 'active')
     arm.switched([active], strictness=4)
@@ -346,12 +350,12 @@ def test_a_controller_is_loaded_configured_activated_and_unloaded_by_name(arm):
         ('load_controller', FIRST, f"'{FIRST}' is there already"),
     ):
 
-        def told(service=service, name=name, reason=reason):
+        def message(service=service, name=name, reason=reason):
             assert not arm.ask(service, name=name).ok
             log = arm.system.log('controller_manager')
             return f'{service}: ' in log and reason in log
 
-        arm.system.wait(told, reason)
+        arm.system.wait(message, reason)
     assert not arm.ask('reload_controller_libraries').ok
     assert arm.system.lifecycle(FIRST) == ACTIVE
     assert arm.system.lifecycle(SECOND) == INACTIVE

@@ -1,4 +1,4 @@
-"""Faults over ROS: what the arm does, and what the user is told."""
+"""Faults over ROS: what the arm does, and what the log says."""
 
 import re
 import signal
@@ -170,14 +170,14 @@ def test_commands_with_nan_infinity_or_unknown_joints_are_refused_by_name(doomed
     before = doomed.q.copy()
     for names, effort, expected in cases:
 
-        def told(names=names, effort=effort, expected=expected):
+        def text(names=names, effort=effort, expected=expected):
             message = JointState(name=names, effort=effort)
             message.header.stamp.sec = int(doomed.now)
             message.header.stamp.nanosec = int(doomed.now % 1 * 1e9)
             rogue.publish(message)
             return expected in doomed.log('simulator')
 
-        doomed.wait(told, f'a line on {expected}')
+        doomed.wait(text, f'a line on {expected}')
     np.testing.assert_allclose(doomed.q, before, atol=1e-3)
     doomed.wait(
         lambda: int(doomed.values['simulator']['refused inputs']) > 0, 'a count of the refused'
@@ -288,13 +288,13 @@ def test_second_publisher_of_commands_is_refused_and_both_are_named(arm):
     assert arm.set_parameters('simulator', command_timeout=60.0).successful
     since = len(arm.states)
 
-    def told():
+    def text():
         message.header.stamp.sec = int(arm.now)
         message.header.stamp.nanosec = int(arm.now % 1 * 1e9)
         rogue.publish(message)
         return 'two controllers' in arm.diagnostics.get('simulator', (0, ''))[1]
 
-    arm.wait(told, 'words about two controllers')
+    arm.wait(text, 'words about two controllers')
     arm.node.destroy_publisher(rogue)
     assert arm.set_parameters('simulator', command_timeout=0.1).successful
     words = arm.diagnostics['simulator'][1]

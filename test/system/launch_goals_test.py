@@ -274,12 +274,12 @@ def test_thousand_malformed_goals_leave_the_node_alive_and_the_arm_where_it_is(a
             arm.spin(0.02)
     numbers = itertools.count(1000)
 
-    def told():
+    def message():
         publisher.publish(malformed(rng, next(numbers)))
         arm.spin(0.02)
         return refused() - first >= 1000
 
-    arm.wait(told, 'refusal of a thousand')  # some may have been lost on a busy machine
+    arm.wait(message, 'refusal of a thousand')  # some may have been lost on a busy machine
     assert publisher.wait_for_all_acked(Duration(seconds=PATIENCE))
     assert arm.alive(CONTROLLER)
     rows = list(arm.states)[since:]

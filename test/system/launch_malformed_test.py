@@ -74,14 +74,14 @@ def test_bytes_that_are_no_message_are_dropped_counted_and_kill_nobody(arm, topi
     before = [counted(arm, *reader) for reader in readers]
     begin, bad = time.monotonic(), itertools.cycle(BAD)
 
-    def told():
+    def text():
         """Send on until all have counted: each keeps one message, and may not know of us yet."""
         rogue.publish(next(bad))
         arm.spin(0.01)
         counts = [counted(arm, *reader) for reader in readers]
         return (np.subtract(counts, before) >= 4 * len(BAD)).all()
 
-    arm.wait(told, f'counts of {readers}')
+    arm.wait(text, f'counts of {readers}')
     arm.node.destroy_publisher(rogue)
     for node, _ in readers:
         lines = [x for x in arm.log(node).splitlines() if 'cut off' in x or 'no JointState' in x]

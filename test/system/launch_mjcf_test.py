@@ -55,10 +55,10 @@ def write_arm_with_gripper(file):
 def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
     file = tmp_path / 'arm_with_gripper.xml'
     write_arm_with_gripper(file)
-    told, reported, sensed = [], [], []
+    received, reported, sensed = [], [], []
     with ArmSystem() as system:
         node = system.node
-        node.create_subscription(Time, 'simulator/recorded_until', told.append, CONTROL_QOS)
+        node.create_subscription(Time, 'simulator/recorded_until', received.append, CONTROL_QOS)
         node.create_subscription(JointState, 'actuator_states', reported.append, CONTROL_QOS)
         node.create_subscription(JointState, 'mjcf_sensors', sensed.append, CONTROL_QOS)
         system.simulator(f'robot:={file}')
@@ -77,7 +77,7 @@ def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
         system.diagnostics.clear()
         system.words('simulator', 'paused')
         last = float(system.values['simulator']['simulated time [s]'])
-        system.wait(lambda: abs(seconds(told[-1]) - last) < 1e-6, 'recorder')
+        system.wait(lambda: abs(seconds(received[-1]) - last) < 1e-6, 'recorder')
         system.wait(lambda: abs(system.now - last) < 1e-6, 'last state')
         assert system.stop('recorder') == 0
         assert 'control of actuator' in system.log('simulator')

@@ -29,8 +29,10 @@ def recorded(tmp_path_factory):
         system.start('recorder', f'output_dir:={folder}')
         system.wait(lambda: any(folder.glob('*.mcap')), 'recording')  # from the first state on
         system.controller()
-        told = []
-        system.node.create_subscription(Time, 'simulator/recorded_until', told.append, CONTROL_QOS)
+        received = []
+        system.node.create_subscription(
+            Time, 'simulator/recorded_until', received.append, CONTROL_QOS
+        )
         system.wait_for_motion_control(CONTROLLER)
         stand_still_while_stopped(system, 'recorder', folder)
         topics = [f'/{CONTROLLER}/{name}' for name in ('goals', 'results')]
@@ -50,7 +52,7 @@ def recorded(tmp_path_factory):
         system.words('simulator', 'paused')
         last = float(system.values['simulator']['simulated time [s]'])
         system.wait(lambda: abs(system.now - last) < 1e-6, 'last state')  # anew if it is lost
-        system.wait(lambda: abs(seconds(told[-1]) - last) < 1e-6, 'recorder')
+        system.wait(lambda: abs(seconds(received[-1]) - last) < 1e-6, 'recorder')
         assert system.stop('recorder') == 0
         (file,) = folder.glob('*.mcap')
         return file, list(system.states)

@@ -122,9 +122,9 @@ def test_states_follow_one_another_as_the_standard_says(arm):
     at = arm.now()
     assert at > 0.0
     assert arm.now() == at
-    told = arm.set_state(4)
-    assert told.result == UNSUPPORTED
-    assert told.error_message.startswith('state is 4; allowed: STOPPED (0), PLAYING (1)')
+    answer = arm.set_state(4)
+    assert answer.result == UNSUPPORTED
+    assert answer.error_message.startswith('state is 4; allowed: STOPPED (0), PLAYING (1)')
     assert arm.set_state(STOPPED).result == OK
     assert (arm.state(), arm.now()) == (STOPPED, 0.0)
 
@@ -143,17 +143,17 @@ def test_an_answer_to_a_step_comes_when_time_has_gone_on_so_far_and_stands_again
 @needs_services
 def test_steps_are_refused_while_time_runs_and_end_where_time_is_reset(arm):
     assert arm.set_state(PLAYING).result == OK
-    told = arm.ask('step_simulation', steps=1).result
-    assert (told.result, told.error_message) == (FAILED, 'not paused: pause it')
+    answer = arm.ask('step_simulation', steps=1).result
+    assert (answer.result, answer.error_message) == (FAILED, 'not paused: pause it')
     assert arm.set_state(PAUSED).result == OK
     client = arm.clients['step_simulation']
     endless = client.call_async(client.srv_type.Request(steps=10**12))
-    told = arm.ask('step_simulation', steps=1).result
-    assert (told.result, told.error_message) == (FAILED, 'steps are under way')
+    answer = arm.ask('step_simulation', steps=1).result
+    assert (answer.result, answer.error_message) == (FAILED, 'steps are under way')
     assert arm.set_state(STOPPED).result == OK
-    told = arm.system.result(endless, 'end of the steps').result
-    assert told.result == FAILED
-    assert told.error_message.startswith('stopped in between: ')
+    answer = arm.system.result(endless, 'end of the steps').result
+    assert answer.result == FAILED
+    assert answer.error_message.startswith('stopped in between: ')
 
 
 @pytest.fixture(scope='module')
@@ -181,19 +181,19 @@ def stepped(arm, action, count, heard=0, cancel=False):
 
     The result is asked for when so much feedback has been heard; then no more of it is.
     """
-    told = []
+    received = []
 
     def on_feedback(message):
-        told.append((message.feedback.completed_steps, message.feedback.remaining_steps))
+        received.append((message.feedback.completed_steps, message.feedback.remaining_steps))
 
     goal = simulation_services.action.SimulateSteps.Goal(steps=count)
     sent = action.send_goal_async(goal, feedback_callback=on_feedback)
     handle = arm.system.result(sent, 'answer to the goal')
-    arm.system.wait(lambda: len(told) >= heard, 'feedback of the steps')
+    arm.system.wait(lambda: len(received) >= heard, 'feedback of the steps')
     if cancel:
         arm.system.result(handle.cancel_goal_async(), 'answer to the cancel')
     answer = arm.system.result(handle.get_result_async(), 'end of the steps')
-    return answer.status, answer.result.result, told
+    return answer.status, answer.result.result, received
 
 
 @needs_services
@@ -201,9 +201,9 @@ def test_the_action_makes_the_steps_and_tells_of_each(arm, action):
     if arm.state() == PLAYING:
         assert arm.set_state(PAUSED).result == OK
     before = arm.now()
-    status, result, told = stepped(arm, action, 50, heard=50)
+    status, result, feedback = stepped(arm, action, 50, heard=50)
     assert (status, result.result) == (GoalStatus.STATUS_SUCCEEDED, OK)
-    assert told == [(k, 50 - k) for k in range(1, 51)]
+    assert feedback == [(k, 50 - k) for k in range(1, 51)]
     assert arm.now() == pytest.approx(before + 50 * 0.002, abs=1e-9)
     assert arm.set_state(PLAYING).result == OK
     status, result, _ = stepped(arm, action, 1)
@@ -255,14 +255,14 @@ def test_entities_are_where_the_joints_put_them_and_as_fast(arm):
     arm.system.send(CONTROLLER, goal([4.0], [HOME + 0.3]))
     arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.05, 'motion')
     assert arm.set_state(PAUSED).result == OK
-    told = arm.ask('get_entities_states')
-    names = list(told.entities)
+    answer = arm.ask('get_entities_states')
+    names = list(answer.entities)
     assert set(names) == {'arm', 'tip', 'payload', *MODEL.frame_names}
-    stamp = seconds(told.states[0].header.stamp)
+    stamp = seconds(answer.states[0].header.stamp)
     arm.system.wait(lambda: abs(arm.system.now - stamp) < 1e-9, 'the newest state')
     _, q, v = arm.system.states[-1]
     frames = {'arm': MODEL.base_frame, 'tip': MODEL.tip_frame, 'payload': MODEL.tip_frame}
-    for name, state in zip(names, told.states, strict=True):
+    for name, state in zip(names, answer.states, strict=True):
         pose, frame = state.pose, frames.get(name, name)
         wanted = MODEL.forward_kinematics(q, frame)
         place = [pose.position.x, pose.position.y, pose.position.z]
@@ -289,9 +289,9 @@ def test_entities_are_found_by_name_and_category_and_others_are_refused(arm):
     request.filters.categories = [kind(category=kind.CATEGORY_ROBOT)]
     assert list(arm.ask('get_entities', request).entities) == ['arm']
     request.filters.filter = '('
-    told = arm.ask('get_entities', request).result
-    assert told.result == FAILED
-    assert "filter '(' is no regular expression" in told.error_message
+    answer = arm.ask('get_entities', request).result
+    assert answer.result == FAILED
+    assert "filter '(' is no regular expression" in answer.error_message
     request.filters.filter, request.filters.tags.tags = '', ['blue']
     assert arm.ask('get_entities', request).result.result == UNSUPPORTED
     request = arm.request('get_entities')
@@ -308,9 +308,9 @@ def test_entities_are_found_by_name_and_category_and_others_are_refused(arm):
     assert info.category.category == kind.CATEGORY_DYNAMIC_OBJECT
     assert info.description == f'{PAYLOAD:g} kg at the tool frame'
     for service in ('get_entity_info', 'get_entity_state'):
-        told = arm.ask(service, entity='chair').result
-        assert told.result == NOT_FOUND
-        assert told.error_message.startswith("no entity 'chair'; there is: ")
+        answer = arm.ask(service, entity='chair').result
+        assert answer.result == NOT_FOUND
+        assert answer.error_message.startswith("no entity 'chair'; there is: ")
 
 
 def pose_at(request, x, y, z):
@@ -341,10 +341,10 @@ def test_objects_are_spawned_moved_listed_and_deleted_and_a_reset_removes_them(a
         ({}, 104), ({'uri': 'nothing'}, 103), ({'resource_string': '{'}, 106),
         ({'resource_string': '<robot/>'}, 106),
     ):  # fmt: skip
-        told = spawn(**fields).result
-        assert told.result == code
-        assert told.error_message
-        assert '\n' not in told.error_message
+        answer = spawn(**fields).result
+        assert answer.result == code
+        assert answer.error_message
+        assert '\n' not in answer.error_message
 
     def names():
         return {each.ns for message in shown[-1:] for each in message.markers if not each.action}
@@ -368,8 +368,8 @@ def test_objects_are_spawned_moved_listed_and_deleted_and_a_reset_removes_them(a
     arm.system.wait_for_motion_control(CONTROLLER)
     arm.system.send(CONTROLLER, goal([4.0], [HOME + 0.3]))
     arm.system.wait(lambda: np.abs(arm.system.v).max() > 0.05, 'motion')
-    told = arm.ask('delete_entity', entity='cube').result
-    assert (told.result, told.error_message[:13]) == (3, 'the arm moves')
+    answer = arm.ask('delete_entity', entity='cube').result
+    assert (answer.result, answer.error_message[:13]) == (3, 'the arm moves')
     assert arm.set_state(PAUSED).result == OK
     now = arm.now()
     assert arm.ask('delete_entity', entity='cube').result.result == OK

@@ -99,12 +99,12 @@ class TestSimulator(unittest.TestCase):
 
     def command_until(self, reached, effort, names=None):
         """Command until the next state is there: a message may be lost."""
-        stamp, told = self.stamp, -math.inf
+        stamp, text = self.stamp, -math.inf
 
         def is_there():
-            nonlocal told
-            if time.monotonic() - told > AGAIN:
-                told = time.monotonic()
+            nonlocal text
+            if time.monotonic() - text > AGAIN:
+                text = time.monotonic()
                 self.command(effort, stamp, names)
             return self.stamp == reached
 

@@ -109,11 +109,11 @@ def test_bad_state_is_dropped_with_the_joint_named_and_gets_no_command(plant, ch
     change(message)
     plant.show(message, answered=False)
 
-    def told():
+    def text():
         plant.states.publish(message)  # one line per second
         return expected in plant.system.log(CONTROLLER)
 
-    plant.system.wait(told, 'line about it')
+    plant.system.wait(text, 'line about it')
     np.testing.assert_allclose(plant.show(plant.message()), MODEL.gravity_torque(HOME), atol=1e-6)
 
 
@@ -121,12 +121,12 @@ def test_diagnostics_say_that_states_cannot_be_used_and_why(plant):
     message = plant.message()
     message.position[4] = np.nan
 
-    def told():
+    def text():
         plant.states.publish(message)
         words = plant.system.diagnostics.get(CONTROLLER, (0, ''))[1]
         return 'cannot be used' in words and NAMES[4] in words
 
-    plant.system.wait(told, 'words on /diagnostics')
+    plant.system.wait(text, 'words on /diagnostics')
     plant.show(plant.message())
 
 

@@ -86,16 +86,16 @@ def client(arm):
 def send(arm, client, *steps, **asked):
     """Ask for the tip to go by each of these steps [m] in its own axes."""
     poses = [pose_to_message(pin.SE3(np.eye(3), np.array(step)), '').pose for step in steps]
-    path, told = PoseArray(poses=poses), []
+    path, received = PoseArray(poses=poses), []
     path.header.frame_id = 'tool0'
     service = SimpleNamespace(
         service_is_ready=client.server_is_ready,
-        call_async=lambda goal: client.send_goal_async(goal, told.append),
+        call_async=lambda goal: client.send_goal_async(goal, received.append),
     )
     wanted = LinearMove.Goal(path=path, **asked)
     handle = ask(lambda here: arm.wait(here, 'answer to the goal'), service, wanted, 60.0)
     assert handle.accepted
-    return handle, handle.get_result_async(), told
+    return handle, handle.get_result_async(), received
 
 
 def rests(arm):
@@ -107,18 +107,18 @@ def test_linear_moves_are_made_canceled_and_refused(arm, client):
     arm.wait(lambda: rests(arm), 'rest of the reference')
     start = tip(arm)
     steps = (0.0, 0.0, 0.04), (0.0, 0.03, 0.04)
-    _, end, told = send(arm, client, *steps, tip_speed_limit=0.1)
+    _, end, received = send(arm, client, *steps, tip_speed_limit=0.1)
     answer = arm.result(end, 'end of the move')
     assert answer.result.success, answer.result.reason
     assert answer.status == GoalStatus.STATUS_SUCCEEDED
     assert 0.099 < answer.result.tip_speed <= 0.1 + 1e-9
     wanted = start.translation + start.rotation @ steps[-1]
     arm.wait(lambda: np.abs(tip(arm).translation - wanted).max() < 2e-3, 'arrival')
-    shares = [each.feedback.progress for each in told]
+    shares = [each.feedback.progress for each in received]
     assert shares == sorted(shares)
     assert all(0.0 <= share <= 1.0 for share in shares)
-    if shares:  # a busy machine may lose what is told, and holds the arm up now and then
-        assert np.median([each.feedback.position_error for each in told]) < 5e-3
+    if shares:  # a busy machine may lose messages, and holds the arm up now and then
+        assert np.median([each.feedback.position_error for each in received]) < 5e-3
 
     arm.wait(lambda: rests(arm), 'rest of the reference')
     _, end, _ = send(arm, client, (0.0, 0.0, 3.0))  # at once: the last report may be older
@@ -126,8 +126,8 @@ def test_linear_moves_are_made_canceled_and_refused(arm, client):
     assert (refused.success, refused.failed_pose) == (False, 1), refused.reason
     assert 'pose 1: out of reach' in refused.reason
 
-    handle, end, told = send(arm, client, (0.0, 0.0, -0.1), tip_speed_limit=0.005)
-    arm.wait(lambda: told, 'feedback')
+    handle, end, received = send(arm, client, (0.0, 0.0, -0.1), tip_speed_limit=0.005)
+    arm.wait(lambda: received, 'feedback')
     _, other, _ = send(arm, client, (0.0, 0.0, 0.01))
     assert 'another linear_move is under way' in arm.result(other, 'refusal').result.reason
     arm.result(handle.cancel_goal_async(), 'answer to the cancel')

@@ -144,7 +144,7 @@ def test_drives_and_joints_of_a_parameter_file_are_those_of_the_loop_bit_for_bit
     )
     topics = run_over_topics(case)
 
-    told = DriveParameters(
+    parameters = DriveParameters(
         effort_convention='gravity_compensated',
         friction_compensation=True,
         command_delay=1,
@@ -159,7 +159,7 @@ def test_drives_and_joints_of_a_parameter_file_are_those_of_the_loop_bit_for_bit
         encoders='link',
         joint_substeps=10,
     )
-    robot, driven = case.load().robot, replace(case, drives=told, joints=joints)
+    robot, driven = case.load().robot, replace(case, drives=parameters, joints=joints)
     task = make_task('sinusoid', robot)
     goal = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
     own = LoadedExperiment(driven, robot)

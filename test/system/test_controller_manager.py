@@ -126,11 +126,11 @@ def test_in_a_namespace_it_lists_and_loads_the_controllers_of_its_own_arm(tmp_pa
             lambda: call('configure_controller', name=loaded).ok or states()[loaded] == 'inactive'
         )
         wanted = {'activate_controllers': [loaded], 'strictness': 4}
-        told = call('switch_controller', **wanted)
-        while 'is unknown' in told.message:  # it did not answer within the second of a list
-            told = call('switch_controller', **wanted)
-        assert not told.ok
-        assert told.message == (
+        message = call('switch_controller', **wanted)
+        while 'is unknown' in message.message:  # it did not answer within the second of a list
+            message = call('switch_controller', **wanted)
+        assert not message.ok
+        assert message.message == (
             f"'{loaded}' requires joint_1/effort, which the arm does not offer; "
             'it offers joint_1/position, joint_2/position, joint_3/position'
         )

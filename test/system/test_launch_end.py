@@ -103,14 +103,14 @@ def generate_launch_description():
 
 
 @pytest.mark.parametrize(
-    ('end', 'code', 'told'),
+    ('end', 'code', 'message'),
     [
         ('kill -9 $$', 0, 'viewer ended with signal 9; the arm goes on'),
         ('exit 0', 0, 'process[sh-2] was required'),
         ('exit 3', 0, 'viewer ended with exit code 3; the arm goes on'),
     ],
 )
-def test_the_end_of_an_optional_process_never_ends_the_arm(tmp_path, end, code, told):
+def test_the_end_of_an_optional_process_never_ends_the_arm(tmp_path, end, code, message):
     file = tmp_path / 'seen.launch.py'
     file.write_text(ONLOOKER.replace('{file}', str(tmp_path / 'begun')).replace('{end}', end))
     done = subprocess.run(
@@ -121,7 +121,7 @@ def test_the_end_of_an_optional_process_never_ends_the_arm(tmp_path, end, code, 
         text=True,
         check=False,
     )
-    assert (done.returncode, told in done.stdout) == (code, True), done.stdout
+    assert (done.returncode, message in done.stdout) == (code, True), done.stdout
 
 
 def test_sigint_ends_a_launch_whose_shell_ignored_sigint(tmp_path):

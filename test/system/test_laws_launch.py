@@ -125,12 +125,12 @@ def test_mismatch_sweep_writes_table_and_picture(tmp_path):
 
 def test_a_table_of_laws_and_errors_over_topics_is_that_of_the_loop(tmp_path):
     (tmp_path / 'short.yaml').write_text(_SHORT)
-    told = ['robot:=planar_3r', 'timestep:=0.002', f'config:={tmp_path / "short.yaml"}']
-    told += ['laws:=computed_torque', 'sweep:=errors', 'values:=exact,mass_scale=1.2']
+    parameters = ['robot:=planar_3r', 'timestep:=0.002', f'config:={tmp_path / "short.yaml"}']
+    parameters += ['laws:=computed_torque', 'sweep:=errors', 'values:=exact,mass_scale=1.2']
     file = 'model_mismatch.launch.py'
     tables = []
     for over in ('topics', 'loop'):
-        code, printed, _ = launch(tmp_path / over, file, *told, f'over:={over}')
+        code, printed, _ = launch(tmp_path / over, file, *parameters, f'over:={over}')
         assert code == 0, printed
         report = json.loads((tmp_path / over / 'sweep_errors.json').read_text())
         tables.append([row['tracking_rms_mm'] for row in report['rows']])

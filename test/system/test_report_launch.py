@@ -175,9 +175,9 @@ def test_what_a_recording_lacks_is_one_line(folder, tmp_path, capsys):
     cut = tmp_path / 'cut.mcap'
     cut.write_bytes(whole[: len(whole) // 2])
     assert report.main([str(cut)]) == 1
-    told = capsys.readouterr().err
-    assert told.count('\n') == 1
-    assert 'has no task' in told
+    printed = capsys.readouterr().err
+    assert printed.count('\n') == 1
+    assert 'has no task' in printed
     assert rerun.main([str(cut)]) == 0  # as far as it goes
     recording = RecordedRun.load(folder)
     del recording.states[7]

@@ -36,13 +36,13 @@ START, STOP, END = 20.0, 40.0, 60.0  # of the motion, and of all [s]
 def test_a_minute_under_a_topic_based_hardware_has_no_brake_and_no_refusal(stamps):
     with ArmSystem('realtime', actuator='servo') as system:
         options = ('command_stamp:=arrival', f'real_time_factor:={FACTOR}')
-        at_rest = ('gravity:=[0.0, 0.0, 0.0]', 'control_decimation:=5')  # where it is told to be
+        at_rest = ('gravity:=[0.0, 0.0, 0.0]', 'control_decimation:=5')  # at its start
         system.simulator(*options, *at_rest)
         hardware = StandIn(system.context, NAMES, stamps)
         system.executor.add_node(hardware)
         system.wait(lambda: hardware.unset > 5, 'a manager whose controller is not active')
         system.wait(lambda: hardware.t > 1.0, 'time that runs before the first command')
-        there, told, moved = hardware.q[::-1].copy(), set(), []
+        there, message, moved = hardware.q[::-1].copy(), set(), []
         passed, seen = 0.0, hardware.t
 
         def motion(t):
@@ -57,11 +57,11 @@ def test_a_minute_under_a_topic_based_hardware_has_no_brake_and_no_refusal(stamp
         system.words('simulator', 'running')
 
         def ended():
-            told.add(system.diagnostics['simulator'][1])
+            message.add(system.diagnostics['simulator'][1])
             return passed > END
 
         system.wait(ended, 'a simulated minute')
-        assert [words for words in told if not words.startswith('running')] == []
+        assert [words for words in message if not words.startswith('running')] == []
         assert max(moved) > 0.19
         assert moved[-1] < 1e-3
         assert 0 < hardware.unset < hardware.sent
@@ -121,8 +121,8 @@ def test_followers_of_other_joints_have_states_and_no_command():
 
 def test_the_controllers_file_is_filled_in_and_must_have_a_rate(tmp_path):
     file = ROOT / 'config' / 'ros2_control' / 'controllers.yaml'
-    told = controllers_of(file, ['a', 'b'], 'effort')
-    of_ours = told['joint_trajectory_controller']['ros__parameters']
+    message = controllers_of(file, ['a', 'b'], 'effort')
+    of_ours = message['joint_trajectory_controller']['ros__parameters']
     assert (of_ours['joints'], of_ours['command_interfaces']) == (['a', 'b'], ['effort'])
     for text, why in (
         ('{}', 'has no update_rate of a controller_manager'),

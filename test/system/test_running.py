@@ -1,4 +1,4 @@
-"""How nodes end: told to more than once, as launch does on a busy machine, or by an error."""
+"""How nodes end: by more than one signal, as launch does on a busy machine, or by an error."""
 
 import os
 import signal

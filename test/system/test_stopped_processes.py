@@ -76,8 +76,8 @@ class Launch:
 
 
 def test_in_lockstep_a_process_that_stops_for_seconds_changes_no_bit(tmp_path):
-    told = {'cycles': 8.0}
-    arguments = ('law:=computed_torque', 'robot:=planar_3r', f'parameters:={told}')
+    parameters = {'cycles': 8.0}
+    arguments = ('law:=computed_torque', 'robot:=planar_3r', f'parameters:={parameters}')
     launch = Launch(tmp_path, 'task.launch.py', *arguments)
     launch.wait_for('measuring')
     for name in ('sinusoid_task', 'computed_torque_controller', 'simulator'):
@@ -86,7 +86,7 @@ def test_in_lockstep_a_process_that_stops_for_seconds_changes_no_bit(tmp_path):
     assert code == 0, launch.printed()
 
     robot = Robot.load('planar_3r')
-    task, law = make_task('sinusoid', robot, told), law_for('computed_torque', robot)
+    task, law = make_task('sinusoid', robot, parameters), law_for('computed_torque', robot)
     follow = goal_reference(task.goal(), robot.model, task.start.q, task.start.v)
     case = Experiment('planar_3r', 'sinusoid', 'computed_torque')
     loop = task.run(law, *LoadedExperiment(case, robot).plants(), reference=follow)
@@ -137,8 +137,8 @@ def test_a_node_whose_launch_has_just_ended_does_not_start():
     while launch.status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
     node = [sys.executable, '-m', 'arm_sim.executables', 'simulator']
-    told = os.environ | {'ARM_SIM_LAUNCH': str(launch.pid), 'ROS_DOMAIN_ID': fresh_domain()}
-    assert subprocess.run(node, env=told, timeout=PATIENCE, check=False).returncode == 1
+    parameters = os.environ | {'ARM_SIM_LAUNCH': str(launch.pid), 'ROS_DOMAIN_ID': fresh_domain()}
+    assert subprocess.run(node, env=parameters, timeout=PATIENCE, check=False).returncode == 1
     launch.wait()
 
 

@@ -135,7 +135,7 @@ def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(tmp_p
 
 
 @pytest.mark.parametrize(
-    ('text', 'told'),
+    ('text', 'message'),
     [
         ('a: [', 'is not YAML'),
         ('[' * 100_000, 'has an alias .* or 20 nested levels'),
@@ -150,10 +150,10 @@ def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(tmp_p
         ),
     ],
 )
-def test_a_bad_goal_file_gets_one_line(tmp_path, text, told):
+def test_a_bad_goal_file_gets_one_line(tmp_path, text, message):
     file = tmp_path / 'bad.yaml'
     file.write_text(text)
-    with pytest.raises(ArmError, match=rf"^goal file '{file}'.*({told})") as refused:
+    with pytest.raises(ArmError, match=rf"^goal file '{file}'.*({message})") as refused:
         make_task('excite', Robot.load('planar_3r'), {'file': str(file)})
     assert '\n' not in str(refused.value)
 

@@ -251,7 +251,7 @@ def test_every_kind_of_recording_is_read_alike(recorded, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ('name', 'content', 'told'),
+    ('name', 'content', 'message'),
     [
         ('none.mcap', None, 'cannot be read: .*No such file'),
         ('x.mcap', b'\x89MCAP0\r\nrubbish', 'cannot be read'),
@@ -263,11 +263,11 @@ def test_every_kind_of_recording_is_read_alike(recorded, tmp_path, name):
         ('x.txt', b'', 'it must be an .mcap, .db3, .npz or .csv'),
     ],
 )
-def test_a_bad_recording_gets_one_line(tmp_path, name, content, told):
+def test_a_bad_recording_gets_one_line(tmp_path, name, content, message):
     file = tmp_path / name
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(ArmError, match=rf"^recording '{file}':? {told}") as refused:
+    with pytest.raises(ArmError, match=rf"^recording '{file}':? {message}") as refused:
         read_samples(file, ['b', 'a'])
     assert '\n' not in str(refused.value)
 
@@ -287,10 +287,10 @@ def test_other_joints_missing_torques_and_cut_messages_are_told(tmp_path, record
     with pytest.raises(ArmError, match='no joint states of c; it has a, b, finger'):
         read_samples(tmp_path / 'x.mcap', ['c'])
     whole = serialized(1, ['a', 'b'], [1.0, 2.0], [])
-    for data, told in ((whole, 'have no effort'), (whole[:40], 'of 40 bytes is cut off')):
+    for data, message in ((whole, 'have no effort'), (whole[:40], 'of 40 bytes is cut off')):
         with sqlite3.connect(tmp_path / 'bag' / 'bag_0.db3') as bag:
             bag.execute('UPDATE messages SET data = ?', (data,))
-        with pytest.raises(ArmError, match=told):
+        with pytest.raises(ArmError, match=message):
             read_samples(tmp_path / 'bag', ['a', 'b'])
 
 
@@ -358,7 +358,7 @@ def test_identify_refuses_in_one_line(tmp_path, capsys):
     still = np.zeros((len(times), 3))
     moving = still + np.sin(3.0 * times)[:, np.newaxis]
     file = tmp_path / 'x.npz'
-    for t, q, told in (
+    for t, q, message in (
         (times, still, "joint 'joint_1' hardly moves: it needs 65 filtered samples"),
         (times, moving, "joint 'joint_1': its recorded torque is always 0; torques are needed"),
         (times[:100], still, 'the recording lasts 0.396 s; a cutoff of 10 Hz needs 3 s or more'),
@@ -373,6 +373,6 @@ def test_identify_refuses_in_one_line(tmp_path, capsys):
         options = [str(file), '--robot', 'planar_3r', '--output-dir', str(tmp_path / 'out')]
         assert command.main(options) == 1
         error = capsys.readouterr().err
-        assert error.startswith(f'identify: {told}')
+        assert error.startswith(f'identify: {message}')
         assert error.count('\n') == 1
     assert list(Path(tmp_path / 'out').glob('*')) == []

@@ -119,12 +119,12 @@ def test_the_constants_of_motors_thirty_percent_off_are_found(brushes, tmp_path,
     assert 'torque scale, recorded over true' in said
     assert "five_joint_arm_identified.yaml has 'implicitfast'" in said
     assert 'task:=sinusoid controller:=motor_computed_torque robot:=' in said  # no cube
-    told = json.loads((tmp_path / 'identified.json').read_text())
-    assert_allclose(told['motors']['back_emf'], found.back_emf)
+    parameters = json.loads((tmp_path / 'identified.json').read_text())
+    assert_allclose(parameters['motors']['back_emf'], found.back_emf)
     written = Robot.load('five_joint_arm', tmp_path / 'five_joint_arm_identified.yaml')
-    told = written.parameters('simulator')
-    assert_allclose(told['armature_resistance'], found.resistance)
-    assert told['integrator'] not in FRICTIONLESS  # as the one in the arm's own file is
+    parameters = written.parameters('simulator')
+    assert_allclose(parameters['armature_resistance'], found.resistance)
+    assert parameters['integrator'] not in FRICTIONLESS  # as the one in the arm's own file is
     assert (written.model.friction > 0.0).all()
 
 
@@ -181,12 +181,12 @@ def test_voltages_of_tables_have_a_row_for_each_state(tmp_path):
     assert_allclose(read_voltages(tmp_path / 'x.csv', ['a', 'b'], times), volts[:, ::-1])
     with pytest.raises(ArmError, match=r"has no column 'c\.voltage'"):
         read_voltages(tmp_path / 'x.csv', ['c'], times)
-    for name, told in (
+    for name, message in (
         ('voltage', r'voltage has shape \(5, 2\); it must be \(4, 2\)'),
         ('volts', "has no 'voltage'"),
     ):
         np.savez(tmp_path / 'x.npz', **{name: volts})
-        with pytest.raises(ArmError, match=told):
+        with pytest.raises(ArmError, match=message):
             read_voltages(tmp_path / 'x.npz', ['a', 'b'], times[1:])
 
 
@@ -225,18 +225,18 @@ def test_a_motor_that_stands_still_is_named():
 
 
 @pytest.mark.parametrize(
-    ('options', 'told'),
+    ('options', 'message'),
     [
         (['--loaded', 'x.mcap'], '--loaded and --loaded-mass go together'),
         (['--torque-reference', 'r9'], "--torque-reference is 'r9'; allowed: r1"),
         (['--torque-reference', 'r1', '--payload'], '--payload looks for a payload'),
     ],
 )
-def test_what_tells_no_scale_is_refused_in_one_line(options, told, tmp_path, capsys):
+def test_what_tells_no_scale_is_refused_in_one_line(options, message, tmp_path, capsys):
     times, still = np.arange(0.0, 1.0, 0.01), np.zeros((100, 5))
     np.savez(tmp_path / 'x.npz', t=times, q=still, effort=still)
     where = ['--robot', 'five_joint_arm', '--output-dir', str(tmp_path)]
     assert command.main([str(tmp_path / 'x.npz'), *where, *options]) == 1
     error = capsys.readouterr().err
-    assert error.startswith(f'identify: {told}')
+    assert error.startswith(f'identify: {message}')
     assert error.count('\n') == 1

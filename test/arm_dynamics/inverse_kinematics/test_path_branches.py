@@ -193,10 +193,10 @@ def test_a_branch_that_ends_says_how_near_to_singular_it_was(ur5e):
         if 'not continuously' not in result.reason:
             continue
         k = result.first_failure
-        told = re.search(rf'condition number ([\d.e+]+) at pose {k - 1}\)', result.reason)
-        assert told, result.reason
+        message = re.search(rf'condition number ([\d.e+]+) at pose {k - 1}\)', result.reason)
+        assert message, result.reason
         condition = np.linalg.cond(ur5e.jacobian(result.q[k - 1]))
-        assert_allclose(float(told[1]), condition, rtol=0.01)
+        assert_allclose(float(message[1]), condition, rtol=0.01)
         seen += 1
 
 

@@ -32,14 +32,14 @@ def found(done):
 @pytest.mark.slow
 def test_here_all_that_is_needed_is_there():
     done = examined('--json')
-    told = json.loads(done.stdout)
-    assert [each for each in told['checks'] if each['state'] == State.BROKEN] == []
-    assert (done.returncode, told['ok']) == (0, True)
-    assert told['versions']['numpy']
-    names = [each['name'] for each in told['checks']]
+    parameters = json.loads(done.stdout)
+    assert [each for each in parameters['checks'] if each['state'] == State.BROKEN] == []
+    assert (done.returncode, parameters['ok']) == (0, True)
+    assert parameters['versions']['numpy']
+    names = [each['name'] for each in parameters['checks']]
     assert len(names) == len(set(names)) > 15
     assert {'pyarrow', 'distributed', 'imageio-ffmpeg', 'xacro', 'rviz2', 'OpenGL'} <= set(names)
-    for each in told['checks']:
+    for each in parameters['checks']:
         assert each['advice'] or each['state'] in (State.GOOD, State.NOTE), each
         assert '\n' not in each['told'] + each['advice'], each
 
@@ -71,17 +71,17 @@ def test_without_ros_and_without_any_package_it_still_says_what_is_missing():
 def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
     file = tmp_path / 'requirements.txt'
     file.write_text('numpy>=99  # of the future\nno-such-package\nscipy\n')
-    (told,) = software_checks.packages(file)
-    assert told.state == State.BROKEN
-    assert 'not >=99, no no-such-package' in told.told
-    assert told.advice == f'pip install -r {file}'
+    (check,) = software_checks.packages(file)
+    assert check.state == State.BROKEN
+    assert 'not >=99, no no-such-package' in check.told
+    assert check.advice == f'pip install -r {file}'
     file.write_text('numpy\n')
     broken = tmp_path / 'numpy'
     broken.mkdir()
     (broken / '__init__.py').write_text('raise ImportError("made for another Python")')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
-    (told,) = software_checks.packages(file)
-    assert (told.state, told.told) == (State.BROKEN, 'ImportError: made for another Python')
+    (check,) = software_checks.packages(file)
+    assert (check.state, check.told) == (State.BROKEN, 'ImportError: made for another Python')
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
 def test_a_domain_that_cannot_be_is_named(monkeypatch, domain, reach, state):
     monkeypatch.setenv('ROS_DOMAIN_ID', domain)
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', reach)
-    (told,) = machine_checks.network()
-    assert told.state == state
-    assert bool(told.advice) == (state != State.GOOD)
+    (check,) = machine_checks.network()
+    assert check.state == state
+    assert bool(check.advice) == (state != State.GOOD)
 
 
 def test_folders_and_shared_memory_that_cannot_be_written_are_named(monkeypatch, tmp_path):
@@ -137,11 +137,11 @@ def test_without_opengl_and_without_what_is_optional_it_is_told_and_nothing_is_b
     monkeypatch.setenv('PATH', '')
     monkeypatch.setattr(doctor, 'CHECKS', (machine_checks.graphics, software_checks.optional))
     assert doctor.main([]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for text in ('egl: no egl here; osmesa', 'xacro', 'for --scheduler: pip install "distributed'):
-        assert text in ' '.join(told.split()), text
-    assert told.count('not there') >= 9
-    assert told.splitlines()[-1] == 'doctor: all that is needed is there'
+        assert text in ' '.join(printed.split()), text
+    assert printed.count('not there') >= 9
+    assert printed.splitlines()[-1] == 'doctor: all that is needed is there'
 
 
 def raises_not_found(name):

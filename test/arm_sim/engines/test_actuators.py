@@ -113,8 +113,11 @@ def test_the_brake_stops_joints_with_any_actuator(actuator, engine):
 
 
 def test_delay_and_rate_limit_are_of_joints_with_any_actuator():
-    told = replace(MIXED, command_delay=1, effort_rate_limit=(1000.0,), timestep=1e-3)
-    plant, undelayed = MujocoPlant(UR5E, told), MujocoPlant(UR5E, replace(MIXED, timestep=1e-3))
+    parameters = replace(MIXED, command_delay=1, effort_rate_limit=(1000.0,), timestep=1e-3)
+    plant, undelayed = (
+        MujocoPlant(UR5E, parameters),
+        MujocoPlant(UR5E, replace(MIXED, timestep=1e-3)),
+    )
     hold = np.where(np.array(MIXTURE) == 'servo', plant.q, 0.0)
     command = hold + np.array([0.01, 0.2, 5.0, -0.1, -0.02, 0.3])
     limited = np.where(np.array(MIXTURE) == 'torque', np.clip(command, -1.0, 1.0), command)

@@ -255,8 +255,8 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
 
 def test_a_sweep_of_errors_is_made_of_the_sweeps_that_it_names():
     case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd', 'computed_torque')
-    told = ('exact', 'mass_scale=1.2', 'payload=0.5')
-    several = run_sweep('errors', case, laws, told).rms_mm
+    arguments = ('exact', 'mass_scale=1.2', 'payload=0.5')
+    several = run_sweep('errors', case, laws, arguments).rms_mm
     masses = run_sweep('mass_scale', case, laws, (1.0, 1.2)).rms_mm
     payload = run_sweep('payload', case, laws, (0.5,)).rms_mm
     np.testing.assert_array_equal(several, np.hstack([masses, payload]))

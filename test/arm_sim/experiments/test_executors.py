@@ -116,15 +116,15 @@ def test_each_job_is_answered_once_and_a_failure_is_raised(workers):
 def test_a_scheduler_that_is_not_there_is_named(tmp_path, capsys, monkeypatch):
     optional('distributed', 'distributed>=2025.1')
     monkeypatch.setattr('arm_sim.experiments.executors.DASK_TIMEOUT', 0.5)
-    told = ['--scheduler', 'tcp://127.0.0.1:9', '--output-dir', str(tmp_path)]
-    assert compare_controllers.main(told) == 1
+    arguments = ['--scheduler', 'tcp://127.0.0.1:9', '--output-dir', str(tmp_path)]
+    assert compare_controllers.main(arguments) == 1
     assert "scheduler 'tcp://127.0.0.1:9': " in capsys.readouterr().err
 
 
 def test_without_dask_the_option_says_what_to_install(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, 'distributed', None)
-    told = ['--scheduler', 'tcp://127.0.0.1:9', '--output-dir', str(tmp_path)]
-    assert compare_controllers.main(told) == 1
+    arguments = ['--scheduler', 'tcp://127.0.0.1:9', '--output-dir', str(tmp_path)]
+    assert compare_controllers.main(arguments) == 1
     error = capsys.readouterr().err
     assert 'pip install' in error
     assert error.count('\n') == 1
@@ -213,7 +213,7 @@ def test_a_file_of_another_run_or_that_cannot_be_written_is_refused(tmp_path):
 
 
 def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, capsys):
-    told = '--robots planar_3r --tasks step --laws pd --samples 4 --workers 1'
+    arguments = '--robots planar_3r --tasks step --laws pd --samples 4 --workers 1'
     folder, monkeyed = tmp_path / 'out', monte_carlo.run_together
     monkeypatch.setattr(monte_carlo, 'CHUNK', 1)
 
@@ -223,14 +223,17 @@ def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, ca
         return monkeyed(case, names, samples)
 
     monkeypatch.setattr(monte_carlo, 'run_together', interrupted)
-    assert compare_controllers.main([*told.split(), '--output-dir', str(folder)]) == 130
+    assert compare_controllers.main([*arguments.split(), '--output-dir', str(folder)]) == 130
     assert '--resume continues the run' in capsys.readouterr().err
     assert (folder / 'monte_carlo.partial').exists()
     monkeypatch.setattr(monte_carlo, 'run_together', monkeyed)
-    assert compare_controllers.main([*told.split(), '--output-dir', str(folder), '--resume']) == 0
+    assert (
+        compare_controllers.main([*arguments.split(), '--output-dir', str(folder), '--resume'])
+        == 0
+    )
     resumed = json.loads((folder / 'monte_carlo.json').read_text())['rows']
     other = tmp_path / 'other'
-    assert compare_controllers.main([*told.split(), '--output-dir', str(other)]) == 0
+    assert compare_controllers.main([*arguments.split(), '--output-dir', str(other)]) == 0
     assert resumed == json.loads((other / 'monte_carlo.json').read_text())['rows']
     assert not (folder / 'monte_carlo.partial').exists()
 

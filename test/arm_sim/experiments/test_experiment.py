@@ -27,7 +27,7 @@ CONTROLLER = 'computed_torque_controller: {ros__parameters: {%s}}'
 
 
 @pytest.fixture
-def told(tmp_path):
+def written_file(tmp_path):
     """Return a function that writes what a file says to the controller, and returns the file."""
 
     def write(text):
@@ -57,37 +57,39 @@ def test_objects_of_a_scene_join_those_of_the_task(tmp_path):
         replace(case, engine='analytical', scene='blocks').load().plants()
 
 
-def test_a_tuning_follows_the_samples_where_the_robots_file_says_so(told):
+def test_a_tuning_follows_the_samples_where_the_robots_file_says_so(written_file):
     errors = []
-    for config in ('', told('reference_motion: discrete')):
+    for config in ('', written_file('reference_motion: discrete')):
         experiment = of_files(config)
         gains = experiment.load().law_parameters
         errors.append(try_gains(experiment, (Drawn(0, 1),), [gains])[0, 0, 0])
     assert errors[1] < 1e-3 * errors[0]
 
 
-def test_a_tuning_answers_friction_as_the_robots_file_says(told):
-    law = of_files(told('friction_velocity: reference')).load().law()
+def test_a_tuning_answers_friction_as_the_robots_file_says(written_file):
+    law = of_files(written_file('friction_velocity: reference')).load().law()
     assert isinstance(law, FrictionOfReference)
-    batch = of_files(told('friction_velocity: reference')).load()
+    batch = of_files(written_file('friction_velocity: reference')).load()
     assert isinstance(batch.batch_law(BatchModel(batch.robot.model)), FrictionOfReference)
 
 
-def test_learning_by_repetition_uses_the_motion_of_the_robots_file(told, monkeypatch):
+def test_learning_by_repetition_uses_the_motion_of_the_robots_file(written_file, monkeypatch):
     seen = []
     monkeypatch.setattr(learn, 'repeated', lambda task, law, *others: seen.append(law) or ())
-    learn.errors_of(of_files(told('reference_motion: discrete')), passes=1, cutoff=0.0)
+    learn.errors_of(of_files(written_file('reference_motion: discrete')), passes=1, cutoff=0.0)
     assert isinstance(seen[0], DiscreteMotion)
 
 
-def test_a_word_of_the_experiment_is_stronger_than_the_file(told):
-    file = told('reference_motion: discrete')
+def test_a_word_of_the_experiment_is_stronger_than_the_file(written_file):
+    file = written_file('reference_motion: discrete')
     law = of_files(file, reference_motion='continuous').load().law()
     assert not isinstance(law, DiscreteMotion)
 
 
-def test_a_designed_law_knows_nothing_of_the_controllers_file(told):
-    experiment = replace(of_files(told('reference_motion: discrete')), natural_frequency=20.0)
+def test_a_designed_law_knows_nothing_of_the_controllers_file(written_file):
+    experiment = replace(
+        of_files(written_file('reference_motion: discrete')), natural_frequency=20.0
+    )
     assert not isinstance(experiment.load().law(), DiscreteMotion)
 
 

@@ -1,4 +1,4 @@
-"""What the nodes are told of a case of the comparison."""
+"""Parameters of the nodes for a case of the comparison."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
 
 @pytest.mark.parametrize('law', compared_laws())
 def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
-    told = controller_parameters(loaded(planar, law))
+    parameters = controller_parameters(loaded(planar, law))
     assert compared_laws()[law][0] in law_names()
     known = law_class(compared_laws()[law][0]).Parameters.__dataclass_fields__
     others = {
@@ -64,8 +64,8 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
         'control_decimation',
         'autostart',
     }
-    assert set(told) <= set(known) | others
-    assert all(value != [] for value in told.values())  # ROS has no type for an empty list
+    assert set(parameters) <= set(known) | others
+    assert all(value != [] for value in parameters.values())  # ROS has no type for an empty list
 
 
 @pytest.mark.parametrize('sweep', [name for name in TOLD if name != 'frequency'])
@@ -74,23 +74,23 @@ def test_the_simulator_is_told_every_error(sweep, planar):
     case = case_at(sweep, _VALUES.get(sweep, 1.25), exact)
     own = LoadedExperiment(case, planar)
     task = own.task
-    told = simulator_parameters(own)
+    parameters = simulator_parameters(own)
     plain = simulator_parameters(LoadedExperiment(exact, planar))
-    assert told != plain
-    if told.get('robot', 'planar_3r') != 'planar_3r':
-        with open(told['robot']) as urdf:
+    assert parameters != plain
+    if parameters.get('robot', 'planar_3r') != 'planar_3r':
+        with open(parameters['robot']) as urdf:
             assert urdf.read() == with_error(planar.model, case.error).urdf
     of_plant = {field.name for field in parameter_fields(PlantParameters)}
-    assert {k for k in told if k not in SimulatorParameters.__dataclass_fields__} <= of_plant
-    assert (told['payload'], told['payload_end']) == (2.0, task.drop_at)
+    assert {k for k in parameters if k not in SimulatorParameters.__dataclass_fields__} <= of_plant
+    assert (parameters['payload'], parameters['payload_end']) == (2.0, task.drop_at)
 
 
 def test_a_payload_falls_off_later_by_the_way_that_leads_to_the_task(planar):
     task = make_task('payload_drop', planar)
-    told = task.scene(ModelError(), False, 1_000_000)
+    parameters = task.scene(ModelError(), False, 1_000_000)
     way = 0.1 + 1.0  # the goal's start, and half a cycle
-    np.testing.assert_allclose(told['payload_end'], way + task.drop_at, rtol=1e-12)
-    assert 'initial_positions' not in told
+    np.testing.assert_allclose(parameters['payload_end'], way + task.drop_at, rtol=1e-12)
+    assert 'initial_positions' not in parameters
     assert task.goal_from(planar.start, 1_000_000)[1] == round(way * 1e9)
 
 
@@ -134,15 +134,15 @@ def test_a_comparison_heeds_the_arm_and_the_task_in_a_parameter_file(tmp_path):
         'simulator: {ros__parameters: {initial_positions: [0.1, 0.2, 0.3]}}\n'
         'sinusoid_task: {ros__parameters: {amplitude: [0.05], cycles: 0.2}}\n'
     )
-    told = record_of(replace(case, config=str(file)))
+    parameters = record_of(replace(case, config=str(file)))
     robot = Robot.load('planar_3r', file)
     by_hand = Robot('planar_3r', robot.model, np.array([0.1, 0.2, 0.3]), {})
     task = make_task('sinusoid', by_hand, {'amplitude': [0.05], 'cycles': 0.2})
     np.testing.assert_array_equal(robot.model.armature, 0.2)
     law = law_for('pd', by_hand)
     expected = task.run(law, *LoadedExperiment(case, by_hand).plants())
-    assert told.checksum() == expected.checksum()
-    assert told.checksum() != record_of(case).checksum()
+    assert parameters.checksum() == expected.checksum()
+    assert parameters.checksum() != record_of(case).checksum()
 
 
 def test_what_nodes_cannot_do_is_refused(capsys, tmp_path):

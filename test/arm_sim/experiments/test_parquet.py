@@ -23,10 +23,10 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
     from pyarrow import dataset
 
     monkeypatch.setattr(monte_carlo, 'CHUNK', 2)
-    told = [*TOLD.split(), '--seed', '9', '--parquet', '--output-dir', str(tmp_path)]
+    arguments = [*TOLD.split(), '--seed', '9', '--parquet', '--output-dir', str(tmp_path)]
     (tmp_path / 'arms').mkdir()
     (tmp_path / 'arms' / 'arms-000000777.parquet').write_text('of an earlier run')
-    assert compare_controllers.main(told) == 0
+    assert compare_controllers.main(arguments) == 0
     assert len(list((tmp_path / 'arms').iterdir())) == 3  # chunks
     rows = dataset.dataset(tmp_path / 'arms').to_table().to_pylist()
     report = json.loads((tmp_path / 'monte_carlo.json').read_text())['rows']

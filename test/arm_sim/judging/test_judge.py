@@ -1,4 +1,4 @@
-"""Judging a controller: what the file says, what is refused, what is told; and one over topics."""
+"""Judging a controller: what the file says, refusals, reports; and one over topics."""
 
 import os
 import re
@@ -104,10 +104,10 @@ def test_what_cannot_be_tried_or_measured_is_refused_in_a_line_with_the_file(
     old, new, says, tmp_path
 ):
     assert old in PLAN
-    with pytest.raises(ArmError, match=re.escape(says)) as told:
+    with pytest.raises(ArmError, match=re.escape(says)) as caught:
         plan_of(tmp_path, PLAN.replace(old, new, 1))
-    assert str(told.value).startswith(f'{tmp_path / "limits.yaml"}: ')
-    assert '\n' not in str(told.value)
+    assert str(caught.value).startswith(f'{tmp_path / "limits.yaml"}: ')
+    assert '\n' not in str(caught.value)
 
 
 def test_the_shipped_file_is_one_and_stands_on_the_page(tmp_path):
@@ -162,8 +162,8 @@ def test_ctrl_c_amid_many_judgements_tells_of_those_that_were_made(tmp_path, mon
         raise KeyboardInterrupt
 
     monkeypatch.setattr('arm_sim.commands.judge.judge_all', judge_all)
-    told = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]
-    assert main([*told, '--repeat', '9', 'python3', 'x.py']) == 130
+    parameters = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]
+    assert main([*parameters, '--repeat', '9', 'python3', 'x.py']) == 130
     printed = capsys.readouterr()
     assert '3 judgements: 0 unlike the first, one checksum' in printed.out
     assert printed.err == 'judge: stopped; all started processes have ended\n'

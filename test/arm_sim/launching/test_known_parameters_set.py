@@ -83,8 +83,8 @@ def accepted(node):
                 assert now == own, name
                 assert physics(node) == before, name
                 assert '\n' not in answer.reason
-                told = (name.partition('.')[0], str(value), 'model')
-                assert any(each in answer.reason for each in told)
+                arguments = (name.partition('.')[0], str(value), 'model')
+                assert any(each in answer.reason for each in arguments)
                 continue
             assert physics(node) != before, f'{name} was set to {value} without effect'
             assert now == pytest.approx(value)

@@ -17,10 +17,10 @@ LIMITS = make_task('cube', Robot.load('ur5e')).parameters.tracking_limit
 
 
 @pytest.fixture
-def told(monkeypatch):
-    """Return what a task is told by a way of running it under these arguments."""
+def reported(monkeypatch):
+    """Return the parameters of a task by a way of running it under these arguments."""
     monkeypatch.setattr(tasks, 'arm_nodes', lambda *given, recorder: [])
-    monkeypatch.setattr(tasks, 'task_node', lambda task, told, space: told[-1])
+    monkeypatch.setattr(tasks, 'task_node', lambda task, reported, space: reported[-1])
     usual = usual_values()
     usual |= {'robot': 'ur5e', 'engine': 'mujoco', 'task': 'cube', 'parameters': '{}'}
     usual |= {'timestep': '0.001', 'natural_frequency': '20.0', 'frequency': '0.0'}
@@ -31,24 +31,24 @@ def told(monkeypatch):
     return run
 
 
-def tracking_limit(told, **given):
-    report = {'controller': told['controller'], 'feedforward': told['feedforward']}
+def tracking_limit(reported, **given):
+    report = {'controller': reported['controller'], 'feedforward': reported['feedforward']}
     rms = {'rms': 1.0, 'max': 1.0}
     report |= {'mode': 'lockstep', 'path_error_mm': rms, 'tracking_error_mm': rms}
     return make_task('cube', Robot.load('ur5e')).checks(report)[2].limit
 
 
-def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(told):
-    designed = told(tasks.run_designed, law='pd', controller='')
+def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(reported):
+    designed = reported(tasks.run_designed, law='pd', controller='')
     assert designed['feedforward'] == 'pd, designed for 20 rad/s'
     assert tracking_limit(designed) is None
-    in_file = told(lambda given: tasks.run_task(given, 'cube'), controller='pd')
+    in_file = reported(lambda given: tasks.run_task(given, 'cube'), controller='pd')
     assert in_file['feedforward'] == ''
     assert tracking_limit(in_file) == LIMITS['pd']
 
 
-def test_a_servo_has_the_gains_of_the_arm_and_its_limit_whoever_runs_it(told):
-    designed = told(tasks.run_designed, law='servo', controller='')
+def test_a_servo_has_the_gains_of_the_arm_and_its_limit_whoever_runs_it(reported):
+    designed = reported(tasks.run_designed, law='servo', controller='')
     assert tracking_limit(designed) == LIMITS['servo_inverse_dynamics']
 
 
@@ -77,6 +77,6 @@ def test_an_argument_that_cannot_be_is_refused_in_a_line_that_names_it(
     for each in arguments:
         each.execute(context)
     context.launch_configurations.update(given)
-    with pytest.raises(ArmError, match=re.escape(says)) as told:
+    with pytest.raises(ArmError, match=re.escape(says)) as reported:
         start.execute(context)
-    assert '\n' not in str(told.value)
+    assert '\n' not in str(reported.value)

@@ -338,16 +338,16 @@ DIFFERENT = [
 
 @pytest.mark.parametrize('engine', ['analytical', 'mujoco'])
 def test_each_arm_of_a_batch_has_the_drives_of_the_one_arm_loop(engine):
-    told = PlantParameters(actuator='torque', timestep=PERIOD)
+    values = PlantParameters(actuator='torque', timestep=PERIOD)
     several = [
-        replace(told, **vars(drives), **SENSED[k], position_noise=1e-6, sensor_seed=k)
+        replace(values, **vars(drives), **SENSED[k], position_noise=1e-6, sensor_seed=k)
         for k, drives in enumerate(DIFFERENT)
     ]
     law, q = compared_class('computed_torque_pid'), []
     gains = loaded(ROBOT, 'computed_torque_pid').law_parameters
     others = {'analytical': WRONG, 'mujoco': LOADED[:2]}[engine]
     models = [ROBOT.model, *others, ROBOT.model]
-    bare = BatchPlant([ROBOT.model] * 4, told, engine)
+    bare = BatchPlant([ROBOT.model] * 4, values, engine)
     efforts = []
 
     def keep(step):
@@ -360,7 +360,7 @@ def test_each_arm_of_a_batch_has_the_drives_of_the_one_arm_loop(engine):
     for arm, (model, parameters) in enumerate(zip(models, several, strict=True)):
         record = run_closed_loop(
             make(model, parameters), law(ROBOT.model, gains), TASK.reference, DURATION,
-            [replacement(0.05, make(ROBOT.model, told))],
+            [replacement(0.05, make(ROBOT.model, values))],
         )  # fmt: skip
         assert_allclose(np.array(q)[:, arm], record.q, rtol=0, atol=1e-12)
         # Velocities are differences of positions over a period.

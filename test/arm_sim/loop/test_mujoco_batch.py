@@ -57,15 +57,15 @@ def alone(parameters, arm):
 
 
 @pytest.mark.parametrize(
-    'told',
+    'values',
     [
         {},
         {'integrator': 'rk4', 'control_decimation': 3},
         {'actuator': 'servo', 'integrator': 'euler'},
     ],
 )
-def test_each_arm_is_mujocos_own_in_any_number_order_and_threads(told):
-    parameters = replace(TORQUE, **told)
+def test_each_arm_is_mujocos_own_in_any_number_order_and_threads(values):
+    parameters = replace(TORQUE, **values)
     whole = motion(MujocoBatch(MODELS, parameters), range(ARMS))
     assert np.ptp(whole[0, -1], axis=0).min() > 0.01
     for arm in (0, ARMS - 1):
@@ -99,10 +99,10 @@ def test_arms_that_fall_on_the_floor_lie_there_as_mujocos_own():
 def test_an_arm_of_the_loop_is_the_one_arm_loop(law):
     task, cls, rows = make_task('sinusoid', ROBOT), law_class(law), []
     actuator = 'servo' if cls.command_interface == 'position' else 'torque'
-    told = replace(TORQUE, actuator=actuator, contacts=True, command_delay=1)
-    each = [imperfect(told, 1 + k % 2, position_noise=1e-6, seed=k) for k in range(ARMS)]
+    parameters = replace(TORQUE, actuator=actuator, contacts=True, command_delay=1)
+    each = [imperfect(parameters, 1 + k % 2, position_noise=1e-6, seed=k) for k in range(ARMS)]
     push = Push(ROBOT.model.tip_frame, (5.0, -3.0, 0.0, 0.0, 0.0, 1.0), 0.02, 0.06).events()
-    bare = batch_of([ROBOT.model] * ARMS, told, 'mujoco')
+    bare = batch_of([ROBOT.model] * ARMS, parameters, 'mujoco')
     assert isinstance(bare, MujocoBatch)
     plant, own = batch_of(MODELS, each, 'mujoco'), cls(BatchModel(ROBOT.model), cls.Parameters())
     loop = Loop(plant, own, task.reference, [*push, replacement(0.06, bare)])
@@ -112,7 +112,7 @@ def test_an_arm_of_the_loop_is_the_one_arm_loop(law):
     for arm, model in enumerate(MODELS):
         record = run_closed_loop(
             MujocoPlant(model, each[arm]), cls(ROBOT.model, cls.Parameters()), task.reference,
-            0.1, [*push, replacement(0.06, MujocoPlant(ROBOT.model, told))],
+            0.1, [*push, replacement(0.06, MujocoPlant(ROBOT.model, parameters))],
         )  # fmt: skip
         assert_allclose(np.array(rows)[:, arm], record.q, rtol=0, atol=1e-12)
 

@@ -80,9 +80,9 @@ def test_a_handful_of_arms_is_as_it_should_be(tmp_path, capsys):
 def test_json_is_all_that_is_printed(tmp_path, capsys):
     given = ['planar_3r', '--poses', '2', '--no-pictures', '--workers', '1', '--json']
     assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads((tmp_path / 'robots.json').read_text())
-    assert told['arms'][0]['own']['joints'] == 3
+    parameters = json.loads(capsys.readouterr().out)
+    assert parameters == json.loads((tmp_path / 'robots.json').read_text())
+    assert parameters['arms'][0]['own']['joints'] == 3
 
 
 def test_an_arm_that_cannot_carry_itself_is_refused_by_joint_and_share(written):

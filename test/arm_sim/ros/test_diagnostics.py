@@ -10,7 +10,7 @@ from arm_sim.ros.diagnostics import SimulatorDiagnostics  # noqa: E402
 
 
 @pytest.fixture
-def told(monkeypatch):
+def reported(monkeypatch):
     """Return the report of a fake clock's diagnostics, and what it publishes and logs."""
     module = 'arm_sim.ros.diagnostics'
     published, logged = [], []
@@ -49,9 +49,9 @@ def told(monkeypatch):
 
 
 def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as_long_as_it_is_so(
-    told,
+    reported,
 ):
-    report, clock, published, logged, _ = told
+    report, clock, published, logged, _ = reported
     words = []
     for taken, skipped in ((500, 0), (460, 40), (300, 200), (125, 375), (500, 0)):
         clock.simulation.steps += taken
@@ -70,8 +70,8 @@ def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as
     assert logged[0].startswith('the machine misses 40% of real time: ')
 
 
-def test_what_is_missed_before_anybody_commands_is_nobodys_loss(told):
-    report, clock, published, logged, _ = told
+def test_what_is_missed_before_anybody_commands_is_nobodys_loss(reported):
+    report, clock, published, logged, _ = reported
     clock.simulation.braking = True
     clock.simulation.steps, clock.skipped = 10, 1000
     report()
@@ -79,8 +79,8 @@ def test_what_is_missed_before_anybody_commands_is_nobodys_loss(told):
     assert not logged
 
 
-def test_a_second_clock_in_the_graph_is_named_as_long_as_it_is_there(told):
-    report, clock, published, _, shown = told
+def test_a_second_clock_in_the_graph_is_named_as_long_as_it_is_there(reported):
+    report, clock, published, _, shown = reported
     words = []
     for shown.clocks in (0, 1, 0):
         clock.simulation.steps += 500

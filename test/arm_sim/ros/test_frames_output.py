@@ -230,15 +230,15 @@ def test_frames_of_an_arm_in_a_namespace_have_it_before_their_names(graph):
 def test_without_tf2_msgs_one_line_is_logged_and_the_simulator_goes_on(graph, monkeypatch):
     monkeypatch.setattr(frames_output, 'TFMessage', None)
     node = graph().node('speaker')
-    told = []
-    monkeypatch.setattr(frames_output.Log, 'warning', lambda self, text: told.append(text))
+    received = []
+    monkeypatch.setattr(frames_output.Log, 'warning', lambda self, text: received.append(text))
     frames = FramesOutput(node, standing_still(), rate=50.0)
     for _ in range(100):
         frames.show()
-    assert told == ['tf2_msgs is not installed: nothing is published on /tf']
+    assert received == ['tf2_msgs is not installed: nothing is published on /tf']
     assert '/tf' not in dict(node.get_topic_names_and_types())
     FramesOutput(node, standing_still(), rate=0.0)
-    assert len(told) == 1
+    assert len(received) == 1
 
 
 def test_the_environment_that_ws_makes_has_tf2_msgs():

@@ -94,8 +94,8 @@ def task(monkeypatch):
 
 def publish_status(node, values):
     """Publish diagnostics again and again, as a simulator of these values does."""
-    told = [KeyValue(key=key, value=value) for key, value in values.items()]
-    status = DiagnosticStatus(name='simulator', values=told)
+    arguments = [KeyValue(key=key, value=value) for key, value in values.items()]
+    status = DiagnosticStatus(name='simulator', values=arguments)
     publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
     node.create_timer(0.01, lambda: publisher.publish(DiagnosticArray(status=[status])))
 

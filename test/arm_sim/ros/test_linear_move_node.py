@@ -80,14 +80,16 @@ def arm(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ('names', 'position', 'told'),
+    ('names', 'position', 'message'),
     [
         (['joint_1'], 0.0, 'joint_2'),
         (JOINTS, np.nan, 'nan is not finite'),
         (JOINTS, 1e300, '1e+300'),
     ],
 )
-def test_feedback_that_is_nonsense_is_told_of_and_dropped(arm, monkeypatch, names, position, told):
+def test_feedback_that_is_nonsense_is_told_of_and_dropped(
+    arm, monkeypatch, names, position, message
+):
     logged = []
     monkeypatch.setattr(linear_move_node.Log, 'warning', lambda self, text: logged.append(text))
     arm.report()
@@ -111,7 +113,7 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(arm, monkeypatch, name
     assert [each.progress for each in arm.heard] == [1.0, 0.0]
     assert len(logged) == 1
     assert logged[0].startswith('feedback of servo_controller dropped: ')
-    assert told in logged[0]
+    assert message in logged[0]
 
 
 @pytest.mark.parametrize('then', ['rests', 'moves on', 'is canceled'])

@@ -1,4 +1,4 @@
-"""A name that one simulator on a machine has: who comes second is told who has it."""
+"""A name that one simulator on a machine has: who comes second gets its name."""
 
 import os
 import socket

@@ -413,9 +413,9 @@ def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch
     assert np.isfinite(simulation.plant.q).all()
 
 
-@pytest.mark.parametrize(('age', 'told'), [(0, False), (12, True)])
+@pytest.mark.parametrize(('age', 'message'), [(0, False), (12, True)])
 def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
-    age, told, monkeypatch
+    age, message, monkeypatch
 ):
     clock, simulation, output, wall = realtime()
     given = -1
@@ -432,8 +432,8 @@ def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
     for words in (output.warnings[-1], output.failures[-1]):
         assert (
             'the machine is too slow for real time: commands are 24 ms old, 12' in words
-        ) == told
-        assert ('a smaller real_time_factor' in words) == told
+        ) == message
+        assert ('a smaller real_time_factor' in words) == message
 
 
 @pytest.mark.parametrize('stop', [10, 20, 30, 40])

@@ -46,11 +46,11 @@ def test_drives_that_know_the_arm_give_every_torque_law_its_full_torque_run(law)
 
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 def test_so_do_drives_that_compensate_friction_as_well(engine):
-    told = PlantParameters(actuator='torque', timestep=1e-3)
+    parameters = PlantParameters(actuator='torque', timestep=1e-3)
     both = DriveParameters(effort_convention='gravity_compensated', friction_compensation=True)
     task, runs = make_task('step', ROBOT), []
     for drives in (DriveParameters(), both):
-        plant = plant_class(engine)(RUBBING, replace(told, **vars(drives)))
+        plant = plant_class(engine)(RUBBING, replace(parameters, **vars(drives)))
         law = compared_class('computed_torque')
         law = law(RUBBING, law.designed(RUBBING, START, 20.0, 1.0))
         runs.append(
@@ -65,8 +65,8 @@ def test_an_arm_droops_by_what_its_drives_do_not_know_of_gravity():
     law = PD.designed(MODEL, START, 20.0, 1.0)
     for scale in (0.95, 1.2):
         drives = replace(COMPENSATED, compensation_scale=scale)
-        told = PlantParameters(actuator='torque', timestep=1e-3, **vars(drives))
-        plant = plant_class('mujoco')(MODEL, told)
+        parameters = PlantParameters(actuator='torque', timestep=1e-3, **vars(drives))
+        plant = plant_class('mujoco')(MODEL, parameters)
 
         def hold(t, reference):
             reference.row[:] = 0.0
@@ -105,8 +105,8 @@ def effect(drives, command):
     return drives.effect(command[np.newaxis], state, 0.0 * state)[0].copy()
 
 
-def sent_through(told, periods=200, forget_at=None):
-    drives, got = Drives(MODEL, [told], 1e-3), []
+def sent_through(message, periods=200, forget_at=None):
+    drives, got = Drives(MODEL, [message], 1e-3), []
     for k in range(periods):
         if k == forget_at:
             drives.release()
@@ -115,13 +115,13 @@ def sent_through(told, periods=200, forget_at=None):
 
 
 def test_jitter_stays_within_its_bounds_never_overtakes_and_repeats():
-    told = DriveParameters(command_delay=2, command_jitter=3, jitter_seed=5)
-    got = sent_through(told)
+    parameters = DriveParameters(command_delay=2, command_jitter=3, jitter_seed=5)
+    got = sent_through(parameters)
     age = np.arange(200) - got
     assert set(age[10:]) == {2, 3, 4, 5}
     assert (np.diff(got) >= 0).all()
-    assert np.array_equal(sent_through(told), got)
-    assert not np.array_equal(sent_through(replace(told, jitter_seed=6)), got)
+    assert np.array_equal(sent_through(parameters), got)
+    assert not np.array_equal(sent_through(replace(parameters, jitter_seed=6)), got)
 
 
 def test_the_first_command_acts_until_the_delay_has_passed_and_anew_after_a_brake():
@@ -130,17 +130,17 @@ def test_the_first_command_acts_until_the_delay_has_passed_and_anew_after_a_brak
 
 
 def test_a_command_changes_no_faster_than_the_drives_can():
-    told = DriveParameters(effort_rate_limit=(1000.0, 1000.0, 500.0))
-    drives = Drives(MODEL, [told], 1e-3)
+    parameters = DriveParameters(effort_rate_limit=(1000.0, 1000.0, 500.0))
+    drives = Drives(MODEL, [parameters], 1e-3)
     wanted = [np.array([0.0, 0.0, 0.0]), np.array([2.5, -2.5, 0.2]), np.array([2.5, -2.5, 0.2])]
     got = [effect(drives, each) for each in wanted]
     assert np.array_equal(got, [[0, 0, 0], [1, -1, 0.2], [2, -2, 0.2]])
 
 
 def test_encoders_round_positions_and_tell_their_differences_as_velocity():
-    told = PlantParameters(actuator='torque', timestep=1e-3, encoder_resolution=(1e-3,))
-    plant = plant_class('mujoco')(MODEL, told)
-    exact = plant_class('mujoco')(MODEL, replace(told, encoder_resolution=()))
+    parameters = PlantParameters(actuator='torque', timestep=1e-3, encoder_resolution=(1e-3,))
+    plant = plant_class('mujoco')(MODEL, parameters)
+    exact = plant_class('mujoco')(MODEL, replace(parameters, encoder_resolution=()))
     for each in (plant, exact):
         each.reset(START, np.full(3, 0.7))
     assert np.array_equal(plant.measured.v, plant.v)
@@ -161,8 +161,10 @@ def test_a_brake_is_the_drives_own():
     states = []
     slow = replace(COMPENSATED, command_delay=20, effort_rate_limit=(1.0,))
     for drives in (DriveParameters(), slow):
-        told = PlantParameters(actuator='torque', timestep=1e-3, **vars(drives))
-        simulation = Simulation(plant_class('mujoco')(MODEL, told), MODEL, START, np.full(3, 0.3))
+        parameters = PlantParameters(actuator='torque', timestep=1e-3, **vars(drives))
+        simulation = Simulation(
+            plant_class('mujoco')(MODEL, parameters), MODEL, START, np.full(3, 0.3)
+        )
         for _ in range(300):
             simulation.advance(None)
         states.append(simulation.plant.q.copy())
@@ -170,8 +172,8 @@ def test_a_brake_is_the_drives_own():
 
 
 def test_a_payload_that_falls_off_leaves_commands_under_way():
-    told = PlantParameters(actuator='torque', timestep=1e-3, command_delay=2)
-    first, second = (plant_class('mujoco')(MODEL, told) for _ in range(2))
+    parameters = PlantParameters(actuator='torque', timestep=1e-3, command_delay=2)
+    first, second = (plant_class('mujoco')(MODEL, parameters) for _ in range(2))
     for k in range(3):
         first.step(np.full(3, float(k)))
     second.go_on_from(first)
@@ -198,7 +200,7 @@ def test_what_has_no_effect_is_refused():
     compensated = adapted_law(PD, MODEL, PD.Parameters(), drives=COMPENSATED)
     assert isinstance(compensated, OverDrives)
     make = plant_class('mujoco')
-    for told, said in (
+    for parameters, said in (
         ({'effort_convention': 'gravity_compensated'}, "effort_convention is 'gravity_comp"),
         ({'effort_rate_limit': (1.0,)}, 'effort_rate_limit is'),
         ({'compensation_scale': 0.9}, 'compensation_scale is 0.9; the drives compensate nothing'),
@@ -208,7 +210,7 @@ def test_what_has_no_effect_is_refused():
         ({'effort_convention': 'none'}, 'effort_convention'),
     ):
         with pytest.raises(ArmError, match=said):
-            make(MODEL, PlantParameters(**told))
+            make(MODEL, PlantParameters(**parameters))
     with pytest.raises(ArmError, match='a motion model has no drives'):
         MotionModelPlant(MODEL, MotionModelPlant.Parameters(command_delay=1))
     with pytest.raises(ArmError, match='the drives of a batch have no model of the arm'):

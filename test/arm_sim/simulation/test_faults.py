@@ -22,8 +22,8 @@ PLAIN = {
 AT = 'time: 0.02, duration: 0.02'  # [s]: from state 20 to state 39
 
 
-def plant_with(faults, **told):
-    return MujocoPlant(ROBOT.model, PlantParameters(**PLAIN | told, faults=faults))
+def plant_with(faults, **parameters):
+    return MujocoPlant(ROBOT.model, PlantParameters(**PLAIN | parameters, faults=faults))
 
 
 def course(plant):

@@ -27,9 +27,9 @@ ERRORS = {
 }  # fmt: skip
 
 
-def plant_of(engine, model, **told):
+def plant_of(engine, model, **parameters):
     plant = plant_class(engine)
-    return plant(model, plant.Parameters(**TOLD | told))
+    return plant(model, plant.Parameters(**TOLD | parameters))
 
 
 def wrenches(plant, commands, push=()):
@@ -77,17 +77,17 @@ def test_both_engines_report_the_same_wrenches():
 
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 def test_a_sensor_changes_no_bit_of_the_motion(engine):
-    told = {'timestep': 5e-4, 'control_decimation': 4}
+    parameters = {'timestep': 5e-4, 'control_decimation': 4}
     ends = []
     for frame in ('', ROBOT.model.tip_frame):
-        plant = plant_of(engine, ROBOT.model, force_torque_frame=frame, **told)
+        plant = plant_of(engine, ROBOT.model, force_torque_frame=frame, **parameters)
         for command in COMMANDS:
             plant.step(command)
         ends.append((plant.q.copy(), plant.v.copy(), plant.effort.copy()))
     np.testing.assert_array_equal(*ends)
 
 
-def pressed(tmp_path, make, **told):
+def pressed(tmp_path, make, **values):
     """Return a UR5e whose flange lies on a block, and the wrench of the block on the arm."""
     x, y, z = UR5E.model.forward_kinematics(UR5E.start).translation.tolist()
     block = {
@@ -101,7 +101,7 @@ def pressed(tmp_path, make, **told):
         'timestep': 1e-3,
         'servo_kd': (100.0,),
     }
-    parameters = MujocoPlant.Parameters(**TOLD | own | told)
+    parameters = MujocoPlant.Parameters(**TOLD | own | values)
     plant = make(parameters)
     down = UR5E.start + np.array([0.0, 0.05, 0.05, 0.0, 0.0, 0.0])
     plant.reset(UR5E.start)
@@ -166,20 +166,26 @@ def test_the_tools_weight_is_compensated_in_every_pose():
 
 
 def test_a_tare_makes_the_mean_of_readings_zero():
-    told = {'wrench_bias': (1.0, 2.0, 3.0, 0.1, 0.2, 0.3), 'force_noise': 0.1, 'tare_periods': 50}
-    sensor = ForceTorqueSensor([ForceTorqueParameters(**told)], 1e-3)
+    parameters = {
+        'wrench_bias': (1.0, 2.0, 3.0, 0.1, 0.2, 0.3),
+        'force_noise': 0.1,
+        'tare_periods': 50,
+    }
+    sensor = ForceTorqueSensor([ForceTorqueParameters(**parameters)], 1e-3)
     sensor.reset([3])
     wrench, gravity = np.array([[5.0, 0.0, -9.0, 0.0, 1.0, 0.0]]), np.zeros((1, 3))
     sensor.tare()
     seen = np.array([sensor.read(wrench, gravity)[0] for _ in range(150)])
-    np.testing.assert_allclose(seen[:49].mean(axis=0), wrench[0] + told['wrench_bias'], atol=0.1)
+    np.testing.assert_allclose(
+        seen[:49].mean(axis=0), wrench[0] + parameters['wrench_bias'], atol=0.1
+    )
     assert np.abs(seen[50:, :3].mean(axis=0)).max() < 0.05
     np.testing.assert_allclose(seen[50:, 3:], 0.0, atol=1e-12)
 
 
 def test_a_sensor_that_is_tared_at_reset_begins_at_zero():
-    told = {'tare_at_reset': True, 'wrench_bias': (1.0, 2.0, 3.0, 0.1, 0.2, 0.3)}
-    plant = plant_of('mujoco', PAYLOADS[0], **told)
+    parameters = {'tare_at_reset': True, 'wrench_bias': (1.0, 2.0, 3.0, 0.1, 0.2, 0.3)}
+    plant = plant_of('mujoco', PAYLOADS[0], **parameters)
     for q in (ROBOT.start, ROBOT.start + 0.4):
         plant.reset(q)
         np.testing.assert_allclose(plant.measured.wrench, 0.0, atol=1e-12)
@@ -196,8 +202,8 @@ def test_what_is_not_possible_is_refused():
 
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 def test_joint_torque_sensors_have_what_drives_give_without_rotor_and_friction(engine):
-    told = {'force_torque_frame': '', 'joint_torque': True}
-    plant = plant_of(engine, ROBOT.model, **told)
+    parameters = {'force_torque_frame': '', 'joint_torque': True}
+    plant = plant_of(engine, ROBOT.model, **parameters)
     model = ROBOT.model
     plant.reset(ROBOT.start)
     np.testing.assert_allclose(plant.measured.effort, model.gravity_torque(plant.q), atol=1e-12)
@@ -208,8 +214,8 @@ def test_joint_torque_sensors_have_what_drives_give_without_rotor_and_friction(e
     expected = model.inverse_dynamics(plant.q, plant.v, a) - model.friction_torque(plant.v)
     np.testing.assert_allclose(plant.measured.effort, expected - model.armature * a, atol=1e-9)
     assert np.abs(plant.measured.effort - command).max() > 0.1
-    told |= {'torque_bias': (1.0,), 'torque_limit': (2.0, 3.0, 4.0), 'torque_delay': 1}
-    late = plant_of(engine, ROBOT.model, **told)
+    parameters |= {'torque_bias': (1.0,), 'torque_limit': (2.0, 3.0, 4.0), 'torque_delay': 1}
+    late = plant_of(engine, ROBOT.model, **parameters)
     late.reset(ROBOT.start)
     np.testing.assert_allclose(
         late.measured.effort,

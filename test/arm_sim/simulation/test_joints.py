@@ -107,8 +107,8 @@ def energy(model, plant, stiffness):
 def test_an_elastic_arm_without_dampers_keeps_its_energy_to_the_order_of_the_step(engine):
     model, drift = RobotModel(THREE.model.urdf, armature=0.05), []
     for substeps in (4, 8):
-        told = replace(TORQUE, joint_stiffness=(1000.0,), joint_substeps=substeps)
-        plant = plant_class(engine)(model, told)
+        parameters = replace(TORQUE, joint_stiffness=(1000.0,), joint_substeps=substeps)
+        plant = plant_class(engine)(model, parameters)
         plant.reset(THREE.start, np.array([0.5, -1.0, 1.0]))
         start = energy(model, plant, 1000.0)
         largest = 0.0
@@ -156,13 +156,13 @@ def test_stick_slip_of_a_mass_on_a_pulled_spring_is_that_of_an_ode_solver(engine
         return x[1], (k * (speed * t - x[0]) - friction) / inertia
 
     answer = solve_ivp(slope, (0.0, end), [0.0, 0.0], 'LSODA', rtol=1e-9, atol=1e-12)
-    told = replace(
+    parameters = replace(
         TORQUE, actuator='servo', servo_kp=(k,), servo_kd=(0.0,), timestep=5e-4,
         static_friction=(static,), stribeck_velocity=(fading,),
     )  # fmt: skip
     peaks = {}
     for h in (5e-4, 2.5e-4):
-        plant = wheel(engine, replace(told, timestep=h), friction=dry, damping=damping)
+        plant = wheel(engine, replace(parameters, timestep=h), friction=dry, damping=damping)
         _, v, _, _ = course(plant, round(end / h), lambda i, h=h: speed * h * (i + 0.5))
         t = h * np.arange(1, v.size + 1)
         peaks[h] = rising(t, v)
@@ -184,8 +184,8 @@ def rising(t, v, level=0.2):
 
 @both_engines
 def test_friction_far_beyond_a_joints_inertia_stops_it_without_chatter(engine):
-    told = replace(TORQUE, timestep=0.01, static_friction=(50.0,))
-    _, v, _, _ = course(wheel(engine, told, friction=50.0), 50, 20.0)
+    parameters = replace(TORQUE, timestep=0.01, static_friction=(50.0,))
+    _, v, _, _ = course(wheel(engine, parameters, friction=50.0), 50, 20.0)
     assert_allclose(v[-1], 20.0 / 50.0 * STANDSTILL, rtol=1e-9)  # creeps, as the model says
     assert (np.diff(v) >= -1e-15).all()
 
@@ -193,8 +193,10 @@ def test_friction_far_beyond_a_joints_inertia_stops_it_without_chatter(engine):
 @both_engines
 def test_torque_ripple_is_a_potential(engine):
     a, n, phase, start = 0.5, 6.0, 0.3, 2.0
-    told = replace(TORQUE, ripple_amplitude=(a,), ripple_harmonic=(n,), ripple_phase=(phase,))
-    plant = wheel(engine, replace(told, joint_substeps=10))
+    parameters = replace(
+        TORQUE, ripple_amplitude=(a,), ripple_harmonic=(n,), ripple_phase=(phase,)
+    )
+    plant = wheel(engine, replace(parameters, joint_substeps=10))
     plant.reset(np.zeros(1), np.full(1, start))
     q, v, m, w = course(plant, 1000)
     assert_array_equal((m, w), (q, v))
@@ -208,10 +210,13 @@ def test_torque_ripple_is_a_potential(engine):
 @both_engines
 def test_encoders_report_their_side_of_a_gear_that_bears_the_weight(engine):
     model = RobotModel(THREE.model.urdf, armature=0.05)
-    weight, told = model.gravity_torque(THREE.start), replace(TORQUE, joint_stiffness=(900.0,))
+    weight, parameters = (
+        model.gravity_torque(THREE.start),
+        replace(TORQUE, joint_stiffness=(900.0,)),
+    )
     for side, twist in (('motor', weight / 900.0), ('link', np.zeros(3))):
         for noise in (0.0, 1e-12):  # without and with sensors
-            given = replace(told, encoders=side, position_noise=noise, joint_substeps=4)
+            given = replace(parameters, encoders=side, position_noise=noise, joint_substeps=4)
             plant = plant_class(engine)(model, given)
             plant.reset(THREE.start)
             for _ in range(50):
@@ -237,9 +242,11 @@ def motion(plant, sent):
 
 @pytest.mark.parametrize('actuator', ['torque', 'servo'])
 def test_both_engines_agree_to_rounding_with_all_of_it(actuator):
-    told = replace(EVERYTHING, actuator=actuator, servo_kp=(800.0,), servo_kd=(20.0,))
+    parameters = replace(EVERYTHING, actuator=actuator, servo_kp=(800.0,), servo_kd=(20.0,))
     sent = commands(1) if actuator == 'torque' else THREE.start + 0.05 * commands(1)
-    one, other = (motion(plant_class(each)(RUBBING, told), sent) for each in RIGID_BODY_ENGINES)
+    one, other = (
+        motion(plant_class(each)(RUBBING, parameters), sent) for each in RIGID_BODY_ENGINES
+    )
     assert np.ptp(one[:, 0], axis=0).min() > 0.01
     assert np.abs(one[:, 1] - one[:, 0])[:, [0, 2]].max() > 2e-3
     assert_allclose(one, other, atol=1e-9)

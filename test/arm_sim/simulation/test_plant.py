@@ -86,10 +86,10 @@ def test_difference_of_plant_and_model_is_told_relative_to_the_largest_entry(
     wrong = np.zeros(6)
     wrong[3] = 4e-10
     monkeypatch.setattr(plant, quantity, lambda: right() + wrong)
-    told = check_model(plant, UR5E, samples=1)
+    message = check_model(plant, UR5E, samples=1)
     size = np.abs(right()).max()
     assert size > 1.1
-    np.testing.assert_allclose(told, 4e-10 / size, rtol=1e-3)
+    np.testing.assert_allclose(message, 4e-10 / size, rtol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,12 @@ def test_bias_is_added():
 
 
 def test_noise_has_the_stated_deviation_and_repeats_by_its_seed():
-    told = {'position_noise': 1e-3, 'velocity_noise': 2e-2, 'sensor_seed': 7}
-    q, v, q_seen, v_seen = readings(**told)
+    parameters = {'position_noise': 1e-3, 'velocity_noise': 2e-2, 'sensor_seed': 7}
+    q, v, q_seen, v_seen = readings(**parameters)
     np.testing.assert_allclose(np.std(q_seen - q, axis=0), 1e-3, rtol=0.05)
     np.testing.assert_allclose(np.std(v_seen - v, axis=0), 2e-2, rtol=0.05)
-    np.testing.assert_array_equal(readings(**told)[2], q_seen)
-    assert not np.array_equal(readings(**told | {'sensor_seed': 8})[2], q_seen)
+    np.testing.assert_array_equal(readings(**parameters)[2], q_seen)
+    assert not np.array_equal(readings(**parameters | {'sensor_seed': 8})[2], q_seen)
 
 
 def test_an_encoder_rounds_positions_and_differences_give_the_velocities():
@@ -92,16 +92,16 @@ def test_the_seed_of_a_reset_counts_up_from_arm_to_arm():
 
 
 @pytest.mark.parametrize(
-    ('told', 'why'),
+    ('parameters', 'why'),
     [
         ({'dropout': 1.5}, 'sensors.dropout is 1.5'),
         ({'position_noise': -1.0}, 'sensors.position_noise is -1'),
         ({'sensor_delay': -1}, 'sensors.delay is -1'),
     ],
 )
-def test_numbers_that_are_not_allowed_are_refused_by_the_parameters_name(told, why):
+def test_numbers_that_are_not_allowed_are_refused_by_the_parameters_name(parameters, why):
     with pytest.raises(ArmError, match=why):
-        SensorParameters(**told)
+        SensorParameters(**parameters)
 
 
 MODELS = """

@@ -114,9 +114,9 @@ def test_points_that_bound_no_volume_are_refused(kind, points, says):
     ],
 )
 def test_a_filter_that_is_none_or_may_take_long_is_refused(pattern, says):
-    with pytest.raises(ArmError, match=says) as told:
+    with pytest.raises(ArmError, match=says) as caught:
         entities().names(pattern)
-    assert '\n' not in str(told.value)
+    assert '\n' not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,12 @@ def test_without_the_package_one_line_says_so_and_no_service_is_there(monkeypatc
     pytest.importorskip('rclpy')
     from arm_sim.standards.ros import simulation_services
 
-    told = []
+    received = []
     monkeypatch.setattr(simulation_services, 'srv', None)
-    monkeypatch.setattr(simulation_services, 'Log', lambda node: SimpleNamespace(info=told.append))
+    monkeypatch.setattr(
+        simulation_services, 'Log', lambda node: SimpleNamespace(info=received.append)
+    )
     simulation_services.SimulationServices(None, None, None)  # asks nothing of the node
-    assert told == [
+    assert received == [
         'simulation_interfaces is not installed: its services are not offered, all others are'
     ]

@@ -56,9 +56,9 @@ def test_an_object_is_a_row_a_urdf_or_one_of_a_scene():
     ],
 )
 def test_what_describes_no_object_is_refused_in_one_line(uri, text, says):
-    with pytest.raises(ArmError, match=says) as told:
+    with pytest.raises(ArmError, match=says) as caught:
         described_object(uri, text)
-    assert '\n' not in str(told.value)
+    assert '\n' not in str(caught.value)
 
 
 def test_names_are_words_and_unique():

@@ -141,13 +141,13 @@ def measured_by(key: str, robot_name: str = 'ur5e') -> tuple[float, float]:
     """Return the RMS tracking error [mm] of a law, as the robot's files have it, and its limit."""
     robot, name = Robot.load(robot_name), 'servo' if key.startswith('servo_') else key
     task, law = make_task('cube', robot, {'path': 'published'}), law_class(name)
-    told = robot.parameters(f'{name}_controller')
-    told |= {'feedforward': key.removeprefix('servo_')} if name == 'servo' else {}
+    values = robot.parameters(f'{name}_controller')
+    values |= {'feedforward': key.removeprefix('servo_')} if name == 'servo' else {}
     actuator = ACTUATOR_FOR[law.command_interface]
     engine = plant_class('analytical' if actuator == 'voltage' else 'mujoco')
     of_plant = robot.parameters('simulator') | {'actuator': actuator}
     plant = engine(robot.model, read_fields(engine.Parameters, of_plant))
-    record = task.run(law(robot.model, read_fields(law.Parameters, told)), plant)
+    record = task.run(law(robot.model, read_fields(law.Parameters, values)), plant)
     return rms(track(robot.model, record).error) * 1e3, task.parameters.tracking_limit[key]
 
 

@@ -155,9 +155,9 @@ def test_an_adaptive_law_keeps_what_it_is_not_shown():
 def test_the_command_tells_and_writes(tmp_path, capsys):
     arguments = ['--robot', 'planar_3r', '--output-dir', str(tmp_path), '--noise', '1e-5,1e-3']
     assert command.main([*arguments, '--samples', '10', '--delay', '1']) == 0
-    told = capsys.readouterr().out
-    assert 'margin from end to end' in told
-    assert '10 drawn arms' in told
+    printed = capsys.readouterr().out
+    assert 'margin from end to end' in printed
+    assert '10 drawn arms' in printed
     facts = json.loads((tmp_path / 'margins.json').read_text())
     assert facts['arms']['number'] == 10
     assert facts['margin_per_s'] > 0.0

@@ -74,13 +74,13 @@ def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_beside_it():
 
 
 @pytest.mark.parametrize(
-    ('section', 'told'),
+    ('section', 'message'),
     [('simulator', {'contacts': True}), ('sinusoid_task', {'amplitude': [3.1, 0.2, 0.4]})],
     ids=['contacts', 'at a position limit'],
 )
-def test_what_only_mujoco_has_is_tried_in_mujoco(section, told, tmp_path):
+def test_what_only_mujoco_has_is_tried_in_mujoco(section, message, tmp_path):
     path = tmp_path / 'told.yaml'
-    path.write_text(yaml.safe_dump({section: {'ros__parameters': told}}))
+    path.write_text(yaml.safe_dump({section: {'ros__parameters': message}}))
     trial = replace(TRIAL, config=str(path))
     loaded, drawn = trial.load(), Drawn(0, 2)
     shipped, robot, task = loaded.law_parameters, loaded.robot, loaded.task
@@ -103,8 +103,10 @@ def test_gains_that_shake_the_arm_are_unstable():
 
 def test_the_command_writes_gains_that_launch_files_take_and_are_better(tmp_path, capsys):
     folder = tmp_path / 'out'
-    told = '--robot planar_3r --law computed_torque --arms 4 --generations 1 --fresh 6 --workers 1'
-    assert tune.main([*told.split(), '--output-dir', str(folder)]) == 0
+    arguments = (
+        '--robot planar_3r --law computed_torque --arms 4 --generations 1 --fresh 6 --workers 1'
+    )
+    assert tune.main([*arguments.split(), '--output-dir', str(folder)]) == 0
     assert 'tuned, fresh arms' in capsys.readouterr().out
     report = json.loads((folder / 'tune_computed_torque.json').read_text())
     assert report['tuned_fresh']['unstable'] == 0
@@ -130,11 +132,13 @@ def test_every_law_is_tuned_into_one_table(tmp_path, capsys, monkeypatch):
     assert set(TUNED) - {'motor_computed_torque'} <= set(tunable_laws())
     monkeypatch.setattr(tune, 'tunable_laws', lambda: ['computed_torque', 'pose_p'])
     monkeypatch.setattr(survey, 'BELIEVED', 2)
-    told = '--robot planar_3r --task step --law all --arms 2 --generations 0 --fresh 3 --workers 1'
-    assert tune.main([*told.split(), '--output-dir', str(tmp_path)]) == 1  # pose_p: voltages
-    told = capsys.readouterr()
-    assert 'what binds' in told.out
-    assert told.err.startswith("tune: law 'pose_p' commands voltages")
+    arguments = (
+        '--robot planar_3r --task step --law all --arms 2 --generations 0 --fresh 3 --workers 1'
+    )
+    assert tune.main([*arguments.split(), '--output-dir', str(tmp_path)]) == 1  # pose_p: voltages
+    arguments = capsys.readouterr()
+    assert 'what binds' in arguments.out
+    assert arguments.err.startswith("tune: law 'pose_p' commands voltages")
     report = json.loads((tmp_path / 'tune_computed_torque.json').read_text())
     before, after = report['shipped_fresh']['rms_mm'], report['tuned_fresh']['rms_mm']
     rows = (tmp_path / 'tune_all.md').read_text().splitlines()
@@ -158,7 +162,7 @@ def test_what_keeps_an_error_from_being_less_is_said(columns, believed, words):
 
 
 @pytest.mark.parametrize(
-    ('told', 'message'),
+    ('text', 'message'),
     [
         ('--law pose_p --robot five_joint_arm', 'commands voltages.*tune_pose_hold'),
         ('--law nonsense', 'nonsense'),
@@ -166,8 +170,8 @@ def test_what_keeps_an_error_from_being_less_is_said(columns, believed, words):
         ('--law computed_torque --robot planar_3r --chatter 1e-9 --arms 0', 'arms'),
     ],
 )
-def test_what_cannot_be_tuned_is_refused_in_one_line(told, message, tmp_path, capsys):
-    assert tune.main([*told.split(), '--output-dir', str(tmp_path)]) == 1
+def test_what_cannot_be_tuned_is_refused_in_one_line(text, message, tmp_path, capsys):
+    assert tune.main([*text.split(), '--output-dir', str(tmp_path)]) == 1
     error = capsys.readouterr().err
     assert error.count('\n') == 1
     assert re.search(message, error)

@@ -198,12 +198,14 @@ def test_a_refusal_is_on_the_page_with_its_reason_as_text_once():
     for _ in range(3):
         events.add('simulator: waiting', 1.0)
         events.refuse('goal', "joint 'elbow': <b>3.3</b> rad is above\nits limit", 1.25)
-    told = events.changes()
-    assert told.index('&lt;b&gt;3.3&lt;/b&gt; rad is above its limit (3 times)') > 0
-    assert told.count('simulator: waiting') == told.count('simulator: waiting (3 times)') == 1
-    assert '1.25 s' in told
-    assert '<b>' not in told
-    assert told.index('elbow') < told.index('goal sent')  # newest first
+    message = events.changes()
+    assert message.index('&lt;b&gt;3.3&lt;/b&gt; rad is above its limit (3 times)') > 0
+    assert (
+        message.count('simulator: waiting') == message.count('simulator: waiting (3 times)') == 1
+    )
+    assert '1.25 s' in message
+    assert '<b>' not in message
+    assert message.index('elbow') < message.index('goal sent')  # newest first
     assert events.changes() is None
     assert [text[:5] for text in events.refusals] == ['goal:'] * 2
     events.refuse('tip', '', 2.0)
@@ -289,9 +291,9 @@ def test_without_viser_the_page_says_what_to_install(monkeypatch):
     ],
 )
 def test_an_address_that_is_not_this_machines_is_refused_not_waited_for(host, says):
-    with pytest.raises(ArmError, match=says) as told:
+    with pytest.raises(ArmError, match=says) as caught:
         server.free_port(host, 8080)
-    assert str(told.value).startswith(f'view_host {host!r}, view_port 8080: ')
+    assert str(caught.value).startswith(f'view_host {host!r}, view_port 8080: ')
 
 
 def test_after_the_last_port_there_is_none(monkeypatch):

@@ -54,9 +54,9 @@ def clock(monkeypatch):
 
 
 def test_who_does_not_answer_is_asked_again_and_told_of_once(clock):
-    graph, told = Graph(), []
-    snapshot = ParameterSnapshot(graph, told.append)
-    told.clear()
+    graph, received = Graph(), []
+    snapshot = ParameterSnapshot(graph, received.append)
+    received.clear()
     snapshot.look()
     assert snapshot.waits
     snapshot.look()
@@ -74,7 +74,7 @@ def test_who_does_not_answer_is_asked_again_and_told_of_once(clock):
     for _, future in graph.asked[2:]:
         future.set_result(values)
     assert not snapshot.waits
-    (event,) = (deserialize_message(data, ParameterEvent) for data in told)
+    (event,) = (deserialize_message(data, ParameterEvent) for data in received)
     assert (event.node, event.new_parameters[0].name) == ('/simulator', 'mass')
     assert event.new_parameters[0].value.double_value == 2.5
     assert graph.destroyed == 2

@@ -70,8 +70,8 @@ def test_a_recording_is_of_the_profile_ros2_with_definitions_as_schemas(tmp_path
         assert reader.get_header().profile == 'ros2'
         found = list(reader.iter_messages())
     assert [m.log_time for _, _, m in found] == [0, PERIOD, 2 * PERIOD]
-    told = [deserialize_message(m.data, JointState) for _, _, m in found]
-    assert told == [deserialize_message(state(k * PERIOD), JointState) for k in range(3)]
+    arguments = [deserialize_message(m.data, JointState) for _, _, m in found]
+    assert arguments == [deserialize_message(state(k * PERIOD), JointState) for k in range(3)]
     schema, channel, _ = found[0]
     assert (channel.topic, channel.message_encoding) == ('/joint_states', 'cdr')
     assert (schema.name, schema.encoding) == (JOINTS, 'ros2msg')
@@ -95,12 +95,14 @@ def test_a_bag_is_a_folder_whose_metadata_counts_what_is_in_it(tmp_path):
     folder = written(tmp_path / 'bag', 5, bag=True)
     text = (folder / 'metadata.yaml').read_text()
     assert '&' not in text
-    told = yaml.safe_load(text)['rosbag2_bagfile_information']
-    assert (told['version'], told['storage_identifier']) == (9, 'mcap')
-    assert told['relative_file_paths'] == ['bag_0.mcap']
-    assert told['message_count'] == len(list(messages_of(folder / 'bag_0.mcap'))) == 5
-    assert told['duration']['nanoseconds'] == 4 * PERIOD
-    names = {each['topic_metadata']['name']: each for each in told['topics_with_message_count']}
+    parameters = yaml.safe_load(text)['rosbag2_bagfile_information']
+    assert (parameters['version'], parameters['storage_identifier']) == (9, 'mcap')
+    assert parameters['relative_file_paths'] == ['bag_0.mcap']
+    assert parameters['message_count'] == len(list(messages_of(folder / 'bag_0.mcap'))) == 5
+    assert parameters['duration']['nanoseconds'] == 4 * PERIOD
+    names = {
+        each['topic_metadata']['name']: each for each in parameters['topics_with_message_count']
+    }
     assert names['/joint_states']['message_count'] == 5
     (qos,) = names['/robot_description']['topic_metadata']['offered_qos_profiles']
     assert qos['durability'] == 'transient_local'
@@ -121,7 +123,7 @@ def test_of_a_recording_that_a_crash_cut_off_all_but_the_last_chunk_is_read(tmp_
 
 def test_a_damaged_recording_is_refused_in_a_line_and_takes_no_memory(tmp_path):
     path = written(tmp_path / 'x.mcap', 20)
-    whole, rng, told = path.read_bytes(), random.Random(1), set()
+    whole, rng, received = path.read_bytes(), random.Random(1), set()
     for _ in range(200):
         raw = bytearray(whole)
         at = rng.randrange(len(raw) - 8)
@@ -132,8 +134,8 @@ def test_a_damaged_recording_is_refused_in_a_line_and_takes_no_memory(tmp_path):
             RecordedRun.load(path)
         except ArmError as error:
             assert '\n' not in str(error)
-            told.add(str(error).partition('cannot be read: ')[2][:13])
-    assert {'crc validatio', 'not an MCAP f'} <= told
+            received.add(str(error).partition('cannot be read: ')[2][:13])
+    assert {'crc validatio', 'not an MCAP f'} <= received
 
 
 @pytest.mark.parametrize(
@@ -341,10 +343,10 @@ def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path
             arm.recorder.take_state(state(k * PERIOD))
         arm.recorder.close()
     assert arm.recorder.failed
-    told = [line for line in capfd.readouterr().err.splitlines() if 'ends here' in line]
-    assert len(told) == 1
+    arguments = [line for line in capfd.readouterr().err.splitlines() if 'ends here' in line]
+    assert len(arguments) == 1
     why = os.strerror(27 if where == 'full disk' else 20)  # EFBIG, ENOTDIR
-    assert f"recording '{folder}/x.mcap' ends here: {why}; the arm goes on" in told[0]
+    assert f"recording '{folder}/x.mcap' ends here: {why}; the arm goes on" in arguments[0]
     # Nobody waits for it any more.
     topic = '/simulator/recorded_until'
     arm.until(lambda: not arm.node.get_publishers_info_by_topic(topic))
@@ -392,8 +394,8 @@ def test_a_replay_publishes_from_the_sought_time_on_and_what_the_arm_is_and_ends
 ):
     ended = []
     monkeypatch.setattr(replay_node, 'end_node', lambda: ended.append(True))
-    told = [f'file:={recorded_arm}', 'speed:=0.0', f'seek:={seek}']
-    arguments = [word for each in told for word in ('-p', each)]
+    options = [f'file:={recorded_arm}', 'speed:=0.0', f'seek:={seek}']
+    arguments = [word for each in options for word in ('-p', each)]
     with replay_domain(*arguments, '-r', f'__ns:={namespace or "/"}') as nodes:
         node, executor = replay_node.ReplayNode(), make_executor()
         listener = rclpy.create_node('listener', use_global_arguments=False, namespace=namespace)

@@ -110,9 +110,9 @@ def test_a_film_has_as_many_pictures_as_its_time_and_speed_say(file, tmp_path, c
         return
     film = tmp_path / 'film.gif'
     assert rendered(file, '--output', film, '--size', '160x120', '--speed', 2, '--orbit', 90) == 0
-    told = capsys.readouterr().out
-    assert '7 of 7' in told  # half a second, 12.5 a second, and the first
-    assert 'film.gif: 7 pictures' in told
+    printed = capsys.readouterr().out
+    assert '7 of 7' in printed  # half a second, 12.5 a second, and the first
+    assert 'film.gif: 7 pictures' in printed
     gif = Image.open(film)
     assert (gif.n_frames, gif.size, gif.info['duration']) == (7, (160, 120), 80)
 
@@ -146,9 +146,9 @@ def test_a_gif_of_any_length_is_as_quick_as_its_size_asks_for():
 )
 def test_what_cannot_be_rendered_is_one_line(file, capsys, arguments, line):
     assert rendered(file, *arguments) == 1
-    told = capsys.readouterr().err
-    assert told.count('\n') == 1
-    assert line in told
+    printed = capsys.readouterr().err
+    assert printed.count('\n') == 1
+    assert line in printed
 
 
 def test_a_recording_without_an_arm_or_none_at_all_is_one_line(tmp_path, capsys):
@@ -170,9 +170,9 @@ def test_without_opengl_one_line_says_why_and_what_to_do(monkeypatch):
     assert reason == 'RuntimeError: invalid value for environment variable MUJOCO_GL: nothing'
     monkeypatch.setattr(offscreen, 'why_not', lambda library: reason)
     monkeypatch.delenv('MUJOCO_GL', raising=False)
-    with pytest.raises(ArmError, match=r'\(egl: RuntimeError.*; osmesa: .*install Mesa') as told:
+    with pytest.raises(ArmError, match=r'\(egl: RuntimeError.*; osmesa: .*install Mesa') as caught:
         offscreen.backend()
-    assert '\n' not in str(told.value)
+    assert '\n' not in str(caught.value)
     monkeypatch.setenv('MUJOCO_GL', 'osmesa')
     monkeypatch.setattr(offscreen, 'why_not', lambda library: '' if library == 'egl' else 'gone')
     with pytest.raises(ArmError, match=r'\(osmesa: gone\)'):
@@ -294,11 +294,13 @@ def test_an_mp4_is_what_players_ask_for(tmp_path):
     path = tmp_path / 'x.mp4'
     check_file(path, 10)
     write_mp4(path, pictures(10), (64, 48))
-    told = subprocess.run([film_files.ffmpeg(), '-i', path], capture_output=True, text=True).stderr
-    assert 'Video: h264' in told
-    assert 'yuv420p' in told
-    assert '64x48' in told
-    assert 'Duration: 00:00:00.40' in told
+    printed = subprocess.run(
+        [film_files.ffmpeg(), '-i', path], capture_output=True, text=True
+    ).stderr
+    assert 'Video: h264' in printed
+    assert 'yuv420p' in printed
+    assert '64x48' in printed
+    assert 'Duration: 00:00:00.40' in printed
     with pytest.raises(ArmError, match='cannot be written: ffmpeg: .+'):
         write_mp4(path, pictures(10, (64, 32)), (63, 48))
     assert path.stat().st_size > 500  # the one before is whole

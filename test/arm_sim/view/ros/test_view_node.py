@@ -105,10 +105,10 @@ def test_an_impossible_command_of_a_browser_is_refused_on_the_page(monkeypatch):
     assert done == [1]  # what is asked meanwhile has its turn with the next picture
     node.update()
     assert done == [1, 2]
-    told = node.arm.events.changes()
-    assert 'cannot convert float NaN to integer' in told
-    assert 'up' in told
-    assert 'time of a push [s] is 1e+300; it must be finite, &gt;= 0 and &lt;= 3600' in told
+    message = node.arm.events.changes()
+    assert 'cannot convert float NaN to integer' in message
+    assert 'up' in message
+    assert 'time of a push [s] is 1e+300; it must be finite, &gt;= 0 and &lt;= 3600' in message
     node.destroy_node()
     rclpy.try_shutdown()
 
