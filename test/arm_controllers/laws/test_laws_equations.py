@@ -123,6 +123,8 @@ CASES = [
      lambda q, v, r: dynamics(q, v, r.a) + pd(q, v, r) + r.effort),
     ('computed_torque', GAINS, computed_torque),
     ('hybrid_force_motion', {}, lambda *x: operational_space(*x, 900.0, 60.0)),
+    ('parallel_force_position', {}, lambda *x: operational_space(*x, 400.0, 40.0)),
+    ('hand_guiding', {}, lambda q, v, r: dynamics(q, v, -60.0 * v) + r.effort),
     ('motor_computed_torque', GAINS | MOTORS,
      lambda q, v, r: 5.0 / 3.0 * computed_torque(q, v, r) + 4.0 * v),
     ('joint_impedance', {'stiffness': tuple(KP), 'damping_ratio': 0.4}, impedance),
