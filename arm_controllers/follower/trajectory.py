@@ -161,6 +161,15 @@ def hermite(h: Array, start: tuple[Array, ...], end: tuple[Array, ...]) -> Array
     return c
 
 
+def through(times: Array, states: tuple[Array, ...]) -> Trajectory:
+    """Return the lowest polynomials through states, each (m + 1, n), at times (m + 1,) [s].
+
+    The states are q, (q, v) or (q, v, a), as `hermite` takes them.
+    """
+    starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
+    return Trajectory(times, hermite(np.diff(times), starts, ends))
+
+
 def hold(q: Array) -> Trajectory:
     """Return the trajectory that rests at q (n,)."""
     return stop(q, np.zeros_like(q), 1.0)

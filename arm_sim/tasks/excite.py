@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.follower.trajectory import Trajectory, through
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance
@@ -85,6 +85,4 @@ class Excite(Task):
 
     @cached_property
     def _trajectory(self) -> Trajectory:
-        times, states = self._points
-        starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
-        return Trajectory(times, hermite(np.diff(times), starts, ends))
+        return through(*self._points)

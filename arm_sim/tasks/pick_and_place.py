@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.follower.trajectory import Trajectory, through
 from arm_controllers.gripper import gripper_joint
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, in_range
@@ -148,9 +148,7 @@ class PickAndPlace(Task):
 
     @cached_property
     def _trajectory(self) -> Trajectory:
-        times, states = self._points
-        starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
-        return Trajectory(times, hermite(np.diff(times), starts, ends))
+        return through(*self._points)
 
     @cached_property
     def _points(self) -> tuple[Array, tuple[Array, ...]]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.follower.trajectory import Trajectory, through
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.reference import Reference
@@ -117,14 +117,14 @@ class Cube(Task):
     @cached_property
     def _trajectory(self) -> Trajectory:
         times, states, _ = self._plan
-        return _quintics(times, states)
+        return through(times, states)
 
     @cached_property
     def _plan(self) -> _Plan:
         p = self.parameters
         plan = self._edges() if p.path == 'edges' else self._published()
         times = p.sample_times(p.edge_time / _CHECKED)
-        follow = _quintics(plan.times, plan.states).evaluate
+        follow = through(plan.times, plan.states).evaluate
         self._keep_clear(times, sampled(follow, times, self.robot.model.nv)[0])
         return plan
 
@@ -242,11 +242,6 @@ class Cube(Task):
 def _own_ik(name: str, model: RobotModel) -> Callable:
     """Return a function of `arm_dynamics.inverse_kinematics` for the model; imports Numba."""
     return partial(getattr(import_module('arm_dynamics.inverse_kinematics'), name), model)
-
-
-def _quintics(times: Array, states: tuple[Array, ...]) -> Trajectory:
-    starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
-    return Trajectory(times, hermite(np.diff(times), starts, ends))
 
 
 def _facts(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from following import states_at
 
-from arm_controllers.follower.trajectory import Trajectory, hermite, hold, stop
+from arm_controllers.follower.trajectory import Trajectory, hold, stop, through
 from arm_controllers.reference import Reference
 
 N = 3
@@ -17,9 +17,7 @@ def random_states(rng, count):
 def build(rng, order, segments=5):
     times = np.cumsum(rng.uniform(0.1, 1.0, segments + 1))
     points = random_states(rng, segments + 1)[:order]
-    starts = tuple(x[:-1] for x in points)
-    ends = tuple(x[1:] for x in points)
-    return times, points, Trajectory(times, hermite(np.diff(times), starts, ends))
+    return times, points, through(times, points)
 
 
 @pytest.mark.parametrize('order', [1, 2, 3])
