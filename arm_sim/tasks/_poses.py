@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.interpolate import CubicSpline
 
-from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.follower.trajectory import Trajectory, through
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
@@ -38,9 +38,7 @@ class PosesTask(ContactTask):
 
     @cached_property
     def _trajectory(self) -> Trajectory:
-        times, states = self._points
-        starts, ends = (tuple(x[part] for x in states) for part in (slice(-1), slice(1, None)))
-        return Trajectory(times, hermite(np.diff(times), starts, ends))
+        return through(*self._points)
 
     @cached_property
     def _points(self) -> tuple[Array, tuple[Array, ...]]:
@@ -55,7 +53,10 @@ class PosesTask(ContactTask):
             q = found.q
             rows.append(q)
         spline = CubicSpline(times, np.array(rows), bc_type='clamped')
-        return times, (spline(times), spline(times, 1), spline(times, 2))
+        states = tuple(spline(times, order) for order in range(3))
+        for derivative in states[1:]:
+            derivative[[0, -1]] = 0.0  # the goal begins and ends at rest
+        return times, states
 
 
 def smooth(x: float) -> float:
