@@ -60,6 +60,8 @@ def arm_nodes(
         )
     sections = sections_of(robot, given['config'], law)
     in_files = parameters_of(sections, 'simulator')
+    if RobotArgument.of(robot).gripper and 'tool_frame' not in in_files:
+        common['tool_frame'] = model.tip_frame  # for recordings, whose URDF has no SRDF
     actuator = _actuator(law, given['actuator'], in_files)
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}

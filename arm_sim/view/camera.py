@@ -18,11 +18,13 @@ class View:
     Attributes:
         azimuth, elevation: as in MuJoCo [deg]: azimuth 90 looks along y, elevation -90 down.
         orbit: rate of the azimuth [deg per second of the film].
+        zoom: magnification of the middle of the tool's path; 1: the whole arm is seen.
     """
 
     azimuth: float = 140.0
     elevation: float = -18.0
     orbit: float = 0.0
+    zoom: float = 1.0
 
 
 def axes_of(azimuth: float, elevation: float) -> Array:

@@ -54,6 +54,9 @@ class Film:
         extent = float(np.linalg.norm(np.ptp(points, axis=0)))
         aspect, seconds = size[0] / size[1], float(times[-1] - times[0])
         self._camera = camera_for(points, view, aspect, seconds)
+        if view.zoom > 1.0:
+            self._camera.lookat[:] = 0.5 * (motion.tip.min(axis=0) + motion.tip.max(axis=0))
+            self._camera.distance /= view.zoom
         self._radius = max(_RADIUS, _SMALLEST_RADIUS / size[1]) * extent
         scale = ErrorScale(motion.error) if len(motion.error) else None
         errors = motion.error_at(motion.t)

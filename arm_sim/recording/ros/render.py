@@ -129,6 +129,9 @@ class Options(CommandOptions):
     orbit: Annotated[float, 'DEG/S'] = parameter(
         0.0, 'speed of the camera around the arm [deg per second of the film]'
     )
+    zoom: float = parameter(
+        1.0, "magnification of the middle of the tool's path [1]; 1: the whole arm", min=1, max=100
+    )
     speed: float | None = parameter(
         None,
         'recorded seconds per second of the film [1]; none: 1, for a long GIF more',
@@ -156,7 +159,7 @@ def main(options: Options) -> None:
     motion = motion.between(begin, end)
     rate = KINDS[output.suffix.lower()]
     speed = options.speed or usual_speed(output, end - begin)
-    view = replace(view, orbit=view.orbit / speed)
+    view = replace(view, orbit=view.orbit / speed, zoom=options.zoom)
     count = max(2, round((end - begin) / speed * rate) + 1) if rate else 1
     check_file(output, count)
     times = np.linspace(begin, end, count) if rate else np.array([end])

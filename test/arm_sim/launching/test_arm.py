@@ -20,3 +20,4 @@ def test_gains_of_an_arm_with_a_foreign_gripper_are_those_of_its_own_joints(tmp_
     assert controller['joints'] == list(both.model.joint_names[:6])
     assert controller['servo_kp'] == both.parameters('simulator')['servo_kp'][:6]
     assert nodes['/simulator']['ros__parameters']['actuator'] == ['servo'] * 6 + ['torque']
+    assert nodes['/simulator']['ros__parameters']['tool_frame'] == 'grasp'

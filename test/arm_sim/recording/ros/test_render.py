@@ -105,6 +105,17 @@ def test_the_pictures_show_the_arm_moving_and_the_path_in_colours_of_its_error(
     assert coloured(end, 2, [0]).sum() > 30  # small ones blue
 
 
+def test_zoom_magnifies_the_path(file, tmp_path):
+    if not draws():
+        return
+    found = []
+    for zoom in (1, 3):
+        shot = tmp_path / f'{zoom}.png'
+        assert rendered(file, '--output', shot, '--size', '320x240', '--zoom', zoom) == 0
+        found.append(coloured(Image.open(shot), 0, [1, 2]).sum())
+    assert found[1] > 2 * found[0]
+
+
 def test_a_film_has_as_many_pictures_as_its_time_and_speed_say(file, tmp_path, capsys):
     if not draws():
         return
