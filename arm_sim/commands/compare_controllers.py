@@ -11,6 +11,7 @@ from rich.console import Console
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
+from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
@@ -29,7 +30,7 @@ from arm_sim.experiments.report import (
     sweep_report,
 )  # fmt: skip
 from arm_sim.experiments.runs import observe_all, record_of
-from arm_sim.experiments.sweeps import OF_EFFORT, SWEEPS, run_sweep, swept_values
+from arm_sim.experiments.sweeps import OF_EFFORT, SWEEPS, case_at, run_sweep, swept_values
 from arm_sim.experiments.work import Work
 from arm_sim.options import File, Folder, Names
 from arm_sim.output_folder import writable_folder
@@ -66,9 +67,16 @@ class Options(CommandOptions):
     scene: str = parameter(
         '', 'objects around the arm: name of a shipped scene, or path of a YAML file or MJCF'
     )
-    timestep: float = parameter(1e-3, 'integration step and control period [s]', min=1e-5, max=0.1)
+    timestep: float = parameter(
+        1e-3, "integration step and control period [s]; 0: simulator of the robot's files",
+        min=0, max=0.1,
+    )  # fmt: skip
     natural_frequency: float = parameter(
-        20.0, "design frequency of every law's errors [rad/s]", above=0, max=1e4
+        20.0,
+        "design frequency of every law's errors [rad/s]; 0: gains of the robot's files, for "
+        'every law',
+        min=0,
+        max=1e4,
     )
     reference_motion: str = parameter(
         'continuous',
@@ -82,6 +90,10 @@ class Options(CommandOptions):
     )
     law_pictures: bool = parameter(False, "draw each law's error over time as well")
     samples: int = parameter(0, 'number of random arms per law; 0: no Monte Carlo')
+    errors: Names = parameter(
+        ('exact',),
+        'model errors, each a table of its own, separated by commas: exact, mass_scale=0.8, ...',
+    )
     seed: int = parameter(0, 'seed of the random numbers by which arms are drawn')
     sweep: str = parameter(
         '',
@@ -119,7 +131,10 @@ def _run(options: Options, console: Console) -> None:
     over_topics = options.over == 'topics'
     friction = options.friction_velocity
     of_effort = options.sweep in OF_EFFORT or friction != 'measured'
-    possible = laws_with(options.reference_motion, of_effort)
+    designed = options.natural_frequency > 0.0
+    if designed and not options.timestep:
+        raise ArmError('timestep is 0; gains that are designed need one of at least 1e-05 s')
+    possible = laws_with(options.reference_motion, of_effort) if designed else law_names()
     robots, laws = _names('--robots', options.robots), _names('--laws', options.laws, possible)
     engines = _names('--engines', options.engines, rigid_body_engines())
     tasks = _names('--tasks', options.tasks, compared_tasks())
@@ -128,7 +143,8 @@ def _run(options: Options, console: Console) -> None:
     for engine in engines:
         one_of('--engines', engine, rigid_body_engines())
     for law in laws:
-        compared_class(law)
+        if designed:
+            compared_class(law)
         why = f'sweep {options.sweep}, ' if options.sweep else ''
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
         one_of(f'law ({why}reference_motion {options.reference_motion})', law, possible)
@@ -157,6 +173,8 @@ def _run(options: Options, console: Console) -> None:
     if options.samples and over_topics:
         raise ArmError("--samples is for runs over 'loop' only")
     if kind != 'comparison':
+        if options.errors != ('exact',):
+            raise ArmError('--errors is for comparisons; a sweep takes --sweep errors')
         if len(robots) * len(tasks) * len(engines) > 1:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
     elif options.tasks == ('all',):
@@ -180,6 +198,8 @@ def _compare(
     cases: list[Experiment], options: Options, folder: Path, console: Console, work: Work
 ) -> Report:
     run = RUNNERS[options.over]
+    errors = [error for error in options.errors for _ in cases]
+    cases = [case_at('errors', error, case) for error in options.errors for case in cases]
     with progress(console, 'runs', len(cases)) as advance:
         answers = observe_all(cases, progress=advance, record=run, work=work)
     measures, courses = zip(*answers, strict=True)
@@ -187,7 +207,7 @@ def _compare(
         for law in dict.fromkeys(case.law for case in cases):
             save(law_figure(law, cases, courses), folder / f'law_{law}.png')
         console.print(f'wrote law_<law>.png to {folder.resolve()}')
-    return comparison_report(cases, measures)
+    return comparison_report(cases, measures, errors)
 
 
 def _sweep(

@@ -45,7 +45,9 @@ def run_batch(
     """Run a task on all arms of a batch; `reference` is in place of the task's own."""
     loop = Loop(plant, law, reference or task.reference, events)
     facts = plant.contact_facts if plant.parameters.touching else None
-    measures = BatchMeasures(task.robot.model, plant.size, loop.period, task.event, facts)
+    forces = None if plant.measured.wrench is None else task.force_samples
+    given = task.robot.model, plant.size, loop.period, task.event, facts, forces
+    measures = BatchMeasures(*given)
     loop.run(task.duration, [measures, *observers])
     return BatchRun(measures.results(), loop.alive, loop.beyond)
 
@@ -53,11 +55,11 @@ def run_batch(
 def measure_batch(
     loaded: LoadedExperiment, laws: Sequence[str], draws: Sequence[Draw]
 ) -> Iterator[Array]:
-    """Yield, law by law, tracking RMS [mm] and joint RMS (2, N) of each drawn arm.
+    """Yield, law by law, tracking RMS [mm], joint RMS and what ranks laws (3, N) of each arm.
 
     inf: the loop was unstable; nan: a batch cannot do it, and the arm has to run alone.
     """
-    nothing = np.full((2, len(draws)), np.nan)
+    nothing = np.full((3, len(draws)), np.nan)
     task, plants = loaded.task, dict[str, Any]()  # one batch serves many laws
     model, engine = BatchModel(loaded.robot.model), loaded.experiment.engine
     for name in laws:
@@ -71,7 +73,8 @@ def measure_batch(
             plants[interface] = own.batch(draws)
         plant, events = plants[interface]
         run = run_batch(task, own.batch_law(model), plant, events)
-        answers = np.array([run.measures['tracking_rms_mm'], run.measures['joint_rms_rad']])
+        names = 'tracking_rms_mm', 'joint_rms_rad', task.ranked_by
+        answers = np.array([run.measures[each] for each in names])
         answers[:, ~run.alive | ~np.isfinite(answers).all(axis=0)] = np.inf
         answers[:, run.beyond] = np.nan
         yield answers

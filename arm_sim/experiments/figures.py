@@ -11,40 +11,59 @@ from arm_sim import pictures
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import SWEEPS, Sweep
-from arm_sim.loop.measures import Measures
+from arm_sim.loop.measures import Measures, heading_of
+from arm_sim.tasks import task_class
 
-_RMS = 'tracking error of the tip, RMS [mm]'
+_RMS = {
+    'tracking_rms_mm': 'tracking error of the tip, RMS [mm]',
+    'force_rms_n': 'error of the force, RMS [N]',
+}
 _SMALLEST = 1e-5  # errors below it are not shown [mm]
 _ROUNDING = 1e-9  # errors below it are not distinguished [mm]
+_MARKS = 'os^Dv'  # of model errors
 
 
-def comparison_figure(cases: Sequence[Experiment], measures: Sequence[Measures]) -> Figure:
-    """Return the picture: a panel per task and robot, a row per law; the best law's in blue."""
+def comparison_figure(
+    cases: Sequence[Experiment], measures: Sequence[Measures], errors: Sequence[str] = ()
+) -> Figure:
+    """Return the picture: a panel per task and robot, a row per law; the best law's in blue.
+
+    `errors` name the model error of each case; each has a mark of its own.
+    """
+    errors = errors or ['exact'] * len(cases)
     runs = {
-        (case.robot, case.task, case.law, case.engine): max(found.tracking_rms_mm, _ROUNDING)
-        for case, found in zip(cases, measures, strict=True)
+        (case.robot, case.task, case.law, case.engine, error): max(
+            found[task_class(case.task).ranked_by], _ROUNDING
+        )
+        for case, found, error in zip(cases, measures, errors, strict=True)
         if found.completed
     }
     groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
     laws = list(dict.fromkeys(case.law for case in cases))
     engines = list(dict.fromkeys(case.engine for case in cases))
+    first, *others = dict.fromkeys(errors)
     rows = math.ceil(len(groups) / 3)
     size = 2.1 + 3.3 * min(3, len(groups)), 0.9 + (0.24 * len(laws) * len(engines) + 0.8) * rows
-    figure = pictures.new_figure(*size, title=_RMS)
+    titles = list(dict.fromkeys(title_of(task_class(task).ranked_by) for _, task in groups))
+    figure = pictures.new_figure(*size, title='; '.join(titles))
     for axis, group in zip(pictures.panels(figure, len(groups), sharey=True), groups, strict=True):
-        found = [value for key, value in runs.items() if key[:2] == group] or [1.0]
+        found = [x for key, x in runs.items() if key[:2] == group and not math.isnan(x)] or [1.0]
         axis.set_xscale('log')
         axis.set_xlim(min(found) / 2.0, max(found) * (max(found) / min(found)) ** 0.3 * 2.0)
         pictures.plain_numbers(axis.xaxis)
         lines = [(law, engine) for law in laws for engine in engines]
+        best = min([x for key, x in runs.items() if key[:2] == group and key[4] == first] or [1.0])
         for place, (law, engine) in enumerate(lines):
-            value = runs.get((*group, law, engine), math.nan)
-            color = pictures.BLUE if value == min(found) else '0.4'
+            value = runs.get((*group, law, engine, first), math.nan)
+            color = pictures.BLUE if value == best else '0.4'
+            for mark, error in zip(_MARKS[1:], others, strict=False):
+                other = runs.get((*group, law, engine, error), math.nan)
+                axis.plot(other, place, mark, color=color, ms=6, mfc='none')
             if math.isnan(value):
                 axis.text(min(found), place, 'unstable', va='center', color=pictures.ORANGE)
                 continue
             axis.plot([axis.get_xlim()[0], value], [place, place], color='0.88', lw=1.2)
-            axis.plot(value, place, 'o', color=color, ms=6)
+            axis.plot(value, place, _MARKS[0], color=color, ms=6)
             axis.annotate(
                 f'{value:.3g}' if value > _ROUNDING else 'rounding', (value, place), (6, 0),
                 textcoords='offset points', va='center', color=color, fontsize=pictures.SMALL,
@@ -52,8 +71,18 @@ def comparison_figure(cases: Sequence[Experiment], measures: Sequence[Measures])
         several = len(engines) > 1
         axis.set_yticks(range(len(lines)), [f'{law}, {e}' if several else law for law, e in lines])
         pictures.style(axis, f'{group[0]}: {group[1]}', grid='')
+    if others:
+        for mark, error in zip(_MARKS, (first, *others), strict=False):
+            filled = '0.4' if error == first else 'none'
+            figure.axes[0].plot([], [], mark, color='0.4', mfc=filled, ms=6, label=error)
+        figure.legend(loc='outside lower center', ncols=len(_MARKS), frameon=False)
     figure.axes[0].invert_yaxis()
     return figure
+
+
+def title_of(measure: str) -> str:
+    """Return the title of a measure, with its unit."""
+    return _RMS.get(measure) or heading_of(measure)
 
 
 def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) -> Figure:
@@ -84,7 +113,7 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
     """Return the picture of a sweep: a curve per law."""
     figure = pictures.new_figure(9.5, 5.0, title)
     (axis,) = pictures.panels(figure, 1)
-    for i, (law, values) in enumerate(zip(sweep.laws, sweep.rms_mm, strict=True)):
+    for i, (law, values) in enumerate(zip(sweep.laws, sweep.errors, strict=True)):
         color = pictures.COLORS[i % len(pictures.COLORS)]
         if np.isfinite(values).any():
             axis.plot(sweep.values, values, 'o-', color=color, ms=4, lw=1.4, label=law)
@@ -93,7 +122,7 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
         axis.set_xscale('log')
         pictures.plain_numbers(axis.xaxis)
     pictures.plain_numbers(axis.yaxis)
-    pictures.style(axis, '', SWEEPS[sweep.parameter][1], _RMS)
+    pictures.style(axis, '', SWEEPS[sweep.parameter][1], title_of(sweep.measure))
     pictures.name_ends(axis)
     return figure
 
@@ -102,6 +131,7 @@ def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
     """Return the picture of random arms: where each law's errors lie, the best law on top."""
     figure = pictures.new_figure(9.5, 1.3 + 0.33 * len(spreads), title)
     (axis,) = pictures.panels(figure, 1)
+    name = title_of(spreads[0].measure)
     ordered = sorted(spreads, key=lambda spread: spread.median, reverse=True)
     for place, spread in enumerate(ordered):
         color = pictures.BLUE if place == len(ordered) - 1 else '0.4'
@@ -126,5 +156,5 @@ def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
     axis.set_yticks(range(len(ordered)), [spread.law for spread in ordered])
     axis.set_xscale('log')
     pictures.plain_numbers(axis.xaxis)
-    pictures.style(axis, '', f'{_RMS}: median (dot), 5 to 95 % (bar), all (line)', grid='x')
+    pictures.style(axis, '', f'{name}: median (dot), 5 to 95 % (bar), all (line)', grid='x')
     return figure

@@ -12,7 +12,8 @@ from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Draw
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.work import Work, own_work
-from arm_sim.loop.measures import measure, track
+from arm_sim.loop.measures import track
+from arm_sim.tasks import task_class
 
 CHUNK = 500  # samples per job at most, each under every law
 
@@ -36,7 +37,7 @@ def run_monte_carlo(
         workers: number of processes, which does not change the results.
         progress: called with the number of runs done.
         work: where the arms run, in place of `workers`.
-        keep: called with the arms of each chunk and their answers (laws, 2, arms).
+        keep: called with the arms of each chunk and their answers (laws, 3, arms).
     """
     in_range('samples', samples, 1, 100_000_000)
     size = min(CHUNK, -(-samples // workers))
@@ -46,26 +47,27 @@ def run_monte_carlo(
         'monte_carlo': asdict(replace(experiment, law='')), 'laws': list(laws),
         'samples': samples, 'chunk': size,
     }  # fmt: skip
-    rms_mm, done = np.empty((len(laws), samples)), 0
+    errors, done = np.empty((len(laws), samples)), 0
     with own_work(work, workers) as own:
         for number, answer in own.results(run, chunks, identity):
             arms = chunks[number]
-            rms_mm[:, arms.start : arms.stop] = answer[:, 0]
+            errors[:, arms.start : arms.stop] = answer[:, 2]
             if keep is not None:
                 keep(arms, answer)
             done += len(arms)
             progress(done * len(laws))
-    return [Spread(law, row) for law, row in zip(laws, rms_mm, strict=True)]
+    ranked_by = task_class(experiment.task).ranked_by
+    return [Spread(law, row, ranked_by) for law, row in zip(laws, errors, strict=True)]
 
 
 def run_together(experiment: Experiment, names: tuple[str, ...], samples: Sequence[int]) -> Array:
-    """Return tracking RMS [mm] and joint RMS of each law and sample (laws, 2, k).
+    """Return tracking RMS [mm], joint RMS, what ranks laws of each law and sample (laws, 3, k).
 
     All samples run as a batch; those that a batch cannot do run alone.
     """
     loaded, seed = experiment.load(), experiment.seed
     draws = [experiment.ranges.draw(loaded.robot.model, seed, sample) for sample in samples]
-    answers = np.empty((len(names), 2, len(samples)))
+    answers = np.empty((len(names), 3, len(samples)))
     for i, found in enumerate(measure_batch(loaded, names, draws)):
         answers[i] = found
         for k in np.flatnonzero(np.isnan(found[0])):
@@ -73,9 +75,10 @@ def run_together(experiment: Experiment, names: tuple[str, ...], samples: Sequen
     return np.nan_to_num(answers, nan=np.inf, posinf=np.inf)
 
 
-def _run_alone(loaded: LoadedExperiment, draw: Draw) -> tuple[float, float]:
-    """Return tracking RMS [mm] and joint RMS of one arm; inf: the loop was unstable."""
+def _run_alone(loaded: LoadedExperiment, draw: Draw) -> tuple[float, float, float]:
+    """Return what `run_together` has of one arm; inf: the loop was unstable."""
     record = loaded.on(draw).run()
-    found = measure(record, track(loaded.robot.model, record))
+    found = loaded.task.measure(record, track(loaded.robot.model, record))
     failed = np.inf if not found.completed else 0.0
-    return found.tracking_rms_mm + failed, found.joint_rms_rad + failed
+    ranked = found[loaded.task.ranked_by] + failed
+    return found.tracking_rms_mm + failed, found.joint_rms_rad + failed, ranked

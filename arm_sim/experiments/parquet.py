@@ -65,7 +65,7 @@ def columns_of(
     Args:
         robot, ranges, seed, arms: from which the arms were drawn.
         laws: by name.
-        answer: (laws, 2, arms) of run_monte_carlo.
+        answer: (laws, 3, arms) of run_monte_carlo.
     """
     drawn: dict[str, list[float]] = {}
     for arm in arms:

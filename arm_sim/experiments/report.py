@@ -13,10 +13,13 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.figures import comparison_figure, monte_carlo_figure, sweep_figure
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import Sweep
-from arm_sim.loop.measures import Measures, all_measures
+from arm_sim.loop.measures import OF_FORCE, Measure, Measures, all_measures, heading_of
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
 from arm_sim.pictures import save
+from arm_sim.tasks import task_class
+
+_WITH_FORCE = 'tracking_rms_mm', 'peak_torque_nm', 'chatter_nm'  # in tables of contact tasks
 
 
 class Listing(NamedTuple):
@@ -74,33 +77,50 @@ class Report(NamedTuple):
         save(self.figure, folder / f'{self.name}.png')
 
 
-def comparison_report(cases: Sequence[Experiment], measures: Sequence[Measures]) -> Report:
-    """Return the report of cases: a table per robot, task and engine, a row per law."""
+def comparison_report(
+    cases: Sequence[Experiment], measures: Sequence[Measures], errors: Sequence[str] = ()
+) -> Report:
+    """Return the report of cases: a table per robot, task, engine and error, a row per law.
+
+    `errors` name the model error of each case; none: the arms are as the laws know them.
+    """
+    errors = errors or ['exact'] * len(cases)
     found: dict[str, list[tuple[Experiment, Measures]]] = {}
-    for case, row in zip(cases, measures, strict=True):
+    for case, row, error in zip(cases, measures, errors, strict=True):
         group = f'{case.robot}, {case.task}, {case.engine}'
+        group += '' if error == 'exact' else f', {error}'
         found.setdefault(group, []).append((case, row))
     names = ('robot', 'task', 'engine', 'law', 'timestep', 'natural_frequency')
     rows = [
-        {name: getattr(case, name) for name in names} | dict(row)
-        for case, row in zip(cases, measures, strict=True)
+        {name: getattr(case, name) for name in names} | {'error': error} | dict(row)
+        for case, row, error in zip(cases, measures, errors, strict=True)
     ]
     listings = [_comparison(title, group) for title, group in found.items()]
-    return Report('comparison', listings, rows, comparison_figure(cases, measures))
+    return Report('comparison', listings, rows, comparison_figure(cases, measures, errors))
 
 
 def _comparison(title: str, group: Iterable[tuple[Experiment, Measures]]) -> Listing:
-    laws, measures = zip(*((case.law, row) for case, row in group), strict=True)
-    rms = [row.tracking_rms_mm if row.completed else math.inf for row in measures]
-    rows = [[law, *_cells(row)] for law, row in zip(laws, measures, strict=True)]
-    best = [i for i, value in enumerate(rms) if value == min(rms) < math.inf]
-    headings = [each.heading for each in all_measures() if each.heading]
-    return Listing(title, ['law', *headings], rows, best)
+    cases, measures = zip(*group, strict=True)
+    ranked_by = task_class(cases[0].task).ranked_by
+    ranks = [row[ranked_by] if row.completed else math.inf for row in measures]
+    columns = _columns(measures)
+    rows = [[case.law, *_cells(row, columns)] for case, row in zip(cases, measures, strict=True)]
+    best = [i for i, value in enumerate(ranks) if value == min(ranks) < math.inf]
+    return Listing(title, ['law', *(each.heading for each in columns)], rows, best)
 
 
-def _cells(measures: Measures) -> list[str]:
-    """Return a row's numbers as text; 'unstable' where there are none."""
+def _columns(measures: Sequence[Measures]) -> list[Measure]:
+    """Return the measures of a table; where a force counts, those of the force come first."""
     columns = [each for each in all_measures() if each.heading]
+    found = {name for name in OF_FORCE if any(not math.isnan(row[name]) for row in measures)}
+    if not found:
+        return [each for each in columns if each.name not in OF_FORCE]
+    columns = [each for each in columns if each.name in found | {*_WITH_FORCE}]
+    return sorted(columns, key=lambda each: each.name not in found)
+
+
+def _cells(measures: Measures, columns: Sequence[Measure]) -> list[str]:
+    """Return a row's numbers as text; 'unstable' where there are none."""
     if not measures.completed:
         return ['unstable'] + [''] * (len(columns) - 1)
     values = [(measures[each.name], each.format) for each in columns]
@@ -110,27 +130,31 @@ def _cells(measures: Measures) -> list[str]:
 def sweep_report(sweep: Sweep, case: Experiment) -> Report:
     """Return the report of a sweep: RMS [mm] of every law at every value."""
     task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
-    title = f'{case.robot}, {task}, {case.engine}: tracking error over {sweep.parameter}'
+    what = 'tracking error' if sweep.measure == 'tracking_rms_mm' else 'error of the force'
+    title = f'{case.robot}, {task}, {case.engine}: {what} over {sweep.parameter}'
     values = (x if isinstance(x, str) else f'{x:.3g}' for x in sweep.values)
     headings = [sweep.parameter, *values]
-    by_law = list(zip(sweep.laws, sweep.rms_mm.tolist(), strict=True))
+    by_law = list(zip(sweep.laws, sweep.errors.tolist(), strict=True))
     texts = [
         [law, *('unstable' if math.isnan(x) else f'{x:.3g}' for x in found)]
         for law, found in by_law
     ]
     rows = [
-        {'law': law, sweep.parameter: sweep.values, 'tracking_rms_mm': found}
-        for law, found in by_law
+        {'law': law, sweep.parameter: sweep.values, sweep.measure: found} for law, found in by_law
     ]
-    listing = Listing(f'{title}, RMS [mm]', headings, texts)
+    unit = heading_of(sweep.measure).removeprefix('force ')
+    listing = Listing(f'{title}, {unit}', headings, texts)
     return Report(f'sweep_{sweep.parameter}', [listing], rows, sweep_figure(sweep, title))
 
 
 def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
     """Return the report of random arms: median and 95th percentile of every law."""
-    count = spreads[0].samples
+    count, measure = spreads[0].samples, spreads[0].measure
+    name = heading_of(measure)
+    unit = name[name.index('[') :]
     title = f'{case.robot}, {case.task}, {case.engine}: {count} random arms per law'
-    headings = ['law', 'median RMS [mm]', '95 % RMS [mm]', 'worst [mm]', 'unstable']
+    short = measure.removeprefix('tracking_')
+    headings = ['law', f'median {name}', f'95 % {name}', f'worst {unit}', 'unstable']
     texts = [
         [
             spread.law,
@@ -142,8 +166,8 @@ def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
     rows = [
         {
             'law': spread.law,
-            'median_rms_mm': spread.median,
-            'percentile_95_rms_mm': spread.percentile_95,
+            f'median_{short}': spread.median,
+            f'percentile_95_{short}': spread.percentile_95,
             'unstable': spread.unstable,
         }
         | spread.row()

@@ -10,7 +10,7 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.work import Work, own_work
-from arm_sim.loop.measures import Measures, Tracking, measure, measure_names, summarize, track
+from arm_sim.loop.measures import Measures, Tracking, measure_names, summarize, track
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import common_rows, print_report
 
@@ -49,7 +49,7 @@ def run(experiment: Experiment) -> Result:
     loaded = experiment.load()
     record = loaded.run()
     tracking = track(loaded.robot.model, record)
-    return Result(experiment, record, tracking, measure(record, tracking, loaded.task.event))
+    return Result(experiment, record, tracking, loaded.task.measure(record, tracking))
 
 
 def observe(
@@ -62,7 +62,7 @@ def observe(
     loaded, found = experiment.load(), record(experiment)
     tracking = track(loaded.robot.model, found)
     course = np.vstack([found.t, 1e3 * tracking.error])[:, :: max(1, len(found.t) // 500)]
-    return measure(found, tracking, loaded.task.event), course
+    return loaded.task.measure(found, tracking), course
 
 
 def observe_all(

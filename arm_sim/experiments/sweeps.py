@@ -13,6 +13,7 @@ from arm_sim.experiments.work import Work
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 from arm_sim.simulation.faults import read_faults
+from arm_sim.tasks import task_class
 
 # What can be swept: its values where none are given, and its axis in the plot.
 SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
@@ -87,12 +88,17 @@ OF_EFFORT = ('compensation_scale',)  # sweeps for laws that command torques
 
 
 class Sweep(NamedTuple):
-    """Tracking RMS (laws, values) [mm] of every law at every value; nan: the loop was unstable."""
+    """Errors (laws, values) of every law at every value; nan: the loop was unstable.
+
+    Attributes:
+        measure: name of the measure that the errors are.
+    """
 
     parameter: str
     values: tuple[float | str, ...]
     laws: tuple[str, ...]
-    rms_mm: Array
+    errors: Array
+    measure: str = 'tracking_rms_mm'
 
 
 def swept_values(parameter: str, text: str) -> tuple[float | str, ...]:
@@ -186,5 +192,7 @@ def run_sweep(
     chosen = tuple(values) or SWEEPS[parameter][0]
     jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
     answers = [each for each, _ in observe_all(jobs, workers, progress, run, work)]
-    rms = [each.tracking_rms_mm if each.completed else np.nan for each in answers]
-    return Sweep(parameter, chosen, tuple(laws), np.reshape(rms, (len(laws), len(chosen))))
+    measure = task_class(jobs[0].task).ranked_by
+    found = [each[measure] if each.completed else np.nan for each in answers]
+    errors = np.reshape(found, (len(laws), len(chosen)))
+    return Sweep(parameter, chosen, tuple(laws), errors, measure)

@@ -12,6 +12,8 @@ from arm_sim.loop.loop import Step
 from arm_sim.loop.measures import (
     KINDS,
     OF_CONTACTS,
+    OF_FORCE,
+    Poses,
     Samples,
     all_measures,
     measure_names,
@@ -32,15 +34,16 @@ class BatchMeasures:
         period: float,
         event: float | None = None,
         contact_facts: Callable[[], Array] | None = None,
+        forces: Callable[[float, Poses, Array], Array] | None = None,
     ):
         """Measure `size` arms with tips and limits of `model`; `event`: see Samples [s].
 
-        `contact_facts`: of a plant with contacts.
+        `contact_facts`: of a plant with contacts; `forces`: of a contact task with a sensor.
         """
-        self._contact_facts = contact_facts
+        self._contact_facts, self._forces = contact_facts, forces
         self._model, self._continuous = BatchModel(model), model.continuous
         self._period, self._event, self._end = period, event, 0.0
-        left_out = () if contact_facts else OF_CONTACTS
+        left_out = (*(() if contact_facts else OF_CONTACTS), *(() if forces else OF_FORCE))
         self._measures = [each for each in all_measures() if each.name not in left_out]
         self._kinds = np.array([KINDS.index(each.over) for each in self._measures])
         count = len(self._measures)
@@ -63,9 +66,12 @@ class BatchMeasures:
         contacts = np.full((3, 1), np.nan)
         if self._contact_facts is not None:
             contacts = self._contact_facts().T
+        felt, wrench = np.full((2, 1), np.nan), step.measured.wrench
+        if self._forces is not None and wrench is not None:
+            felt = self._forces(step.t, Poses(poses[1], poses[0]), wrench)
         samples = Samples(
             step.t, self._period, self._event, step.q, step.v, reference_q, step.effort,
-            *self._facts.T, *contacts,
+            *self._facts.T, *contacts, *felt,
         )  # fmt: skip
         for column, measure in enumerate(self._measures):
             self._rows[:, column] = values_of(measure, samples)

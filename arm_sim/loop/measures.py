@@ -17,6 +17,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.loop.record import Record
 
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
+NO_CONTACT = 0.1  # a force up to this is no contact [N]
 
 
 class Samples(NamedTuple):
@@ -37,6 +38,8 @@ class Samples(NamedTuple):
         penetration: (k,) deepest contact of a link [mm]; nan: no contacts are simulated.
         contact_force: (k,) sum of the forces of all contact points of links [N].
         slip: (k,) largest slip of a contact point of a link [mm/s].
+        force: (k,) force on the tool, as its task counts it [N]; nan: the task counts none.
+        force_error: (k,) difference from the goal of the force [N]; nan: it does not count now.
     """
 
     t: Any
@@ -56,6 +59,8 @@ class Samples(NamedTuple):
     penetration: Array
     contact_force: Array
     slip: Array
+    force: Array
+    force_error: Array
 
 
 class Measure(NamedTuple):
@@ -84,6 +89,11 @@ def _outside(s: Samples) -> Array:
     return outside.astype(float)
 
 
+def _without_contact(s: Samples) -> Array:
+    """Return 1 where the tool touches nothing although a force counts."""
+    return np.where(np.isnan(s.force_error), np.nan, s.force <= NO_CONTACT)
+
+
 BUILT_IN = (
     Measure('tracking_rms_mm', 'RMS [mm]', '.4g', lambda s: s.error_mm, 'rms'),
     Measure('tracking_max_mm', 'max [mm]', '.4g', lambda s: s.error_mm, 'max'),
@@ -95,12 +105,17 @@ BUILT_IN = (
     Measure('energy_j', 'energy [J]', '.4g', lambda s: s.power, 'integral'),
     Measure('chatter_nm', 'chatter [N.m]', '.3g', lambda s: s.torque_step, 'rms'),
     Measure('recovery_s', 'recovery [s]', '.3g', _outside, 'settled'),
+    Measure('force_rms_n', 'force RMS [N]', '.3g', lambda s: s.force_error, 'rms'),
+    Measure('force_max_n', 'force max [N]', '.3g', lambda s: np.abs(s.force_error), 'max'),
+    Measure('force_peak_n', 'peak [N]', '.4g', lambda s: s.force, 'max'),
+    Measure('contact_lost_s', 'no contact [s]', '.3g', _without_contact, 'integral'),
     Measure('penetration_max_mm', '', '.3g', lambda s: s.penetration, 'max'),
     Measure('contact_force_max_n', '', '.4g', lambda s: s.contact_force, 'max'),
     Measure('contact_impulse_ns', '', '.4g', lambda s: s.contact_force, 'integral'),
     Measure('contact_slip_mm', '', '.3g', lambda s: s.slip, 'integral'),
 )
 OF_CONTACTS = tuple(each.name for each in BUILT_IN[-4:])  # nan where no contacts are simulated
+OF_FORCE = tuple(each.name for each in BUILT_IN[-8:-4])  # nan but of contact tasks
 KINDS = ('rms', 'max', 'mean', 'integral', 'settled')
 # A report has these in more detail.
 _DETAILED = (
@@ -135,6 +150,11 @@ def all_measures() -> tuple[Measure, ...]:
 def measure_names() -> tuple[str, ...]:
     """Return the names of all measures."""
     return tuple(each.name for each in all_measures())
+
+
+def heading_of(name: str) -> str:
+    """Return the heading of a measure, with its unit."""
+    return next(each.heading for each in all_measures() if each.name == name)
 
 
 class Measures(dict[str, Any]):
@@ -203,8 +223,10 @@ def track(model: RobotModel, record: Record, reference_tips: Poses | None = None
     )
 
 
-def samples_of(record: Record, tracking: Tracking, event: float | None = None) -> Samples:
-    """Return the samples of a record; see Samples."""
+def samples_of(
+    record: Record, tracking: Tracking, event: float | None = None, forces: Array | None = None
+) -> Samples:
+    """Return the samples of a record; see Samples. `forces` (2, k): force and its error."""
     steps = np.full(len(record.t), np.nan)
     steps[1:] = rms(np.diff(record.effort, axis=0), axis=-1)
     contacts = record.contacts if len(record.contacts) else np.full((len(record.t), 3), np.nan)
@@ -213,16 +235,18 @@ def samples_of(record: Record, tracking: Tracking, event: float | None = None) -
         record.effort, 1e3 * tracking.error, tracking.orientation_error,
         rms(tracking.joint_error, axis=-1), np.abs(record.effort).max(-1),
         tracking.effort_share.max(-1), np.abs(record.effort * record.v).sum(-1), steps,
-        *contacts.T,
+        *contacts.T, *(np.full((2, len(record.t)), np.nan) if forces is None else forces),
     )  # fmt: skip
 
 
-def measure(record: Record, tracking: Tracking, event: float | None = None) -> Measures:
-    """Measure a run; `event` [s] is where recovery is counted from."""
+def measure(
+    record: Record, tracking: Tracking, event: float | None = None, forces: Array | None = None
+) -> Measures:
+    """Measure a run; `event` [s]: recovery counts from there; `forces`: see samples_of."""
     names = measure_names()
     if len(record.t) < 2:
         return Measures(dict.fromkeys(names, float('nan')), completed=False)
-    samples = samples_of(record, tracking, event)
+    samples = samples_of(record, tracking, event, forces)
     found = {each.name: _total(each, samples) for each in all_measures()}
     return Measures(found, completed=record.completed)
 
@@ -267,7 +291,7 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the numbers that every report of joints has: errors, where largest, torques."""
     measures = measure(record, tracking, event)
-    left_out = _DETAILED if len(record.contacts) else (*_DETAILED, *OF_CONTACTS)
+    left_out = (*_DETAILED, *OF_FORCE, *(() if len(record.contacts) else OF_CONTACTS))
     magnitude = np.abs(record.effort)
     sample, joint = np.unravel_index(magnitude.argmax(), magnitude.shape)
     size = np.abs(tracking.joint_error)

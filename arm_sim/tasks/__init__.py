@@ -4,7 +4,7 @@ A file `my_task.py` with a class `MyTask(Task)` is a task of that name. The loop
 the task node run the same object; `Task` says which hooks it may fill.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,7 +22,7 @@ from arm_dynamics.model_error import ModelError
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.loop.events import Push, replacement
 from arm_sim.loop.goals import goal_of, led_in, sampled
-from arm_sim.loop.measures import Tracking, summarize
+from arm_sim.loop.measures import Measures, Poses, Tracking, measure, summarize, tips
 from arm_sim.loop.record import Record
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.loop.report import Check, common_rows
@@ -87,6 +87,9 @@ class Task:
         Parameters: frozen dataclass of the task's parameters.
         sections: nodes whose parameters in the robot's files count as well, below the task's own.
         compared: whether the task is one of `--tasks all` of a comparison, and its place there.
+        ranked_by: name of the measure that orders laws in comparisons.
+        force_samples: returns force on the tool and its error (2, ...) [N] at a time (...) [s],
+            for poses of the tool frame and readings (..., 6); None: no force counts.
         asks_ik: whether it needs inverse kinematics.
         asks_prediction: whether its report compares the run with the same one in the loop.
         columns: headings of its table.
@@ -110,6 +113,7 @@ class Task:
     Parameters: ClassVar[Any]
     sections: ClassVar[tuple[str, ...]] = ()
     compared: ClassVar[int | None] = 100
+    ranked_by: ClassVar[str] = 'tracking_rms_mm'
     asks_ik: ClassVar[bool] = False
     asks_prediction: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]] = ('', 'RMS', 'max', 'where')
@@ -129,6 +133,7 @@ class Task:
     event: float | None = None
     gripper = ''
     moved_object = ''
+    force_samples: Callable[[Any, Poses, Array], Array] | None = None
     notes: tuple[str, ...] = ()
 
     def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
@@ -245,6 +250,13 @@ class Task:
         return given
 
     # What is measured
+
+    def measure(self, record: Record, tracking: Tracking) -> Measures:
+        """Return the measures of a run."""
+        forces = None
+        if self.force_samples is not None and len(record.wrench):
+            forces = self.force_samples(record.t, tips(self.robot.model, record.q), record.wrench)
+        return measure(record, tracking, self.event, forces)
 
     def results(self, run: Run) -> dict[str, Any]:
         """Return what the report has beyond the measures of every task."""

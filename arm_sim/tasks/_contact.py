@@ -14,6 +14,7 @@ the place.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,12 +22,11 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.loop.measures import rms
+from arm_sim.loop.measures import NO_CONTACT, Poses, rms, tips
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run, Task
 
-_LOST = 0.1  # a smaller force is no contact [N]
 _IMPACT = 0.1  # longest time of an impact [s]
 _TOLERANCE = 0.2  # largest error of the force in a success, as a share of the goal
 
@@ -66,6 +66,7 @@ class ContactTask(Task):
     """
 
     compared = None
+    ranked_by = 'force_rms_n'
     columns: ClassVar[tuple[str, ...]] = ('', 'RMS', 'max', 'where')
     normal: Array | None = None
     measured: tuple[float, float] | None = None
@@ -87,51 +88,65 @@ class ContactTask(Task):
         """Size of the goal of the force [N]; None: there is none."""
         return None if self.wrench is None else float(np.linalg.norm(self.wrench[:3]))
 
-    def kept(self, run: Run) -> NDArray[np.bool_]:
-        """Return which samples (k,) are measured."""
-        t = run.record.t
+    def kept(self, t: Any) -> NDArray[np.bool_]:
+        """Return which times (...) [s] are measured."""
         begin, end = self.measured or (0.0, np.inf)
-        return (t >= begin) & (t < end)
+        return np.asarray((t >= begin) & (t < end))
 
     def normals(self, tip: Array) -> Array | None:
         """Return the normals (..., 3) where the tip (..., 3) is; None: the force's size counts."""
         return self.normal
 
-    def forces(self, run: Run) -> Array:
-        """Return the force of the surroundings on the tool (k, 3) [N], in base axes.
+    @cached_property
+    def _mounting(self) -> Array:
+        """The rotation of the sensor in the tool frame."""
+        model, q = self.robot.model, self.robot.start
+        tool, sensor = (model.forward_kinematics(q, x) for x in (None, model.tool_carrier))
+        mounting: Array = tool.rotation.T @ sensor.rotation
+        return mounting
 
-        The force-torque sensor reports it; nan without a sensor.
+    def forces_at(self, tip: Poses, wrench: Array) -> Array:
+        """Return the force of the surroundings on the tool (..., 3) [N], in base axes.
+
+        `wrench` (..., 6) is what the force-torque sensor reports at poses of the tool frame.
         """
-        record, model = run.record, self.robot.model
-        if not len(record.wrench):  # not the simulator of this task
-            return np.full((len(record.t), 3), np.nan)
-        turns = [model.forward_kinematics(q, model.tool_carrier).rotation for q in record.q]
-        forces: Array = np.einsum('kij,kj->ki', np.array(turns), record.wrench[:, :3])
+        forces: Array = np.einsum(
+            '...ij,...j->...i', tip.rotation @ self._mounting, wrench[..., :3]
+        )
         return forces
 
-    def normal_force(self, run: Run, forces: Array | None = None) -> Array:
-        """Return the force on the tool along the normal, or its size (k,) [N].
+    def forces(self, run: Run) -> Array:
+        """Return the forces (k, 3) of a run, see `forces_at`; nan without a sensor."""
+        record = run.record
+        if not len(record.wrench):  # not the simulator of this task
+            return np.full((len(record.t), 3), np.nan)
+        return self.forces_at(tips(self.robot.model, record.q), record.wrench)
 
-        `forces` (k, 3) are in place of those of the run.
-        """
-        forces = self.forces(run) if forces is None else forces
-        normals = self.normals(run.tracking.tip)
+    def along(self, forces: Array, tip: Array) -> Array:
+        """Return forces (..., 3) along the normal where the tip is, or their size (...) [N]."""
+        normals = self.normals(tip)
         if normals is None:
-            return np.linalg.norm(forces, axis=1)
-        along: Array = (forces * normals).sum(axis=1)
-        return along
+            return np.linalg.norm(forces, axis=-1)
+        found: Array = (forces * normals).sum(axis=-1)
+        return found
+
+    def force_samples(self, t: Any, tip: Poses, wrench: Array) -> Array:
+        """Return force and error (2, ...) [N]; see Task."""
+        force = self.along(self.forces_at(tip, wrench), tip.position)
+        counts = self.kept(t) & (self.wanted is not None)
+        return np.stack([force, np.where(counts, force - (self.wanted or 0.0), np.nan)])
 
     def results(self, run: Run) -> dict[str, Any]:
         """Return what the force did, and whether the task succeeded."""
-        t, forces, kept = run.record.t, self.forces(run), self.kept(run)
-        force = self.normal_force(run, forces)
-        touched = np.flatnonzero(force > _LOST)
+        t, forces = run.record.t, self.forces(run)
+        force, kept = self.along(forces, run.tracking.tip), self.kept(t)
+        touched = np.flatnonzero(force > NO_CONTACT)
         first = int(touched[0]) if len(touched) else len(t) - 1
         if self.measured is None:
             kept[:first] = False
-        period, lost = float(t[1] - t[0]), force <= _LOST
+        period, lost = float(t[1] - t[0]), force <= NO_CONTACT
         impact = force[first : first + round(_IMPACT / period)]
-        bounced = np.flatnonzero(impact <= _LOST)
+        bounced = np.flatnonzero(impact <= NO_CONTACT)
         found: dict[str, Any] = {
             'force_n': self.wanted,
             'contact_at_s': float(t[first]) if len(touched) else None,
@@ -198,7 +213,8 @@ class ContactTask(Task):
         """Draw the force over time, and its error on a log axis."""
         from arm_sim.loop.force_picture import force_figure
 
-        return force_figure(run.record.t, self.normal_force(run), report, self.measured)
+        force = self.along(self.forces(run), run.tracking.tip)
+        return force_figure(run.record.t, force, report, self.measured)
 
 
 def _work(forces: Array, tip: Array) -> float:

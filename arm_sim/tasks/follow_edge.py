@@ -32,7 +32,7 @@ class FollowEdge(SlidingTask):
     """The tool presses sideways on a contour whose shape the controller does not know.
 
     Attributes:
-        along: (3,) direction of the straight line, in base axes.
+        line: (3,) direction of the straight line, in base axes.
         axis: (3,) a point of the cylinder's axis [m].
     """
 
@@ -44,13 +44,13 @@ class FollowEdge(SlidingTask):
         tip = self.robot.model.forward_kinematics(self.robot.start).translation
         out = np.array([tip[0], tip[1], 0.0])
         out /= np.linalg.norm(out)
-        self.along = np.cross((0.0, 0.0, 1.0), out)
+        self.line = np.cross((0.0, 0.0, 1.0), out)
         self.slide(p.length - p.speed)  # the rest is in speeding up and slowing down
         half = 0.5 * p.length
         if half >= p.radius:
             raise ArmError(f'length is {p.length:g} m; it must be less than {2.0 * p.radius:g} m')
         depth = np.sqrt(p.radius**2 - half**2)
-        self.axis = tip + (p.distance + depth) * out + half * self.along
+        self.axis = tip + (p.distance + depth) * out + half * self.line
         contour = p.surface(
             name='contour', shape='cylinder', size=(2.0 * p.radius, _HEIGHT),
             position=tuple(self.axis.tolist()),
@@ -60,7 +60,7 @@ class FollowEdge(SlidingTask):
 
     def path(self, way: Array) -> Array:
         """Return the points of the straight line."""
-        return np.multiply.outer(way, self.along)
+        return np.multiply.outer(way, self.line)
 
     def normals(self, tip: Array) -> Array:
         """Return the direction from the axis to the tip."""

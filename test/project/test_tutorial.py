@@ -50,7 +50,7 @@ def test_computed_torque_stands_the_delay_that_its_phase_margin_says():
     at = run_sweep(
         'command_delay', Experiment('ur5e', 'sinusoid', 'pd'), ['computed_torque'], (31, 36)
     )
-    assert at.rms_mm[0, 0] < 1.0 < 10.0 < at.rms_mm[0, 1]
+    assert at.errors[0, 0] < 1.0 < 10.0 < at.errors[0, 1]
 
 
 def test_a_push_moves_the_elbow_by_itself_over_the_stiffness():

@@ -144,10 +144,10 @@ def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
     case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd_feedforward', 'momentum_observer')
     one = run_monte_carlo(replace(case, seed=3), laws, 6)
     two = run_monte_carlo(replace(case, seed=3), laws[::-1], 6, workers=2)
-    np.testing.assert_array_equal(one[0].rms_mm, two[1].rms_mm)
-    np.testing.assert_array_equal(one[1].rms_mm, two[0].rms_mm)
+    np.testing.assert_array_equal(one[0].errors, two[1].errors)
+    np.testing.assert_array_equal(one[1].errors, two[0].errors)
     other = run_monte_carlo(replace(case, seed=4), laws[:1], 6)
-    assert np.all(one[0].rms_mm != other[0].rms_mm)
+    assert np.all(one[0].errors != other[0].errors)
     assert one[1].median < 0.5 * one[0].median
 
 
@@ -185,7 +185,7 @@ def test_a_law_that_declares_one_arm_only_is_run_arm_by_arm(monkeypatch):
     monkeypatch.setattr(ComputedTorque, '__call__', of_one_arm)
     monkeypatch.setattr(ComputedTorque, 'many_arms', False)
     [found] = run_monte_carlo(replace(case, seed=5), ['computed_torque'], 2)
-    np.testing.assert_allclose(found.rms_mm, expected.rms_mm, rtol=1e-6)
+    np.testing.assert_allclose(found.errors, expected.errors, rtol=1e-6)
 
 
 def test_monte_carlo_draws_lie_in_the_stated_ranges():
@@ -207,7 +207,7 @@ def test_no_ranges_is_the_plain_case():
     exact = Ranges(mass=0.0, friction=0.0, delay=0, position_noise=0, velocity_noise=0, effort=1.0)
     case = Experiment('planar_3r', 'sinusoid', 'computed_torque')
     [spread] = run_monte_carlo(replace(case, ranges=exact), ['computed_torque'], 2)
-    np.testing.assert_allclose(spread.rms_mm, measures_of(case).tracking_rms_mm, rtol=1e-9)
+    np.testing.assert_allclose(spread.errors, measures_of(case).tracking_rms_mm, rtol=1e-9)
 
 
 # Sweeps
@@ -216,7 +216,7 @@ def test_no_ranges_is_the_plain_case():
 def test_error_grows_with_frequency_and_feedforward_stays_below_pd():
     case = Experiment('planar_3r', 'sinusoid', 'pd')
     sweep = run_sweep('frequency', case, ('pd', 'computed_torque'), (0.1, 0.25, 0.5))
-    rms = sweep.rms_mm
+    rms = sweep.errors
     assert np.all(np.diff(rms, axis=1) > 0.0)
     assert np.all(rms[1] < 0.1 * rms[0])
 
@@ -247,7 +247,7 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
         'armature': (0.0, 0.1, 0.2),
     }[parameter]
     case = Experiment('ur5e', 'sinusoid', 'computed_torque')
-    rms = run_sweep(parameter, case, ('computed_torque',), values).rms_mm[0]
+    rms = run_sweep(parameter, case, ('computed_torque',), values).errors[0]
     exact = 1 if len(values) == 3 and values[0] not in (0.0,) else 0
     assert rms.argmin() == exact
     assert np.delete(rms, exact).min() > 2.0 * rms[exact]
@@ -256,9 +256,9 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
 def test_a_sweep_of_errors_is_made_of_the_sweeps_that_it_names():
     case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd', 'computed_torque')
     arguments = ('exact', 'mass_scale=1.2', 'payload=0.5')
-    several = run_sweep('errors', case, laws, arguments).rms_mm
-    masses = run_sweep('mass_scale', case, laws, (1.0, 1.2)).rms_mm
-    payload = run_sweep('payload', case, laws, (0.5,)).rms_mm
+    several = run_sweep('errors', case, laws, arguments).errors
+    masses = run_sweep('mass_scale', case, laws, (1.0, 1.2)).errors
+    payload = run_sweep('payload', case, laws, (0.5,)).errors
     np.testing.assert_array_equal(several, np.hstack([masses, payload]))
     usual = [case_at('errors', each, case).error for each in SWEEPS['errors'][0]]
     assert len({repr(error) for error in usual}) == 7

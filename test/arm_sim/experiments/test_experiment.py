@@ -170,7 +170,7 @@ def test_a_monte_carlo_runs_arms_with_the_error_and_the_sensors_of_the_experimen
         unusual = replace(unusual, sensors=replace(unusual.sensors, dropout=0.0))
         expected = run(unusual).measures.tracking_rms_mm
     [spread] = run_monte_carlo(unusual, ['computed_torque'], 2)
-    np.testing.assert_allclose(spread.rms_mm, expected, rtol=1e-6)
+    np.testing.assert_allclose(spread.errors, expected, rtol=1e-6)
 
 
 def test_margins_are_those_of_the_arm_with_the_error_of_the_experiment():

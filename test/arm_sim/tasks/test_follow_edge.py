@@ -26,7 +26,7 @@ def test_the_line_begins_and_ends_at_the_distance_from_the_contour():
         assert np.linalg.norm((touched - task.axis)[:2]) == pytest.approx(0.25)
     across = task.normals(start)
     assert across @ task.wrench[:3] == pytest.approx(-10.0 * np.sqrt(1.0 - 0.24**2), rel=0.01)
-    assert across @ task.along == pytest.approx(-0.24, rel=0.1)
+    assert across @ task.line == pytest.approx(-0.24, rel=0.1)
 
 
 def test_a_line_that_misses_the_contour_is_refused():
