@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from arm_dynamics.checks import Array
 from arm_sim import pictures
@@ -51,22 +52,27 @@ def comparison_figure(
         axis.set_xscale('log')
         axis.set_xlim(min(found) / 2.0, max(found) * (max(found) / min(found)) ** 0.3 * 2.0)
         pictures.plain_numbers(axis.xaxis)
+        if max(found) > 1e6 * min(found):
+            axis.xaxis.set_major_locator(LogLocator(numticks=6))
         lines = [(law, engine) for law in laws for engine in engines]
         best = min([x for key, x in runs.items() if key[:2] == group and key[4] == first] or [1.0])
         for place, (law, engine) in enumerate(lines):
             value = runs.get((*group, law, engine, first), math.nan)
             color = pictures.BLUE if value == best else '0.4'
+            values = [value]
             for mark, error in zip(_MARKS[1:], others, strict=False):
                 other = runs.get((*group, law, engine, error), math.nan)
                 axis.plot(other, place, mark, color=color, ms=6, mfc='none')
+                values.append(other)
             if math.isnan(value):
                 axis.text(min(found), place, 'unstable', va='center', color=pictures.ORANGE)
                 continue
             axis.plot([axis.get_xlim()[0], value], [place, place], color='0.88', lw=1.2)
             axis.plot(value, place, _MARKS[0], color=color, ms=6)
+            text = ' / '.join(f'{x:.3g}' if x > _ROUNDING else 'rounding' for x in values)
             axis.annotate(
-                f'{value:.3g}' if value > _ROUNDING else 'rounding', (value, place), (6, 0),
-                textcoords='offset points', va='center', color=color, fontsize=pictures.SMALL,
+                text, (np.nanmax(values), place), (6, 0), textcoords='offset points', va='center',
+                color=color, fontsize=pictures.SMALL,
             )  # fmt: skip
         several = len(engines) > 1
         axis.set_yticks(range(len(lines)), [f'{law}, {e}' if several else law for law, e in lines])

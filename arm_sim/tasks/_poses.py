@@ -22,6 +22,7 @@ class PosesTask(ContactTask):
 
     first: Array | None = None
     sample_period = 0.02
+    ranked_by = 'force_peak_n'
 
     def pose(self, t: float) -> pin.SE3:
         """Return the pose of the tool at t [s], in the base frame; at 0 that of the start."""

@@ -5,9 +5,13 @@ import pytest
 from contact_runs import experiment, results
 
 from arm_controllers.laws.hybrid_force_motion import HybridForceMotionParameters
+from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
+from arm_sim.experiments.drawn_arms import run_batch
+from arm_sim.experiments.ranges import Draw
 from arm_sim.loop.measures import track
 from arm_sim.loop.record import Record
+from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import Run
 
 
@@ -105,3 +109,20 @@ def test_a_task_without_measured_times_counts_from_the_first_contact_on(task, mo
 def test_the_work_of_a_press_is_the_energy_of_the_spring():
     _, found = results('press', surface_friction=0.0, duration=3.0)
     assert found['work_j'] == pytest.approx(10.0**2 / (2.0 * 4e4), rel=0.1)
+
+
+def test_one_arm_of_a_batch_presses_as_one_arm_alone():
+    loaded = experiment('press', duration=3.0)
+    model, exact = loaded.robot.model, SensorParameters()
+    draws = [Draw(ModelError(mass_scale=(scale,)), 0, exact) for scale in (1.0, 0.8)]
+    plant, events = loaded.batch(draws)
+    many = run_batch(loaded.task, loaded.batch_law(BatchModel(model)), plant, events).measures
+    record = loaded.on(draws[1]).run()
+    alone = loaded.task.measure(record, track(model, record))
+    for name in ('force_rms_n', 'force_max_n', 'force_peak_n', 'contact_lost_s'):
+        assert many[name][1] == pytest.approx(alone[name], rel=1e-6, abs=1e-9), name
+    assert 0.0 < alone.force_rms_n < 0.01 < 9.0 < alone.force_peak_n
+    assert many['force_rms_n'][0] != many['force_rms_n'][1]
+    with pytest.MonkeyPatch.context() as patch:  # a press that counts too early has no contact yet
+        patch.setattr(loaded.task, 'measured', (0.0, 3.0))
+        assert loaded.task.measure(record, track(model, record)).contact_lost_s > 0.4
