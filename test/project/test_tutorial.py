@@ -61,3 +61,17 @@ def test_a_push_moves_the_elbow_by_itself_over_the_stiffness():
         r'([\d.]+)/\(([\d.]+) \* 400\)', (LESSONS / '5_wrong_model.md').read_text()
     )
     assert [float(each) for each in numbers] == [round(abs(push), 2), round(inertia, 3)]
+
+
+def test_a_contact_bounces_as_a_mass_on_a_spring_and_a_late_damper_drives_it():
+    robot = Robot.load('ur5e gripper:=probe')
+    jacobian = robot.model.jacobian(robot.start)[2]
+    mass = 1.0 / (jacobian @ np.linalg.solve(robot.model.mass_matrix(robot.start), jacobian))
+    late, text = 1.5 * 0.002, (LESSONS / '8_contact.md').read_text()
+    for number in (
+        f'{mass:.2f} kg', f'{0.02 * np.sqrt(4e4 * mass):.2f} N',
+        f'{0.02 * np.sqrt(1e6 * mass):.1f} N', f'{1e3 * np.pi * np.sqrt(mass / 4e4):.0f} ms',
+        f'{mass * (np.pi / (2 * late)) ** 2 / 1e6:.2f}e6 N/m',
+        f'{150 / (2 * np.sqrt(4e4 * mass)):.2f}',
+    ):  # fmt: skip
+        assert number in text
