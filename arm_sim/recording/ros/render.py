@@ -130,7 +130,7 @@ class Options(CommandOptions):
         0.0, 'speed of the camera around the arm [deg per second of the film]'
     )
     zoom: float = parameter(
-        1.0, "magnification of the middle of the tool's path [1]; 1: the whole arm", min=1, max=100
+        1.0, 'magnification around the middle of the path of the tool [1]', min=1, max=100
     )
     speed: float | None = parameter(
         None,
