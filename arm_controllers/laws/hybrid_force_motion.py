@@ -10,7 +10,9 @@ from arm_controllers.task_space import TaskSpace, pose_error
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.small_matrices import times
 
-_TOUCH = 0.5  # force that counts as a contact [N]
+_SLOW = 0.005  # reference speed from which on friction is cancelled in full [m/s]
+_AVERAGED = 2.0  # product of integral gain and time at rest
+_OFF = 0.2  # force error as a share of the goal that ends the rest
 _SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
 _APPROACH_ACCELERATION = 0.1  # [m/s^2]
 _PRIOR = 2e-5  # weight of the expected normal against the motion that was seen [m^2/s]
@@ -30,6 +32,17 @@ class HybridForceMotionParameters(Parameters):
     posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
     force_damping: float = parameter(700.0, 'damping along the normal [N.s/m]', min=0)
     force_ki: float = parameter(20.0, 'integral gain of the force error [1/s]', min=0)
+    force_ki_at_rest: float = parameter(
+        0.5,
+        'integral gain of the force error after a long time of a constant reference [1/s]; '
+        'the smaller, the less noise of the sensor reaches the force',
+        min=0,
+    )
+    contact_force: float = parameter(
+        0.5,
+        'measured force that counts as a contact [N]; above offset and noise of the sensor',
+        above=0,
+    )
     approach_speed: float = parameter(
         0.02, 'speed towards the surface before the first contact [m/s]', min=0, max=1
     )
@@ -42,7 +55,8 @@ class HybridForceMotionParameters(Parameters):
         min=0,
     )  # fmt: skip
     cancel_friction: bool = parameter(
-        True, 'if true, the law cancels the measured force across the normal'
+        True,
+        'if true, the law cancels the measured force across the normal while the reference moves',
     )
     frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
     wrench_frame: str = parameter(
@@ -59,6 +73,7 @@ class HybridState(NamedTuple):
         age: (..., 1) time since the first contact [s]; -1: there was none.
         approach: (..., 1) speed towards the surface before the first contact [m/s].
         seen: (..., 3, 3) weighted mean of v v^T of the tip, times its time [m^2/s].
+        rest: (..., 1) time of contact with a constant reference [s].
         sides: (..., 3) e_i in the other directions that a wrench goal selects, in base axes [N].
     """
 
@@ -67,6 +82,7 @@ class HybridState(NamedTuple):
     age: Array
     approach: Array
     seen: Array
+    rest: Array
     sides: Array
 
 
@@ -80,11 +96,13 @@ class HybridForceMotion(Law):
         F = -(kd_f approach_speed + e_i) - kd_f v    before
 
     with kd_f the force_damping, ki the force_ki, v the speed of the tip along n, f the measured
-    force along n, f_d the desired one, and e_i the integral of ki (f_d - f) in contact, of
-    ki kd_f (approach_speed + v) before. The force across n, friction, is measured too, and
-    cancelled. Feeding f_d forward and damping the speed leaves the contact a spring with the arm's
-    inertia m: no force passes through a differentiation or a proportional gain, so that the loop
-    does not depend on the stiffness k, and an impact at v has at most the peak v sqrt(k m).
+    force along n, f_d the desired one, and e_i the integral of ki (f_d - f) in contact, of ki kd_f
+    (approach_speed + v) before. The force across n, friction, is measured too, and cancelled while
+    the reference moves: at rest friction holds the tool. At rest ki falls as 2/t, so that e_i
+    becomes the mean of all measured forces, with less and less noise. Feeding f_d forward and
+    damping the speed leaves the contact a spring with the arm's inertia m: no force passes through
+    a differentiation or a proportional gain, so that the loop does not depend on the stiffness k,
+    and an impact at v has at most the peak v sqrt(k m).
 
     On a surface that is not where it is expected the tip moves along the true surface, since the
     force keeps it there: n is the direction in which the tip has moved least. The desired motion
@@ -111,6 +129,7 @@ class HybridForceMotion(Law):
             -np.ones((*arms, 1)),
             np.zeros((*arms, 1)),
             np.zeros((*arms, 3, 3)),
+            np.zeros((*arms, 1)),
             np.zeros((*arms, 3)),
         )
 
@@ -120,7 +139,7 @@ class HybridForceMotion(Law):
         """Return the torque (..., n) [N.m | N], and the memory."""
         space, p = self._space, self.parameters
         target, tip = space.target(reference), space.motion(measured)
-        state, force = self._force(HybridState(*state), measured, reference, tip, dt)
+        state, force = self._force(HybridState(*state), measured, reference, target, tip, dt)
         normal, expected = state.normal, _expected(reference, state.normal)
         error = pose_error(target, tip)
 
@@ -143,7 +162,13 @@ class HybridForceMotion(Law):
         return tau, state
 
     def _force(
-        self, state: HybridState, measured: Measurement, reference: Reference, tip: Any, dt: float
+        self,
+        state: HybridState,
+        measured: Measurement,
+        reference: Reference,
+        target: Any,
+        tip: Any,
+        dt: float,
     ) -> tuple[HybridState, Array]:
         """Return the next memory, and the force (..., 3) in addition to that of the motion."""
         p = self.parameters
@@ -154,7 +179,7 @@ class HybridForceMotion(Law):
         age = np.where(kept, state.age, -1.0)
         seen = np.where(kept[..., np.newaxis], state.seen, 0.0)
         felt = self._space.wrench(measured, tip)[..., :3]
-        touches = np.linalg.norm(felt, axis=-1, keepdims=True) > _TOUCH
+        touches = np.linalg.norm(felt, axis=-1, keepdims=True) > p.contact_force
         age = np.where((age >= 0.0) | touches, np.maximum(age, 0.0) + dt, age)
 
         speed = tip.velocity[..., :3]
@@ -178,21 +203,28 @@ class HybridForceMotion(Law):
         error = np.where(
             age < 0.0, push + p.force_damping * rate, np.where(touches, goal - along, 0.0)
         )
-        integral = integral + dt * p.force_ki * error
+        still = (target.velocity == 0.0).all(-1, keepdims=True)
+        steady = still & (age > p.rise_time) & (np.abs(error) < _OFF * goal)
+        rest = np.where(steady, state.rest + dt, 0.0)
+        ki = np.minimum(
+            p.force_ki, np.maximum(_AVERAGED / np.maximum(rest, dt), p.force_ki_at_rest)
+        )
+        integral = integral + dt * ki * error
         force = -(push + integral + p.force_damping * rate) * normal
         across = _across(felt, normal, normal)
         others = np.where(kept, state.sides, 0.0)
         if sides is not None:
             goals = times(sides, reference.wrench[..., :3] + 0.0 * felt)
             reaction = times(sides, felt)
-            pressed = np.linalg.norm(reaction, axis=-1, keepdims=True) > _TOUCH
+            pressed = np.linalg.norm(reaction, axis=-1, keepdims=True) > p.contact_force
             goals = goals * np.clip(age / p.rise_time, 0.0, 1.0)
-            others = others + dt * p.force_ki * np.where(pressed, goals + reaction, 0.0)
+            others = others + dt * ki * np.where(pressed, goals + reaction, 0.0)
             force = force + goals + others - p.force_damping * times(sides, speed)
             across = across - reaction
         if p.cancel_friction:
-            force = force - across
-        return HybridState(normal, integral, age, approach, seen, others), force
+            pace = np.linalg.norm(target.velocity[..., :3], axis=-1, keepdims=True)
+            force = force - across * np.minimum(pace / _SLOW, 1.0)
+        return HybridState(normal, integral, age, approach, seen, rest, others), force
 
 
 def _expected(reference: Reference, like: Array) -> Array:

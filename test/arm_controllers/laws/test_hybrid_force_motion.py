@@ -36,13 +36,13 @@ def after(law, *measured, reference=None):
     return tau, state
 
 
-def test_in_contact_force_is_fed_forward_integrated_and_friction_is_cancelled():
+def test_in_contact_force_is_fed_forward_and_integrated():
     law = HybridForceMotion(ARM, HybridForceMotionParameters())
     v = np.linalg.solve(ARM.jacobian(Q), [0.0, 0.0, -0.01, 0.0, 0.0, 0.0])
     tau, state = after(law, felt(FELT, v))
     goal = 10.0 * DT / 0.5
     integral = DT * 20.0 * (goal - FELT[2])
-    force = np.array([-FELT[0], -FELT[1], -(goal + integral - 700.0 * 0.01)])
+    force = np.array([0.0, 0.0, -(goal + integral - 700.0 * 0.01)])
     free, _ = after(law, Measurement(Q, v), reference=at(Q, (0.0, 0.0, 0.0)))
     # Without a wrench the law brakes along z too: there, kd times 0.01 m/s is its acceleration.
     jacobian = ARM.jacobian(Q)
@@ -102,3 +102,43 @@ def test_two_selected_axes_are_controlled_by_force_and_the_third_by_motion():
     braking = np.linalg.solve(mobility, [-60.0 * 0.02, 0.0, 60.0 * 0.01, 0.0, 0.0, 0.0])
     expected = free + jacobian.T @ (np.append(force, np.zeros(3)) - braking)
     np.testing.assert_allclose(tau, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(('speed', 'share'), [(0.0, 0.0), (0.002, 0.4), (0.1, 1.0)])
+def test_friction_is_cancelled_while_the_reference_moves(speed, share):
+    reference = at(Q)
+    reference.v[:] = np.linalg.solve(ARM.jacobian(Q), [0.0, speed, 0.0, 0.0, 0.0, 0.0])
+    cancels, leaves = (
+        after(HybridForceMotion(ARM, parameters), felt(FELT), reference=reference)[0]
+        for parameters in (
+            HybridForceMotionParameters(),
+            HybridForceMotionParameters(cancel_friction=False),
+        )
+    )
+    friction = share * np.array([FELT[0], FELT[1], 0.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(cancels - leaves, -ARM.jacobian(Q).T @ friction, atol=1e-9)
+
+
+def test_at_rest_the_integral_averages_the_noise_of_the_sensor():
+    law = HybridForceMotion(ARM, HybridForceMotionParameters(contact_force=2.0))
+    noise = np.random.default_rng(1).normal(0.0, 0.1, (2000, 3))
+    pressed = [felt(np.array([0.0, 0.0, 10.0]) + each) for each in noise]
+    errors, state = [], law.start(pressed[0], at(Q))
+    for each in pressed:
+        before, (_, state) = state, law(state, each, at(Q), DT)
+        errors.append(float(state.integral[0] - before.integral[0]) / DT)
+    errors, t = np.array(errors), DT * np.arange(1, 2001)
+    share = np.clip(t / 0.5, 0.0, 1.0)
+    gain = errors / (10.0 * share - 10.0 - noise[:, 2])
+    np.testing.assert_allclose(gain[t < 0.5], 20.0, rtol=1e-6)
+    rest = t[t > 0.51] - 0.5
+    np.testing.assert_allclose(gain[t > 0.51], np.clip(2.0 / rest, 0.5, 20.0), rtol=0.02)
+    # A bump, or a surface that moves, brings the gain back.
+    _, state = law(state, felt(np.array([0.0, 0.0, 13.0])), at(Q), DT)
+    assert state.rest == 0.0
+    moving = at(Q)
+    moving.v[:] = 1e-3
+    _, state = law(state, pressed[0], at(Q), DT)
+    assert state.rest > 0.0
+    _, state = law(state, pressed[0], moving, DT)
+    assert state.rest == 0.0
