@@ -368,3 +368,23 @@ def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge):
     assert verdict.measures['tracking_max_mm'] > 2.0  # it knows nothing of the payload
     assert not found.held
     assert (tmp_path / 'judgement' / 'judgement.xml').is_file()
+
+
+@pytest.mark.slow
+def test_a_force_controller_is_judged_by_its_force_and_twice_the_same(tmp_path, judge):
+    page = (ROOT / 'docs' / 'judge.md').read_text()
+    code = re.search(r'```python\n("""effort.*?)```', page, re.DOTALL)[1]
+    controller, limits = tmp_path / 'my_force_controller.py', tmp_path / 'limits.yaml'
+    controller.write_text(code)
+    limits.write_text(
+        'robot: ur5e gripper:=probe\ntimeout: 300\n'
+        'tasks: {press: {duration: 3.0, limit: 0.01}}\nlimits: {all: {contact_force_max_n: 5.0}}'
+    )
+    first, second = (judge([sys.executable, str(controller)], limits) for _ in range(2))
+    (verdict,) = first.verdicts
+    assert not verdict.reason, first
+    peak, error = verdict.checks
+    assert error.held, error
+    assert 10.0 < peak.value < 13.0
+    assert verdict.broken == [f'contact_force_max_n is {peak.shown[0]}, {peak.shown[1]}']
+    assert first.checksum == second.checksum
