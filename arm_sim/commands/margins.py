@@ -1,12 +1,13 @@
 """`ros2 run arm_sim margins`: stability margins of a law on an arm along a task, without a run."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
-from arm_dynamics.checks import one_of
+from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.experiments.experiment import Experiment
@@ -20,6 +21,8 @@ from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import task_names
 from arm_sim.tuning.agreement import agreement_of
+from arm_sim.tuning.contact import contact_limits
+from arm_sim.tuning.contact_report import limits_figure, limits_listing
 from arm_sim.tuning.margins import margins_of
 from arm_sim.tuning.margins_report import facts, listing, margins_figure
 
@@ -29,13 +32,14 @@ class Options(RobotOptions):
     """Linearise the closed loop along a task, period by period, with its delay.
 
     It reports how fast errors decay, how much more delay and model error the loop tolerates, and
-    the effect of sensor noise. The exit code is 0 where the loop is stable.
+    the effect of sensor noise. The exit code is 0 where the loop is stable. With --contact it
+    reports the stiffest surface on which the loop is stable, for each delay up to --delay.
     """
 
     law: Name = parameter(
         'computed_torque',
         f'control law, one of {", ".join(law_names())}; servo:LEVEL is a servo with that '
-        'feedforward',
+        'feedforward; with --contact several, separated by commas',
     )
     task: Name = parameter(
         'sinusoid', f'task whose reference the arm follows, one of {", ".join(task_names())}'
@@ -60,6 +64,15 @@ class Options(RobotOptions):
         'velocity by which the law compensates Coulomb friction',
         one_of=FRICTION_VELOCITIES,
     )
+    contact: Annotated[tuple[float, ...], 'N/M,N/M'] = parameter(
+        (0.0, 0.0),
+        'least and largest stiffness of a surface on which the tool presses [N/m]; 0: no surface',
+        length=2,
+        min=0,
+    )
+    simulate: bool = parameter(
+        False, 'with --contact: if true, the limits are also found by simulation'
+    )
     samples: int = parameter(
         0,
         'number of random arms, delayed by up to --delay, on which the prediction is tested',
@@ -76,14 +89,11 @@ def main(options: Options) -> int:
     one_of('--task', options.task, task_names())
     folder, console = writable_folder(options.output_dir), new_console()
     position, velocity = options.noise
-    law, _, level = options.law.partition(':')
-    experiment = Experiment.of_files(
-        options.robot, options.task, law, engine=options.engine, config=options.config,
-        seed=options.seed, feedforward=level, natural_frequency=options.natural_frequency,
-        reference_motion=options.reference_motion, friction_velocity=options.friction_velocity,
-        drives=DriveParameters(command_delay=options.delay),
-        sensors=SensorParameters(position_noise=position, velocity_noise=velocity),
-    )  # fmt: skip
+    if options.contact[1]:
+        return _in_contact(options, folder, console)
+    drives = DriveParameters(command_delay=options.delay)
+    sensors = SensorParameters(position_noise=position, velocity_noise=velocity)
+    experiment = _experiment(options, options.law, drives=drives, sensors=sensors)
     margins = margins_of(experiment)
     console.print(listing(margins).terminal())
     agreement = agreement_of(experiment, options.samples) if options.samples else None
@@ -99,3 +109,31 @@ def main(options: Options) -> int:
     save(margins_figure(margins, agreement), folder / 'margins.png')
     console.print(f'margins.json and margins.png are in {folder}')
     return 0 if margins.margin >= 0.0 else 1
+
+
+def _experiment(options: Options, law: str, **others: Any) -> Experiment:
+    """Return what the options say of a law, `law` or `law:feedforward`."""
+    name, _, level = law.partition(':')
+    return Experiment.of_files(
+        options.robot, options.task, name, engine=options.engine, config=options.config,
+        seed=options.seed, feedforward=level, natural_frequency=options.natural_frequency,
+        reference_motion=options.reference_motion, friction_velocity=options.friction_velocity,
+        **others,
+    )  # fmt: skip
+
+
+def _in_contact(options: Options, folder: Path, console: Any) -> int:
+    """Report up to which stiffness each law is stable in contact; 0."""
+    low, high = options.contact
+    if not 0.0 < low < high:
+        raise ArmError(f'--contact is {low:g},{high:g}; it must be two increasing stiffnesses')
+    limits = []
+    for law in options.law.split(','):
+        delays = range(options.delay + 1)
+        limits += contact_limits(_experiment(options, law), low, high, delays, options.simulate)
+    console.print(limits_listing(limits, low, high).terminal())
+    numbers = [each._asdict() | {'predicted': min(each.predicted, high)} for each in limits]
+    write_json(folder / 'contact.json', {'contact': options.contact, 'limits': numbers})
+    save(limits_figure(limits, low, high), folder / 'contact.png')
+    console.print(f'contact.json and contact.png are in {folder}')
+    return 0

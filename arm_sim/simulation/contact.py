@@ -75,6 +75,8 @@ def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
         mj_model.pair_solreffriction[number] = -1e-12, -_FRICTION_RATE / h * IMPEDANCE
         mj_model.pair_solimp[number] = IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2.0
         mj_model.pair_friction[number] = mu, mu, 0.0, 0.0, 0.0
+        if mu == 0.0:  # MuJoCo's least coefficient lets a point stick
+            mj_model.pair_dim[number] = 1
 
 
 class _Pair:

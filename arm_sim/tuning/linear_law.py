@@ -1,6 +1,6 @@
 """A law as four matrices: the effect of a small change of the measurement and of its memory."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ class LinearLaw(NamedTuple):
     """m+ = a m + b x and command = c m + d x, all as differences from the motion.
 
     Attributes:
-        a, b, c, d: (m, m), (m, 2 n), (n, m), (n, 2 n); x is the measured q and v, m the memory.
+        a, b, c, d: (m, m), (m, k), (n, m), (n, k); x (k,) is the measured q and v, and the wrench
+            where the law gets one; m is the memory.
         command: (n,) on the motion itself.
     """
 
@@ -29,33 +30,55 @@ class LinearLaw(NamedTuple):
     command: Array
 
 
+def derivatives(answer: Callable[[Array], Array], point: Array, step: float = _STEP) -> Array:
+    """Return the derivatives (..., m) of a function of (m,), by central differences."""
+    columns = []
+    for i, scale in enumerate(np.maximum(np.abs(point), 1.0) * step):
+        change = np.zeros_like(point)
+        change[i] = scale
+        columns.append((answer(point + change) - answer(point - change)) / (2.0 * scale))
+    return np.stack(columns, axis=-1)
+
+
 def linear_law(
-    law: Law, reference_function: ReferenceFunction, k: int, period: float
+    law: Law,
+    reference_function: ReferenceFunction,
+    k: int,
+    period: float,
+    wrench: Array | None = None,
 ) -> LinearLaw:
     """Return the law at period `k` >= WARM_UP of an arm that is on its reference.
 
     The memory consists of those arrays of the law's state that change from period to period.
+    `wrench` (6,) is the one that the law measures.
     """
     n, period_ns = law.model.nv, round(period * 1e9)
     sampled = SampledReference(reference_function, n, period_ns)
 
+    felt = np.zeros(0) if wrench is None else wrench
+
     def on_reference(k: int) -> Array:
-        """Return q and v (2 n,) of the reference in period k."""
+        """Return q and v of the reference in period k, and the wrench (2 n + 0 or 6,)."""
         reference = sampled.at(k * period_ns)
-        return np.concatenate([reference.q, reference.v])
+        return np.concatenate([reference.q, reference.v, felt])
+
+    def measured_as(x: Array) -> Measurement:
+        """Return the measurement of these numbers."""
+        own = None if wrench is None else x[2 * n :].copy()
+        return Measurement(x[:n].copy(), x[n : 2 * n].copy(), None, own)
 
     def step(state: State, k: int, x: Array) -> tuple[Array, State]:
-        """Return the law's command (n,) for a measured q and v (2 n,), and its next state."""
-        measured = Measurement(x[:n].copy(), x[n:].copy())
+        """Return the law's command (n,) for what is measured, and its next state."""
+        measured = measured_as(x)
         command, state = law(state, measured, sampled.at(k * period_ns), period)
         return np.array(command), state
 
     def warmed(noise: float) -> State:
         """Return the law's state after the periods before k, with noise on the measurements."""
         rng, x = np.random.default_rng(0), on_reference(k - WARM_UP)
-        state = law.start(Measurement(x[:n], x[n:]), sampled.at((k - WARM_UP) * period_ns))
+        state = law.start(measured_as(x), sampled.at((k - WARM_UP) * period_ns))
         for i in range(k - WARM_UP, k):
-            _, state = step(state, i, on_reference(i) + noise * rng.standard_normal(2 * n))
+            _, state = step(state, i, on_reference(i) + noise * rng.standard_normal(len(x)))
         return state
 
     # An error in one period shows which arrays change: it moves integrals and estimates.
@@ -73,12 +96,7 @@ def linear_law(
         command, state = step(state, k, point[len(memory) :])
         return np.concatenate([_memory(state, changes), command])
 
-    columns = []
-    for i, scale in enumerate(np.maximum(np.abs(point), 1.0) * _STEP):
-        change = np.zeros_like(point)
-        change[i] = scale
-        columns.append((answer(point + change) - answer(point - change)) / (2.0 * scale))
-    rows, m = np.array(columns).T, len(memory)
+    rows, m = derivatives(answer, point), len(memory)
     return LinearLaw(rows[:m, :m], rows[:m, m:], rows[m:, :m], rows[m:, m:], answer(point)[m:])
 
 

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.tuning.linear_law import LinearLaw
+from arm_sim.tuning.linear_law import LinearLaw, derivatives
 
 # A pole this near to 1 neither grows nor dies: what an adaptive law is not shown, it keeps.
 _KEPT = 1e-5
 _LEAST = 1e-300  # that has a logarithm
-_STEP = 1e-6  # of central differences
 
 
 class LinearArms(NamedTuple):
@@ -31,8 +30,7 @@ class LinearArms(NamedTuple):
 
 def linear_arms(plant: BatchPlant, q: Array, v: Array, command: Array) -> LinearArms:
     """Return the arms of a batch at q, v, under a command, each (n,)."""
-    n = len(q)
-    point, columns = np.concatenate([q, v, command]), []
+    n, point = len(q), np.concatenate([q, v, command])
 
     def answer(point: Array) -> Array:
         """Return q, v and torque (N, 3 n) after a period."""
@@ -40,11 +38,7 @@ def linear_arms(plant: BatchPlant, q: Array, v: Array, command: Array) -> Linear
         plant.step(np.tile(point[2 * n :], (plant.size, 1)))
         return np.concatenate([plant.q, plant.v, plant.effort], axis=1)
 
-    for i, scale in enumerate(np.maximum(np.abs(point), 1.0) * _STEP):
-        step = np.zeros_like(point)
-        step[i] = scale
-        columns.append((answer(point + step) - answer(point - step)) / (2.0 * scale))
-    rows = np.stack(columns, axis=-1)
+    rows = derivatives(answer, point)
     x = 2 * n
     return LinearArms(rows[:, :x, :x], rows[:, :x, x:], rows[:, x:])
 
