@@ -1,24 +1,46 @@
 """A force-controlled task as its users run it."""
 
 import numpy as np
+import pytest
 from launched import launch
 
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 
+# As files for ros2_controllers are, with what has no effect here.
+ADMITTANCE = """
+admittance_controller:
+  ros__parameters:
+    chainable_command_interfaces: [position, velocity]
+    kinematics: {plugin_name: kdl, base: base_link, tip: probe_tcp, alpha: 0.01}
+    ft_sensor: {name: tcp_fts_sensor, frame: {id: probe}, filter_coefficient: 0.05}
+    admittance: {mass: [15.0, 15.0, 15.0, 2.0, 2.0, 2.0], damping_ratio: [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]}
+"""  # noqa: E501
 
-def test_a_press_over_topics_is_that_of_the_loop_bit_for_bit(tmp_path):
+
+@pytest.mark.parametrize(
+    ('law', 'file', 'limit'),
+    [('hybrid_force_motion', '', 0.01), ('admittance', ADMITTANCE, 1.0)],
+    ids=['hybrid_force_motion', 'admittance'],
+)
+def test_a_press_over_topics_is_that_of_the_loop_bit_for_bit(tmp_path, law, file, limit):
+    config = tmp_path / 'own.yaml'
+    config.write_text(file)
     code, printed, report = launch(
         tmp_path,
         'task.launch.py',
-        *('task:=press', 'gripper:=probe', 'controller:=hybrid_force_motion'),
-        *('parameters:={duration: 3.0, limit: 0.01}', 'record:=false'),
+        *('task:=press', 'gripper:=probe', f'controller:={law}', f'config:={config}'),
+        *(f'parameters:={{duration: 3.0, limit: {limit}}}', 'record:=false'),
     )
     assert code == 0, printed
-    assert report['force_error_rms_n'] < 0.01
-    case = Experiment.of_files('ur5e gripper:=probe', 'press', 'hybrid_force_motion')
-    robot = Robot.load(case.robot)
+    assert report['force_error_rms_n'] < limit
+    unused = (
+        'chainable_command_interfaces, ft_sensor.name, kinematics.base, kinematics.plugin_name'
+    )
+    assert (unused in printed) == bool(file)
+    case = Experiment.of_files('ur5e gripper:=probe', 'press', law, config=str(config))
+    robot = Robot.load(case.robot, case.config)
     loop = LoadedExperiment(case, robot, {'duration': 3.0}).run()
     topics = Record.load(tmp_path / 'record.npz')
     for name in ('t', 'q', 'v', 'effort', 'wrench', 'q_end'):
