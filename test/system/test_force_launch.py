@@ -15,7 +15,7 @@ admittance_controller:
     chainable_command_interfaces: [position, velocity]
     kinematics: {plugin_name: kdl, base: base_link, tip: probe_tcp, alpha: 0.01}
     ft_sensor: {name: tcp_fts_sensor, frame: {id: probe}, filter_coefficient: 0.05}
-    admittance: {mass: [15.0, 15.0, 15.0, 2.0, 2.0, 2.0], damping_ratio: [2.0, 2.0, 2.0, 2.0, 2.0, 2.0]}
+    admittance: {mass: [19.0, 19.0, 19.0, 2.0, 2.0, 2.0], damping_ratio: [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]}
 """  # noqa: E501
 
 
