@@ -70,9 +70,7 @@ class Options(RobotOptions):
         length=2,
         min=0,
     )
-    simulate: bool = parameter(
-        False, 'with --contact: if true, the limits are also found by simulation'
-    )
+    simulate: bool = parameter(False, 'if true, --contact also finds the limits by simulation')
     samples: int = parameter(
         0,
         'number of random arms, delayed by up to --delay, on which the prediction is tested',
