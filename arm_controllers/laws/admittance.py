@@ -139,7 +139,7 @@ class Admittance(Law):
     """
 
     knows = 54
-    needs = ('wrench',)
+    needs, wrench_goal = ('wrench',), ('force', 'torque')
     without_meaning = _THEIRS
     Parameters: Any = AdmittanceParameters
     command_interface = 'position'
