@@ -1,4 +1,4 @@
-"""The guard: it notices torque or force that nobody expects, and stops, retracts or floats."""
+"""Guard: notices torque or force that the model does not predict; stops, retracts or floats."""
 
 from typing import NamedTuple
 

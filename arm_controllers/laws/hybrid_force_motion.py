@@ -237,7 +237,7 @@ def _expected(reference: Reference, like: Array) -> Array:
 
 
 def _sides(reference: Reference, expected: Array) -> Array | None:
-    """Return the projections (..., 3, 3) onto what a wrench goal selects beside its direction.
+    """Return the projections (..., 3, 3) onto what a wrench goal selects apart from its direction.
 
     None: it selects one direction.
     """

@@ -25,7 +25,7 @@ _LOOK = 0.25
 _CHANGE_STATE = 'lifecycle_msgs/srv/ChangeState'
 # What the old topic says while two publishers command under one name; no node has this name.
 _REJECTED = 'nobody, until one publisher is left'
-# A controller publishes at most so many commands, and so many per state, between two that arrive.
+# Most commands that a controller publishes between two that arrive, in all and per state.
 _MOST_LOST, _MOST_PER_STATE = 100, 10
 
 

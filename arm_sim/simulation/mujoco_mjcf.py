@@ -1,7 +1,7 @@
 """An MJCF as MuJoCo steps it: the file itself, except for the joints that controllers command.
 
 Tendons, equalities, springs, sensors, contacts and the other joints with their actuators are the
-file's. An actuator that acts on a commanded joint makes way for a drive of the simulator.
+file's. An actuator that acts on a commanded joint is replaced by a drive of the simulator.
 """
 
 from functools import cache

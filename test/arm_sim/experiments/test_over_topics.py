@@ -30,7 +30,7 @@ from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
-TOLD = [
+SWEEPS = [
     name for name in SWEEPS if name not in (*OF_DRIVES, *OF_JOINTS, 'errors')
 ]  # by launch arguments
 _VALUES = {'fault': 'stuck_joint'}
@@ -41,7 +41,7 @@ def planar():
     return Robot.load('planar_3r')
 
 
-@pytest.mark.parametrize('sweep', TOLD)
+@pytest.mark.parametrize('sweep', SWEEPS)
 def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
     case = Experiment(
         'planar_3r', 'push', 'pd', natural_frequency=9, config='/my.yaml', scene='blocks'
@@ -68,7 +68,7 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
     assert all(value != [] for value in parameters.values())  # ROS has no type for an empty list
 
 
-@pytest.mark.parametrize('sweep', [name for name in TOLD if name != 'frequency'])
+@pytest.mark.parametrize('sweep', [name for name in SWEEPS if name != 'frequency'])
 def test_the_simulator_is_told_every_error(sweep, planar):
     exact = Experiment('planar_3r', 'payload_drop', 'pd')
     case = case_at(sweep, _VALUES.get(sweep, 1.25), exact)

@@ -14,7 +14,7 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.robot import Robot
 
-TOLD = '--robots planar_3r --tasks step --laws pd,computed_torque --samples 5 --workers 1'
+ARGUMENTS = '--robots planar_3r --tasks step --laws pd,computed_torque --samples 5 --workers 1'
 
 
 @pytest.mark.slow
@@ -23,7 +23,7 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
     from pyarrow import dataset
 
     monkeypatch.setattr(monte_carlo, 'CHUNK', 2)
-    arguments = [*TOLD.split(), '--seed', '9', '--parquet', '--output-dir', str(tmp_path)]
+    arguments = [*ARGUMENTS.split(), '--seed', '9', '--parquet', '--output-dir', str(tmp_path)]
     (tmp_path / 'arms').mkdir()
     (tmp_path / 'arms' / 'arms-000000777.parquet').write_text('of an earlier run')
     assert compare_controllers.main(arguments) == 0
@@ -53,7 +53,8 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
 def test_without_pyarrow_the_option_says_what_to_install(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, 'pyarrow', None)
     assert (
-        compare_controllers.main([*TOLD.split(), '--parquet', '--output-dir', str(tmp_path)]) == 1
+        compare_controllers.main([*ARGUMENTS.split(), '--parquet', '--output-dir', str(tmp_path)])
+        == 1
     )
     error = capsys.readouterr().err
     assert 'pip install' in error

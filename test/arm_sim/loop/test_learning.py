@@ -26,7 +26,7 @@ from arm_sim.tasks import make_task
 ROBOT = Robot.load('ur5e')
 DRIVES = read_fields(PlantParameters, ROBOT.parameters('simulator'))
 WRONG = ModelError(mass_scale=(1.2,))
-RUBBING = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
+WITH_FRICTION = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
 
 
 def law_of(name, **parameters):
@@ -70,7 +70,7 @@ def test_ten_passes_learn_the_cube_though_every_mass_is_20_percent_wrong(law, te
 
 
 def test_the_second_pass_is_ten_times_better_with_a_payload_and_friction_that_nobody_knows():
-    errors = errors_mm('servo', RUBBING, 2, feedforward='inverse_dynamics')
+    errors = errors_mm('servo', WITH_FRICTION, 2, feedforward='inverse_dynamics')
     assert errors[1] < 0.1 * errors[0]
 
 

@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 
 from arm_controllers.ros.qos import LATCHED_QOS, RECORD_QOS
 
-TOLD = {
+PARAMETERS = {
     'force_torque.frame': 'wrist_3_link',
     'force_torque.tare_periods': '2',
     'imu.frame': 'tool0',
@@ -23,7 +23,7 @@ TOLD = {
 
 
 def test_readings_have_the_stamp_of_their_state_and_the_tare_ends_the_weight(tmp_path):
-    arguments = [word for name, x in TOLD.items() for word in ('-p', f'{name}:={x}')]
+    arguments = [word for name, x in PARAMETERS.items() for word in ('-p', f'{name}:={x}')]
     with started('simulator', tmp_path, *arguments) as simulator:
         node, executor = rclpy.create_node('listener'), SingleThreadedExecutor()
         for each in (simulator, node):

@@ -21,7 +21,7 @@ CONTROLLER = '/servo_controller'
 
 
 class Servo:
-    """A tip servo whose messages arrive when the test says so."""
+    """A tip servo whose messages arrive when the test sends them."""
 
     def __init__(self):
         self.node = tip_servo_node.TipServoNode()

@@ -27,7 +27,7 @@ from arm_sim.tasks import make_task
 
 ROBOT = Robot.load('mr_three_link')
 MODEL, START = ROBOT.model, ROBOT.start
-RUBBING = RobotModel(MODEL.urdf, armature=0.1, damping=0.5, friction=0.4)
+WITH_FRICTION = RobotModel(MODEL.urdf, armature=0.1, damping=0.5, friction=0.4)
 COMPENSATED = DriveParameters(effort_convention='gravity_compensated')
 TORQUE_LAWS = [law for law in compared_laws() if compared_class(law).command_interface == 'effort']
 
@@ -50,9 +50,9 @@ def test_so_do_drives_that_compensate_friction_as_well(engine):
     both = DriveParameters(effort_convention='gravity_compensated', friction_compensation=True)
     task, runs = make_task('step', ROBOT), []
     for drives in (DriveParameters(), both):
-        plant = plant_class(engine)(RUBBING, replace(parameters, **vars(drives)))
+        plant = plant_class(engine)(WITH_FRICTION, replace(parameters, **vars(drives)))
         law = compared_class('computed_torque')
-        law = law(RUBBING, law.designed(RUBBING, START, 20.0, 1.0))
+        law = law(WITH_FRICTION, law.designed(WITH_FRICTION, START, 20.0, 1.0))
         runs.append(
             run_closed_loop(
                 plant, OverDrives(law, drives) if drives.compensates else law, task.reference, 0.5

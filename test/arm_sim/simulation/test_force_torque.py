@@ -20,7 +20,7 @@ from arm_sim.simulation.plant import RIGID_BODY_ENGINES, plant_class
 ROBOT = Robot.load('planar_3r')
 UR5E = Robot.load('ur5e')
 PAYLOADS = [with_error(ROBOT.model, ModelError(payload=mass)) for mass in (0.5, 1.5, 2.5)]
-TOLD = {'actuator': 'torque', 'timestep': 1e-3, 'force_torque_frame': ROBOT.model.tip_frame}
+PARAMETERS = {'actuator': 'torque', 'timestep': 1e-3, 'force_torque_frame': ROBOT.model.tip_frame}
 ERRORS = {
     'force_noise': 0.1, 'torque_noise': 0.01, 'wrench_bias': (1.0, 0.0, 0.0, 0.0, 0.2, 0.0),
     'wrench_bandwidth': 80.0, 'wrench_delay': 2, 'tare_at_reset': True,
@@ -29,7 +29,7 @@ ERRORS = {
 
 def plant_of(engine, model, **parameters):
     plant = plant_class(engine)
-    return plant(model, plant.Parameters(**TOLD | parameters))
+    return plant(model, plant.Parameters(**PARAMETERS | parameters))
 
 
 def wrenches(plant, commands, push=()):
@@ -101,7 +101,7 @@ def pressed(tmp_path, make, **values):
         'timestep': 1e-3,
         'servo_kd': (100.0,),
     }
-    parameters = MujocoPlant.Parameters(**TOLD | own | values)
+    parameters = MujocoPlant.Parameters(**PARAMETERS | own | values)
     plant = make(parameters)
     down = UR5E.start + np.array([0.0, 0.05, 0.05, 0.0, 0.0, 0.0])
     plant.reset(UR5E.start)
@@ -139,7 +139,7 @@ def test_pressing_arms_of_a_batch_feel_what_each_feels_alone(tmp_path):
 
 @pytest.mark.parametrize('make', [MujocoBatch, partial(BatchPlant, engine='mujoco')])
 def test_each_arm_of_a_batch_has_the_sensor_it_has_alone(make):
-    batch = make(PAYLOADS, MujocoPlant.Parameters(**TOLD, **ERRORS))
+    batch = make(PAYLOADS, MujocoPlant.Parameters(**PARAMETERS, **ERRORS))
     batch.seed = 5
     together = wrenches(batch, COMMANDS, np.ones(6))
     for arm, model in enumerate(PAYLOADS):

@@ -34,7 +34,7 @@ WHEEL = f"""<robot name="wheel"><link name="base"/><link name="wheel"><inertial>
 TORQUE = PlantParameters(actuator='torque', timestep=STEP)
 ELASTIC = replace(TORQUE, joint_stiffness=(STIFF,))
 THREE = Robot.load('planar_3r')
-RUBBING = RobotModel(THREE.model.urdf, armature=0.05, damping=0.2, friction=0.4)
+WITH_FRICTION = RobotModel(THREE.model.urdf, armature=0.05, damping=0.2, friction=0.4)
 EVERYTHING = replace(
     TORQUE,
     joint_substeps=4,
@@ -245,7 +245,7 @@ def test_both_engines_agree_to_rounding_with_all_of_it(actuator):
     parameters = replace(EVERYTHING, actuator=actuator, servo_kp=(800.0,), servo_kd=(20.0,))
     sent = commands(1) if actuator == 'torque' else THREE.start + 0.05 * commands(1)
     one, other = (
-        motion(plant_class(each)(RUBBING, parameters), sent) for each in RIGID_BODY_ENGINES
+        motion(plant_class(each)(WITH_FRICTION, parameters), sent) for each in RIGID_BODY_ENGINES
     )
     assert np.ptp(one[:, 0], axis=0).min() > 0.01
     assert np.abs(one[:, 1] - one[:, 0])[:, [0, 2]].max() > 2e-3
@@ -253,7 +253,7 @@ def test_both_engines_agree_to_rounding_with_all_of_it(actuator):
 
 
 def test_each_arm_of_a_batch_is_one_arm_to_the_last_bit():
-    models = [with_error(RUBBING, ModelError(payload=0.1 + 0.2 * k)) for k in range(3)]
+    models = [with_error(WITH_FRICTION, ModelError(payload=0.1 + 0.2 * k)) for k in range(3)]
     each = [replace(EVERYTHING, static_friction=(1.5 + k,)) for k in range(3)]
     sent = commands(3)
     whole = motion(MujocoBatch(models, each, threads=2), sent)
@@ -271,8 +271,8 @@ def test_each_arm_of_a_batch_is_one_arm_to_the_last_bit():
 
 def test_rotors_go_on_when_a_payload_falls_off():
     made, sent = plant_class('mujoco'), commands(1)
-    whole = motion(made(RUBBING, EVERYTHING), sent)
-    first, then = made(RUBBING, EVERYTHING), made(RUBBING, EVERYTHING)
+    whole = motion(made(WITH_FRICTION, EVERYTHING), sent)
+    first, then = made(WITH_FRICTION, EVERYTHING), made(WITH_FRICTION, EVERYTHING)
     motion(first, sent[:50])
     then.go_on_from(first)
     for row in sent[50:]:
@@ -282,7 +282,7 @@ def test_rotors_go_on_when_a_payload_falls_off():
 
 @both_engines
 def test_the_links_are_compared_with_the_controllers_model(engine):
-    assert check_model(plant_class(engine)(RUBBING, EVERYTHING), RUBBING) < 1e-12
+    assert check_model(plant_class(engine)(WITH_FRICTION, EVERYTHING), WITH_FRICTION) < 1e-12
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_the_links_are_compared_with_the_controllers_model(engine):
 def test_joints_that_cannot_be_are_refused_in_one_line(given, message):
     for engine in RIGID_BODY_ENGINES:
         with pytest.raises(ArmError) as refused:
-            plant_class(engine)(RUBBING, replace(EVERYTHING, **given))
+            plant_class(engine)(WITH_FRICTION, replace(EVERYTHING, **given))
         assert message in str(refused.value)
         assert '\n' not in str(refused.value)
 
@@ -307,4 +307,4 @@ def test_an_elastic_joint_needs_a_rotor_and_an_engine_with_joints():
     with pytest.raises(ArmError, match='needs the inertia of its rotor, armature'):
         plant_class('mujoco')(RobotModel(THREE.model.urdf, armature=0.0), EVERYTHING)
     with pytest.raises(ArmError, match='only engines mujoco and analytical'):
-        MotionModelPlant(RUBBING, replace(EVERYTHING, actuator='servo'))
+        MotionModelPlant(WITH_FRICTION, replace(EVERYTHING, actuator='servo'))
