@@ -236,7 +236,7 @@ def test_a_sensor_reports_the_same_in_the_loop_in_a_batch_and_over_topics(site, 
         mass=0.0, friction=0.0, delay=0, position_noise=0.0, velocity_noise=0.0, effort=1.0
     )
     [batch] = run_monte_carlo(replace(warming, ranges=nothing), ['computed_torque'], 3)
-    np.testing.assert_allclose(batch.rms_mm, [alone.measures.tracking_rms_mm] * 3, rtol=1e-6)
+    np.testing.assert_allclose(batch.errors, [alone.measures.tracking_rms_mm] * 3, rtol=1e-6)
 
     file = tmp_path / 'sensor.yaml'
     file.write_text('simulator: {ros__parameters: {sensors.model: warming}}')

@@ -185,7 +185,7 @@ def test_sweeps_of_drives_order_what_they_cost():
     laws = ('pd_gravity', 'computed_torque')
     slow = case(task='sinusoid', frequency=0.2)
     sweep = run_sweep('compensation_scale', slow, laws, (0.9, 0.95, 1.0))
-    assert (np.diff(sweep.rms_mm) < 0.0).all()
+    assert (np.diff(sweep.errors) < 0.0).all()
     with pytest.raises(ArmError, match=r'command_delay is 1.5; it must be a whole number'):
         case_at('command_delay', 1.5, case())
 
