@@ -1,6 +1,7 @@
 """Model error: the difference between an arm and the model that its controller uses."""
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import ClassVar
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
@@ -61,13 +62,7 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     if error == ModelError():
         return model
     tree = ElementTree.fromstring(model.urdf)
-    frames = model.pin_model.frames
-    inertials = [
-        inertial
-        for link in tree.findall('link')
-        if frames[model.frame_id(link.get('name'))].parentJoint > 0  # some joint moves it
-        and (inertial := link.find('inertial')) is not None
-    ]
+    inertials = list(_inertials(model, tree).values())
     masses = _per_link('mass_scale', error.mass_scale, len(inertials))
     inertias = _per_link('inertia_scale', error.inertia_scale, len(inertials))
     for inertial, mass_scale, inertia_scale in zip(inertials, masses, inertias, strict=True):
@@ -96,6 +91,22 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
         of_joints('damping', model.damping),
         of_joints('friction', model.friction),
     )
+
+
+@lru_cache(maxsize=16)
+def links_with_mass(model: RobotModel) -> tuple[str, ...]:
+    """Return the names of the moving links with a mass, in the order of `mass_scale`."""
+    return tuple(_inertials(model, ElementTree.fromstring(model.urdf)))
+
+
+def _inertials(model: RobotModel, tree: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    frames = model.pin_model.frames
+    return {
+        link.get('name', ''): inertial
+        for link in tree.findall('link')
+        if frames[model.frame_id(link.get('name', ''))].parentJoint > 0  # some joint moves it
+        and (inertial := link.find('inertial')) is not None
+    }
 
 
 def _per_link(name: str, values: tuple[float, ...], count: int) -> tuple[float, ...]:

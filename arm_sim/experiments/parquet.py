@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model_error import links_with_mass
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.output_folder import whole_file
@@ -72,7 +73,10 @@ def columns_of(
         error, delay, sensors = ranges.draw(robot.model, seed, arm)
         row: dict[str, Any] = {'effort_scale': error.effort_scale}
         for name in ('mass_scale', 'friction'):
-            values = zip(robot.model.joint_names, getattr(error, name), strict=True)
+            numbers, names = getattr(error, name), robot.model.joint_names
+            if len(numbers) != len(names):  # a gripper has links of its own
+                names = links_with_mass(robot.model)
+            values = zip(names, numbers, strict=True)
             row |= {f'{name}_{joint}': value for joint, value in values}
         noise = {name: getattr(sensors, name) for name in ('position_noise', 'velocity_noise')}
         row |= {'delay': delay, **noise, 'noise_seed': sensors.sensor_seed}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_dynamics.model import RobotModel
-from arm_dynamics.model_error import ModelError
+from arm_dynamics.model_error import ModelError, links_with_mass
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.simulation.sensors import SensorParameters
 
@@ -52,9 +52,10 @@ class Ranges(Parameters):
     def draw(self, model: RobotModel, seed: int, index: int) -> Draw:
         """Return sample `index`, which depends on these arguments alone."""
         rng, n = np.random.default_rng([seed, index]), model.nv
+        links = len(links_with_mass(model))
         limit = np.where(np.isfinite(model.effort_limit), model.effort_limit, 0.0)
         error = ModelError(
-            mass_scale=tuple(rng.uniform(1 - self.mass, 1 + self.mass, n)),
+            mass_scale=tuple(rng.uniform(1 - self.mass, 1 + self.mass, links)),
             friction=tuple(rng.uniform(0.0, self.friction, n) * limit),
             effort_scale=float(rng.uniform(self.effort, 1.0)),
         )

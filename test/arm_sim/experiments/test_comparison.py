@@ -14,7 +14,7 @@ from arm_controllers.laws.computed_torque import ComputedTorque
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.model_error import ModelError
+from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.commands.compare_controllers import main
 from arm_sim.experiments.compared_laws import compared_laws
@@ -201,6 +201,13 @@ def test_monte_carlo_draws_lie_in_the_stated_ranges():
     friction = np.array([draw.error.friction for draw in draws]) / model.effort_limit
     assert friction.min() >= 0.0
     assert 0.0049 < friction.max() <= 0.005
+
+
+def test_an_arm_with_a_gripper_is_drawn_with_a_mass_for_each_link():
+    model = Robot.load('ur5e gripper:=probe').model
+    error = Ranges().draw(model, 0, 0).error
+    assert (len(error.mass_scale), len(error.friction)) == (7, 6)
+    assert with_error(model, error).mass_matrix(model.neutral()).shape == (6, 6)
 
 
 def test_no_ranges_is_the_plain_case():
