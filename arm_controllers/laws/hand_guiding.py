@@ -19,10 +19,12 @@ _OF_SPEED = 0.5  # largest share of a joint's speed limit
 class HandGuidingParameters(Parameters):
     """The body that the hand feels, and how well the arm follows it."""
 
-    mass: float = parameter(8.0, 'apparent mass of the tool [kg]', above=0)
-    damping: float = parameter(40.0, 'apparent damping of the tool [N.s/m]', above=0)
-    inertia: float = parameter(0.5, 'apparent moment of inertia of the tool [kg.m^2]', above=0)
-    rotational_damping: float = parameter(
+    apparent_mass: float = parameter(8.0, 'apparent mass of the tool [kg]', above=0)
+    apparent_damping: float = parameter(40.0, 'apparent damping of the tool [N.s/m]', above=0)
+    apparent_inertia: float = parameter(
+        0.5, 'apparent moment of inertia of the tool [kg.m^2]', above=0
+    )
+    apparent_rotational_damping: float = parameter(
         3.0, 'apparent damping of the rotation of the tool [N.m.s/rad]', above=0
     )
     dead_band: float = parameter(1.5, 'force that moves nothing: error of the sensor [N]', min=0)
@@ -106,8 +108,10 @@ class HandGuiding(Law):
             [_beyond(felt[..., :3], p.dead_band), _beyond(felt[..., 3:], p.torque_dead_band)], -1
         )
         zero = np.zeros_like(felt[..., :3])
-        mass = np.concatenate([p.mass + zero, p.inertia + zero], -1)
-        damping = np.concatenate([p.damping + zero, p.rotational_damping + zero], -1)
+        mass = np.concatenate([p.apparent_mass + zero, p.apparent_inertia + zero], -1)
+        damping = np.concatenate(
+            [p.apparent_damping + zero, p.apparent_rotational_damping + zero], -1
+        )
         left = np.exp(-damping / mass * dt)
         speed = now.speed * left + self._guided * wrench / damping * (1.0 - left)
         guided = self._motion(now, speed, dt)

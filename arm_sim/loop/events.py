@@ -20,22 +20,30 @@ class Push:
         frame: name of a link.
         wrench: (6,) force [N] and torque [N.m] at the frame's origin, base-aligned axes.
         start, end: [s].
+        shares: of the wrench, each for an equal part of the time; empty: all of the wrench.
     """
 
     frame: str
     wrench: tuple[float, ...]
     start: float
     end: float
+    shares: tuple[float, ...] = ()
+
+    def samples(self) -> list[tuple[float, float]]:
+        """Return times [s] and the shares of the wrench that begin there; the last one is 0."""
+        shares = self.shares or (1.0,)
+        times = np.linspace(self.start, self.end, len(shares) + 1).tolist()
+        return list(zip(times, (*shares, 0.0), strict=True))
 
     def events(self) -> list[Event]:
-        """Return the start and the end of the push."""
+        """Return the changes of the push."""
 
         def apply(wrench: ArrayLike, plant: Any) -> Any:
             plant.apply_wrench(self.frame, wrench)
             return plant
 
-        ends = ((self.start, self.wrench), (self.end, np.zeros(6)))
-        return [(time, partial(apply, wrench)) for time, wrench in ends]
+        wrench = np.array(self.wrench)
+        return [(time, partial(apply, share * wrench)) for time, share in self.samples()]
 
 
 def replacement(time: float, other: Any) -> Event:

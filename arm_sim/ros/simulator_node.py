@@ -89,7 +89,7 @@ class SimulatorNode(Node):
         self._commands = commands
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
-        self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 10)
+        self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 500)
         if self.simulation.plant.actuator_names:
             self.create_subscription(JointState, 'actuator_commands', self._on_actuators, 10)
         self.create_subscription(

@@ -125,7 +125,7 @@ class TaskNode(Node):
         self.robot = Robot(p.robot, model, model.neutral())
         self._planned = self._task_class(self.robot, self.task_parameters)
         self.period_ns = p.period_ns
-        self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 10)
+        self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 500)
         self._gripper: GripperGoals | None = None
         self._wrench_goals = self.create_publisher(WrenchStamped, f'{p.server}/wrench_goal', 10)
         self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
@@ -242,10 +242,10 @@ class TaskNode(Node):
         return error
 
     def _send(self, push: Push, q, start_ns: int) -> None:
-        """Publish both ends of a push, in the axes that its frame has at q."""
+        """Publish the changes of a push, in the axes that its frame has at q."""
         rotation = self.robot.model.forward_kinematics(q, push.frame).rotation
         force, torque = (rotation.T @ part for part in (push.wrench[:3], push.wrench[3:]))
-        for time, share in ((push.start, 1.0), (push.end, 0.0)):
+        for time, share in push.samples():
             message = WrenchStamped()
             message.header.frame_id = push.frame
             stamp = round(time * 1e9 / self.period_ns) * self.period_ns

@@ -45,7 +45,7 @@ def guided(own, wrench_at, duration, dt, arm=None, noise=None):
 
 def test_a_step_of_force_moves_the_apparent_mass_and_damping():
     pull = np.array([8.0, -4.0, 6.0, 0.0, 0.0, 0.0])
-    own = law(mass=5.0, damping=25.0, dead_band=0.0, torque_dead_band=0.0)
+    own = law(apparent_mass=5.0, apparent_damping=25.0, dead_band=0.0, torque_dead_band=0.0)
     for t, q, v in guided(own, lambda t: pull, 0.5, 1e-3):
         expected = pull / 25.0 * (1.0 - np.exp(-25.0 / 5.0 * t))
         np.testing.assert_allclose(ARM.jacobian(q) @ v, expected, atol=0.01 * 10.8 / 25.0)
