@@ -151,7 +151,7 @@ def test_a_body_on_many_stiff_balls_does_not_gain_energy(tmp_path):
     )
     file = tmp_path / 'ring.xml'
     file.write_text(
-        '<mujoco><size nuser_geom="2"/><worldbody><body name="ring" pos="0 0 0.011"><freejoint/>'
+        '<mujoco><worldbody><body name="ring" pos="0 0 0.011"><freejoint/>'
         f'{balls}</body></worldbody></mujoco>'
     )
     plant = MujocoPlant(PLANAR, PlantParameters(actuator='torque', timestep=2e-3, scene=str(file)))
