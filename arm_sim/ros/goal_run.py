@@ -178,12 +178,18 @@ class GoalRun:
         self.wait_until(lambda: self.answers >= enough, f'command of {self._server} on {topic}')
 
     def follow(
-        self, goal: Goal | None, end_ns: int, period_ns: int, on_time: Callable[[int], None]
+        self,
+        goal: Goal | None,
+        end_ns: int,
+        period_ns: int,
+        on_time: Callable[[int], None],
+        may_end: bool = False,
     ) -> None:
         """Send a goal, if any, let time run until the stamp `end_ns`, and pause.
 
         `period_ns`: control period in lock-step, where time never runs far ahead of the states
         that have arrived; 0: real time. `on_time` is called with the newest stamp [ns] repeatedly.
+        `may_end`: a goal that ends without success does not end the run.
 
         Raises:
             ArmError: the goal was refused, or ended without success; physics has stopped.
@@ -198,7 +204,8 @@ class GoalRun:
 
         def failed() -> bool:
             succeeded = GoalStatus.STATUS_SUCCEEDED
-            return bool(result and result.done() and result.result().status != succeeded)
+            over = not may_end and result and result.done()
+            return bool(over and result.result().status != succeeded)
 
         def ended() -> bool:
             nonlocal until_ns

@@ -221,8 +221,9 @@ class TaskNode(Node):
             self._send_goal(arm, task.wrench, ends[0] + task.wrench_start_ns)
         period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
         arm.follow(
-            goal and task.goal_of_arm(goal), ends[1], period_ns, self._print_progress(task, *ends)
-        )
+            goal and task.goal_of_arm(goal), ends[1], period_ns, self._print_progress(task, *ends),
+            task.goal_may_end,
+        )  # fmt: skip
         return arm.joint_states()
 
     def _with_objects(

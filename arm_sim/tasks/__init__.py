@@ -92,6 +92,7 @@ class Task:
             for poses of the tool frame and readings (..., 6); None: no force counts.
         asks_ik: whether it needs inverse kinematics.
         asks_prediction: whether its report compares the run with the same one in the loop.
+        goal_may_end: whether the run goes on where the controller ends the goal, as a guard does.
         columns: headings of its table.
         picture_name: file of its picture.
         sample_period: between the points of its goal [s].
@@ -116,6 +117,7 @@ class Task:
     ranked_by: ClassVar[str] = 'tracking_rms_mm'
     asks_ik: ClassVar[bool] = False
     asks_prediction: ClassVar[bool] = False
+    goal_may_end: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]] = ('', 'RMS', 'max', 'where')
     picture_name: ClassVar[str] = 'tracking.png'
 
