@@ -59,7 +59,7 @@ class Options(RobotOptions):
         0.1, 'expected number of false alarms of all joints in 1e5 s', above=0, max=1e4
     )
     duration: float = parameter(
-        2e4, 'drawn motion from which thresholds are computed [s]', min=2500, max=1e8
+        1e5, 'drawn motion from which thresholds are computed [s]', min=2500, max=1e8
     )
     check_duration: float = parameter(
         0.0, 'drawn motion of other arms in which false alarms are counted [s]', min=0, max=1e8

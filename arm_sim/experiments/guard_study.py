@@ -25,6 +25,7 @@ LEGS = 16  # of one arm
 CHUNK = 250  # arms that run together
 PUSH_TIME = 0.3  # [s]
 _TAIL = 0.02  # share of the maxima of legs to which the tail is fitted
+_MARGIN = 1.1  # of a threshold over the largest residual that was seen
 _NEVER = 1e9  # a threshold that nothing passes [N.m]
 
 
@@ -126,7 +127,7 @@ def thresholds_of(maxima: Array, alarms: float) -> Array:
 
     The tail of each joint's maxima (legs, 2, n), their largest 2 %, is extrapolated by a
     generalised Pareto distribution, whose shape is taken one standard error larger than fitted,
-    and at most 0, an exponential tail. A threshold is at least the largest value that was seen.
+    and at most 0, an exponential tail. A threshold is at least 10 % above the largest value seen.
 
     Raises:
         ArmError: there are less than 1000 legs.
@@ -143,7 +144,7 @@ def thresholds_of(maxima: Array, alarms: float) -> Array:
         shape, _, scale = genpareto.fit(tail - start, floc=0.0)
         shape = min(shape + (1.0 + shape) / np.sqrt(count), -1e-6)
         found[place] = start + scale / shape * (share**-shape - 1.0)
-    return np.maximum(found, ordered[-1])
+    return np.maximum(found, _MARGIN * ordered[-1])
 
 
 def alarms_of(maxima: Array, thresholds: Array) -> NDArray[np.bool_]:

@@ -204,8 +204,8 @@ class GoalRun:
 
         def failed() -> bool:
             succeeded = GoalStatus.STATUS_SUCCEEDED
-            over = not may_end and result and result.done()
-            return bool(over and result.result().status != succeeded)
+            over = not may_end and result is not None and result.done()
+            return bool(over and result and result.result().status != succeeded)
 
         def ended() -> bool:
             nonlocal until_ns
