@@ -7,6 +7,7 @@ import sys
 from typing import Any, NamedTuple
 
 import numpy as np
+from conditions import print_conditions
 
 from arm_controllers.guard import GuardState
 from arm_controllers.guard_parameters import GuardParameters
@@ -84,6 +85,7 @@ def draw(found: dict[tuple[str, float, str], Collision]) -> None:
 
 def main() -> None:
     """Print the table and write the picture."""
+    print_conditions()
     found = {}
     print(
         'law                  speed  reaction   peak  v sqrt(k m)  detected    stop  spring  last'

@@ -56,7 +56,7 @@ class Options(RobotOptions):
         'computed_torque', f'control law that commands effort, of {", ".join(law_names())}'
     )
     alarms: float = parameter(
-        0.1, 'expected number of false alarms of all joints in 1e5 s', above=0, max=1e4
+        0.1, 'expected number of false alarms of all joints in 1e5 s [1]', above=0, max=1e4
     )
     duration: float = parameter(
         1e5, 'drawn motion from which thresholds are computed [s]', min=2500, max=1e8

@@ -33,7 +33,7 @@ class CollideParameters(Parameters):
     )  # fmt: skip
     sphere_damping: float = parameter(0.0, 'damping of the sphere [N.s/m]', min=0, max=1e7)
     sphere_mass: float = parameter(
-        0.0, 'mass of the sphere, which slides along the motion [kg]; 0: the sphere is fixed',
+        0.0, 'mass of the sphere, which slides along the motion [kg]; 0: a fixed sphere',
         min=0, max=1e6,
     )  # fmt: skip
     sphere_radius: float = parameter(0.05, 'radius of the sphere [m]', above=0, max=1)
