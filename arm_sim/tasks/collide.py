@@ -126,7 +126,7 @@ class Collide(ContactTask):
         speed = np.linalg.norm(np.diff(run.tracking.tip, axis=0), axis=1)[first:] / period
         moves = np.flatnonzero(speed > _STILL)
         parted = np.flatnonzero(force[first:] == 0.0)
-        impact = force[first:][: [*parted, None][0]]
+        impact = force[first:][: int(parted[0]) if len(touched) and len(parted) else None]
         return found | {
             'impact_speed_m_s': self.impact_speed,
             'effective_mass_kg': self.mass,

@@ -17,7 +17,7 @@ from arm_sim.launching.arguments import description
 from arm_sim.launching.known_parameters import check_parameter_file, known_nodes, known_parameters
 from arm_sim.parameter_files import files_of, merged, parameters_of
 
-FILES = sorted((share_folder() / 'config').glob('*.yaml'))
+FILES = sorted((share_folder() / 'config').glob('*.yaml'))  # of the shipped robots
 
 
 def value_of(name: str, value: typing.Any, kind: typing.Any) -> typing.Any:
@@ -33,6 +33,11 @@ def joints_of(robot: str) -> tuple[str, ...]:
 @pytest.mark.parametrize('file', FILES, ids=lambda file: file.stem)
 def test_a_shipped_file_holds_only_names_that_exist_with_values_of_their_type(file):
     check_parameter_file(file, joints_of(file.stem))
+
+
+def test_the_file_of_a_noisy_wrist_holds_only_names_that_exist():
+    file = share_folder() / 'config' / 'sensors' / 'noisy_wrist.yaml'
+    check_parameter_file(file, joints_of('ur5e'))
 
 
 @pytest.mark.parametrize('robot', [file.stem for file in FILES])

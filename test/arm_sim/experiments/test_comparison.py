@@ -291,7 +291,7 @@ def test_command_writes_table_json_and_picture(tmp_path, capsys):
     ('arguments', 'message'),
     [
         (['--laws', 'magic'], "law is 'magic'; allowed: independent_joint"),
-        (['--tasks', 'dance'], "--tasks is 'dance'; allowed: cube"),
+        (['--tasks', 'dance'], "--tasks is 'dance'; allowed: collide, cube"),
         (['--engines', 'steam'], "--engines is 'steam'; allowed: mujoco"),
         (['--robots', 'r2d2'], "robot 'r2d2' is neither"),
         (['--timestep', '0'], 'timestep is 0'),

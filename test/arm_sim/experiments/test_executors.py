@@ -262,7 +262,7 @@ def test_each_chunk_of_a_million_arms_is_put_where_it_belongs(monkeypatch):
     """The answers are numbers of arms, so that each percentile is known."""
 
     def numbered(case, names, samples):
-        return np.broadcast_to(np.arange(samples.start, samples.stop), (2, 2, len(samples)))
+        return np.broadcast_to(np.arange(samples.start, samples.stop), (2, 3, len(samples)))
 
     monkeypatch.setattr(monte_carlo, 'run_together', numbered)
     for spread in run_monte_carlo(CASE, LAWS, 1_000_001):
