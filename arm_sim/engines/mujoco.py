@@ -441,8 +441,10 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
         # MuJoCo's usual tolerances leave 1e-4 of a contact force.
         spec.option.tolerance, spec.option.ls_tolerance = 0.0, 1e-9
         spec.option.iterations = 20
-    if not parameters.touching:
-        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    without_contact = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    spec.option.disableflags |= without_contact
+    if parameters.touching:  # an MJCF may disable contacts
+        spec.option.disableflags -= without_contact
     if parameters.feels and parameters.touching:
         _let_forces_be_known(spec)
     # A state that is not finite is ours to report, not MuJoCo's to reset.

@@ -4,6 +4,8 @@ import mujoco
 import numpy as np
 from arm_system import ArmSystem, seconds
 from builtin_interfaces.msg import Time
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.qos import CONTROL_QOS
@@ -30,7 +32,10 @@ def write_arm_with_gripper(file):
     )  # fmt: skip
     for side in (1.0, -1.0):
         finger = wrist.add_body(name=f'finger {side}', pos=(0.04 * side, 0.0, 0.1))
-        finger.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=(0.01, 0.01, 0.03), mass=0.05)
+        finger.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX, size=(0.01, 0.01, 0.03), mass=0.05, contype=1,
+            conaffinity=1,
+        )  # fmt: skip
         joint = finger.add_joint(
             name=f'finger {side}', type=mujoco.mjtJoint.mjJNT_SLIDE, axis=(-side, 0.0, 0.0)
         )
@@ -50,6 +55,23 @@ def write_arm_with_gripper(file):
     key.qpos, key.ctrl = [*key.qpos, 0.0, 0.0], [*robot.start, 0.0]
     spec.compile()
     file.write_text(spec.to_xml())
+
+
+def drop(system, model):
+    """Let a ball fall on the gripper while time goes on, then remove the ball."""
+    q = system.states[-1][1]
+    x, y, z = model.forward_kinematics(q, 'finger 1.0').translation.tolist()
+    place = f'[{x}, {y}, {z + 0.15}]'
+    ball = f'[{{name: ball, shape: sphere, size: [0.1], mass: 1.0, position: {place}}}]'
+    for objects, seconds_later in ((ball, 0.5), ('', 0.1)):
+        value = ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=objects)
+        request = SetParameters.Request(parameters=[Parameter(name='objects', value=value)])
+        assert system.pause()
+        (done,) = system.call(SetParameters, 'simulator/set_parameters', request).results
+        assert done.successful, done.reason
+        assert system.pause(False)
+        end = system.now + seconds_later
+        system.wait(lambda end=end: system.now > end, 'fall')
 
 
 def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
@@ -72,7 +94,8 @@ def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
         close.header.stamp.sec = int(CLOSED_AT)
         commands.publish(close)
         system.controller('computed_torque', f'robot:={file}')  # time goes on
-        system.wait(lambda: system.now > CLOSED_AT + 1.0, 'closing')
+        system.wait(lambda: system.states and system.now > CLOSED_AT + 1.0, 'closing')
+        drop(system, Robot.load(str(file)).model)
         assert system.pause()
         system.diagnostics.clear()
         system.words('simulator', 'paused')
@@ -89,8 +112,11 @@ def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
     assert 0.5 < np.linalg.norm(sensed[-1].position) < 100.0
     (recording,) = tmp_path.glob('*.mcap')
     recorded = RecordedRun.load(recording)
-    again = rerun.rerun(recorded).again
-    np.testing.assert_array_equal(again[-1, :2], [q, v])
+    assert [bool(each['objects']) for each in recorded.object_changes] == [True, False]
+    found = rerun.rerun(recorded)
+    assert np.nanmax(found.recorded.contacts[:, 1]) > 1.0
+    np.testing.assert_array_equal(found.again[-1, :2], [q, v])
+    assert found.difference() == ''
     for (_, raw), distance in zip(
         recorded.objects[:: len(recorded.objects) - 1], (0.08, 0.08 - 2.0 * TRAVEL), strict=True
     ):

@@ -37,7 +37,9 @@ class RecordedRun:
         path: of the recording.
         facts: metadata by name.
         namespace: of the arm: '', or such as '/left'.
-        parameters: of each node, by its full name; as they were at the end.
+        parameters: of each node, by its full name; as they were at the end, but `scene` and
+            `objects` of the simulator as at the start.
+        object_changes: later changes of `scene` and `objects`, in order.
         states, commands: serialised, in order.
         goals: time [ns] and serialised action goal of each accepted goal.
         wrenches: time [ns] and message of each.
@@ -52,6 +54,7 @@ class RecordedRun:
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     namespace: str = ''
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    object_changes: list[dict[str, str]] = field(default_factory=list)
     states: list[bytes] = field(default_factory=list)
     commands: list[bytes] = field(default_factory=list)
     goals: list[tuple[int, bytes]] = field(default_factory=list)
@@ -89,8 +92,14 @@ class RecordedRun:
         if topic == '/parameter_events':
             event = deserialize_message(data, ParameterEvent)
             known = self.parameters.setdefault(event.node, {})
-            for each in (*event.new_parameters, *event.changed_parameters):
+            for each in event.new_parameters:
                 known[each.name] = parameter_value_to_python(each.value)
+            values = {x.name: parameter_value_to_python(x.value) for x in event.changed_parameters}
+            if event.node == f'{self.namespace}/simulator':
+                names = [name for name in ('scene', 'objects') if name in values]
+                changes = {name: values.pop(name) for name in names}
+                self.object_changes += [changes] if changes else []
+            known |= values
             return
         if not topic.startswith(f'{self.namespace}/'):
             return

@@ -7,7 +7,7 @@ the run over topics to the last bit: a recording attached to a bug report reprod
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -33,9 +33,11 @@ from arm_sim.loop.record import JointStates
 from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.ros.mjcf_topics import controls_of
+from arm_sim.ros.object_messages import shapes_of
 from arm_sim.ros.prediction import KnownNodes
-from arm_sim.ros.simulator_setup import SimulatorParameters
-from arm_sim.simulation.plant import Plant
+from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
+from arm_sim.simulation.plant import Plant, plant_class
+from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.simulation.simulation import Simulation
 
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
@@ -102,7 +104,7 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
     recorded = recording.joint_states(joints)
     _check(recording, nodes, recorded, simulation)
     if commands:
-        loop = _with_recorded_commands(recording, simulation)
+        loop = _with_recorded_commands(recording, nodes, simulation)
     else:
         loop = _with_controller(recording, nodes, simulation)
     again = np.empty((len(recorded.time_ns), 3, len(joints)))
@@ -129,20 +131,21 @@ class _BrakedPlant(Plant):
         self.joint_names = simulation.plant.joint_names
         self.command_interfaces = simulation.plant.command_interfaces
         self.command_interface = simulation.plant.command_interface
-        self._read()
+        self.read()
 
     def reset(self, q: ArrayLike = (), v: ArrayLike | None = None) -> None:
         """Return to the recorded start, whatever q and v are."""
         self.simulation.reset()
-        self._read()
+        self.read()
 
     def step(self, command: Array) -> None:
         """Advance by one control period."""
         braked = self.simulation.time_ns in self._unanswered
         self.simulation.advance(None if braked else command)
-        self._read()
+        self.read()
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Show the state of the simulator's present plant."""
         plant = self.simulation.plant  # another one when a payload has fallen off
         self.q, self.v, self.effort, self.measured = plant.q, plant.v, plant.effort, plant.measured
 
@@ -164,7 +167,9 @@ class _RecordedCommands(Law):
         return self._commands[state[0]], (state[0] + 1,)
 
 
-def _with_recorded_commands(recording: RecordedRun, simulation: Simulation) -> Loop:
+def _with_recorded_commands(
+    recording: RecordedRun, nodes: KnownNodes, simulation: Simulation
+) -> Loop:
     """Return the loop in which the recorded commands drive the arm."""
     plant, period_ns = simulation.plant, simulation.period_ns
     reader = CommandReader(plant.joint_names, plant.command_interfaces)
@@ -178,7 +183,8 @@ def _with_recorded_commands(recording: RecordedRun, simulation: Simulation) -> L
     rest = np.zeros(len(plant.joint_names))
     law = _RecordedCommands([by_stamp.get(k, rest) for k in stamps], plant.command_interface)
     braked = _BrakedPlant(simulation, set(stamps).difference(by_stamp))
-    return Loop(braked, law, lambda t, reference: None, _pushes(recording, simulation))
+    events = _inputs(recording, nodes, simulation)
+    return Loop(braked, law, lambda t, reference: None, events)
 
 
 def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simulation) -> Loop:
@@ -207,12 +213,12 @@ def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simu
 
     goals = [(min(at, stamp_ns(raw)), partial(set_goal, raw)) for at, raw in recording.goals]
     # The controller answers a state before it takes a goal.
-    events = [*_events(goals, period_ns, 1), *_pushes(recording, simulation)]
+    events = [*_events(goals, period_ns, 1), *_inputs(recording, nodes, simulation)]
     return Loop(plant, law, reference_function, events)
 
 
-def _pushes(recording: RecordedRun, simulation: Simulation) -> Iterator[Event]:
-    """Yield the recorded wrenches and commands to actuators of an MJCF as events."""
+def _inputs(recording: RecordedRun, nodes: KnownNodes, simulation: Simulation) -> Iterator[Event]:
+    """Yield wrenches, commands to actuators of an MJCF and changes of the objects as events."""
 
     def push(message: WrenchStamped, plant: Plant) -> Plant:
         parts = message.wrench.force, message.wrench.torque
@@ -228,8 +234,51 @@ def _pushes(recording: RecordedRun, simulation: Simulation) -> Iterator[Event]:
 
     stamped = [(at, partial(push, message)) for at, message in recording.wrenches]
     stamped += [(at, partial(control, message)) for at, message in recording.actuators]
+    stamped += _object_changes(recording, nodes, simulation)
     stamped.sort(key=itemgetter(0))
     return _events(stamped, simulation.period_ns)
+
+
+def _object_changes(
+    recording: RecordedRun, nodes: KnownNodes, simulation: Simulation
+) -> Iterator[tuple[int, Callable[[Plant], Plant]]]:
+    """Yield the changes of the objects, with the stamps [ns] of the first states that show them.
+
+    A change that was never shown is left out, with those behind it.
+    """
+    if not recording.object_changes:
+        return
+    p = nodes.read('simulator', SimulatorParameters)
+    start = nodes.read('simulator', plant_class(p.engine).Parameters)
+    # The scene of the start is in the recording.
+    scene = recording.parameters[f'{recording.namespace}/simulator'].get('scene')
+    own = {'scene': start.scene}
+    rows = [start]
+    for each in recording.object_changes:
+        rows.append(replace(rows[-1], **each | (own if each.get('scene') == scene else {})))
+    names = [_names_of_objects(each) for each in rows]
+    known = set().union(*names)
+    shown = [(at, {x.name for x in shapes_of(raw)} & known) for at, raw in recording.objects]
+
+    def change(parameters: Any, plant: Plant) -> Plant:
+        assert isinstance(plant, _BrakedPlant)
+        simulation.replace(make_plant(p, parameters, simulation.model)[0])
+        plant.read()
+        return plant
+
+    k = 0
+    for parameters, expected in zip(rows[1:], names[1:], strict=True):
+        while k < len(shown) and shown[k][1] != expected:
+            k += 1
+        if k == len(shown):
+            return
+        yield shown[k][0], partial(change, parameters)
+
+
+def _names_of_objects(parameters: Any) -> set[str]:
+    """Return the names of all objects but those of an MJCF scene."""
+    scene = '' if parameters.scene.endswith('.xml') else parameters.scene
+    return {each.name for each in (*read_scene(scene), *read_objects(parameters.objects))}
 
 
 def _events(
