@@ -323,7 +323,8 @@ def test_after_a_reset_of_the_state_alone_no_command_for_the_state_before_is_use
     assert simulation.time_ns == now
     assert not simulation.plant.wrenches
     np.testing.assert_array_equal([simulation.plant.q, simulation.plant.v], [HOME, 0.0 * HOME])
-    if clock.accepts(now):  # of real time not: the arm is braked without
+    assert clock.accepts(now) == (start is lockstep)  # where nothing goes on without an answer
+    if clock.accepts(now):
         clock.take(now, GRAVITY + 50.0)
     wall.now += PERIOD * 1e-9 + 1e-9
     clock.tick()
@@ -368,8 +369,10 @@ def test_a_payload_that_has_fallen_off_is_back_after_a_reset_of_time_and_state_o
         simulation.reset(time=not state, state=state)
         assert simulation.plant is plants[1]
         assert simulation.payload_fell
+        simulation.push('tool0', [9.0, 0, 0, 0, 0, 0])
         for _ in range(2):
             simulation.advance(GRAVITY)
+        assert simulation.plant.wrenches  # it has not fallen off again
         simulation.reset()
         assert simulation.plant is plants[0]
 

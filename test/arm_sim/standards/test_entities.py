@@ -57,10 +57,15 @@ def test_names_of_an_arm_in_a_namespace_have_it_before_them():
 
 
 @pytest.mark.parametrize('prefix', ['', 'left/'])
-def test_entities_within_a_volume_are_those_whose_shapes_overlap_with_it(prefix):
+def test_entities_within_a_volume_are_those_whose_shapes_overlap_with_it(prefix, tmp_path):
     model = RobotModel(find_urdf('ur5e'))
     text = '[{name: ball, shape: sphere, size: [0.2], position: [2.0, 0.0, 0.5], mass: 1.0}]'
-    plant = MujocoPlant(model, PlantParameters('torque', objects=text))
+    scene = tmp_path / 'scene.xml'
+    scene.write_text(
+        '<mujoco><worldbody><body name="arch" pos="5 0 0"><geom pos="0 0 1" size="0.1" user="1e4"/>'
+        '</body></worldbody></mujoco>'
+    )
+    plant = MujocoPlant(model, PlantParameters('torque', objects=text, scene=str(scene)))
     plant.reset(q := np.array([0.3, -1.2, 1.0, 0.2, 0.1, 0.0]))
     found = Entities(SimpleNamespace(model=model, plant=plant), lambda: 1.0, prefix)
 
@@ -70,7 +75,8 @@ def test_entities_within_a_volume_are_those_whose_shapes_overlap_with_it(prefix)
 
     everything = inside(BOX, [9.0, 9.0, 9.0], [-9.0, -9.0, -9.0])
     assert everything == {name.removeprefix(prefix) for name in found.all()}
-    assert inside(SPHERE, [5.0, 0.0, 0.0], [1.0, 0.0, 0.0]) == set()
+    assert inside(SPHERE, [5.0, 0.0, 0.0], [0.85, 0.0, 0.0]) == set()
+    assert inside(SPHERE, [5.0, 0.0, 0.0], [0.95, 0.0, 0.0]) == {'arch'}
     assert inside(SPHERE, [2.5, 0.0, 0.5], [0.39, 0.0, 0.0]) == set()
     assert inside(SPHERE, [2.5, 0.0, 0.5], [0.41, 0.0, 0.0]) == {'ball'}
     assert inside(BOX, [2.2, 0.2, 1.0], [2.11, -0.2, 0.0]) == set()
