@@ -62,7 +62,7 @@ def test_entities_within_a_volume_are_those_whose_shapes_overlap_with_it(prefix,
     text = '[{name: ball, shape: sphere, size: [0.2], position: [2.0, 0.0, 0.5], mass: 1.0}]'
     scene = tmp_path / 'scene.xml'
     scene.write_text(
-        '<mujoco><worldbody><body name="arch" pos="5 0 0"><geom pos="0 0 1" size="0.1" user="1e4"/>'
+        '<mujoco><worldbody><body name="arch" pos="5 0 0"><geom pos="0 0 1" size=".1" user="1e4"/>'
         '</body></worldbody></mujoco>'
     )
     plant = MujocoPlant(model, PlantParameters('torque', objects=text, scene=str(scene)))
