@@ -232,7 +232,8 @@ def _inputs(recording: RecordedRun, nodes: KnownNodes, simulation: Simulation) -
             simulation.set_actuators(controls_of(message), to_ns(message.header.stamp))
         return plant
 
-    stamped = [(at, partial(push, message)) for at, message in recording.wrenches]
+    stamped: list[tuple[int, Callable[[Plant], Plant]]] = []
+    stamped += [(at, partial(push, message)) for at, message in recording.wrenches]
     stamped += [(at, partial(control, message)) for at, message in recording.actuators]
     stamped += _object_changes(recording, nodes, simulation)
     stamped.sort(key=itemgetter(0))
