@@ -5,7 +5,7 @@ import numpy as np
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
-from arm_dynamics.frames import FrameMotion
+from arm_dynamics.frames import FrameMotion, cross
 from arm_dynamics.model import RobotModel
 from arm_dynamics.small_matrices import (
     inverse_axes,
@@ -16,7 +16,6 @@ from arm_dynamics.small_matrices import (
 )
 
 TASK_AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')  # of the base frame
-_NEXT, _AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class TaskSpace:
@@ -136,9 +135,3 @@ def damped(axes: Array, acceleration: Array, threshold: float) -> Array:
     short = np.maximum(threshold - values, 0.0)
     along = times(transposed(axes), acceleration) / (values**2 + short**2)
     return times(axes, along)
-
-
-def cross(one: Array, other: Array) -> Array:
-    """Return the cross product (..., 3), ten times faster than NumPy's."""
-    first = one[..., _NEXT] * other[..., _AFTER_NEXT]
-    return first - one[..., _AFTER_NEXT] * other[..., _NEXT]

@@ -35,8 +35,8 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_controllers.task_space import cross
 from arm_dynamics.checks import ArmError, Array, in_range, one_of, unknown
+from arm_dynamics.frames import cross
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.shapes import with_shapes

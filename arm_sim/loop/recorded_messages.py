@@ -12,6 +12,9 @@ from mcap.stream_reader import StreamReader
 
 from arm_dynamics.checks import ArmError
 
+# Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
+REST_PERIOD = 'rest_period_s'
+
 
 class Recorded(NamedTuple):
     """A message: its topic, its type such as 'sensor_msgs/msg/JointState', time [ns], CDR data."""

@@ -9,12 +9,10 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.signals import Samples
-from arm_sim.loop.recorded_messages import messages_of, reading
+from arm_sim.loop.recorded_messages import REST_PERIOD, messages_of, reading
 
 _TYPE = 'sensor_msgs/msg/JointState'
 _COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
-# Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
-REST_PERIOD = 'rest_period_s'
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from math import sqrt
 
-from scipy.optimize import brentq
-
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
 
@@ -95,5 +93,7 @@ def _ratio_of(restitution: float, step: float) -> float:
         raise ArmError(f'restitution is {restitution:g}; it must be within [{least:.3f}, 1]')
     if restitution >= most:
         return 0.0
+    from scipy.optimize import brentq  # takes 0.3 s, and only a restitution needs it
+
     ratio: float = brentq(lambda z: restitution_of(z, step) - restitution, 0.0, 2.0, xtol=1e-9)
     return ratio

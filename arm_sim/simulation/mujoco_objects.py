@@ -6,7 +6,6 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.material import numbers_of
@@ -63,6 +62,8 @@ def moving_bodies(mj_model: mujoco.MjModel) -> list[int]:
 
 
 def _add(spec: mujoco.MjSpec, each: SceneObject) -> mujoco.MjsGeom:
+    from scipy.spatial.transform import Rotation  # takes 0.3 s, and only a scene needs it
+
     x, y, z, w = Rotation.from_euler('xyz', each.rotation).as_quat()
     parent = spec.body(each.parent) if each.parent else spec.worldbody
     body = parent.add_body(name=each.name, pos=each.position, quat=(w, x, y, z))

@@ -227,13 +227,16 @@ def test_importing_every_core_brings_in_no_rclpy():
     subprocess.run([sys.executable, '-c', code], cwd=ROOT, check=True)
 
 
-@pytest.mark.parametrize(
-    'node', ['arm_sim.ros.simulator_node', 'arm_controllers.ros.controller_node']
-)
-def test_nodes_of_the_control_loop_start_without_what_is_slow_to_import(node):
+def test_launch_and_control_loop_start_without_what_is_slow_to_import():
     slow = {'matplotlib', 'numba', 'scipy'}
-    code = f'import sys, {node}\nprint({slow} & {{*sys.modules}})'
-    assert subprocess.check_output([sys.executable, '-c', code], text=True) == 'set()\n'
+    for name in (
+        'arm_sim.launching.arm', 'arm_sim.ros.simulator_node', 'arm_sim.engines.mujoco',
+        'arm_controllers.ros.controller_node',
+        'arm_sim.recording.ros.recorder',
+    ):  # fmt: skip
+        code = f'import sys, {name}\nprint({slow} & {{*sys.modules}})'
+        found = subprocess.check_output([sys.executable, '-c', code], text=True)
+        assert found == 'set()\n', name
 
 
 def test_every_manifest_has_the_same_version():

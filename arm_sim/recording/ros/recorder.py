@@ -19,7 +19,7 @@ from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
 from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError
-from arm_sim.recording.recorded_samples import REST_PERIOD
+from arm_sim.loop.recorded_messages import REST_PERIOD
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
 from arm_sim.recording.ros.recorded_frames import RecordedFrames, recorded_frames
 from arm_sim.recording.ros.recordings import Recordings, file_time_ns
