@@ -54,7 +54,7 @@ def share_files(*folders):
 
 setup(
     name=package_name,
-    version='0.3.0',
+    version='0.4.0',
     packages=find_packages(include=['arm_*', 'arm_*.*'], exclude=['arm_interfaces*']),
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
