@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+from rclpy.node import Node
 
 from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.pose_messages import pose_to_message, poses_from_message
 from arm_controllers.ros.serialized_messages import JointReader
-from arm_dynamics.checks import Array
+from arm_controllers.ros.wrench_input import TOPIC as WRENCHES
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.pose_path import CORNER
 from arm_dynamics.paths.time_scaling import TimedPath
@@ -51,6 +53,27 @@ def plan_goal(
             'axis_tolerances': goal.axis_tolerances or None,
         },
     )
+
+
+def end_values(node: Node, goal: Any, prefix: str) -> dict[str, Any]:
+    """Return the controller's parameters of a motion that ends on force; empty: as they are.
+
+    Raises:
+        ArmError: no force can end a motion.
+    """
+    along = [getattr(goal.end_direction, axis) for axis in 'xyz']
+    if (any(along) or goal.end_frame) and not goal.end_force:
+        raise ArmError('end_direction and end_frame are of end_force, which is 0')
+    if goal.end_force and not node.count_publishers(WRENCHES):
+        raise ArmError(f'end_force needs a sensor, and no node publishes {WRENCHES}')
+    if not (goal.end_force or goal.end_distance):
+        return {}
+    return {
+        'end_on_force.force': goal.end_force,
+        'end_on_force.direction': along,
+        'end_on_force.frame': goal.end_frame.removeprefix(prefix),
+        'end_on_force.distance': goal.end_distance,
+    }
 
 
 def moved_frame(goal: Any, prefix: str) -> str | None:

@@ -33,7 +33,8 @@ from arm_sim.cartesian.linear_move import (
     check_rest,
     timed_goal,
 )
-from arm_sim.ros.linear_move_messages import feedback, plan_goal
+from arm_sim.ros.lent_parameters import LentParameters
+from arm_sim.ros.linear_move_messages import end_values, feedback, plan_goal
 
 _TIMEOUT = 10.0  # for the controller's answer to a goal [s]
 REST_TIMEOUT = 1.0  # longest wait for a report of an arm at rest [s]
@@ -48,6 +49,9 @@ class _Move:
     duration: float
     sent: float
     follows: Any = None
+
+
+_ENDED = 'ended on '  # how a controller begins to say that force or distance ended a goal
 
 
 class LinearMoveNode(Node):
@@ -81,6 +85,7 @@ class LinearMoveNode(Node):
         self._action = EventActionServer(
             self, LinearMove, 'linear_move', self._on_goal, cancel_callback=self._on_cancel
         )
+        self._lent = LentParameters(self, p.controller)
         self._publish = status_publisher(self)
         self.create_timer(1.0, self._report)
 
@@ -116,6 +121,7 @@ class LinearMoveNode(Node):
                 name = f'{self.parameters.controller}/follow_joint_trajectory'
                 raise ArmError(f'no node serves {name}: is that controller running?')
             timed = self._plan(handle.request)
+            ends = end_values(self, handle.request, self._prefix)
         except ArmError as error:
             if isinstance(error, MovesError) and time.monotonic() < self._asked_at + REST_TIMEOUT:
                 return
@@ -134,6 +140,15 @@ class LinearMoveNode(Node):
         self._move = move = _Move(handle, result, duration, time.monotonic())
         goal = timed_goal(self.model, timed, handle.request.timing)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
+        self._lent.set(ends, partial(self._send, move, request))
+
+    def _send(self, move: _Move, request: Any, refusal: str) -> None:
+        """Send a trajectory to the controller, unless this refused when the motion is to end."""
+        if move is not self._move:  # aborted meanwhile
+            return
+        if refusal:
+            self._end(move, f'{self.parameters.controller}: {refusal}')
+            return
         sent = self._follow.send_goal_async(request, partial(self._on_feedback, move))
         sent.add_done_callback(partial(self._on_answer, move))
 
@@ -193,6 +208,8 @@ class LinearMoveNode(Node):
             return
         answer, controller = end.result(), self.parameters.controller
         if answer.status == GoalStatus.STATUS_SUCCEEDED:
+            said = answer.result.error_string
+            move.result.ended_on = said if said.startswith(_ENDED) else ''
             self._end(move)
         elif answer.status == GoalStatus.STATUS_CANCELED:
             self._end(move, f'canceled; {controller} has braked the arm')
@@ -202,6 +219,7 @@ class LinearMoveNode(Node):
     def _end(self, move: _Move, reason: str = '') -> None:
         """End a goal; it has failed where there is a reason."""
         self._move = None
+        self._lent.give_back()
         if not reason:
             self.moves, move.result.success = self.moves + 1, True
             move.handle.succeed()

@@ -1,5 +1,7 @@
 """The node linear_move between a client and a controller: feedback, rest, and cancellation."""
 
+import re
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -12,14 +14,20 @@ rclpy = pytest.importorskip('rclpy')
 from action_msgs.msg import GoalStatus  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from control_msgs.msg import JointTrajectoryControllerState  # noqa: E402
+from geometry_msgs.msg import Vector3  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
+from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
 from arm_controllers.ros.pose_messages import pose_to_message  # noqa: E402
 from arm_interfaces.action import LinearMove  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+from arm_sim.robot import Robot  # noqa: E402
 from arm_sim.ros import linear_move_node  # noqa: E402
+from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 
 MODEL = load_arm('planar_3r')
 JOINTS = [f'joint_{k}' for k in range(1, 4)]
@@ -139,3 +147,100 @@ def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(arm, 
         canceled = GoalStatus.STATUS_CANCELED, False, 'canceled before it began'
         assert arm.end(first) == canceled
     assert not arm.follows
+
+
+SCENE = """
+- {{name: table, size: [0.4, 0.4, 0.04], position: {position}, stiffness: 2e4, damping: 200}}
+"""
+
+
+class WholeArm(Arm):
+    """Simulator, controller and `linear_move`, a surface 10 mm below the tool, and a client."""
+
+    def __init__(self, tmp_path):
+        rig = 'ur5e gripper:=probe'
+        robot = Robot.load(rig)
+        self.tip = pin.SE3(robot.model.forward_kinematics(robot.start))
+        place = self.tip.translation - [0.0, 0.0, 0.03]
+        scene = tmp_path / 'scene.yaml'
+        scene.write_text(SCENE.format(position=place.tolist()))
+        given = {
+            'robot': rig, 'autostart': 'true', 'scene': scene,
+            'force_torque.frame': robot.model.tool_carrier, 'force_torque.tare_at_reset': 'true',
+        }  # fmt: skip
+        words = [word for name, x in given.items() for word in ('-p', f'{name}:={x}')]
+        arguments = ['--ros-args', *as_arguments(files_of(rig)), *words]
+        rclpy.init(args=arguments, domain_id=int(fresh_domain()))
+        self.controller, peer = ControllerNode('servo'), rclpy.create_node('peer')
+        self.simulator, self.node = SimulatorNode(), linear_move_node.LinearMoveNode()
+        self.nodes = self.simulator, self.controller, self.node, peer
+        self.executor = SingleThreadedExecutor()
+        for each in self.nodes:
+            self.executor.add_node(each)
+        self.client = ActionClient(peer, LinearMove, 'linear_move')
+        reports = []
+        name = '/servo_controller/controller_state'
+        peer.create_subscription(JointTrajectoryControllerState, name, reports.append, 10)
+        self.until(lambda: reports and self.client.server_is_ready())
+
+    def end_of(self, depth, **fields):
+        """Return the result of a motion to a depth [m] below the start of the tool."""
+        goal, pose = LinearMove.Goal(tip_speed_limit=0.05, **fields), self.tip.copy()
+        pose.translation = pose.translation - [0.0, 0.0, depth]
+        goal.path.poses = [pose_to_message(pose, '').pose]
+        return self.answer(
+            self.answer(self.client.send_goal_async(goal)).get_result_async()
+        ).result
+
+    def parameters(self):
+        """Return the controller's parameters that end goals."""
+        words = 'force', 'direction', 'frame', 'distance'
+        values = [self.controller.get_parameter(f'end_on_force.{each}').value for each in words]
+        return [each if isinstance(each, float | str) else list(each) for each in values]
+
+
+def test_a_motion_ends_on_force_or_distance_and_leaves_the_controller_as_it_was(tmp_path):
+    arm = WholeArm(tmp_path)
+    try:
+        own = Parameter('end_on_force.distance', value=0.5)
+        assert arm.controller.set_parameters([own])[0].successful
+        before, along = arm.parameters(), Vector3(z=-1.0)
+        for fields, words in (
+            ({'end_force': -1.0}, 'servo_controller: end_on_force.force is -1'),
+            ({'end_force': 5.0, 'end_frame': 'tol0'}, "servo_controller: no frame 'tol0'"),
+            ({'end_distance': 0.05, 'end_direction': along}, 'end_direction and end_frame are of'),
+        ):
+            result = arm.end_of(0.02, **fields)
+            assert not result.success
+            assert words in result.reason
+        assert arm.parameters() == before
+
+        result = arm.end_of(0.004)  # without an end of its own
+        assert (result.success, result.ended_on) == (True, '')
+        result = arm.end_of(0.02, end_force=500.0, end_distance=0.002)
+        assert result.success
+        assert 'the tool has moved by 0.002' in result.ended_on
+        result = arm.end_of(0.04, end_force=10.0, end_direction=along, end_distance=0.05)
+        assert result.success
+        force = float(
+            re.match(r'ended on force: (.*) N along \[0.0, 0.0, -1.0\]', result.ended_on)[1]
+        )
+        # The threshold is crossed between two states, at 0.05 m/s on 2e4 N/m, 200 N.s/m.
+        assert 10.0 <= force < 10.0 + 2e4 * 0.05 * 0.002 + 200.0 * 0.05
+        arm.until(lambda: arm.parameters() == before)
+    finally:
+        for node in arm.nodes:
+            node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_an_end_on_force_without_a_sensor_is_refused(arm):
+    arm.report()
+    goal, pose = LinearMove.Goal(position_only=True), pin.SE3(MODEL.forward_kinematics(Q))
+    goal.end_force = 10.0
+    goal.path.poses = [pose_to_message(pose, '').pose]
+    status, success, reason = arm.end(arm.answer(arm.client.send_goal_async(goal)))
+    assert (status, success) == (GoalStatus.STATUS_ABORTED, False)
+    assert reason == (
+        'end_force needs a sensor, and no node publishes force_torque_sensor_broadcaster/wrench'
+    )
