@@ -101,12 +101,13 @@ class Links:
 
     def forces(self, cfrc_ext: Array, subtree_com: Array) -> list[External]:
         """Return what acts on the links, from MuJoCo's arrays of these names."""
-        forces, centres, found = cfrc_ext[self._bodies], subtree_com[self._roots], []
-        for k in np.flatnonzero(forces.any(axis=1)):
-            torque, force = np.split(forces[k], 2)
-            wrench = np.concatenate([force, torque + np.cross(centres[k], force)])
-            found.append(External(self._names[k], wrench))
-        return found
+        forces = cfrc_ext[self._bodies]
+        hit = np.flatnonzero(forces.any(axis=1))
+        if not len(hit):
+            return []
+        wrenches = forces[hit][:, [3, 4, 5, 0, 1, 2]]
+        wrenches[:, 3:] += cross(subtree_com[self._roots[hit]], wrenches[:, :3])
+        return [External(self._names[k], w) for k, w in zip(hit, wrenches, strict=True)]
 
     def contact_facts(self, mj_model: mujoco.MjModel, mj_data: mujoco.MjData) -> Array:
         """Return the contact facts (3,) of the links; see Plant."""
