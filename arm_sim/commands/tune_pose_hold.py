@@ -102,6 +102,11 @@ def _search_all(
             searches[name] = Search(first_gains(terms))
             console.print(f'searching: {title}')
             _search(run, searches[name], options.seconds, console)
+            if name == 'simplex' and searches[name].stop():
+                console.print(
+                    f'the simplex has not converged within --seconds {options.seconds:g}: these '
+                    'gains are not the published ones'
+                )
     except KeyboardInterrupt:
         console.print('interrupted: the best so far')
     found |= {name: each.best for name, each in searches.items()}
