@@ -15,6 +15,7 @@ from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.gripper import gains_of_arm, gripper_joint
 from arm_controllers.laws import law_class
+from arm_controllers.laws.servo import ServoParameters
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.actuators import ACTUATORS, actuators_of
 from arm_dynamics.checks import ArmError, one_of
@@ -98,6 +99,9 @@ def arm_nodes(
     if law == 'external':
         found.append(LogInfo(msg=_instructions(model, actuator)))
     simulated = in_files | nodes['simulator']
+    if law == 'servo':
+        servo = parameters_of(sections, 'servo_controller') | nodes['servo_controller']
+        found += [LogInfo(msg=text) for text in _unknown_delay(servo, simulated)]
     return found + extra_processes(given, model.base_frame, config, simulated, recorder)
 
 
@@ -126,6 +130,19 @@ def _controller(given: Mapping[str, str]) -> dict[str, Any]:
         parameters['feedforward'] = feedforward_of(law, given['feedforward'], mode)
     optional = ('reference_motion', 'friction_velocity')
     return parameters | {name: given[name] for name in optional if given[name]}
+
+
+def _unknown_delay(servo: Mapping[str, Any], simulator: Mapping[str, Any]) -> list[str]:
+    """Return a warning if the level 'observed' does not bear the delay of the drives."""
+    true, known = simulator.get('command_delay', 0), servo.get('delay', 0)
+    pole = servo.get('observer_pole', ServoParameters.observer_pole)
+    if servo['feedforward'] != 'observed' or true == known or (pole >= 0.8 and true == known + 1):
+        return []
+    return [
+        f'servo_controller: its delay is {known}, command_delay of the simulator is {true} '
+        f"[control periods]: 'observed' with observer_pole {pole:g} may be unstable. Set delay "
+        f'to {true}, or for one unknown period observer_pole to 0.8'
+    ]
 
 
 def actuators_argument(text: str) -> str | list[str]:

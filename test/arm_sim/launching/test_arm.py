@@ -1,7 +1,9 @@
 """The parameters of an arm's nodes, as a launch file starts them."""
 
+import pytest
 import yaml
 from foreign_files import PINCER
+from launch.actions import LogInfo
 
 from arm_sim.launching import arm
 from arm_sim.launching.arguments import usual_values
@@ -21,3 +23,21 @@ def test_gains_of_an_arm_with_a_foreign_gripper_are_those_of_its_own_joints(tmp_
     assert controller['servo_kp'] == both.parameters('simulator')['servo_kp'][:6]
     assert nodes['/simulator']['ros__parameters']['actuator'] == ['servo'] * 6 + ['torque']
     assert nodes['/simulator']['ros__parameters']['tool_frame'] == 'grasp'
+
+
+@pytest.mark.parametrize(
+    ('delay', 'pole', 'warned'), [(0, 0.54, True), (0, 0.8, False), (1, 0.54, False)]
+)
+def test_observed_with_an_unknown_delay_is_warned_of_unless_its_pole_bears_it(
+    delay, pole, warned, tmp_path
+):
+    file = tmp_path / 'late.yaml'
+    sections = {
+        'simulator': {'ros__parameters': {'command_delay': 1}},
+        'servo_controller': {'ros__parameters': {'delay': delay, 'observer_pole': pole}},
+    }
+    file.write_text(yaml.safe_dump(sections))
+    given = {'robot': 'ur5e', 'feedforward': 'observed', 'config': str(file)}
+    parts = arm.arm_nodes(usual_values() | {'engine': 'mujoco'} | given)
+    texts = [part.msg[0].text for part in parts if isinstance(part, LogInfo)]
+    assert any('may be unstable. Set delay to 1' in text for text in texts) == warned
