@@ -80,11 +80,15 @@ class Guard(LawAdapter):
                 'guard.force are 0: nothing is watched; `ros2 run arm_sim guard_thresholds '
                 'ROBOT` computes thresholds'
             )
-        if (p.force or p.tool_contact) and 'wrench' not in law.needs:
+        if parameters.kind[1] and 'wrench' not in law.needs:
             self.needs = (*law.needs, 'wrench')
         self._limits: Array = np.array([p.threshold, p.step_threshold])
         self._limits[self._limits == 0.0] = np.inf
         self._sensor, self.guard = self.model.tool_carrier, self
+
+    def watch_as(self, other: 'Guard') -> None:
+        """Take the parameters of a guard of the same kind; the memory goes on."""
+        self.parameters, self._limits = other.parameters, other._limits
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a memory without a collision."""

@@ -56,3 +56,8 @@ class GuardParameters(Parameters):
     def enabled(self) -> bool:
         """Whether there is a guard."""
         return self.reaction != 'none'
+
+    @property
+    def kind(self) -> tuple[str, bool]:
+        """Reaction, and whether there must be a wrench; with another kind the law begins again."""
+        return self.reaction, self.force > 0.0 or self.tool_contact

@@ -79,6 +79,7 @@ class ControlCycle:
         self._steps = StateSequence(p.period_ns, p.mode == 'lockstep', model)
         self._collision = ''
         self._law_state: State | None = None
+        self._reset: Any = None
         self._set(model, law)
 
         names = model.joint_names
@@ -104,11 +105,6 @@ class ControlCycle:
         transport.subscribe_states(self._topics[0], self.on_state)
         goals.follower = follower
         self._query = serve(node, QueryTrajectoryState, '~/query_state', self._on_query)
-        self._reset = None
-        if self._guard is not None:
-            from std_srvs.srv import Trigger  # most controllers need none
-
-            self._reset = serve(node, Trigger, '~/reset_guard', self._on_reset_guard)
 
     def close(self) -> None:
         """Close the endpoints; a state that the executor still has gets no answer."""
@@ -159,15 +155,24 @@ class ControlCycle:
         set_stamp(release.header.stamp, max(self._steps.time_ns, 0))
         self._send(serialized(release))
 
-    def use(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
+    @property
+    def reacts(self) -> bool:
+        """Whether the guard has noticed a collision, and has not been reset."""
+        return bool(self._collision)
+
+    def use(self, model: RobotModel, law: Any, again: bool, rules: FollowerParameters) -> None:
         """Use another model, law and rules from now on; the reference does not jump.
 
-        `law`: None where it has not changed: the present one keeps its memory.
+        `again`: the law begins again; else only thresholds of its guard may be other ones.
         """
-        if law is not None:
-            state = self._law_state
+        if not again:
+            if self._guard is not None:
+                self._guard.watch_as(law.guard)
+        else:
+            state, guard = self._law_state, self._guard
             self._set(model, law)
-            if self._law_state is None and state is not None:
+            same = _kind(guard) == _kind(self._guard)  # else the memory has another form
+            if same and self._law_state is None and state is not None:
                 self._law_state = law.resumed(state)
         self.follower.set_parameters(rules, model)
         self._listen_to_wrench()
@@ -187,6 +192,13 @@ class ControlCycle:
         self.model, self.law, self._guard = model, law, law.guard
         if not self._collision:  # else the reaction goes on
             self._law_state = None  # the law starts with the next state
+        if self._guard is None and self._reset is not None:
+            self._node.destroy_service(self._reset)
+            self._reset = None
+        elif self._guard is not None and self._reset is None:
+            from std_srvs.srv import Trigger  # most controllers need none
+
+            self._reset = serve(self._node, Trigger, '~/reset_guard', self._on_reset_guard)
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state; a law that needs a wrench waits for that of the state."""
@@ -360,3 +372,7 @@ class ControlCycle:
             set_numbers(
                 response, position=reference.q, velocity=reference.v, acceleration=reference.a
             )
+
+
+def _kind(guard: Any) -> Any:
+    return None if guard is None else guard.parameters.kind

@@ -49,7 +49,11 @@ _LAST_RESULTS = 0.1  # for which a controller that ends sends the results of its
 
 
 class ControllerNode(LifecycleNode):
-    """Answers every state with the law's command towards the follower's reference."""
+    """Answers every state with the law's command towards the follower's reference.
+
+    Attributes:
+        live: the parameters that may change while the node runs.
+    """
 
     def __init__(self, law_name: str, transport: InProcessTransport | None = None):
         """Declare the parameters; with `autostart` also configure and activate.
@@ -64,15 +68,12 @@ class ControllerNode(LifecycleNode):
                 self._change_state, service.callback = service.callback, self._on_change_state
         self.parameters = declare_parameters(self, ControllerParameters, live=OF_JOINTS)
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
-        self._guard = declare_parameters(self, GuardParameters, GuardParameters.prefix)
         self.cycle: ControlCycle | None = None
         self._transport = transport or InProcessTransport()
         self._claims: ActiveControllers | None = None
         self._goals: GoalServer | None = None
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
-        self._live = LiveParameters(
-            self, self._model_of, self._law_class, self._built, self._apply
-        )
+        self.live = LiveParameters(self, self._model_of, self._law_class, self._built, self._apply)
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = self._received = 0
         self.create_timer(1.0, self._on_second)
@@ -104,8 +105,8 @@ class ControllerNode(LifecycleNode):
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the law and the follower; open the endpoints."""
-        live, p = self._live, self.parameters
-        law = self._built(live.model, live.law)
+        live, p = self.live, self.parameters
+        law = self._built(live.model, live.law, live.guard)
         follower = TrajectoryFollower(live.model, live.follower)
         if self._goals is None:
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
@@ -168,7 +169,7 @@ class ControllerNode(LifecycleNode):
 
     def _holder(self) -> str:
         """Return the controller that commands joints of this one, as far as is known."""
-        return self._claims.holder(self._live.model.joint_names) if self._claims else ''
+        return self._claims.holder(self.live.model.joint_names) if self._claims else ''
 
     def _may_begin(self, sender: str) -> bool:
         """Whether no other controller commands these joints, by the state of a simulator.
@@ -243,15 +244,20 @@ class ControllerNode(LifecycleNode):
         """Return what the controller believes the arm is."""
         return with_error(replace(self.parameters, **of_joints).model(), self._model_error)
 
-    def _apply(self, model: RobotModel, law: Any, rules: FollowerParameters) -> None:
+    def _apply(self, model: RobotModel, law: Any, again: bool, rules: FollowerParameters) -> None:
         """Take parameters into use that were set while running."""
         if self.cycle is not None:
-            self.cycle.use(model, law, rules)
+            self.cycle.use(model, law, again, rules)
 
-    def _built(self, model: RobotModel, law: Any) -> Any:
+    def _built(self, model: RobotModel, law: Any, guard: GuardParameters) -> Any:
         p, made = self.parameters, self._law_class
+        if self.cycle is not None and self.cycle.reacts and guard.kind != self.live.guard.kind:
+            raise ArmError(
+                f'guard.reaction {self.live.guard.reaction!r} is under way: ~/reset_guard ends '
+                'it, then the guard may change'
+            )
         friction, motion = p.friction_velocity, p.reference_motion
-        return adapted_law(made, model, law, friction, motion, p, self._guard)
+        return adapted_law(made, model, law, friction, motion, p, guard)
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""

@@ -10,6 +10,7 @@ from rclpy.parameter import Parameter
 
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.parameter_values import (
     ParameterField,
     as_ros_value,
@@ -20,7 +21,7 @@ from arm_controllers.parameter_values import (
 from arm_controllers.ros.parameters import declare_parameter, on_change
 from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import PerJoint
+from arm_dynamics.parameters import PerJoint, with_arrays
 
 # Parameters of the model that may be set while the node runs, as RobotModel takes them.
 OF_JOINTS = ('armature', 'damping', 'friction')
@@ -32,7 +33,7 @@ FREQUENCY_AND_RATIO = (
 
 
 class LiveParameters:
-    """The parameters of a model, a law and a follower, declared on a node and kept valid.
+    """The parameters of a model, a law, a guard and a follower, declared on a node, kept valid.
 
     The gains of most laws may as well be set as `natural_frequency` [rad/s] and `damping_ratio`
     (see Law.designed). Setting one pair sets the other; at the start a frequency of zero
@@ -41,6 +42,7 @@ class LiveParameters:
     Attributes:
         model: the arm with its rotors and friction.
         law: the law's parameters.
+        guard: the guard's parameters.
         follower: the follower's parameters.
     """
 
@@ -49,8 +51,8 @@ class LiveParameters:
         node: Node,
         model_of: Callable[..., RobotModel],
         law_class: Any,
-        build: Callable[[RobotModel, Any], Any],
-        apply: Callable[[RobotModel, Any, FollowerParameters], None],
+        build: Callable[[RobotModel, Any, GuardParameters], Any],
+        apply: Callable[[RobotModel, Any, bool, FollowerParameters], None],
     ):
         """Declare what is missing on the node and read all.
 
@@ -58,9 +60,9 @@ class LiveParameters:
             node: has OF_JOINTS declared, and what it declared itself stays as it is.
             model_of: makes the model from armature, damping and friction.
             law_class: has `Parameters`.
-            build: makes the law from a model and its parameters.
-            apply: takes a new model, law and follower parameters into use; the law is None where
-                neither the model nor the law's parameters have changed.
+            build: makes the law from a model, its parameters and those of the guard.
+            apply: takes a new model, law and follower parameters into use; says whether the law
+                has to begin again: the model, its parameters or the kind of the guard changed.
 
         Raises:
             ArmError: a value that is refused.
@@ -69,13 +71,14 @@ class LiveParameters:
         self._law_class, self._build = law_class, build
         self.model = self._model_with({})
         fields = [*parameter_fields(law_class.Parameters)]
+        fields += parameter_fields(GuardParameters, GuardParameters.prefix)
         fields += parameter_fields(FollowerParameters, joint_names=self.model.joint_names)
         self._names = [field.name for field in fields]
         for field in (*fields, *(FREQUENCY_AND_RATIO if law_class.gains else ())):
             declare_parameter(node, field, live=True)
         if law_class.gains:
             self._agree()
-        _, self.law, self.follower, _ = self._checked({})
+        _, self.law, self.guard, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
         on_change(node, self._check, self._use)
 
@@ -102,18 +105,20 @@ class LiveParameters:
 
     def _checked(
         self, named: Mapping[str, Any]
-    ) -> tuple[RobotModel, Any, FollowerParameters, Any]:
-        """Return model, law's parameters, follower's, and the law, with some values replaced.
+    ) -> tuple[RobotModel, Any, GuardParameters, FollowerParameters, Any]:
+        """Return model, parameters of law, guard and follower, and the law, with new values.
 
         Raises:
             ArmError: says which parameter, its value, and what is allowed.
         """
         values = {name: self._value(named, name) for name in self._names}
         law = read_fields(self._law_class.Parameters, values)
+        guard = read_fields(GuardParameters, values, GuardParameters.prefix)
+        with_arrays(guard, self.model.joint_names)  # of a guard that is off, too
         follower = read_fields(FollowerParameters, values, joint_names=self.model.joint_names)
         model = self._model_with(named)
         TrajectoryFollower(model, follower)  # checks what is one number per joint
-        return model, law, follower, self._build(model, law)
+        return model, law, guard, follower, self._build(model, law, guard)
 
     def _model_with(self, named: Mapping[str, Any]) -> RobotModel:
         """Return the model, rebuilt if parameters of its joints are among the named ones."""
@@ -153,7 +158,7 @@ class LiveParameters:
         return self._checked(changed)
 
     def _use(self, checked: Any) -> None:
-        model, own, self.follower, law = checked
-        changed = model is not self.model or own != self.law
-        self.model, self.law = model, own
-        self._apply(model, law if changed else None, self.follower)
+        model, own, guard, self.follower, law = checked
+        again = model is not self.model or own != self.law or guard.kind != self.guard.kind
+        self.model, self.law, self.guard = model, own, guard
+        self._apply(model, law, again, self.follower)

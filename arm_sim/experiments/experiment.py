@@ -190,6 +190,13 @@ class LoadedExperiment:
         e = self.experiment
         return {} if e.natural_frequency else self.robot.controller_parameters(e.law)
 
+    @property
+    def guard(self) -> GuardParameters:
+        """Parameters of the guard; a law that is designed has that of the files, too."""
+        e = self.experiment
+        files = self.robot.controller_parameters(e.law)
+        return e.guard if e.guard.enabled else read_fields(GuardParameters, files, 'guard.')
+
     def law(self, model: Any = None, parameters: Any = None) -> Law:
         """Return the law.
 
@@ -211,7 +218,7 @@ class LoadedExperiment:
             e.friction_velocity or files.get('friction_velocity', 'measured'),
             e.reference_motion or files.get('reference_motion', 'continuous'),
             drives,
-            e.guard if e.guard.enabled else read_fields(GuardParameters, files, 'guard.'),
+            self.guard,
         )
         joint, robot = self.task.gripper, self.robot
         if not joint:

@@ -2,18 +2,21 @@
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
+from arm_controllers.guard_parameters import GuardParameters
+from arm_controllers.parameter_file import SHARED
 from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.record import RECORD, Record
+from arm_sim.parameter_files import merged
 from arm_sim.parent_process import end_with_parent
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
@@ -38,7 +41,9 @@ def run_over_topics(experiment: Experiment) -> Record:
         )
     with TemporaryDirectory() as output:
         command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', f'output_dir:={output}']
-        command += [f'{name}:={value}' for name, value in launch_arguments(experiment).items()]
+        if e.guard.enabled:
+            e = with_guard_in_file(e, Path(output))
+        command += [f'{name}:={value}' for name, value in launch_arguments(e).items()]
         try:
             answer = subprocess.run(
                 command,
@@ -61,6 +66,21 @@ def run_over_topics(experiment: Experiment) -> Record:
             f'{experiment.law}, {experiment.task}, {experiment.engine}: '
             f'the launch failed: {reason}'
         )
+
+
+def with_guard_in_file(experiment: Experiment, folder: Path) -> Experiment:
+    """Return the experiment with its guard in its parameter file, a new one in `folder`."""
+    sections = merged([Path(experiment.config)] if experiment.config else [])
+    own = guard_parameters(experiment.guard)
+    for values in sections.values():
+        for name in own:
+            values.pop(name, None)
+    sections[SHARED] |= own
+    file = folder / 'with_guard.yaml'
+    file.write_text(
+        yaml.safe_dump({node: {'ros__parameters': each} for node, each in sections.items()})
+    )
+    return replace(experiment, config=str(file), guard=GuardParameters())
 
 
 def launch_arguments(experiment: Experiment) -> dict[str, str]:
@@ -127,5 +147,12 @@ def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> dict[
 
 def controller_parameters(loaded: LoadedExperiment) -> dict[str, Any]:
     """Return the parameters of the law's controller node."""
-    timing = {'timestep': loaded.experiment.timestep, 'control_decimation': 1}
-    return ros_values(loaded.law_parameters) | loaded.robot.model.arm_parameters() | timing
+    plant = loaded.plant_parameters()
+    timing = {name: getattr(plant, name) for name in ('timestep', 'control_decimation')}
+    own = ros_values(loaded.law_parameters) | guard_parameters(loaded.guard)
+    return own | loaded.robot.model.arm_parameters() | timing
+
+
+def guard_parameters(guard: GuardParameters) -> dict[str, Any]:
+    """Return the parameters of a guard by the names that a node has for them."""
+    return {f'{guard.prefix}{name}': value for name, value in ros_values(guard).items()}

@@ -163,6 +163,56 @@ def test_without_a_guard_there_is_no_service_and_the_goal_goes_on(start):
     assert [name for name in names if 'reset_guard' in name] == []
 
 
+def test_the_guard_changes_while_the_node_runs_but_not_while_it_reacts(start, capfd):
+    setup = start(*GUARD, 'guard.reaction:=none')
+
+    def set_to(**values):
+        parameters = [
+            rclpy.parameter.Parameter(f'guard.{name}', value=x) for name, x in values.items()
+        ]
+        return setup.node.set_parameters_atomically(parameters)
+
+    def services():
+        return [each for each in setup.node.services if each.srv_name.endswith('reset_guard')]
+
+    setup.run(5)
+    for values, reason in (
+        (
+            {'threshold': [-1.0]},
+            "guard.threshold of joint 'shoulder_pan_joint' is -1; it must be >= 0",
+        ),
+        ({'threshold': [1.0, 2.0]}, 'guard.threshold'),
+        ({'reaction': 'stopp'}, "guard.reaction is 'stopp'; allowed: none, stop, retract, float"),
+        ({'reaction': 'stop', 'threshold': [0.0]}, 'nothing is watched'),
+    ):
+        answer = set_to(**values)
+        assert not answer.successful
+        assert reason in answer.reason
+    assert setup.node.cycle.law.guard is None
+    assert services() == []
+
+    assert set_to(reaction='stop').successful
+    assert len(services()) == 1
+    setup.run(5)
+    law = setup.node.cycle.law
+    assert set_to(threshold=[500.0], step_threshold=[0.0]).successful  # more than the push
+    assert setup.node.cycle.law is law  # with its memory
+    setup.run(240)
+    assert setup.node.cycle.reacts is False
+    assert set_to(threshold=[5.0]).successful
+    setup.run(2)
+    assert setup.node.cycle.reacts
+    answer = set_to(reaction='none')
+    assert answer.reason == (
+        "guard.reaction 'stop' is under way: ~/reset_guard ends it, then the guard may change"
+    )
+    assert set_to(threshold=[6.0]).successful
+    assert setup.reset().success
+    assert set_to(reaction='none').successful
+    assert services() == []
+    setup.run(5)
+
+
 def test_a_collision_without_a_goal_is_one_line(start, capfd):
     setup = start(*GUARD)
     setup.run(400)

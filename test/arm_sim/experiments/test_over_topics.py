@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from experiment_parts import law_for, loaded
 
+from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import parameter_fields
 from arm_dynamics.checks import ArmError
@@ -20,6 +21,7 @@ from arm_sim.experiments.over_topics import (
     launch_arguments,
     run_over_topics,
     simulator_parameters,
+    with_guard_in_file,
 )
 from arm_sim.experiments.runs import record_of
 from arm_sim.experiments.sweeps import OF_JOINTS, SWEEPS, case_at
@@ -51,6 +53,34 @@ def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
     assert 'config' not in launch_arguments(replace(case, config=''))  # ROS takes no empty value
 
 
+def test_a_guard_goes_to_the_nodes_with_the_parameter_file(tmp_path):
+    own = tmp_path / 'own.yaml'
+    own.write_text(
+        '/**: {ros__parameters: {guard.force: 7.0, guard.step_threshold: [3.0]}}\n'
+        'pd_controller: {ros__parameters: {guard.threshold: [1.0], friction_velocity: reference}}'
+    )
+    guard = GuardParameters(reaction='stop', threshold=(15.0,), float_time=0.3)
+    case = Experiment('planar_3r', 'push', 'pd', config=str(own))
+    of_file = GuardParameters(force=7.0, step_threshold=(3.0,), threshold=(1.0,))
+    assert case.load().guard == of_file
+    sent = with_guard_in_file(replace(case, guard=guard), tmp_path)
+    for frequency in (20.0, 0.0):  # designed, and with the gains of the files
+        there = replace(sent, natural_frequency=frequency).load()
+        assert there.guard == guard
+        parameters = controller_parameters(there)
+        assert parameters['guard.reaction'] == 'stop'
+        assert parameters['guard.threshold'] == [15.0]
+    assert there.robot.controller_parameters('pd')['friction_velocity'] == 'reference'
+
+
+def test_a_controller_has_the_period_of_the_simulator_also_that_of_the_files(planar):
+    case = Experiment.of_files('planar_3r', 'push', 'pd')
+    made = LoadedExperiment(case, planar)
+    of_arm, of_controller = simulator_parameters(made), controller_parameters(made)
+    for name in ('timestep', 'control_decimation'):
+        assert of_controller[name] == of_arm[name] > 0.0
+
+
 @pytest.mark.parametrize('law', compared_laws())
 def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
     parameters = controller_parameters(loaded(planar, law))
@@ -64,7 +94,8 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
         'control_decimation',
         'autostart',
     }
-    assert set(parameters) <= set(known) | others
+    of_guard = {field.name for field in parameter_fields(GuardParameters, 'guard.')}
+    assert set(parameters) <= set(known) | others | of_guard
     assert all(value != [] for value in parameters.values())  # ROS has no type for an empty list
 
 

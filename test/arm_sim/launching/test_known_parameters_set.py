@@ -62,6 +62,7 @@ def physics(node):
     elif hasattr(node, 'cycle'):
         cycle = node.cycle
         seen = [cycle.law.parameters, cycle.follower.parameters, cycle.model.arm_parameters()]
+        seen += [node.live.guard]
     else:
         seen = [node.parameters, node.task_parameters]
     with np.printoptions(precision=10, threshold=10_000):
