@@ -4,7 +4,6 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import ClassVar
 from xml.etree import ElementTree
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,12 +125,15 @@ def _payload(tip_frame: str, mass: float) -> ElementTree.Element:
     """Return a steel ball as a link, and the joint that fixes it to the tool frame."""
     radius = (mass / 7850.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
     moment = float(0.4 * mass * radius**2)
-    return ElementTree.fromstring(f'''<robot>
+    added = ElementTree.fromstring(f'''<robot>
         <link name="payload"><inertial>
             <mass value="{float(mass)}"/>
             <inertia ixx="{moment}" iyy="{moment}" izz="{moment}" ixy="0" ixz="0" iyz="0"/>
         </inertial></link>
         <joint name="payload_joint" type="fixed">
-            <parent link={quoteattr(tip_frame)}/><child link="payload"/>
+            <parent/><child link="payload"/>
         </joint>
     </robot>''')
+    for parent in added.iterfind('joint/parent'):
+        parent.set('link', tip_frame)
+    return added

@@ -11,6 +11,8 @@ The job runs in separate processes and with `composed:=true`. Each round also me
 loop, simulator and controller alone (`loop` and `composed` of benchmarks/lockstep.py), with which
 the rate while drawing is compared. Medians count. CPU time per cycle counts where others use the
 machine. The CPU time of a process that ends within a phase counts in the phase `ending`.
+Each figure stands beside its goal, which a quiet machine met whose bare loops made the rates of
+GOALS: the rate as a share of the bare loop, the total as a number of cycles of the bare loop.
 """
 
 import json
@@ -36,6 +38,8 @@ from lockstep import measure_loop
 
 PHASES = {'starting': 'the arm moves', 'drawing': '100%', 'results': ' are in /'}
 LAST = 'ending'
+# Of each job: cycles/s and total [s] asked for, and cycles/s of the bare loop on that machine.
+GOALS = {'separate': (4000, 8.0, 4560), 'composed': (15000, 6.0, 27600)}
 
 
 def cpu_times(launch: psutil.Process) -> dict[str, float]:
@@ -98,10 +102,14 @@ def print_job(title: str, row: Row, bare: Row) -> None:
     cycles = row['rate'] * row['drawing']
     per_cycle = {name: 1e6 * row[f'drawing {name}'] / cycles for name in names}
     used = ', '.join(f'{name} {value:.0f}' for name, value in per_cycle.items() if value >= 0.5)
+    rate, total, of_bare = GOALS[title]
+    share, cycles_of_bare = row['rate'] / bare['rate'], row['total'] * bare['rate']
     print(f'  {"total":10s}{row["total"]:10.2f}')
     print(
-        f'  {row["rate"]:.0f} cycles/s, {row["rate"] / bare["rate"]:.2f} of the bare loop; '
-        f'CPU time per cycle [us]: {used}; bare loop {bare["cpu_us"]:.0f}'
+        f'  {row["rate"]:.0f} cycles/s: {share:.2f} of the bare loop, goal {rate / of_bare:.2f}; '
+        f'total: the time of {cycles_of_bare:.0f} cycles of the bare loop, '
+        f'goal {total * of_bare:.0f}\n'
+        f'  CPU time per cycle [us]: {used}; bare loop {bare["cpu_us"]:.0f}'
     )
 
 

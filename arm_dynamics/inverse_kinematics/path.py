@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, pose_matrices
 from arm_dynamics.inverse_kinematics.arm import (
     DEFAULT_RESTARTS,
     InverseKinematics,
@@ -20,7 +20,7 @@ from arm_dynamics.inverse_kinematics.residual import (
     singular_values_at,
 )
 from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
-from arm_dynamics.inverse_kinematics.task import IkTask, ik_task, pose_matrices
+from arm_dynamics.inverse_kinematics.task import IkTask, ik_task
 from arm_dynamics.inverse_kinematics.tracking import follow
 from arm_dynamics.inverse_kinematics.verification import is_redundant
 from arm_dynamics.kinematics.chain import Chain

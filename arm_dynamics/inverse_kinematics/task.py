@@ -1,13 +1,12 @@
 """Tasks of inverse kinematics: tolerances and target poses, checked."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, all_finite
+from arm_dynamics.checks import ArmError, Array, all_finite, pose_matrices
 
 
 class IkTask(NamedTuple):
@@ -67,23 +66,3 @@ def pose_matrix(pose: pin.SE3 | ArrayLike) -> Array:
     if not all_finite(matrix.ravel(), _ZEROS):
         raise ArmError('the target pose is not finite')
     return matrix
-
-
-def pose_matrices(
-    poses: Sequence[pin.SE3] | ArrayLike, name: str = 'pose {} of the path'
-) -> Array:
-    """Return poses as an array (n, 4, 4); raises ArmError unless all are rigid transforms."""
-    if not isinstance(poses, np.ndarray):
-        poses = [getattr(pose, 'homogeneous', pose) for pose in poses]  # type: ignore[union-attr]
-    matrices = np.ascontiguousarray(poses, dtype=float)
-    if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or not len(matrices):
-        raise ArmError(f'poses are arrays (4, 4), at least one, not of shape {matrices.shape[1:]}')
-    for k in np.flatnonzero(~np.isfinite(matrices).all(axis=(1, 2))):
-        raise ArmError(f'{name.format(k)} is not finite')
-    rotations = matrices[:, :3, :3]
-    wrong = np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    for k in np.flatnonzero((wrong > 1e-6) | (np.linalg.det(rotations) < 0.0)):
-        raise ArmError(
-            f'{name.format(k)} has no rotation matrix: R R^T differs from 1 by {wrong[k]:.1e}'
-        )
-    return matrices

@@ -12,8 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, finite
-from arm_dynamics.inverse_kinematics.task import pose_matrices
+from arm_dynamics.checks import ArmError, Array, finite, pose_matrices
 from arm_dynamics.model import RobotModel
 
 PARTS = 201  # number of points at which a motion's joint path is solved

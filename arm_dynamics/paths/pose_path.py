@@ -7,8 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, in_range
-from arm_dynamics.inverse_kinematics.task import pose_matrices
+from arm_dynamics.checks import ArmError, in_range, pose_matrices
 from arm_dynamics.paths.cartesian_path import (
     LEVER,
     Lines,

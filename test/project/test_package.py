@@ -228,15 +228,17 @@ def test_importing_every_core_brings_in_no_rclpy():
 
 
 def test_launch_and_control_loop_start_without_what_is_slow_to_import():
-    slow = {'matplotlib', 'numba', 'scipy'}
-    for name in (
+    names = (
         'arm_sim.launching.arm', 'arm_sim.ros.simulator_node', 'arm_sim.engines.mujoco',
-        'arm_controllers.ros.controller_node',
-        'arm_sim.recording.ros.recorder',
-    ):  # fmt: skip
-        code = f'import sys, {name}\nprint({slow} & {{*sys.modules}})'
-        found = subprocess.check_output([sys.executable, '-c', code], text=True)
-        assert found == 'set()\n', name
+        'arm_controllers.ros.controller_node', 'arm_sim.recording.ros.recorder',
+        'arm_sim.ros.task_node', 'arm_sim.tasks.cube', 'arm_dynamics.paths.cartesian_path',
+    )  # fmt: skip
+    code = f"""import sys
+for name in {names}:
+    __import__(name)
+    print(name, *{{'matplotlib', 'numba', 'scipy'}} & {{*sys.modules}})"""
+    found = subprocess.check_output([sys.executable, '-c', code], text=True)
+    assert found.splitlines() == list(names)
 
 
 def test_every_manifest_has_the_same_version():
