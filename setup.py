@@ -65,7 +65,9 @@ setup(
     extras_require={
         'test': ['pytest'],  # what colcon test runs
         'dask': ['distributed>=2025.1'],  # --scheduler
+        'gym': ['gymnasium>=1.1'],  # arm_sim/Track-v0 and others
         'film': ['imageio-ffmpeg'],  # render to MP4
+        'policy': ['onnx>=1.17', 'onnxruntime>=1.20'],  # controller:=policy
         'parquet': ['pyarrow>=17'],  # --parquet
         'robots': ['example-robot-data', 'robot_descriptions', 'xacro'],  # robot:=
         'view': ['viser>=1.1'],  # view:=true

@@ -47,6 +47,9 @@ class Law:
         knows: how much of the arm, from 0; laws are compared in this order.
         compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
             law's own name.
+        variant: the parameter that a name such as `servo:discrete` sets; empty: there is none.
+        of_file: whether a file designs it, as that of a policy; it is then compared by its file.
+        derivative_step: of the differences by which margins linearise it.
         guard: the Guard around the law, which has the same state; None: there is none.
     """
 
@@ -62,6 +65,9 @@ class Law:
     without_meaning: tuple[str, ...] = ()
     knows = 100
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
+    variant: ClassVar[str] = ''
+    of_file: ClassVar[bool] = False
+    derivative_step = 1e-6
     guard: Any = None
 
     def __init__(self, model: RobotModel, parameters: Any):

@@ -6,7 +6,10 @@ from arm_sim.launching.tasks import run_task, task_arguments
 PARAMETERS = ('number', 'seed', 'max_effort')
 ARGUMENTS = (
     *shared(robot='ur5e', gripper='parallel', controller='computed_torque'),
-    *shared('gripper_frame', 'engine', 'mode', 'feedforward', 'config', 'viewer', 'rviz', 'start'),
+    *shared(
+        'gripper_frame', 'engine', 'mode', 'feedforward', 'policy', 'config', 'viewer', 'rviz'
+    ),
+    *shared('start'),
     *shared('composed', 'record', 'scene'),
     *task_arguments('pick_and_place', *PARAMETERS),
     *shared(output_dir='pick_and_place_output'),

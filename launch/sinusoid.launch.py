@@ -8,7 +8,9 @@ from arm_sim.launching.tasks import run_task, task_arguments
 PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (
     *shared(robot='planar_3r', controller='pd_feedforward'),
-    *shared('engine', 'mode', 'feedforward', 'config', 'viewer', 'plot', 'rviz', 'start'),
+    *shared(
+        'engine', 'mode', 'feedforward', 'policy', 'config', 'viewer', 'plot', 'rviz', 'start'
+    ),
     *shared('composed', 'record', 'scene'),
     *task_arguments('sinusoid', *PARAMETERS[1:3], amplitude='', limit='0.5'),  # the published bar
     *shared('plant_error', 'model_error'),

@@ -107,6 +107,7 @@ class Servo(Law):
     command_interface = 'position'
     lookahead = 0  # unless the feedforward is discrete
     tuned = ('servo_kp', 'servo_kd')
+    variant = 'feedforward'
     knows = 30
     Parameters = ServoParameters
 

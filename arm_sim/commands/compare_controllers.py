@@ -11,7 +11,7 @@ from rich.console import Console
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
-from arm_controllers.laws import law_names
+from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
@@ -55,7 +55,10 @@ class Options(CommandOptions):
         ('ur5e',), 'names of robots or paths of their files, separated by commas'
     )
     tasks: Names = parameter(('sinusoid',), f'names of tasks, {_ALL}: {", ".join(task_names())}')
-    laws: Names = parameter(('all',), f'control laws, {_ALL}: {", ".join(compared_laws())}')
+    laws: Names = parameter(
+        ('all',),
+        f'control laws, {_ALL}: {", ".join(compared_laws())}; policy:FILE.onnx is a policy',
+    )
     engines: Names = parameter(
         ('mujoco',), f'physics engines, {_ALL}: {", ".join(RIGID_BODY_ENGINES)}'
     )
@@ -144,10 +147,12 @@ def _run(options: Options, console: Console) -> None:
         one_of('--engines', engine, rigid_body_engines())
     for law in laws:
         if designed:
-            compared_class(law)
+            compared_class(law.partition(':')[0])
         why = f'sweep {options.sweep}, ' if options.sweep else ''
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
-        one_of(f'law ({why}reference_motion {options.reference_motion})', law, possible)
+        name = law.partition(':')[0]
+        if name not in law_names() or not law_class(name).of_file:
+            one_of(f'law ({why}reference_motion {options.reference_motion})', name, possible)
     workers = 1 if over_topics else options.jobs.workers
     if over_topics and options.jobs.scheduler:
         raise ArmError("--scheduler is for runs over 'loop' only")

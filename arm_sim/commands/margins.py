@@ -39,7 +39,7 @@ class Options(RobotOptions):
     law: Name = parameter(
         'computed_torque',
         f'control law, one of {", ".join(law_names())}; servo:LEVEL is a servo with that '
-        'feedforward; with --contact several, separated by commas',
+        'feedforward, policy:FILE.onnx a policy; with --contact several, separated by commas',
     )
     task: Name = parameter(
         'sinusoid', f'task whose reference the arm follows, one of {", ".join(task_names())}'
@@ -110,11 +110,10 @@ def main(options: Options) -> int:
 
 
 def _experiment(options: Options, law: str, **others: Any) -> Experiment:
-    """Return what the options say of a law, `law` or `law:feedforward`."""
-    name, _, level = law.partition(':')
+    """Return what the options say of a law."""
     return Experiment.of_files(
-        options.robot, options.task, name, engine=options.engine, config=options.config,
-        seed=options.seed, feedforward=level, natural_frequency=options.natural_frequency,
+        options.robot, options.task, law, engine=options.engine, config=options.config,
+        seed=options.seed, natural_frequency=options.natural_frequency,
         reference_motion=options.reference_motion, friction_velocity=options.friction_velocity,
         **others,
     )  # fmt: skip

@@ -49,6 +49,8 @@ def compared_class(name: str) -> Any:
         ArmError: no such law, one that is not compared, or a plugin that cannot be imported.
     """
     compared = tuple(compared_laws())
+    if name in law_names() and law_class(name).of_file:
+        return law_class(name)
     if name in law_names() and name not in compared:
         raise ArmError(
             f'law {name!r} is not compared: it has no `designed`, or commands voltages; '

@@ -25,7 +25,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Draw, Ranges
-from arm_sim.loop.events import Event, replacement
+from arm_sim.loop.events import Event
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
@@ -44,7 +44,8 @@ class Experiment(Parameters):
     do; where one of them is 0, gains or plant are those of the robot's files, as launch files do.
 
     Attributes:
-        robot, task, law, engine: by name.
+        robot, task, engine: by name.
+        law: by name; `servo:discrete` and `policy:file.onnx` also set its `Law.variant`.
         config: parameter file on top of the robot's own.
         feedforward: level of a servo law; empty: its default.
         error: of the arm, compared with the law's model.
@@ -158,28 +159,47 @@ class LoadedExperiment:
             given = at_frequency(own, e.frequency) | dict(given)
         return make_task(e.task, self.robot, given)
 
+    @property
+    def _own_law(self) -> tuple[str, str]:
+        """The name of the law in comparisons or launch files, and its variant."""
+        name, _, variant = self.experiment.law.partition(':')
+        return name, variant
+
+    @property
+    def law_name(self) -> str:
+        """The name of the law among all laws."""
+        name, _ = self._own_law
+        return compared_laws().get(name, (name,))[0] if self.experiment.natural_frequency else name
+
     @cached_property
     def law_class(self) -> Any:
         """The class of the law. Raises ArmError: no such law, or it has no design."""
-        e = self.experiment
-        return compared_class(e.law) if e.natural_frequency else law_class(e.law)
+        e, (name, _) = self.experiment, self._own_law
+        return compared_class(name) if e.natural_frequency else law_class(name)
 
     @cached_property
     def law_parameters(self) -> Any:
         """Parameters of the law: designed with the inertia at the robot's start, or its files'."""
-        e, arm, law = self.experiment, self._arm, self.law_class
+        e, arm, law = self.experiment, self.arm, self.law_class
         level = {'feedforward': e.feedforward} if e.feedforward else {}
+        name, variant = self._own_law
+        if variant:
+            if not law.variant:
+                raise ArmError(f'law {e.law!r}: {name} has no variants')
+            level = {law.variant: variant}
         if not e.natural_frequency:
             given = {**self._of_controller, **level}
             if self.task.gripper:
                 given |= gains_of_arm(law, given, self.robot.model, self.task.gripper)
             return read_fields(law.Parameters, given, '', arm.joint_names)
         start = self.robot.start[[x in arm.joint_names for x in self.robot.model.joint_names]]
+        if law.of_file:
+            return law.Parameters(**level)
         design = law.designed(arm, start, e.natural_frequency, 1.0)
-        return replace(design, **compared_laws()[e.law][1], **level)
+        return replace(design, **compared_laws()[name][1], **level)
 
     @cached_property
-    def _arm(self) -> RobotModel:
+    def arm(self) -> RobotModel:
         """The model of the robot without the joint of a gripper, which has a law of its own."""
         model = self.robot.model
         return reduced_model(model, [x for x in model.joint_names if x != self.task.gripper])
@@ -213,7 +233,7 @@ class LoadedExperiment:
             drives = read_fields(DriveConvention, files)
         law = adapted_law(
             self.law_class,
-            self._arm if model is None else model,
+            self.arm if model is None else model,
             self.law_parameters if parameters is None else parameters,
             e.friction_velocity or files.get('friction_velocity', 'measured'),
             e.reference_motion or files.get('reference_motion', 'continuous'),
@@ -306,17 +326,15 @@ class LoadedExperiment:
             from arm_sim.loop.batch_choice import batch_of  # a launch need not wait
 
             make = batch_of
-        task, robot, engine = self.task, self.robot, self.experiment.engine
+        robot, engine = self.robot, self.experiment.engine
         own = parameters or [None] * len(draws)
         drawn = [self.on(draw) for draw in draws]
         pairs = zip(drawn, own, strict=True)
         of_plants = [self._started(one.plant_parameters(each)) for one, each in pairs]
         arms = [with_error(robot.model, one.experiment.error) for one in drawn]
-        loaded = [with_error(arm, ModelError(payload=task.payload)) for arm in arms]
-        events = task.push.events() if task.push else []
-        if task.drop_at is not None:
-            events.append(replacement(task.drop_at, make(arms, of_plants, engine)))
-        return make(loaded, of_plants, engine), events
+        loaded = [with_error(arm, ModelError(payload=self.task.payload)) for arm in arms]
+        later = None if self.task.drop_at is None else make(arms, of_plants, engine)
+        return make(loaded, of_plants, engine), self.task.events(later)
 
     def batch_law(self, model: Any, parameters: Any = None) -> Law:
         """Return the law for the arms of a batch; `model` is a BatchModel.

@@ -119,6 +119,7 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             'in real time',
             ['best', *FEEDFORWARD],
         ),
+        'policy': _Shared('', 'path of the ONNX file of controller:=policy'),
         'reference_motion': _Shared(
             '',
             'motion between the samples of the reference, as torque laws compute it; discrete: as '
@@ -225,7 +226,7 @@ _SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
     'gripper_frame', 'mjcf',
-    'controller', 'engine', 'mode', 'feedforward',
+    'controller', 'engine', 'mode', 'feedforward', 'policy',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'srdf', 'scene', 'faults', 'camera',
     'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',

@@ -128,7 +128,7 @@ def _controller(given: Mapping[str, str]) -> dict[str, Any]:
     parameters: dict[str, Any] = {'autostart': True, 'mode': mode}
     if law == 'servo':
         parameters['feedforward'] = feedforward_of(law, given['feedforward'], mode)
-    optional = ('reference_motion', 'friction_velocity')
+    optional = ('policy', 'reference_motion', 'friction_velocity')
     return parameters | {name: given[name] for name in optional if given[name]}
 
 

@@ -74,9 +74,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
 
     `given` are the values of the arguments of `task.launch.py`.
     """
-    # These modules import every law.
-    from arm_sim.experiments import over_topics
-    from arm_sim.experiments.compared_laws import compared_laws
+    from arm_sim.experiments import over_topics  # imports every law
 
     robot = Robot.load(given['robot'], given['config'])
     loaded = over_topics.experiment_of(
@@ -85,7 +83,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     case = loaded.experiment
     simulator = over_topics.simulator_parameters(loaded, given['start'] == 'moving')
     controller = over_topics.controller_parameters(loaded) | _model_error(given, robot)
-    given = {**given, 'controller': compared_laws()[case.law][0]}
+    given = {**given, 'controller': loaded.law_name}
     # The limits in the robot's file hold for the gains in that file, not for this design.
     design = f'{case.law}, designed for {case.natural_frequency:g} rad/s'
     return _nodes(given, case.task, loaded.task, simulator, controller, design)

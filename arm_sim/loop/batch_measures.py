@@ -52,8 +52,8 @@ class BatchMeasures:
         self._effort = np.full((size, model.nv), np.nan)
         self._alive, self._periods = np.ones(size, dtype=bool), np.zeros(size)
 
-    def __call__(self, step: Step) -> None:
-        """Accumulate a period."""
+    def samples(self, step: Step) -> Samples:
+        """Return what measures are computed from in this period."""
         reference_q = np.ascontiguousarray(step.reference.q)
         same = (reference_q == reference_q[0]).all()
         poses = self._model.poses(step.q)
@@ -69,10 +69,14 @@ class BatchMeasures:
         felt, wrench = np.full((2, 1), np.nan), step.measured.wrench
         if self._forces is not None and wrench is not None:
             felt = self._forces(step.t, Poses(poses[1], poses[0]), wrench)
-        samples = Samples(
+        return Samples(
             step.t, self._period, self._event, step.q, step.v, reference_q, step.effort,
             *self._facts.T, *contacts, *felt,
         )  # fmt: skip
+
+    def __call__(self, step: Step) -> None:
+        """Accumulate a period."""
+        samples = self.samples(step)
         for column, measure in enumerate(self._measures):
             self._rows[:, column] = values_of(measure, samples)
         self._alive, self._end = step.alive, step.t + self._period

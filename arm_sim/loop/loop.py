@@ -125,8 +125,18 @@ class Loop:
         """Whether an arm has left what its plant models."""
         return self._beyond | self.plant.beyond
 
-    def step(self, command: Array | None = None) -> Step:
-        """Advance by one control period, under the law or under a given command (..., n)."""
+    @property
+    def now(self) -> tuple[Measurement, Reference]:
+        """Measurement and reference of the next period; the next step overwrites the latter."""
+        return self.plant.measured, self._reference.at(self.index * self._period_ns)
+
+    def step(self, command: Array | None = None, added: Array | None = None) -> Step:
+        """Advance by one control period.
+
+        Args:
+            command: (..., n); None: that of the law.
+            added: (..., n) on top of the law's command, as a policy adds it.
+        """
         i, now = self.index, self.index * self._period_ns
         for event in self._events.get(i, ()):
             self._beyond = self._beyond | self.plant.beyond
@@ -137,6 +147,8 @@ class Loop:
             if self.law_state is None:
                 self.law_state = self.law.start(measured, reference)
             command, self.law_state = self.law(self.law_state, measured, reference, self.period)
+            if added is not None:
+                command = command + added
         if plant.arms:
             command = self._of_living(command)
             plant.step(command)

@@ -20,7 +20,7 @@ from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.plugins import PluginRegistry
-from arm_sim.loop.events import Push, replacement
+from arm_sim.loop.events import Event, Push, replacement
 from arm_sim.loop.goals import goal_of, led_in, sampled
 from arm_sim.loop.measures import Measures, Poses, Tracking, measure, summarize, tips
 from arm_sim.loop.record import Record
@@ -227,11 +227,15 @@ class Task:
             reference: in place of the task's own.
             seed: of sensors and drives; None: the seeds of the plant's parameters.
         """
+        events, follow = self.events(later), reference or self.reference
+        return run_closed_loop(plant, law, follow, self.duration, events, seed=seed)
+
+    def events(self, later: Plant | None = None) -> list[Event]:
+        """Return the push, and the change to the plant without the payload, `later`."""
         events = self.push.events() if self.push else []
         if later is not None and self.drop_at is not None:
             events.append(replacement(self.drop_at, later))
-        follow = reference or self.reference
-        return run_closed_loop(plant, law, follow, self.duration, events, seed=seed)
+        return events
 
     def scene(self, error: ModelError, moving: bool, period_ns: int) -> dict[str, Any]:
         """Return the parameters of the simulator for the task, on an arm with a model error.

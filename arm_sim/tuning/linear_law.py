@@ -96,7 +96,7 @@ def linear_law(
         command, state = step(state, k, point[len(memory) :])
         return np.concatenate([_memory(state, changes), command])
 
-    rows, m = derivatives(answer, point), len(memory)
+    rows, m = derivatives(answer, point, law.derivative_step), len(memory)
     return LinearLaw(rows[:m, :m], rows[:m, m:], rows[m:, :m], rows[m:, m:], answer(point)[m:])
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import rclpy
 from domains import fresh_domain
+from policies import policy_file
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.ros.controller_node import ControllerNode
@@ -78,6 +79,8 @@ def started(name, tmp_path, *arguments):
     if ':=' in robot:  # no file names it
         files += ['-p', f'robot:={robot}']
     own = ['-p', f'output_dir:={tmp_path}'] if name.endswith('_task') else []
+    if name == 'policy_controller':
+        own = ['-p', f'policy:={policy_file(tmp_path / "policy.onnx", robot=robot)[0]}']
     return Started(name, *files, *own, *arguments)
 
 

@@ -24,7 +24,9 @@ RINGS = {
         'arm_controllers.follower', 'arm_controllers.ros', 'arm_sim', 'arm_sim.simulation',
         'arm_sim.engines', 'arm_sim.loop', 'arm_sim.cartesian', 'arm_sim.tasks', 'arm_sim.ros',
     ],
-    'evaluation': ['arm_sim.experiments', 'arm_sim.tuning', 'arm_sim.judging'],
+    'evaluation': [
+        'arm_sim.experiments', 'arm_sim.tuning', 'arm_sim.judging', 'arm_sim.gym',
+    ],
     'extras': [
         'arm_dynamics.identification', 'arm_dynamics.published', 'arm_sim.view',
         'arm_sim.view.ros', 'arm_sim.recording', 'arm_sim.recording.ros', 'arm_sim.robot_trials',

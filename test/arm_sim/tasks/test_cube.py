@@ -154,7 +154,7 @@ def measured_by(key: str, robot_name: str = 'ur5e') -> tuple[float, float]:
 FOLLOWING = [
     name
     for name in law_names()
-    if not (name.startswith(('pose_', 'servo')) or law_class(name).needs)
+    if not (name.startswith(('pose_', 'servo', 'policy')) or law_class(name).needs)
 ]
 
 

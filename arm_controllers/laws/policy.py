@@ -1,0 +1,147 @@
+"""A policy from an ONNX file: a trained function of errors and motion, on top of another law."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State, law_class
+from arm_controllers.parameter_values import read_fields
+from arm_controllers.policy_layout import PolicyLayout
+from arm_dynamics.checks import ArmError
+from arm_dynamics.parameters import Parameters, parameter
+
+# Rows of every inference: kernels for other numbers of rows round differently.
+_ROWS = 16
+_TYPES = {'tensor(float)': np.float32, 'tensor(double)': np.float64}
+
+
+@dataclass(frozen=True)
+class PolicyParameters(Parameters):
+    """The file of the policy."""
+
+    policy: str = parameter('', 'path of the ONNX file of the policy, whose metadata name its law')
+
+
+class PolicyFile:
+    """A policy that onnxruntime evaluates: actions (..., n) of observations (..., size).
+
+    An arm's action is the same bits for any number of arms.
+
+    Attributes:
+        layout: of observation and action.
+        exact: whether it computes with 64 bits.
+    """
+
+    def __init__(self, path: str):
+        """Load the file.
+
+        Raises:
+            ArmError: onnxruntime is not installed, no such file, or no policy of this package.
+        """
+        if not path:
+            raise ArmError("law 'policy' needs its file: policy:=FILE.onnx, or policy:FILE.onnx")
+        try:
+            runtime: Any = import_module('onnxruntime')
+        except ImportError:
+            reason = "law 'policy' needs onnxruntime: ./ws pip install 'onnxruntime>=1.20'"
+            raise ArmError(reason) from None
+        if not Path(path).is_file():
+            raise ArmError(f'policy {path!r}: there is no such file')
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        try:
+            session = runtime.InferenceSession(path, options, ['CPUExecutionProvider'])
+        except Exception as error:  # onnxruntime has a class of errors per code
+            raise ArmError(f'policy {path!r} is no ONNX file: {error}'.split('\n')[0]) from None
+        text = session.get_modelmeta().custom_metadata_map.get('arm_sim')
+        if text is None:
+            raise ArmError(
+                f"policy {path!r}: it has no metadata 'arm_sim' with the layout of observation "
+                'and action; export it with arm_sim.gym.export'
+            )
+        self.layout = PolicyLayout.of_text(text, f'policy {path!r}')
+        (given,), (answer, *_) = session.get_inputs(), session.get_outputs()
+        n, rows = len(self.layout.joint_names), given.shape[0]
+        sizes = given.shape[-1], answer.shape[-1]
+        if given.type not in _TYPES or sizes != (self.layout.size, n):
+            raise ArmError(
+                f'policy {path!r} takes {sizes[0]} {given.type} and gives {sizes[1]} numbers; '
+                f'its layout has {self.layout.size} and {n}'
+            )
+        self._run, self._name, self._type = session.run, given.name, _TYPES[given.type]
+        self._rows = rows if isinstance(rows, int) else _ROWS
+        self.exact = self._type is np.float64
+
+    def __call__(self, observation: Array) -> Array:
+        """Return the actions in [-1, 1]; nan: the policy gave none."""
+        rows = observation.reshape(-1, observation.shape[-1])
+        padded = np.zeros((-(-len(rows) // self._rows) * self._rows, rows.shape[1]), self._type)
+        padded[: len(rows)] = rows
+        parts = np.split(padded, len(padded) // self._rows)
+        found = np.concatenate([self._run(None, {self._name: part})[0] for part in parts])
+        actions = found[: len(rows)].reshape(*observation.shape[:-1], -1)
+        return np.clip(actions.astype(float), -1.0, 1.0)
+
+
+class Policy(Law):
+    """tau = tau_law + scale * policy(observation), see PolicyLayout; the file names the law.
+
+    A residual policy as of Johannink et al., Residual Reinforcement Learning for Robot Control
+    (2019), equation 2: the policy adds to a law, which is designed.
+    """
+
+    Parameters = PolicyParameters
+    variant = 'policy'
+    of_file = True
+
+    def __init__(self, model: RobotModel, parameters: Any):
+        """Load the policy and build its law; see PolicyFile.
+
+        Raises:
+            ArmError: a policy of another robot, or on a law that does not command effort.
+        """
+        super().__init__(model, parameters)
+        path = parameters.policy
+        self.file = PolicyFile(path)
+        self.layout = layout = self.file.layout
+        if layout.joint_names != model.joint_names:
+            raise ArmError(
+                f'policy {path!r} is for the joints {", ".join(layout.joint_names)}; '
+                f'the arm has {", ".join(model.joint_names)}'
+            )
+        kind = law_class(layout.law)
+        if kind.command_interface != 'effort':
+            raise ArmError(f'policy {path!r}: its law {layout.law!r} does not command effort')
+        names = model.joint_names
+        self.law = kind(model, read_fields(kind.Parameters, layout.parameters, '', names))
+        self.lookahead, self.many_arms = self.law.lookahead, self.law.many_arms
+        self.needs = ('wrench',) if layout.wrench else self.law.needs
+        self.derivative_step = 1e-6 if self.file.exact else 1e-3
+        self._scale = np.array(layout.scale)
+
+    def start(self, measured: Measurement, reference: Reference) -> State:
+        """Return the state of the law, and the memory of the policy."""
+        return self.law.start(measured, reference), self.layout.start(measured)
+
+    def __call__(
+        self, state: State, measured: Measurement, reference: Reference, dt: float
+    ) -> tuple[Array, State]:
+        """Return the torque (..., n) [N.m | N].
+
+        Raises:
+            ArmError: another control period than that of the training.
+        """
+        layout, model, (own, memory) = self.layout, self.model, state
+        if abs(dt - layout.period) > 1e-9:
+            raise ArmError(
+                f'policy {self.parameters.policy!r} has a control period of {layout.period:g} s; '
+                f'the controller has {dt:g} s'
+            )
+        tau, own = self.law(own, measured, reference, dt)
+        action = self.file(layout.observe(model, memory, measured, reference))
+        memory = layout.remember(model, memory, measured, reference, action)
+        return tau + self._scale * action, (own, memory)

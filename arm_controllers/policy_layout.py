@@ -1,0 +1,117 @@
+"""What a policy observes and what its action means: one layout for training and for control.
+
+An action in [-1, 1] per joint is a command on top of a law: u = u_law + scale * action. Per joint,
+in this order, a policy observes, clipped to [-10, 10]:
+
+    100 e, 10 de/dt, 1000 integral of e, q_r, v_r, 0.1 a_r, the last action
+
+where e = q_r - q. Where the tool has a force-torque sensor, the wrench / 20 follows (6).
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError, Array
+
+VERSION = 1  # of the observation; files of another version are refused
+BOUND = 10.0  # of each observed number
+_ERROR, _RATE, _INTEGRAL, _ACCELERATION, _WRENCH = 100.0, 10.0, 1000.0, 0.1, 0.05
+_PER_JOINT = 7
+
+
+class Memory(NamedTuple):
+    """What a policy remembers; arrays of many arms have leading axes.
+
+    Attributes:
+        integral: (..., n) of the error [rad s | m s].
+        action: (..., n) the last one.
+    """
+
+    integral: Array
+    action: Array
+
+
+@dataclass(frozen=True)
+class PolicyLayout:
+    """The joints, the law below the policy, and the size of an action.
+
+    Attributes:
+        joint_names: in the order of observation and action.
+        law: below the policy, by name.
+        parameters: of that law.
+        scale: (n,) command of an action of 1, in the unit of the law's commands.
+        period: of control [s].
+        wrench: whether the policy observes the force-torque sensor.
+    """
+
+    joint_names: tuple[str, ...]
+    law: str
+    parameters: dict[str, Any]
+    scale: tuple[float, ...]
+    period: float
+    wrench: bool = False
+
+    @property
+    def size(self) -> int:
+        """The length of an observation."""
+        return _PER_JOINT * len(self.joint_names) + 6 * self.wrench
+
+    def start(self, measured: Measurement) -> Memory:
+        """Return the memory before the first period."""
+        return Memory(np.zeros(measured.q.shape), np.zeros(measured.q.shape))
+
+    def observe(
+        self, model: Any, memory: Memory, measured: Measurement, reference: Reference
+    ) -> Array:
+        """Return the observation (..., size); `model` computes the difference of positions."""
+        error = model.difference(measured.q, reference.q)
+        parts = [
+            _ERROR * error, _RATE * (reference.v - measured.v), _INTEGRAL * memory.integral,
+            reference.q, reference.v, _ACCELERATION * reference.a, memory.action,
+        ]  # fmt: skip
+        if self.wrench:
+            parts.append(_WRENCH * np.asarray(measured.wrench))
+        found: Array = np.concatenate(parts, axis=-1)
+        return np.clip(found, -BOUND, BOUND, out=found)
+
+    def remember(
+        self,
+        model: Any,
+        memory: Memory,
+        measured: Measurement,
+        reference: Reference,
+        action: Array,
+    ) -> Memory:
+        """Return the memory after a period with this action (..., n)."""
+        error, most = model.difference(measured.q, reference.q), BOUND / _INTEGRAL
+        integral = np.clip(memory.integral + self.period * error, -most, most)
+        return Memory(integral, action)
+
+    def text(self) -> str:
+        """Return the layout as the metadata of a file."""
+        return json.dumps({'version': VERSION, **asdict(self)})
+
+    @classmethod
+    def of_text(cls, text: str, where: str) -> 'PolicyLayout':
+        """Return the layout from metadata.
+
+        Raises:
+            ArmError: no layout, or that of another version.
+        """
+        try:
+            found = json.loads(text)
+            version = found.pop('version')
+            names = tuple(found.pop('joint_names')), tuple(map(float, found.pop('scale')))
+            layout = cls(joint_names=names[0], scale=names[1], **found)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ArmError(
+                f"{where}: the metadata 'arm_sim' is no policy layout: {error}"
+            ) from None
+        if version != VERSION:
+            raise ArmError(f'{where}: layout version {version}; this release reads {VERSION}')
+        return layout

@@ -1,0 +1,53 @@
+"""Policies as ONNX files."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from arm_controllers.policy_layout import PolicyLayout
+from arm_dynamics.checks import ArmError, Array
+
+
+def export_mlp(
+    path: str, layout: PolicyLayout, layers: Sequence[tuple[Array, Array]], exact: bool = True
+) -> None:
+    """Write a policy of layers tanh(x W + b), 64 bits or not `exact` 32.
+
+    Args:
+        path: of the ONNX file.
+        layout: of the environment, `env.unwrapped.layout`.
+        layers: weights W (inputs, outputs) and b (outputs,), from the observation on.
+
+    Raises:
+        ArmError: onnx is not installed.
+    """
+    try:
+        onnx: Any = import_module('onnx')
+    except ImportError:
+        raise ArmError("the export needs onnx: ./ws pip install 'onnx>=1.17'") from None
+    helper, kind = onnx.helper, onnx.TensorProto.DOUBLE if exact else onnx.TensorProto.FLOAT
+    nodes, numbers, x = [], [], 'observation'
+    for k, (w, b) in enumerate(layers):
+        y = 'action' if k == len(layers) - 1 else f'layer{k}'
+        numbers += [
+            onnx.numpy_helper.from_array(each.astype('f8' if exact else 'f4'), f'{name}{k}')
+            for name, each in (('w', w), ('b', b))
+        ]
+        nodes.append(helper.make_node('Gemm', [x, f'w{k}', f'b{k}'], [f'sum{k}']))
+        nodes.append(helper.make_node('Tanh', [f'sum{k}'], [y]))
+        x = y
+    given = helper.make_tensor_value_info('observation', kind, ['rows', layout.size])
+    answer = helper.make_tensor_value_info('action', kind, ['rows', len(layout.joint_names)])
+    graph = helper.make_graph(nodes, 'policy', [given], [answer], numbers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9)
+    add_layout(model, layout)
+    onnx.save(model, path)
+
+
+def add_layout(model: Any, layout: PolicyLayout) -> None:
+    """Write the layout into the metadata of an ONNX model, such as one that torch exported.
+
+    Its input is an observation (rows, size), its first output an action (rows, n).
+    """
+    entry = model.metadata_props.add()
+    entry.key, entry.value = 'arm_sim', layout.text()

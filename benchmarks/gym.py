@@ -1,0 +1,105 @@
+"""Control periods per second of environments for learning: `./ws python benchmarks/gym.py`.
+
+`make_vec` of `arm_sim/Track-v0` runs a batch, with observations and rewards. Compared in turn:
+Gymnasium's own vectorisation, in processes, of the same environment with one arm each, simulated
+by MuJoCo, and of its MuJoCo environment Pusher-v5, an arm with seven joints. Its period has five
+integration steps, and each counts. Rates are per second of wall-clock time, and per second of
+CPU time times the cores; `--returns` prints the return of each law instead.
+"""
+
+import os
+import time
+import warnings
+
+import gymnasium
+import numpy as np
+from conditions import in_turn, medians, print_conditions, rounds_parser, write_json
+
+import arm_sim.gym
+from arm_controllers.laws import law_names
+from arm_dynamics.checks import ArmError
+from arm_sim.experiments.compared_laws import compared_laws
+
+CORES = os.cpu_count() or 1
+
+
+def cpu_time() -> float:
+    """Return the CPU time of this process and of those it started and that have ended [s]."""
+    return sum(os.times()[:4])
+
+
+def rate(seconds: float, arms: int, steps: int = 1, **given) -> dict[str, float]:
+    """Return the rate of an environment with N arms; `steps`: integration steps of a period."""
+    cpu = cpu_time()
+    env = gymnasium.make_vec(num_envs=arms, **given)
+    env.reset(seed=0)
+    action = np.zeros(env.action_space.shape)
+    for _ in range(20):
+        env.step(action)
+    if 'vectorization_mode' not in given:
+        cpu = cpu_time()
+    begun, count = time.perf_counter(), 0
+    while time.perf_counter() - begun < seconds:
+        for _ in range(20):
+            env.step(action)
+        count += 20 * arms * steps
+    wall = time.perf_counter() - begun
+    env.close()
+    return {
+        'periods per second': count / wall,
+        'per CPU second x cores': count / (cpu_time() - cpu) * CORES,
+    }
+
+
+def returns() -> None:
+    """Print the return of each law in each environment."""
+    print('| environment | law | return | ranked measure |\n| --- | --- | ---: | ---: |')
+    for name in list(arm_sim.gym.ENVIRONMENTS)[1:]:
+        designed = 'timestep' not in arm_sim.gym.ENVIRONMENTS[name]
+        for law in compared_laws() if designed else law_names():
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore')
+                try:
+                    env = gymnasium.make(f'arm_sim/{name}', law=law)
+                    env.reset(seed=0)
+                except ArmError:
+                    continue  # a law that cannot do it
+            total, ended = 0.0, False
+            while not ended:
+                _, reward, lost, over, _ = env.step(np.zeros(env.action_space.shape))
+                total, ended = total + reward, lost or over
+            print(f'| {name} | {law} | {total:.4g}{" (lost)" if lost else ""} |', flush=True)
+
+
+def main() -> None:
+    """Measure in turn, and print medians and ratios."""
+    parser = rounds_parser(__doc__, 5.0)
+    parser.add_argument('--arms', type=int, default=1000)
+    parser.add_argument('--returns', action='store_true', help='print the return of each law')
+    given = parser.parse_args()
+    if given.returns:
+        returns()
+        return
+    print_conditions()
+    own = 'arm_sim/Track-v0'
+    rows = {
+        'batch': lambda s: rate(s, given.arms, id=own),
+        'batch of drawn arms': lambda s: rate(s, given.arms, id=own, ranges={}),
+        'AsyncVectorEnv of Track-v0': lambda s: rate(s, CORES, id=own, vectorization_mode='async'),
+        'AsyncVectorEnv of Pusher-v5': lambda s: rate(
+            s, CORES, 5, id='Pusher-v5', vectorization_mode='async'
+        ),
+    }  # fmt: skip
+    found = in_turn(rows, given.seconds, given.rounds)
+    middle = medians(found)
+    for row, numbers in middle.items():
+        factor = middle['batch']['periods per second'] / numbers['periods per second']
+        print(
+            f'{row}: {numbers["periods per second"]:,.0f} per second; '
+            f'factor of the batch {factor:.3g}'
+        )
+    write_json(given.json, found)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,147 @@
+"""A policy from an ONNX file: its equation, its bits for many arms, its derivatives, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from policies import layers_of, policy_file
+
+from arm_controllers.laws import law_class
+from arm_controllers.laws.policy import Policy, PolicyFile, PolicyParameters
+from arm_controllers.measurement import Measurement
+from arm_controllers.policy_layout import PolicyLayout
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError
+from arm_dynamics.compiled import BatchModel
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.monte_carlo import run_together
+from arm_sim.experiments.ranges import Ranges
+from arm_sim.loop.measures import rms, track
+from arm_sim.robot import Robot
+from arm_sim.tuning.linear_law import WARM_UP, linear_law
+
+MODEL, DT = Robot.load('planar_3r').model, 1e-3
+
+
+def law_of(file, model=MODEL):
+    return Policy(model, PolicyParameters(policy=file))
+
+
+def command_of(file, model, period):
+    law, (measured, reference) = law_of(file, model), moving()
+    return law(law.start(measured, reference), measured, reference, period)
+
+
+def moving(arms=()):
+    rng, reference = np.random.default_rng(1), Reference(3, arms)
+    reference.row[:] = rng.normal(size=reference.row.shape)
+    reference.effort[:] = 0.0
+    q = reference.q + 0.01 * rng.normal(size=(*arms, 3))
+    return Measurement(q, rng.normal(size=(*arms, 3))), reference
+
+
+def test_the_command_is_the_law_plus_the_scaled_answer_of_the_network(tmp_path):
+    file, layout = policy_file(tmp_path / 'p.onnx')
+    law, (measured, reference) = law_of(file), moving()
+    kind = law_class('computed_torque')
+    base = kind(MODEL, kind.Parameters(**layout.parameters))((), measured, reference, DT)[0]
+    state, (q, v) = law.start(measured, reference), measured[:2]
+    integral, last = np.zeros(3), np.zeros(3)
+    for _ in range(3):
+        e = reference.q - q
+        seen = [100 * e, 10 * (reference.v - v), 1000 * integral, reference.q, reference.v]
+        x = np.clip(np.concatenate([*seen, 0.1 * reference.a, last]), -10.0, 10.0)
+        for w, b in layers_of(layout):
+            x = np.tanh(x @ w + b)
+        command, state = law(state, measured, reference, DT)
+        assert_allclose(command, base + np.array(layout.scale) * x, atol=1e-12)
+        integral, last = np.clip(integral + DT * e, -0.01, 0.01), x
+    assert np.abs(command - base).max() > 0.1
+
+
+@pytest.mark.parametrize('exact', [True, False])
+def test_an_arm_of_many_gets_the_bits_of_the_arm_alone(tmp_path, exact):
+    file, layout = policy_file(tmp_path / 'p.onnx', exact)
+    run = PolicyFile(file)
+    observations = np.random.default_rng(0).normal(size=(5, 7, layout.size))
+    many = run(observations)
+    assert many.shape == (5, 7, 3)
+    for index in np.ndindex(5, 7):
+        assert_array_equal(run(observations[index]), many[index])
+    law, (measured, reference) = law_of(file, BatchModel(MODEL)), moving((4,))
+    commands, _ = law(law.start(measured, reference), measured, reference, DT)
+    for k in range(4):
+        one = Reference(3)
+        one.row[:] = reference.row[k]
+        own = Measurement(measured.q[k], measured.v[k])
+        alone, _ = law(law.start(own, one), own, one, DT)
+        assert_array_equal(commands[k], alone)
+
+
+@pytest.mark.parametrize(('exact', 'tolerance'), [(True, 1e-6), (False, 1e-2)])
+def test_margins_see_the_derivatives_of_the_network(tmp_path, exact, tolerance):
+    layout = policy_file(tmp_path / 'p.onnx')[1]
+    w = 0.02 * np.random.default_rng(2).normal(size=(layout.size, 3))
+    file, _ = policy_file(tmp_path / 'q.onnx', exact, [(w, np.zeros(3))])
+
+    def reference(t, reference):
+        reference.row[:] = 0.0
+
+    kind, scale = law_class('computed_torque'), np.array(layout.scale)
+    base = linear_law(kind(MODEL, kind.Parameters(**layout.parameters)), reference, WARM_UP, DT)
+    found = linear_law(law_of(file), reference, WARM_UP, DT)
+    position, velocity = -100.0 * w[:3].T, -10.0 * w[3:6].T
+    expected = base.d + scale[:, np.newaxis] * np.hstack([position, velocity])
+    assert_allclose(found.d, expected, atol=tolerance * np.abs(expected).max())
+    memory = scale[:, np.newaxis] * np.hstack([1000.0 * w[6:9].T, w[18:].T])
+    assert_allclose(found.c, memory, atol=tolerance * np.abs(memory).max())
+
+
+def test_a_monte_carlo_runs_a_policy_as_a_batch_or_one_by_one(tmp_path):
+    file, _ = policy_file(tmp_path / 'p.onnx')
+    case = Experiment('planar_3r', 'sinusoid', f'policy:{file}', ranges=Ranges(friction=0.0))
+    together = run_together(case, (case.law, 'computed_torque'), range(2))
+    assert (np.abs(together[0, 0] / together[1, 0] - 1.0) > 0.1).all()
+    loaded = case.load()
+    for k in range(2):
+        record = loaded.on(case.ranges.draw(loaded.robot.model, 0, k)).run()
+        error = track(loaded.robot.model, record).error
+        assert_allclose(together[0, 0, k], 1e3 * rms(error), rtol=1e-6)
+
+
+def test_files_that_do_not_fit_are_refused_in_one_line(tmp_path):
+    import onnx
+
+    file, layout = policy_file(tmp_path / 'p.onnx')
+    other, text = tmp_path / 'other.onnx', layout.text()
+
+    def refused(pattern, text=text, model=MODEL, period=DT):
+        found = onnx.load(file)
+        del found.metadata_props[:]
+        if text:
+            entry = found.metadata_props.add()
+            entry.key, entry.value = 'arm_sim', text
+        onnx.save(found, str(other))
+        with pytest.raises(ArmError, match=pattern) as error:
+            command_of(str(other), model, period)
+        assert '\n' not in str(error.value)
+
+    refused('has a control period of 0.001 s; the controller has 0.002 s', period=2e-3)
+    refused('is for the joints joint_1, .*; the arm has shoulder', model=Robot.load('ur5e').model)
+    refused("has no metadata 'arm_sim'", '')
+    refused('is no policy layout', '[]')
+    refused('is no policy layout', text.replace('"scale"', '"scales"'))
+    refused('layout version 7; this release reads 1', text.replace('"version": 1', '"version": 7'))
+    refused('takes 21 .* its layout has 27 and 3', replace(layout, wrench=True).text())
+    refused('does not command effort', text.replace('computed_torque', 'servo'))
+    for path, reason in (
+        ('', 'needs its file'),
+        (str(tmp_path / 'none.onnx'), 'there is no such file'),
+        (__file__, 'is no ONNX file'),
+    ):
+        with pytest.raises(ArmError, match=reason):
+            PolicyFile(path)
+    assert PolicyLayout.of_text(text, '').text() == text
+    with pytest.raises(ArmError, match='pd has no variants'):
+        _ = Experiment('planar_3r', 'step', 'pd:x').load().law_parameters

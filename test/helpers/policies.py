@@ -1,0 +1,25 @@
+"""Policies for tests: small networks with drawn weights, as ONNX files."""
+
+import numpy as np
+from optional import optional
+
+from arm_sim.gym.arms import layout_of, loaded_experiment
+
+
+def layers_of(layout, hidden=5, size=0.05, seed=3):
+    rng, n = np.random.default_rng(seed), len(layout.joint_names)
+    sizes = [(layout.size, hidden), (hidden, n)]
+    return [(size * rng.normal(size=each), 0.01 * rng.normal(size=each[1])) for each in sizes]
+
+
+def policy_file(path, exact=True, layers=None, **experiment):
+    """Write a policy; return its path and its layout."""
+    optional('onnx', 'onnx>=1.17')
+    optional('onnxruntime', 'onnxruntime>=1.20')
+    from arm_sim.gym.export import export_mlp
+
+    layout = layout_of(
+        loaded_experiment(**{'task': 'sinusoid', 'robot': 'planar_3r'} | experiment)
+    )
+    export_mlp(str(path), layout, layers_of(layout) if layers is None else layers, exact)
+    return str(path), layout
