@@ -8,10 +8,10 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import External, LinkLoads
 from arm_dynamics.model import RobotModel
+from arm_sim.simulation import imu, joint_torque
 from arm_sim.simulation.force_torque import ForceTorqueSensor
-from arm_sim.simulation.imu import Imu
-from arm_sim.simulation.joint_torque import JointTorqueSensors
 from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.simulation.signal_errors import SignalErrors
 
 
 class Felt(NamedTuple):
@@ -52,9 +52,12 @@ class BodySensors:
             raise ArmError(f'imu.frame: no frame {p.imu_frame!r} in {model.name!r}')
         self._imu_frame, self._n = p.imu_frame, model.nv
         self.force_torque = ForceTorqueSensor(each, period) if p.force_torque_frame else None
-        names = model.joint_names
-        self.joint_torque = JointTorqueSensors(each, names, period) if p.joint_torque else None
-        self.imu = Imu(each, period) if p.imu_frame else None
+        self.joint_torque = self.imu = None
+        if p.joint_torque:
+            torques = [own.torque_errors(model.joint_names) for own in each]
+            self.joint_torque = SignalErrors(torques, model.nv, period, joint_torque.STREAM)
+        if p.imu_frame:
+            self.imu = SignalErrors([own.imu_errors() for own in each], 6, period, imu.STREAM)
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin again, with the random seed of each arm."""
@@ -90,5 +93,5 @@ class BodySensors:
         return Felt(
             None if self.joint_torque is None else self.joint_torque.read(torque),
             None if self.force_torque is None else self.force_torque.read(wrench, gravity),
-            None if self.imu is None else self.imu.read(motion),
+            None if self.imu is None else np.hstack([motion[:, :4], self.imu.read(motion[:, 4:])]),
         )

@@ -7,9 +7,9 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.simulation.signal_errors import Delay, Errors, SignalErrors
+from arm_sim.simulation.signal_errors import Errors, SignalErrors
 
-STREAM = 2  # of random numbers, separate from those of other sensors
+_STREAM = 2  # of random numbers, separate from those of other sensors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +76,7 @@ class ForceTorqueParameters(Parameters):
             np.repeat((self.force_noise, self.torque_noise), 3),
             np.repeat(limits, 3),
             self.wrench_bandwidth,
+            self.wrench_delay,
         )
 
 
@@ -92,8 +93,7 @@ class ForceTorqueSensor:
     def __init__(self, each: Sequence[ForceTorqueParameters], period: float):
         """Take the parameters of each arm, and the control period [s]."""
         self._parameters = each
-        self._errors = SignalErrors([own.wrench_errors() for own in each], 6, period)
-        self._delay = Delay([own.wrench_delay for own in each])
+        self._errors = SignalErrors([own.wrench_errors() for own in each], 6, period, _STREAM)
         self._mass = np.array([[own.tool_mass] for own in each])
         self.has_tool = bool(self._mass.any())
         self._com = np.array([own.tool_com for own in each], dtype=float)
@@ -103,8 +103,7 @@ class ForceTorqueSensor:
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin again, with the random seed of each arm."""
-        self._errors.reset([np.random.default_rng([seed, STREAM]) for seed in seeds])
-        self._delay.reset()
+        self._errors.reset(seeds)
         self._offset = np.zeros((len(self._parameters), 6))
         self._to_tare, self._sum, self._first = 0, self._offset, True
 
@@ -128,10 +127,10 @@ class ForceTorqueSensor:
             if self._tares.any():
                 mean = self._errors.mean(wrench, self._periods) - tool
                 self._offset = np.where(self._tares, mean, 0.0)
-        reading = self._errors.read(wrench) - tool
+        reading = self._errors.measured(wrench) - tool
         if self._to_tare:
             self._sum = self._sum + reading
             self._to_tare -= 1
             if not self._to_tare:
                 self._offset = self._sum / self._periods
-        return self._delay.late(reading - self._offset)
+        return self._errors.late(reading - self._offset)

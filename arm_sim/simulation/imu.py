@@ -1,13 +1,11 @@
 """Inertial measurement unit (IMU): parameters and errors."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.simulation.signal_errors import Errors, SignalErrors
+from arm_sim.simulation.signal_errors import Errors
 
 STREAM = 4  # of random numbers, separate from those of other sensors
 
@@ -37,19 +35,3 @@ class ImuParameters(Parameters):
         """Return the errors of angular velocity and linear acceleration."""
         bias = (*self.gyro_bias, *self.acceleration_bias)
         return Errors(bias, noise=np.repeat((self.gyro_noise, self.acceleration_noise), 3))
-
-
-class Imu:
-    """What the IMUs of N arms report."""
-
-    def __init__(self, each: Sequence[ImuParameters], period: float):
-        """Take the parameters of each arm, and the control period [s]."""
-        self._errors = SignalErrors([own.imu_errors() for own in each], 6, period)
-
-    def reset(self, seeds: Sequence[int]) -> None:
-        """Begin again, with the random seed of each arm."""
-        self._errors.reset([np.random.default_rng([seed, STREAM]) for seed in seeds])
-
-    def read(self, motion: Array) -> Array:
-        """Return the readings (N, 10) of true values as `LinkLoads.inertial` has them."""
-        return np.concatenate([motion[:, :4], self._errors.read(motion[:, 4:])], axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array, per_joint
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_sim.simulation.signal_errors import Delay, Errors, SignalErrors
+from arm_sim.simulation.signal_errors import Errors
 
 STREAM = 3  # of random numbers, separate from those of other sensors
 
@@ -56,25 +56,5 @@ class JointTorqueParameters(Parameters):
             self.joint_torque_noise,
             numbers('limit', self.torque_limit, np.inf) if self.torque_limit else np.inf,
             self.torque_bandwidth,
+            self.torque_delay,
         )
-
-
-class JointTorqueSensors:
-    """What the joint torque sensors of N arms report of the true torques."""
-
-    def __init__(
-        self, each: Sequence[JointTorqueParameters], joint_names: Sequence[str], period: float
-    ):
-        """Take the parameters of each arm, and the control period [s]."""
-        errors = [own.torque_errors(joint_names) for own in each]
-        self._errors = SignalErrors(errors, len(joint_names), period)
-        self._delay = Delay([own.torque_delay for own in each])
-
-    def reset(self, seeds: Sequence[int]) -> None:
-        """Begin again, with the random seed of each arm."""
-        self._errors.reset([np.random.default_rng([seed, STREAM]) for seed in seeds])
-        self._delay.reset()
-
-    def read(self, torque: Array) -> Array:
-        """Return the readings (N, n), one control period after the last ones."""
-        return self._delay.late(self._errors.read(torque))

@@ -12,6 +12,7 @@ from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.force_torque import ForceTorqueParameters
 from arm_sim.simulation.imu import ImuParameters
 from arm_sim.simulation.joint_torque import JointTorqueParameters
+from arm_sim.simulation.signal_errors import Errors, SignalErrors
 
 _CHUNK = 64  # readings whose random numbers are drawn together
 _DROPOUTS = 1  # stream of random numbers, separate from that of the noise
@@ -108,7 +109,7 @@ class Sensors:
             raise ArmError('sensors.model: all arms of a batch have the same one')
         self._model = SENSOR_MODELS.load(self._name) if self._name else None
         self._parameters, self._period = parameters, period
-        size, n = len(parameters), len(joint_names)
+        n = len(joint_names)
 
         def rows(name: str, default: float, lower: float = -np.inf) -> Array:
             given = [getattr(p, name) for p in parameters]
@@ -120,14 +121,16 @@ class Sensors:
 
         self._step = rows('encoder_resolution', np.nan, 0.0)
         self._coarse = np.isfinite(self._step)
-        bias = np.stack([rows('position_bias', 0.0), rows('velocity_bias', 0.0)], axis=1)
-        self._bias = bias if bias.any() else None
-        noise = np.array([(p.position_noise, p.velocity_noise) for p in parameters])
-        self._scale = noise.reshape(size, 1, 2, 1)
+        bias = np.hstack([rows('position_bias', 0.0), rows('velocity_bias', 0.0)])
+        errors = [
+            Errors(
+                own, noise=np.repeat((p.position_noise, p.velocity_noise), n), delay=p.sensor_delay
+            )
+            for own, p in zip(bias, parameters, strict=True)
+        ]
+        self._errors = SignalErrors(errors, 2 * n, period)
         self._dropout = np.array([p.dropout for p in parameters])
-        self._delay = np.array([p.sensor_delay for p in parameters])
-        self._kept = np.zeros((1 + int(self._delay.max()), size, 2, n))
-        self._arms = np.arange(size)
+        self._last = bias
 
     def reset(self, q: Array, v: Array, seed: int | None = None) -> Measurement:
         """Return the first reading of states q, v (N, n).
@@ -141,12 +144,11 @@ class Sensors:
                 self._read = self._model(list(seeds), self._period)
             except Exception as error:  # a foreign function may raise anything
                 raise ArmError(f'sensor model {self._name!r} fails: {error}') from error
-        self._noise = [np.random.default_rng(each) for each in seeds]
+        self._errors.reset(seeds)
         self._drops = [np.random.default_rng([each, _DROPOUTS]) for each in seeds]
         self._count = 0
         q, v = self._modelled(q, v)
         self._position = self._rounded(q)
-        self._last = np.stack([q, v], axis=1)
         return self._reported(self._position, v)
 
     def read(self, q: Array, v: Array) -> Measurement:
@@ -181,23 +183,12 @@ class Sensors:
     def _reported(self, q: Array, v: Array) -> Measurement:
         i = self._count
         self._count = i + 1
-        reading = np.stack([q, v], axis=1)
-        if self._bias is not None:
-            reading += self._bias
-        if self._scale.any():
-            if i % _CHUNK == 0:
-                shape = (_CHUNK, *reading.shape[1:])
-                draws = np.array([rng.standard_normal(shape) for rng in self._noise])
-                self._table = self._scale * draws
-            reading += self._table[:, i % _CHUNK]
-        if len(self._kept) > 1:
-            self._kept[i % len(self._kept)] = reading
-            reading = self._kept[np.maximum(i - self._delay, 0) % len(self._kept), self._arms]
+        reading = self._errors.read(np.hstack([q, v]))
         if self._dropout.any():
             if i % _CHUNK == 0:
                 self._lost = np.array([rng.random(_CHUNK) for rng in self._drops])
             if i:
                 lost = self._lost[:, i % _CHUNK] < self._dropout
-                reading = np.where(lost[:, np.newaxis, np.newaxis], self._last, reading)
+                reading = np.where(lost[:, np.newaxis], self._last, reading)
             self._last = reading
-        return Measurement(reading[:, 0], reading[:, 1])
+        return Measurement(*np.split(reading, 2, axis=1))

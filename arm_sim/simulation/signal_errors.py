@@ -20,6 +20,7 @@ class Errors(NamedTuple):
         noise: standard deviation.
         limit: largest reading; infinite: no limit.
         bandwidth: cut-off frequency of a first-order low-pass filter [Hz]; 0: no filter.
+        delay: age of a reading when it is reported [periods].
     """
 
     bias: ArrayLike = 0.0
@@ -27,14 +28,18 @@ class Errors(NamedTuple):
     noise: ArrayLike = 0.0
     limit: ArrayLike = np.inf
     bandwidth: float = 0.0
+    delay: int = 0
 
 
 class SignalErrors:
     """The errors of k signals of N arms; every arm has its own numbers and random stream."""
 
-    def __init__(self, each: Sequence[Errors], k: int, period: float):
-        """Take the errors of each arm, and the time between two readings [s]."""
-        names = Errors._fields[:4]
+    def __init__(self, each: Sequence[Errors], k: int, period: float, stream: int = 0):
+        """Take the errors of each arm, and the time between two readings [s].
+
+        `stream`: of random numbers, separate from those of other sensors.
+        """
+        names, self._stream = Errors._fields[:4], stream
         bias, drift, noise, limit = (
             np.array([np.broadcast_to(getattr(own, name), k) for own in each], dtype=float)
             for name in names
@@ -46,10 +51,13 @@ class SignalErrors:
         self._limited = bool(np.isfinite(limit).any())
         self._share = np.where(rate > 0.0, share, 1.0)
         self._filtered, self._noisy = bool((rate > 0.0).any()), bool(noise.any())
+        self._delay, self._arms = np.array([own.delay for own in each]), np.arange(len(each))
+        self._kept = np.zeros((1 + int(self._delay.max()), *bias.shape))
 
-    def reset(self, streams: Sequence[np.random.Generator]) -> None:
-        """Begin again; `streams` give the noise of each arm."""
-        self._streams, self._count = streams, 0
+    def reset(self, seeds: Sequence[int]) -> None:
+        """Begin again, with the random seed of each arm."""
+        self._streams = [np.random.default_rng([seed, self._stream]) for seed in seeds]
+        self._count = 0
         self._low: Array | None = None
 
     def mean(self, value: Array, count: int) -> Array:
@@ -62,6 +70,10 @@ class SignalErrors:
 
     def read(self, value: Array) -> Array:
         """Return the reading (N, k) of a signal, one period after the last reading."""
+        return self.late(self.measured(value))
+
+    def measured(self, value: Array) -> Array:
+        """Return the reading (N, k) of a signal before its delay."""
         i = self._count
         self._count = i + 1
         if self._filtered:
@@ -76,23 +88,13 @@ class SignalErrors:
             value = value + self._noise * self._table[:, i % _CHUNK]
         return np.clip(value, -self._limit, self._limit) if self._limited else value
 
-
-class Delay:
-    """Readings of N arms that come late; before the first one comes, it is repeated."""
-
-    def __init__(self, periods: Sequence[int]):
-        """Take the delay of each arm [control periods]."""
-        self._delay, self._arms = np.array(periods), np.arange(len(periods))
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all readings."""
-        self._kept: list[Array] = []
-
     def late(self, reading: Array) -> Array:
-        """Return the readings (N, k) that come now, when this one is taken."""
-        if not self._delay.any():
+        """Return the readings (N, k) that come now: this one was `measured` last.
+
+        Before the first one comes, it is repeated.
+        """
+        if len(self._kept) == 1:
             return reading
-        self._kept = [reading, *self._kept[: self._delay.max()]]
-        ages = np.minimum(self._delay, len(self._kept) - 1)
-        return np.array([self._kept[age][arm] for arm, age in zip(self._arms, ages, strict=True)])
+        i = self._count - 1
+        self._kept[i % len(self._kept)] = reading
+        return self._kept[np.maximum(i - self._delay, 0) % len(self._kept), self._arms]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from arm_sim.simulation.signal_errors import Delay, Errors, SignalErrors
+from arm_sim.simulation.signal_errors import Errors, SignalErrors
 
 PERIOD = 0.002
 
@@ -10,7 +10,7 @@ PERIOD = 0.002
 def readings(signal, *each, seeds=None):
     """Return the readings (count, N, k) of a signal (count, k) that N arms share."""
     errors = SignalErrors(each, signal.shape[1], PERIOD)
-    errors.reset([np.random.default_rng(seed) for seed in seeds or range(len(each))])
+    errors.reset(seeds or range(len(each)))
     return np.array([errors.read(np.tile(row, (len(each), 1))) for row in signal])
 
 
@@ -41,15 +41,16 @@ def test_noise_has_the_stated_deviation_and_each_arm_its_own():
 
 def test_the_mean_of_readings_that_do_not_change():
     errors = SignalErrors([Errors(bias=1.0, noise=0.1, limit=2.0)], 1, PERIOD)
-    errors.reset([np.random.default_rng(0)])
+    errors.reset([0])
     assert abs(errors.mean(np.zeros((1, 1)), 10_000)[0, 0] - 1.0) < 0.005
     assert errors.mean(np.full((1, 1), 9.0), 10) == 2.0
 
 
 def test_a_delay_reports_the_reading_of_that_number_of_periods_ago():
-    delay = Delay([0, 3])
-    seen = np.array([delay.late(np.full((2, 1), float(k))) for k in range(10)])[:, :, 0]
+    errors = SignalErrors([Errors(), Errors(delay=3)], 1, PERIOD)
+    errors.reset([0, 0])
+    seen = np.array([errors.read(np.full((2, 1), float(k))) for k in range(10)])[:, :, 0]
     np.testing.assert_array_equal(seen[:, 0], range(10))
     np.testing.assert_array_equal(seen[:, 1], [0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
-    delay.reset()
-    assert delay.late(np.full((2, 1), 7.0))[1, 0] == 7.0
+    errors.reset([0, 0])
+    assert errors.read(np.full((2, 1), 7.0))[1, 0] == 7.0
