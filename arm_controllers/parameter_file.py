@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import yaml
 from yaml.composer import ComposerError
 
-from arm_dynamics.checks import ArmError, text_of
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError, text_of, unknown
+from arm_dynamics.parameters import facts
 
 # Node (or SHARED) -> parameter (nested keys joined by dots) -> value.
 Sections = dict[str, dict[str, Any]]
@@ -63,6 +66,36 @@ def yaml_value(name: str, text: str) -> Any:
         raise ArmError(
             f'{name} is {text[:200]!r}: not YAML: {" ".join(str(error).split())}'
         ) from None
+
+
+def read_rows[T](kind: type[T], text: str, where: str, what: str) -> list[T]:
+    """Return the dataclasses of a YAML text, a list of {name: value}; '' has none.
+
+    `where` and `what` name the list and an entry of it in messages.
+
+    Raises:
+        ArmError: with the entry and the value: not such a list, or a value that is not allowed.
+    """
+    try:
+        rows = Loader(text).get_single_data() if text.strip() else []
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ArmError(f'{where}: not YAML: {" ".join(str(error).split())}') from None
+    if not isinstance(rows, list):
+        raise ArmError(f'{where}: a list of {what}s is expected')
+    found, known = [], [facts(each).name or each.name for each in fields(kind)]  # type: ignore[arg-type]
+    for k, row in enumerate(rows, 1):
+        place = f'{where}, {what} {k}'
+        if not isinstance(row, dict):
+            raise ArmError(f'{place}: {row!r} is not a list of names and values')
+        place += f' ({row["name"]})' if isinstance(row.get('name'), str) else ''
+        try:
+            for name in row:
+                if name not in known:
+                    raise unknown('key', str(name), known)
+            found.append(read_fields(kind, row))
+        except ArmError as error:
+            raise ArmError(f'{place}: {error}') from None
+    return found
 
 
 def _leaves(

@@ -1,7 +1,7 @@
 """Faults of drives and sensors while an arm runs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import cycle
 from math import inf
 from pathlib import Path
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.measurement import Measurement
+from arm_controllers.parameter_file import read_rows
 from arm_dynamics.actuators import linear_gains
-from arm_dynamics.checks import ArmError, Array, one_of, text_of, unknown
+from arm_dynamics.checks import ArmError, Array, in_range, one_of, text_of, unknown
 from arm_dynamics.model import RobotModel
 
 # What each kind does; those with a unit have a value.
@@ -45,7 +46,7 @@ class Fault:
         value: in the unit of the kind.
     """
 
-    kind: str
+    kind: str = ''
     time: float = -1.0
     duration: float = inf
     joint: str = ''
@@ -53,23 +54,19 @@ class Fault:
     value: float = 0.0
 
     def __post_init__(self) -> None:
-        one_of('faults: kind', self.kind, tuple(KINDS))
-        for name in ('time', 'duration', 'value'):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int | float):
-                raise ArmError(f'faults: {name} is {given!r}; it must be a number')
-        if not np.isfinite([self.time, self.value]).all():
-            raise ArmError(f'faults: time {self.time:g} and value {self.value:g} must be finite')
+        one_of('kind', self.kind, tuple(KINDS))
+        for name in ('time', 'value'):
+            in_range(name, getattr(self, name), -inf)
         if not self.duration > 0.0:
-            raise ArmError(f'faults: duration is {self.duration:g}; it must be > 0')
+            raise ArmError(f'duration is {self.duration:g}; it must be > 0')
         if self.kind in _OF_ONE and not self.joint:
-            raise ArmError(f'faults: {self.kind} needs a joint')
+            raise ArmError(f'{self.kind} needs a joint')
         if (self.kind == 'offset_wrench') != bool(self.axis):
-            raise ArmError('faults: offset_wrench needs an axis, the other kinds have none')
+            raise ArmError('offset_wrench needs an axis, the other kinds have none')
         if self.axis:
-            one_of('faults: axis', self.axis, AXES)
+            one_of('axis', self.axis, AXES)
         if self.value and self.kind not in _VALUED:
-            raise ArmError(f'faults: {self.kind} has no value; allowed for {", ".join(_VALUED)}')
+            raise ArmError(f'{self.kind} has no value; allowed for {", ".join(_VALUED)}')
 
 
 def read_faults(text: str) -> tuple[Fault, ...]:
@@ -83,29 +80,12 @@ def read_faults(text: str) -> tuple[Fault, ...]:
     """
     if not text.strip():
         return ()
-    import yaml  # a simulator without faults need not wait
-
     file = '' if text.lstrip().startswith(('[', '-', '{')) else text
     try:
-        given = yaml.safe_load(text_of(Path(file).expanduser()) if file else text)
-    except OSError as error:
-        raise ArmError(f'faults: cannot read {file!r}: {error.strerror}') from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
-        raise ArmError(f'faults: {text[:60]!r} is no YAML list') from None
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        raise ArmError(f'faults: {text[:60]!r} is no list of faults, each with its kind')
-    return tuple(map(_fault, given))
-
-
-def _fault(given: dict[Any, Any]) -> Fault:
-    names = [each.name for each in fields(Fault)]
-    for name in given:
-        if name not in names:
-            raise unknown('faults: key', str(name), names)
-    for name in ('kind', 'joint', 'axis'):
-        if not isinstance(given.get(name, ''), str):
-            raise ArmError(f'faults: {name} is {given[name]!r}; it must be a text')
-    return Fault(**{'kind': '', **given})
+        rows = text_of(Path(file).expanduser()) if file else text
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArmError(f'faults: cannot read {file!r}: {error}') from None
+    return tuple(read_rows(Fault, rows, 'faults', 'fault'))
 
 
 def describe(fault: Fault) -> str:

@@ -6,16 +6,14 @@
    axis: [0, 1, 0], axis_position: [-0.1, 0.0, 0.0], range: [0.0, 1.5]}
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from arm_controllers.parameter_file import Loader
-from arm_controllers.parameter_values import read_fields
+from arm_controllers.parameter_file import read_rows
 from arm_dynamics.checks import ArmError, in_range, text_of, unknown
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
@@ -160,13 +158,7 @@ def read_objects(
     """
     if len(text) > _MOST_BYTES:
         raise ArmError(f'{where}: has {len(text)} characters; allowed: {_MOST_BYTES}')
-    try:
-        rows = Loader(text).get_single_data() if text.strip() else []
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ArmError(f'{where}: not YAML: {" ".join(str(error).split())}') from None
-    if not isinstance(rows, list):
-        raise ArmError(f'{where}: a list of objects is expected')
-    objects = [_object(row, f'{where}, object {k + 1}') for k, row in enumerate(rows)]
+    objects = read_rows(SceneObject, text, where, 'object')
     moving: dict[str, bool] = {}
     for each in objects:
         name, parent = each.name, each.parent
@@ -196,17 +188,3 @@ def objects_text(objects: Iterable[SceneObject]) -> str:
     ]
     text = yaml.safe_dump(rows, default_flow_style=None, sort_keys=False, width=10_000)
     return text if rows else ''
-
-
-def _object(row: Any, where: str) -> SceneObject:
-    known = [each.name for each in fields(SceneObject)]
-    if not isinstance(row, Mapping):
-        raise ArmError(f'{where}: {row!r} is not a list of names and values')
-    where += f' ({row["name"]})' if isinstance(row.get('name'), str) else ''
-    for name in row:
-        if name not in known:
-            raise ArmError(f'{where}: {unknown("key", str(name), known)}')
-    try:
-        return read_fields(SceneObject, row)
-    except ArmError as error:
-        raise ArmError(f'{where}: {error}') from None
