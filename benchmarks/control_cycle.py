@@ -34,7 +34,7 @@ from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.judging.processes import Group
+from arm_sim.experiments.processes import Group
 from arm_sim.judging.trials import controller_command
 from arm_sim.parameter_files import as_arguments, files_of
 

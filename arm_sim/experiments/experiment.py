@@ -18,6 +18,7 @@ from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law, law_class
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields, ros_values
+from arm_dynamics.actuators import ACTUATORS
 from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
@@ -48,6 +49,8 @@ class Experiment(Parameters):
         law: by name; `servo:discrete` and `policy:file.onnx` also set its `Law.variant`.
         config: parameter file on top of the robot's own.
         feedforward: level of a servo law; empty: its default.
+        actuator: drive of the arm under a controller that is no law of this package, 'external';
+            empty: the drive that takes the law's commands.
         error: of the arm, compared with the law's model.
         faults: while the arm runs, in place of those in the robot's files.
         scene: objects around the arm, in place of that in the robot's files.
@@ -83,6 +86,7 @@ class Experiment(Parameters):
         one_of=('', *FRICTION_VELOCITIES),
     )  # fmt: skip
     feedforward: str = ''
+    actuator: str = parameter('', 'drive of the arm', one_of=('', *ACTUATORS))
     error: ModelError = field(default_factory=ModelError)
     drives: DriveParameters = field(default_factory=DriveParameters)
     joints: JointParameters = field(default_factory=JointParameters)
@@ -251,9 +255,10 @@ class LoadedExperiment:
 
         `law_parameters` are of the law; None: those of the experiment.
         """
-        e, plant = self.experiment, self._plain_plant
-        own = self.law_parameters if law_parameters is None else law_parameters
-        actuator, joint = ACTUATOR_FOR[self.law_class.command_interface], self.task.gripper
+        e, plant, actuator = self.experiment, self._plain_plant, self._actuator
+        own, joint = law_parameters, self.task.gripper
+        if own is None and not e.actuator:
+            own = self.law_parameters
         changes: dict[str, Any] = {'actuator': actuator}
         gains = ('servo_kp', 'servo_kd')
         changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
@@ -268,6 +273,11 @@ class LoadedExperiment:
         changes['command_delay'] = plant.command_delay + e.drives.command_delay
         return replace(plant, **changes)
 
+    @property
+    def _actuator(self) -> str:
+        """The drive of the arm."""
+        return self.experiment.actuator or ACTUATOR_FOR[self.law_class.command_interface]
+
     @cached_property
     def _plain_plant(self) -> Any:
         """The plant's parameters, without those that the law and the drawn arm decide on."""
@@ -278,8 +288,7 @@ class LoadedExperiment:
             given = self.task.simulator
             return read_fields(PlantParameters, {**ros_values(plain), **given}) if given else plain
         files = {**robot.parameters('simulator'), **self.task.simulator}
-        voltage = self.law_class.command_interface == 'voltage'
-        if files.get('integrator') == 'lagged_euler' and not voltage:
+        if files.get('integrator') == 'lagged_euler' and self._actuator != 'voltage':
             files = {**files, 'integrator': 'implicitfast'}  # voltages alone have it
         return read_fields(plant_class(e.engine).Parameters, files)
 

@@ -1,7 +1,9 @@
 """An experiment over topics: the parameters of its nodes, its launch, and its record."""
 
-import subprocess
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,15 +17,17 @@ from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_sim.experiments.processes import Group
 from arm_sim.loop.record import RECORD, Record
 from arm_sim.parameter_files import merged
-from arm_sim.parent_process import end_with_parent
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.sensors import SensorParameters
 
+LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']
 TIMEOUT = 600.0  # of one launch [s]
+_LOOK = 0.05  # how often it is looked at who has ended [s]
 
 
 def run_over_topics(experiment: Experiment) -> Record:
@@ -39,33 +43,61 @@ def run_over_topics(experiment: Experiment) -> Record:
             'a launch takes drives, joints and sensors from parameter files (config:=), not from '
             'here'
         )
-    with TemporaryDirectory() as output:
-        command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', f'output_dir:={output}']
+    with TemporaryDirectory() as folder:
         if e.guard.enabled:
-            e = with_guard_in_file(e, Path(output))
-        command += [f'{name}:={value}' for name, value in launch_arguments(e).items()]
+            e = with_guard_in_file(e, Path(folder))
         try:
-            answer = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT,
-                preexec_fn=end_with_parent,
-            )
-        except subprocess.TimeoutExpired:
-            raise ArmError(
-                f'{experiment.law}: no end of the launch within {TIMEOUT:g} s'
-            ) from None
-        file = Path(output) / RECORD
-        if file.is_file():
-            return Record.load(file)
-        said = [line for line in (answer.stdout + answer.stderr).splitlines() if line.strip()]
-        reasons = [line for line in said if '_task: ' in line or 'refused' in line]
-        reason = (reasons or said or ['it said nothing'])[-1]
-        raise ArmError(
-            f'{experiment.law}, {experiment.task}, {experiment.engine}: '
-            f'the launch failed: {reason}'
-        )
+            return launched(launch_arguments(e), Path(folder))
+        except ArmError as error:
+            where = f'{e.law}, {e.task}, {e.engine}'
+            raise ArmError(f'{where}: the launch failed: {error}') from None
+
+
+def launched(
+    arguments: Mapping[str, str],
+    folder: Path,
+    controller: Sequence[str] = (),
+    environment: Mapping[str, str] = os.environ,
+    timeout: float = TIMEOUT,
+) -> Record:
+    """Return the record of a launch of `task.launch.py`, whose files are in a folder.
+
+    Args:
+        arguments: of the launch.
+        folder: of its record, its report and its log.
+        controller: command that runs at the same time; none: the launch has the controller.
+        environment: of both.
+        timeout: [s].
+
+    Raises:
+        ArmError: it did not come to its end; says what the task, or the controller, said last.
+    """
+    (folder / RECORD).unlink(missing_ok=True)
+    words = [f'{name}:={value}' for name, value in arguments.items()]
+    with ExitStack() as ends:
+        own = None
+        if controller:
+            own = ends.enter_context(Group(controller, folder / 'controller.log', environment))
+        launch = [*LAUNCH, *words, f'output_dir:={folder}']
+        arm = ends.enter_context(Group(launch, folder / 'launch.log', environment))
+        end = time.monotonic() + timeout
+        while arm.code is None and (own is None or own.code is None):
+            time.sleep(_LOOK)
+            if time.monotonic() > end:
+                raise ArmError(f'no end of the launch within {timeout:g} s')
+        if arm.code is None and own is not None:
+            raise ArmError(f'the controller ended with exit code {own.code}{_last(own)}')
+        last = '' if own is None else _last(own)  # before the controller is ended
+    if (folder / RECORD).is_file():
+        return Record.load(folder / RECORD)
+    lines = arm.lines()
+    reasons = [line for line in lines if '_task: ' in line or 'refused' in line]
+    raise ArmError((reasons or lines or ['the launch said nothing'])[-1] + last)
+
+
+def _last(group: Group) -> str:
+    lines = group.lines()
+    return f'; the controller said last: {lines[-1]}' if lines else '; the controller said nothing'
 
 
 def with_guard_in_file(experiment: Experiment, folder: Path) -> Experiment:
@@ -91,20 +123,16 @@ def launch_arguments(experiment: Experiment) -> dict[str, str]:
     plain = {k: list(v) if isinstance(v, tuple) else v for k, v in error.items()}
     text = yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
     texts = {name: str(value) for name, value in values.items() if value != ''}
+    if experiment.actuator:
+        own = ('robot', 'task', 'engine', 'actuator', 'config')
+        texts = {name: getattr(experiment, name) for name in own} | {'controller': 'external'}
     return texts | {'plant_error': text}
 
 
 _TEXTS = (
-    'robot',
-    'task',
-    'law',
-    'engine',
-    'config',
-    'reference_motion',
-    'friction_velocity',
-    'faults',
+    'robot', 'task', 'law', 'engine', 'config', 'reference_motion', 'friction_velocity', 'faults',
     'scene',
-)
+)  # fmt: skip
 _NUMBERS = ('timestep', 'natural_frequency', 'frequency')
 
 

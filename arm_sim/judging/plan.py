@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -24,6 +24,7 @@ from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
 from arm_dynamics.model_error import ModelError
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import measure_names
 from arm_sim.robot import Robot, model_error_of
@@ -39,12 +40,11 @@ _WRONG = ('plant_error', 'drives')
 _NAME = r'[A-Za-z0-9_.+%=-]([A-Za-z0-9_.+%= -]{0,58}[A-Za-z0-9_.+%=-])?'
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """One run of the controller.
 
     Attributes:
-        loaded: the experiment; its law is external.
+        loaded: the experiment; its controller is external.
         wrongness: name of its model error and drives.
         limits: largest value of each measure.
     """
@@ -69,23 +69,34 @@ class Trial:
         return f'{self.task}, {self.engine}, {self.wrongness}'
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """All trials of a judgement.
 
     Attributes:
         file: that describes the trials.
-        robot: as `robot:=` takes it.
-        actuator: drive of the arm; it decides what `joint_commands` hold.
         timeout: longest time until an answer of the controller [s].
         trials: in the order in which they are run.
     """
 
     file: str
-    robot: str
-    actuator: str
     timeout: float
     trials: tuple[Trial, ...]
+
+    @property
+    def robot(self) -> str:
+        """The robot, as `robot:=` takes it."""
+        return self.trials[0].loaded.experiment.robot
+
+
+@dataclass(frozen=True)
+class _Arm(Parameters):
+    """The arm on which the controller is tried, and for how long it may think."""
+
+    robot: str = ''
+    config: str = ''
+    actuator: str = parameter('torque', 'drive of the arm', one_of=tuple(COMMAND_INTERFACE))
+    engines: tuple[str, ...] = ('mujoco',)
+    timeout: float = parameter(60.0, 'longest time until an answer [s]', min=0.1, max=1000)
 
 
 def read_plan(file: Path | str) -> Plan:
@@ -105,27 +116,26 @@ def read_plan(file: Path | str) -> Plan:
 
 def _plan(file: str, said: Any) -> Plan:
     given = _mapping('the file', said, _KEYS)
-    robot, config = (_text(given, name, '') for name in ('robot', 'config'))
-    if not robot:
+    own = read_fields(_Arm, given)
+    if not own.robot:
         raise ArmError('robot is missing: a name, or the path of a URDF')
-    if config:
-        config = str(Path(file).parent / config)
-    actuator = _text(given, 'actuator', 'torque')
-    one_of('actuator', actuator, tuple(COMMAND_INTERFACE))
-    timeout = given.get('timeout', 60.0)
-    in_range('timeout', _number('timeout', timeout), 0.1, 1000.0)
-    engines = given.get('engines', ['mujoco'])
-    if not isinstance(engines, list) or not engines:
-        raise ArmError(f'engines is {engines!r}; it must be a list of {rigid_body_engines()}')
-    for engine in engines:
+    config = str(Path(file).parent / own.config) if own.config else ''
+    if not own.engines:
+        raise ArmError(f'engines are missing; allowed: {", ".join(rigid_body_engines())}')
+    for engine in own.engines:
         one_of('engine', engine, rigid_body_engines())
-    if len(set(engines)) < len(engines):
-        raise ArmError(f'engines is {engines}; each may be named once')
-    arm = Robot.load(robot, config)
-    tasks = {
-        name: _loaded(arm, robot, name, config, values)
-        for name, values in _named(given, 'tasks').items()
-    }
+    if len(set(own.engines)) < len(own.engines):
+        raise ArmError(f'engines is {[*own.engines]}; each may be named once')
+    arm = Robot.load(own.robot, config)
+    tasks = {}
+    for name, values in _named(given, 'tasks').items():
+        if name not in task_names():
+            raise unknown('task', name, task_names())
+        one = Experiment.of_files(
+            own.robot, name, 'external', config=config, actuator=own.actuator
+        )
+        tasks[name] = LoadedExperiment(one, arm, values)
+        _ = tasks[name].task  # the robot can do it
     wrong = {}
     for name, values in (_named(given, 'wrongness') or {'exact': {}}).items():
         if name in (ALL, *tasks):
@@ -135,7 +145,7 @@ def _plan(file: str, said: Any) -> Plan:
                 f'wrongness has the name {name[:100]!r}; it must be of letters, digits, spaces '
                 'and _.+-=%, at most 60'
             )
-        wrong[name] = _wrong(name, values, arm, actuator)
+        wrong[name] = _wrong(name, values, arm, own.actuator)
     limits = _limits(given.get('limits'), {name: x.task for name, x in tasks.items()}, wrong)
     trials = [
         Trial(
@@ -144,25 +154,12 @@ def _plan(file: str, said: Any) -> Plan:
             _limits_of(limits, name, how, loaded.task.event),
         )
         for name, loaded in tasks.items()
-        for engine in engines
+        for engine in own.engines
         for how, (error, drives) in wrong.items()
     ]
     if not any(trial.limits for trial in trials):
         raise ArmError(f'limits are missing; what may have one: {", ".join(measure_names())}')
-    return Plan(file, robot, actuator, float(timeout), tuple(trials))
-
-
-def _loaded(
-    arm: Robot, robot: str, task: str, config: str, values: Mapping[str, Any]
-) -> LoadedExperiment:
-    """Return the experiment of a task without model error, its task made."""
-    if task not in task_names():
-        raise unknown('task', task, task_names())
-    loaded = LoadedExperiment(
-        Experiment.of_files(robot, task, 'external', config=config), arm, values
-    )
-    _ = loaded.task
-    return loaded
+    return Plan(file, own.timeout, tuple(trials))
 
 
 def _wrong(
@@ -233,13 +230,6 @@ def _mapping(what: str, said: Any, known: Iterable[str] = ()) -> dict[str, Any]:
         if not isinstance(name, str) or (names and name not in names):
             raise unknown(f'name in {what}:', str(name), names or ['a text'])
     return said
-
-
-def _text(given: Mapping[str, Any], name: str, usual: str) -> str:
-    value = given.get(name, usual)
-    if not isinstance(value, str):
-        raise ArmError(f'{name} is {value!r}; it must be a text')
-    return value
 
 
 def _number(name: str, value: Any) -> float:

@@ -5,8 +5,8 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,17 @@ import numpy as np
 import yaml
 
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.over_topics import launch_arguments
+from arm_sim.experiments.over_topics import launch_arguments, launched
 from arm_sim.judging.plan import Plan, Trial
-from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
 from arm_sim.loop.measures import measure, measure_names, track
-from arm_sim.loop.record import RECORD, Record
+from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check
 from arm_sim.output_folder import writable_folder
 from arm_sim.own_domain import own_domain
 from arm_sim.parameter_files import merged
 
 _LAUNCH_FILES = ('.launch.py', '.launch.xml', '.launch.yaml', '.launch.yml')
-LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']
-_LOOK = 0.05  # how often it is looked at who has ended [s]
 _POINTS = 500  # of a course
 
 
@@ -113,41 +110,16 @@ def _verdict(trial: Trial, seconds: float, record: Record, of_task: Sequence[Che
 def _run(
     plan: Plan, trial: Trial, command: Sequence[str], folder: Path
 ) -> tuple[Record, list[Check]]:
-    """Return the record of a trial, and the task's own limits.
-
-    Raises:
-        ArmError: it did not come to its end; says what the task, or the controller, said last.
-    """
-    (folder / RECORD).unlink(missing_ok=True)
-    environment = _environment(command)
-    with ExitStack() as ends:
-        own = None
-        if command:
-            own = ends.enter_context(Group(command, folder / 'controller.log', environment))
-        arguments = [f'{k}:={v}' for k, v in _arguments(plan, trial, folder).items()]
-        arm = ends.enter_context(Group([*LAUNCH, *arguments], folder / 'launch.log', environment))
-        while arm.code is None and (own is None or own.code is None):
-            time.sleep(_LOOK)
-        if arm.code is None and own is not None:
-            raise ArmError(f'the controller ended with exit code {own.code}{_last(own)}')
-        last = '' if own is None else _last(own)  # before the judge ends the controller
-    if not (folder / RECORD).is_file():
-        lines = arm.lines()
-        reasons = [line for line in lines if '_task: ' in line or 'refused' in line]
-        reason = (reasons or lines or ['the launch said nothing'])[-1]
-        raise ArmError(reason + last)
+    """Return the record of a trial, and the task's own limits; raises ArmError as `launched`."""
+    arguments = _arguments(plan, trial, folder)
+    record = launched(arguments, folder, command, _environment(command), inf)
     report = json.loads((folder / 'report.json').read_text())
     limits = [
         Check(each['name'], _finite(each['value']), each['limit'], each['unit'])
         for each in report['limits']
         if each['limit'] is not None
     ]
-    return Record.load(folder / RECORD), limits
-
-
-def _last(group: Group) -> str:
-    lines = group.lines()
-    return f'; the controller said last: {lines[-1]}' if lines else '; the controller said nothing'
+    return record, limits
 
 
 def _finite(value: Any) -> float:
@@ -172,14 +144,10 @@ def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
     file = folder / 'parameters.yaml'
     file.write_text(yaml.safe_dump(written))
     parameters = yaml.safe_dump(dict(loaded.given), default_flow_style=True, width=10_000)
-    shared = launch_arguments(experiment)
-    return {name: shared[name] for name in ('robot', 'task', 'engine', 'plant_error')} | {
-        'controller': 'external',
-        'actuator': plan.actuator,
+    return launch_arguments(experiment) | {
         'parameters': parameters.strip(),
         # At rest it does not matter when the goal arrives; without a goal, on the reference.
         'start': 'moving' if loaded.task.goal() is None else 'rest',
         'record': 'false',
         'config': str(file),
-        'output_dir': str(folder),
     }

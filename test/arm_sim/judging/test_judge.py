@@ -17,10 +17,11 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim import own_domain
 from arm_sim.commands.judge import main
+from arm_sim.experiments import over_topics, processes
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.judging import processes, report, trials
+from arm_sim.experiments.processes import Group
+from arm_sim.judging import report, trials
 from arm_sim.judging.plan import read_plan
-from arm_sim.judging.processes import Group
 from arm_sim.judging.verdict import Judgement, Verdict
 from arm_sim.loop.report import Check
 from arm_sim.simulation.drives import DriveParameters
@@ -52,11 +53,27 @@ def test_every_task_is_tried_on_every_engine_with_every_wrongness(tmp_path):
     assert len(plan.trials) == len({trial.name for trial in plan.trials}) == 8
     first, last = plan.trials[0], plan.trials[-1]
     assert (first.name, first.loaded.given) == ('sinusoid, mujoco, exact', {'frequency': 1.0})
-    assert first.loaded.experiment == Experiment.of_files('planar_3r', 'sinusoid', 'external')
+    torque = {'law': 'external', 'actuator': 'torque'}
+    assert first.loaded.experiment == Experiment.of_files('planar_3r', 'sinusoid', **torque)
     heavy, late = ModelError(payload=0.5), DriveParameters(command_delay=1)
     assert last.loaded.experiment == Experiment.of_files(
-        'planar_3r', 'push', 'external', engine='analytical', error=heavy, drives=late
+        'planar_3r', 'push', **torque, engine='analytical', error=heavy, drives=late
     )
+
+
+def test_the_experiment_of_a_trial_builds_its_plant_and_its_launch(tmp_path):
+    trial = plan_of(tmp_path, 'actuator: servo\n' + PLAN.lstrip()).trials[-1]
+    plant, _ = trial.loaded.plants()
+    assert plant.command_interface == 'position'
+    assert plant.parameters.command_delay == 1
+    np.testing.assert_array_equal(
+        plant.parameters.servo_kp, trial.loaded.robot.parameters('simulator')['servo_kp']
+    )
+    arguments = over_topics.launch_arguments(trial.loaded.experiment)
+    assert arguments == {
+        'robot': 'planar_3r', 'task': 'push', 'engine': 'analytical', 'actuator': 'servo',
+        'config': '', 'controller': 'external', 'plant_error': '{payload: 0.5}',
+    }  # fmt: skip
 
 
 def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_path):
@@ -250,7 +267,7 @@ heavy = 'payload' in told['plant_error']
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
     """Run a stand-in for the launches of trials, which the arm tracks without error."""
-    monkeypatch.setattr(trials, 'LAUNCH', [sys.executable, '-c', STAND_IN])
+    monkeypatch.setattr(over_topics, 'LAUNCH', [sys.executable, '-c', STAND_IN])
     return plan_of(tmp_path, PLAN.replace('recovery_s: 2.0', 'energy_j: 1.0'))
 
 
@@ -272,7 +289,7 @@ def test_the_last_words_of_a_controller_are_those_before_the_judge_ends_it(
     said = f'print("my gains are wrong", flush=True); open({str(up)!r}, "w")'
     controller = f'import time\n{said}\ntry: time.sleep(999)\nfinally: print("SIGINT", flush=True)'
     refused = f'while [ ! -e {up} ]; do sleep 0.05; done; rm {up}; echo goal refused; exit 1'
-    monkeypatch.setattr(trials, 'LAUNCH', ['sh', '-c', refused])
+    monkeypatch.setattr(over_topics, 'LAUNCH', ['sh', '-c', refused])
     found = trials.judge_all(stand_in, [sys.executable, '-uc', controller], tmp_path)
     failed = {each.reason for each in found.verdicts}
     assert failed == {'goal refused; the controller said last: my gains are wrong'}
@@ -292,7 +309,7 @@ def test_a_judge_that_starts_the_controller_takes_a_domain_of_its_own_unless_one
 ):
     monkeypatch.setenv('ROS_DOMAIN_ID', chosen)
     said = 'echo "${ROS_DOMAIN_ID:-none}"; exit 1'
-    monkeypatch.setattr(trials, 'LAUNCH', ['sh', '-c', said])
+    monkeypatch.setattr(over_topics, 'LAUNCH', ['sh', '-c', said])
     found = trials.judge_all(stand_in, words, tmp_path)
     assert found.verdicts[0].reason.partition(';')[0] in domains
 
@@ -342,7 +359,9 @@ def test_a_domain_whose_lock_another_user_has_is_left_out(tmp_path, monkeypatch)
 
 
 def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(trials, 'LAUNCH', [sys.executable, '-c', 'import time; time.sleep(999)'])
+    monkeypatch.setattr(
+        over_topics, 'LAUNCH', [sys.executable, '-c', 'import time; time.sleep(999)']
+    )
     (tmp_path / 'limits.yaml').write_text(PLAN)
     given = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path), '--']
     assert main([*given, sys.executable, '-c', 'print("no gains"); raise SystemExit(3)']) == 1
