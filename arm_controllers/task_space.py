@@ -1,12 +1,17 @@
 """Task space: motion and torque of a frame that a law controls, and the wrench that it feels."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
+from arm_controllers.law import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.frames import FrameMotion, cross
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.small_matrices import (
     inverse_axes,
     product,
@@ -16,6 +21,52 @@ from arm_dynamics.small_matrices import (
 )
 
 TASK_AXES = ('x', 'y', 'z', 'about x', 'about y', 'about z')  # of the base frame
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostureParameters(Parameters):
+    """Gains of the posture in the null space."""
+
+    posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
+    posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
+
+
+@dataclass(frozen=True)
+class PoseParameters(PostureParameters):
+    """Gains of the pose of the tool, and of the posture."""
+
+    kp: PerJoint = parameter(
+        (400.0,), 'position and orientation gains of the tool, 6 numbers or one for all [1/s^2]',
+        min=0, per=TASK_AXES,
+    )  # fmt: skip
+    kd: PerJoint = parameter(
+        (40.0,), 'velocity gains of the tool, 6 numbers or one for all [1/s]',
+        min=0, per=TASK_AXES,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxesParameters(Parameters):
+    """Axes of the base along which the tool is controlled."""
+
+    axes: tuple[float, ...] = parameter(
+        (1.0,) * 6, f'mask [1] of {", ".join(TASK_AXES)}: 1: controlled, 0: not', length=6
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if set(self.axes) - {0.0, 1.0} or not any(self.axes):
+            raise ArmError(f'axes is {self.axes}; it must be six of 0 and 1, not all 0')
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolParameters(Parameters):
+    """The frame that a law controls, and where the wrench is measured."""
+
+    frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
+    wrench_frame: str = parameter(
+        '', 'link of the force-torque sensor; empty: the link that carries the tool frame'
+    )
 
 
 class TaskSpace:
@@ -135,3 +186,15 @@ def damped(axes: Array, acceleration: Array, threshold: float) -> Array:
     short = np.maximum(threshold - values, 0.0)
     along = times(transposed(axes), acceleration) / (values**2 + short**2)
     return times(axes, along)
+
+
+class ToolLaw(Law):
+    """Base of laws with ToolParameters; one with other parameters goes on with its state."""
+
+    def __init__(self, model: RobotModel, parameters: Any):
+        super().__init__(model, parameters)
+        self._space = TaskSpace(model, self.parameters.frame, self.parameters.wrench_frame)
+
+    def resumed(self, state: State) -> State | None:
+        """Go on with the memory of the law before."""
+        return state

@@ -5,10 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import Array, Measurement, Reference, RobotModel, State
 from arm_controllers.modal_damping import modal_damping
-from arm_controllers.task_space import TASK_AXES, TaskSpace, directions, pose_error
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_controllers.task_space import (
+    TASK_AXES,
+    PostureParameters,
+    ToolLaw,
+    ToolParameters,
+    directions,
+    pose_error,
+)
+from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.small_matrices import times, transposed
 
 _LEAST_MOBILITY = 0.01  # below this a direction is left to the posture smoothly [1/kg]
@@ -17,7 +24,7 @@ _TOUCH = 0.5  # force that counts as a contact [N]
 
 
 @dataclass(frozen=True)
-class CartesianImpedanceParameters(Parameters):
+class CartesianImpedanceParameters(PostureParameters, ToolParameters):
     """Stiffness and damping of the tool, and the way to a desired force."""
 
     stiffness: PerJoint = parameter(
@@ -33,8 +40,6 @@ class CartesianImpedanceParameters(Parameters):
     stiffness_rate: float = parameter(
         5.0, 'largest relative rate of change of the stiffness while the law runs [1/s]', above=0
     )
-    posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
-    posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
     force_damping: float = parameter(
         300.0, 'additional damping in the directions of a desired force [N.s/m]', min=0
     )
@@ -44,10 +49,6 @@ class CartesianImpedanceParameters(Parameters):
     )  # fmt: skip
     rise_time: float = parameter(
         0.5, 'time in which the spring gives way to a desired force, and returns [s]', above=0
-    )
-    frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
-    wrench_frame: str = parameter(
-        '', 'link of the force-torque sensor; empty: the link that carries the tool frame'
     )
 
 
@@ -67,7 +68,7 @@ class ImpedanceState(NamedTuple):
     integral: Array
 
 
-class CartesianImpedance(Law):
+class CartesianImpedance(ToolLaw):
     """tau = M a_r + C v_r + g + friction(v) + J^T F + (M - J^T L J) a_0 + effort_r.
 
         F = Q K Q e + D (x_r' - x') + s (F_d + e_i) - s d S x',   Q = 1 - s S.
@@ -94,7 +95,6 @@ class CartesianImpedance(Law):
 
     def __init__(self, model: RobotModel, parameters: CartesianImpedanceParameters):
         super().__init__(model, parameters)
-        self._space = TaskSpace(model, self.parameters.frame, self.parameters.wrench_frame)
         self.needs = ('wrench',) if np.any(self.parameters.force_ki) else ()
 
     def start(self, measured: Measurement, reference: Reference) -> State:
@@ -103,10 +103,6 @@ class CartesianImpedance(Law):
         stiffness = np.zeros((*arms, 6)) + self.parameters.stiffness
         zero = np.zeros((*arms, 6))
         return ImpedanceState(stiffness, np.zeros((*arms, 6, 6)), zero[..., :1], zero)
-
-    def resumed(self, state: State) -> State:
-        """Go on with the stiffness and the force of the law before."""
-        return state
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float

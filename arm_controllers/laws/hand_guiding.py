@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
-from arm_controllers.task_space import TASK_AXES, TaskSpace, damped
-from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import Parameters, parameter
+from arm_controllers.laws import Array, Measurement, Reference, RobotModel, State
+from arm_controllers.task_space import AxesParameters, ToolLaw, ToolParameters, damped
+from arm_dynamics.parameters import parameter
 from arm_dynamics.small_matrices import inverse_axes, solve_positive, times, transposed
 
 _LEAST_MOBILITY = 0.05  # below this a direction is given up smoothly [1/kg]
@@ -16,7 +15,7 @@ _OF_SPEED = 0.5  # largest share of a joint's speed limit
 
 
 @dataclass(frozen=True)
-class HandGuidingParameters(Parameters):
+class HandGuidingParameters(AxesParameters, ToolParameters):
     """The body that the hand feels, and how well the arm follows it."""
 
     apparent_mass: float = parameter(8.0, 'apparent mass of the tool [kg]', above=0)
@@ -31,23 +30,11 @@ class HandGuidingParameters(Parameters):
     torque_dead_band: float = parameter(
         0.15, 'torque that moves nothing: error of the sensor [N.m]', min=0
     )
-    axes: tuple[float, ...] = parameter(
-        (1.0,) * 6, f'mask [1] of {", ".join(TASK_AXES)}: 1: guided, 0: locked', length=6
-    )
     deceleration: float = parameter(
         2.0, 'deceleration before a joint limit [rad/s^2 | m/s^2]', above=0
     )
     kp: float = parameter(900.0, 'gain of the joint positions [1/s^2]', min=0)
     kd: float = parameter(60.0, 'gain of the joint velocities [1/s]', min=0)
-    frame: str = parameter('', "name of the guided frame; empty: the model's tool frame")
-    wrench_frame: str = parameter(
-        '', 'link of the force-torque sensor; empty: the link that carries the tool frame'
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if set(self.axes) - {0.0, 1.0} or not any(self.axes):
-            raise ArmError(f'axes is {self.axes}; it must be six of 0 and 1, not all 0')
 
 
 class GuidedState(NamedTuple):
@@ -64,7 +51,7 @@ class GuidedState(NamedTuple):
     speed: Array
 
 
-class HandGuiding(Law):
+class HandGuiding(ToolLaw):
     """tau = M (a_g + kd (v_g - v) + kp (q_g - q)) + C v + g + friction(v) - J^T F + effort_r.
 
     The wrench F of the hand, less the dead band, moves a body of mass m and damping d:
@@ -86,17 +73,12 @@ class HandGuiding(Law):
 
     def __init__(self, model: RobotModel, parameters: HandGuidingParameters):
         super().__init__(model, parameters)
-        self._space = TaskSpace(model, self.parameters.frame, self.parameters.wrench_frame)
         self._guided = np.array(self.parameters.axes)
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a body at rest where the arm is."""
         speed = np.zeros((*measured.q.shape[:-1], 6))
         return GuidedState(measured.q.copy(), np.zeros_like(measured.v), speed)
-
-    def resumed(self, state: State) -> State:
-        """Go on with the motion of the law before."""
-        return state
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float

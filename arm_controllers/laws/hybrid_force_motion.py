@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
-from arm_controllers.task_space import TaskSpace, pose_error
-from arm_dynamics.parameters import Parameters, parameter
+from arm_controllers.laws import Array, Measurement, Reference, State
+from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters, pose_error
+from arm_dynamics.parameters import parameter
 from arm_dynamics.small_matrices import times
 
 _SLOW = 0.005  # reference speed from which on friction is cancelled in full [m/s]
@@ -21,15 +21,13 @@ _LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothl
 
 
 @dataclass(frozen=True)
-class HybridForceMotionParameters(Parameters):
+class HybridForceMotionParameters(PostureParameters, ToolParameters):
     """Error dynamics across the surface, and the loop of the force."""
 
     kp: float = parameter(900.0, 'position gain across the normal [1/s^2]', min=0)
     kd: float = parameter(60.0, 'velocity gain across the normal [1/s]', min=0)
     orientation_kp: float = parameter(900.0, 'orientation gain [1/s^2]', min=0)
     orientation_kd: float = parameter(60.0, 'angular velocity gain [1/s]', min=0)
-    posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
-    posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
     force_damping: float = parameter(700.0, 'damping along the normal [N.s/m]', min=0)
     force_ki: float = parameter(20.0, 'integral gain of the force error [1/s]', min=0)
     force_ki_at_rest: float = parameter(
@@ -58,10 +56,6 @@ class HybridForceMotionParameters(Parameters):
         True,
         'if true, the law cancels the measured force across the normal while the reference moves',
     )
-    frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
-    wrench_frame: str = parameter(
-        '', 'link of the force-torque sensor; empty: the link that carries the tool frame'
-    )
 
 
 class HybridState(NamedTuple):
@@ -86,7 +80,7 @@ class HybridState(NamedTuple):
     sides: Array
 
 
-class HybridForceMotion(Law):
+class HybridForceMotion(ToolLaw):
     """tau = M (Jbar x'' + N a_0) + C v + g + friction(v) + J^T (F n - P f) + effort_r.
 
     The law is that of operational space with P x'' in place of x'', P = 1 - n n^T: the tip is not
@@ -116,22 +110,15 @@ class HybridForceMotion(Law):
     needs, wrench_goal = ('wrench',), ('force',)
     Parameters = HybridForceMotionParameters
 
-    def __init__(self, model: RobotModel, parameters: HybridForceMotionParameters):
-        super().__init__(model, parameters)
-        self._space = TaskSpace(model, self.parameters.frame, self.parameters.wrench_frame)
-
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a memory of no contact."""
-        arms = measured.q.shape[:-1]
-        return HybridState(
-            np.zeros((*arms, 3)),
-            np.zeros((*arms, 1)),
-            -np.ones((*arms, 1)),
-            np.zeros((*arms, 1)),
-            np.zeros((*arms, 3, 3)),
-            np.zeros((*arms, 1)),
-            np.zeros((*arms, 3)),
-        )
+        shapes = ((3,), (1,), (1,), (1,), (3, 3), (1,), (3,))
+        zero = HybridState(*(np.zeros((*measured.q.shape[:-1], *shape)) for shape in shapes))
+        return zero._replace(age=zero.age - 1.0)
+
+    def resumed(self, state: State) -> State | None:
+        """Return None: a contact begins anew."""
+        return None
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float

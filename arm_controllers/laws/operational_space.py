@@ -7,38 +7,18 @@ import numpy as np
 
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
 from arm_controllers.second_order_gains import second_order_gains
-from arm_controllers.task_space import TASK_AXES, TaskSpace, pose_error
-from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_controllers.task_space import AxesParameters, PoseParameters, TaskSpace, pose_error
+from arm_dynamics.parameters import parameter
 
 
 @dataclass(frozen=True)
-class OperationalSpaceParameters(Parameters):
+class OperationalSpaceParameters(PoseParameters, AxesParameters):
     """Error dynamics of the tip and of the posture."""
 
-    kp: PerJoint = parameter(
-        (400.0,),
-        'position and orientation gains of the tip, 6 numbers or one for all [1/s^2]',
-        min=0,
-        per=TASK_AXES,
-    )
-    kd: PerJoint = parameter(
-        (40.0,), 'velocity gains of the tip, 6 numbers or one for all [1/s]', min=0, per=TASK_AXES
-    )
-    posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
-    posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
-    axes: tuple[float, ...] = parameter(
-        (1.0,) * 6, f'mask [1] of {", ".join(TASK_AXES)}: 1: task, 0: free', length=6
-    )
     tip_frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
     threshold: float = parameter(
         0.01, 'mobility [1/kg] below which a task direction is given up smoothly', above=0
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if set(self.axes) - {0.0, 1.0} or not any(self.axes):
-            raise ArmError(f'axes is {self.axes}; it must be six of 0 and 1, not all 0')
 
 
 class OperationalSpace(Law):

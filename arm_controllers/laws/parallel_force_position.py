@@ -5,38 +5,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
-from arm_controllers.task_space import TASK_AXES, TaskSpace, directions, pose_error
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_controllers.laws import Array, Measurement, Reference, State
+from arm_controllers.task_space import (
+    PoseParameters,
+    ToolLaw,
+    ToolParameters,
+    directions,
+    pose_error,
+)
+from arm_dynamics.parameters import parameter
 from arm_dynamics.small_matrices import times
 
 _LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
 
 
 @dataclass(frozen=True)
-class ParallelForcePositionParameters(Parameters):
+class ParallelForcePositionParameters(PoseParameters, ToolParameters):
     """Error dynamics of the tool, and the loop of the force."""
 
-    kp: PerJoint = parameter(
-        (400.0,),
-        'position and orientation gains of the tool, 6 numbers or one for all [1/s^2]',
-        min=0,
-        per=TASK_AXES,
-    )
-    kd: PerJoint = parameter(
-        (40.0,),
-        'velocity gains of the tool, 6 numbers or one for all [1/s]',
-        min=0,
-        per=TASK_AXES,
-    )
-    posture_kp: float = parameter(100.0, 'position gain of the null space [1/s^2]', min=0)
-    posture_kd: float = parameter(20.0, 'velocity gain of the null space [1/s]', min=0)
     force_kp: float = parameter(0.03, 'gain of the force error [1]', min=0)
     force_ki: float = parameter(10.0, 'integral gain of the force error [1/s]', above=0)
-    frame: str = parameter('', "name of the controlled frame; empty: the model's tool frame")
-    wrench_frame: str = parameter(
-        '', 'link of the force-torque sensor; empty: the link that carries the tool frame'
-    )
 
 
 class ParallelState(NamedTuple):
@@ -49,7 +37,7 @@ class ParallelState(NamedTuple):
     integral: Array
 
 
-class ParallelForcePosition(Law):
+class ParallelForcePosition(ToolLaw):
     """tau = M (Jbar x'' + N a_0) + C v + g + friction(v) + J^T S F + effort_r.
 
         x'' = x_r'' + kd (x_r' - x') + kp (x_r - x) - Jdot v
@@ -72,17 +60,9 @@ class ParallelForcePosition(Law):
     needs, wrench_goal = ('wrench',), ('force', 'torque')
     Parameters = ParallelForcePositionParameters
 
-    def __init__(self, model: RobotModel, parameters: ParallelForcePositionParameters):
-        super().__init__(model, parameters)
-        self._space = TaskSpace(model, self.parameters.frame, self.parameters.wrench_frame)
-
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a memory without a force error."""
         return ParallelState(np.zeros((*measured.q.shape[:-1], 6)))
-
-    def resumed(self, state: State) -> State:
-        """Go on with the force of the law before."""
-        return state
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
