@@ -81,7 +81,7 @@ class Run:
 class Task:
     """What an arm is to follow, what disturbs it, what is measured.
 
-    A task defines `reference` and `duration`; everything else has a default.
+    A task defines `duration`; everything else has a default: the reference is rest.
 
     Attributes:
         Parameters: frozen dataclass of the task's parameters.
@@ -167,8 +167,10 @@ class Task:
         """Check that the robot can do it, and set what depends on the parameters."""
 
     def reference(self, t: float, reference: Reference) -> None:
-        """Write the reference at t [s] of what is measured."""
-        raise NotImplementedError
+        """Write the reference at t [s] of what is measured; here, rest at the robot's start."""
+        reference.row[:] = 0.0
+        reference.q[:] = self.robot.start
+        self.add_wrench(t, reference)
 
     def points(self) -> tuple[Array, tuple[Array, ...]]:
         """Return times (m,) [s] of the goal's points, and positions to accelerations (m, n)."""

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.events import Push
@@ -64,11 +63,6 @@ class HandOver(Task):
             'force_torque.tare_at_reset': True,
         }
         self.duration, self.event = p.duration, end
-
-    def reference(self, t: float, reference: Reference) -> None:
-        """Write rest at the robot's start."""
-        reference.row[:] = 0.0
-        reference.q[:] = self.robot.start
 
     def pull(self, t: Array) -> Array:
         """Return the force of the person (k, 3) at times (k,) [N]."""

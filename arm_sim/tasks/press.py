@@ -7,7 +7,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.reference import Reference
 from arm_dynamics.parameters import parameter
 from arm_sim.tasks._contact import ContactTask, SurfaceParameters
 
@@ -47,12 +46,6 @@ class Press(ContactTask):
     def goal(self) -> Goal | None:
         """Return no trajectory: the arm holds its place but for the force."""
         return None
-
-    def reference(self, t: float, reference: Reference) -> None:
-        """Write rest at the robot's start, and the force."""
-        reference.row[:] = 0.0
-        reference.q[:] = self.robot.start
-        self.add_wrench(t, reference)
 
 
 def press_down(task: ContactTask) -> None:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.reference import Reference
 from arm_dynamics.checks import in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop import events
@@ -58,8 +57,3 @@ class Push(Task):
         self.push = events.Push(self.robot.model.tip_frame, wrench, p.begin, p.end)
         self.event = p.end
         self.duration = p.duration
-
-    def reference(self, t: float, reference: Reference) -> None:
-        """Write rest at the robot's start."""
-        reference.row[:] = 0.0
-        reference.q[:] = self.robot.start
