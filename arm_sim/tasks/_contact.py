@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.measures import NO_CONTACT, Poses, rms, tips
+from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run, Task
@@ -140,7 +141,7 @@ class ContactTask(Task):
         """Return what the force did, and whether the task succeeded."""
         t, forces = run.record.t, self.forces(run)
         force, kept = self.along(forces, run.tracking.tip), self.kept(t)
-        touched = np.flatnonzero(force > NO_CONTACT)
+        touched = np.flatnonzero((force > NO_CONTACT) & _near_contact(run.record))
         first = int(touched[0]) if len(touched) else len(t) - 1
         if self.measured is None:
             kept[:first] = False
@@ -215,6 +216,18 @@ class ContactTask(Task):
 
         force = self.along(self.forces(run), run.tracking.tip)
         return force_figure(run.record.t, force, report, self.measured)
+
+
+def _near_contact(record: Record) -> NDArray[np.bool_]:
+    """Return when (k,) the physics has a contact; else the sensor feels the tool's inertia.
+
+    A record without facts about contacts says nothing: always.
+    """
+    near = (
+        ~(record.contacts[:, 1] <= 0.0) if len(record.contacts) else np.ones(len(record.t), bool)
+    )
+    near[1:] |= near[:-1]  # the sensor's reading is one of the period after the contact
+    return near
 
 
 def _work(forces: Array, tip: Array) -> float:

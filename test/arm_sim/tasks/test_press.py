@@ -52,17 +52,19 @@ def test_a_law_that_expects_the_normal_elsewhere_is_forty_times_worse():
     assert found['force_error_rms_n'] > 0.4
 
 
-def pushed(task, forces, moved=0.0, period=0.01):
+def pushed(task, forces, moved=0.0, period=0.01, touches=()):
     """Return a run with forces (k,) along z on a tool at the start, and the task's results.
 
-    The last reference is `moved` [m] along z and x from the tip.
+    The last reference is `moved` [m] along z and x from the tip. `touches` (k,) [N] are contact
+    forces of the physics at the end of each period.
     """
     model, q, k = task.robot.model, task.robot.start, len(forces)
     turn = model.forward_kinematics(q, model.tool_carrier).rotation
     wrench = np.zeros((k, 6))
     wrench[:, :3] = np.outer(forces, turn.T @ (0.0, 0.0, 1.0))
     rows, none = np.tile(q, (k, 1)), np.zeros((k, model.nv))
-    record = Record(period * np.arange(k), rows, none, rows, none, none, q, wrench=wrench)
+    facts = {'contacts': np.outer(touches, (0.0, 1.0, 0.0))} if len(touches) else {}
+    record = Record(period * np.arange(k), rows, none, rows, none, none, q, wrench=wrench, **facts)
     tracking = track(model, record)
     tracking.reference_tip[-1] += (moved, 0.0, moved)
     return task.results(Run(record, tracking))
@@ -89,6 +91,16 @@ def test_the_measures_of_a_force_are_those_of_its_samples(task):
     assert found['work_j'] == pytest.approx(0.0)
     assert found['path_error_max_mm'] == pytest.approx(0.0)  # it counts at the end alone
     assert found['success'] is False
+
+
+def test_what_the_sensor_feels_before_the_physics_has_a_contact_is_the_tools_inertia(task):
+    forces = np.array([0, 3, 2, 0, 0, 5, 7, *[10] * 43], dtype=float)
+    touches = np.array([0, 0, 0, 0, 5, 7, 10, *[10] * 43], dtype=float)
+    found = pushed(task, forces, touches=touches)
+    assert found['contact_at_s'] == pytest.approx(0.05)
+    assert found['impact_n'] == pytest.approx(10.0)
+    assert found['bounce_s'] == 0.0
+    assert pushed(task, forces)['contact_at_s'] == pytest.approx(0.01)  # without such facts
 
 
 @pytest.mark.parametrize(('force', 'success'), [(8.1, True), (7.9, False), (12.1, False)])
