@@ -59,7 +59,7 @@ class PegInHoleParameters(Parameters):
     pitch: float = parameter(0.0004, 'distance of the turns of the spiral [m]', above=0, max=0.1)
     speed: float = parameter(0.02, 'speed along the spiral [m/s]', above=0, max=0.1)
     beyond: float = parameter(
-        0.008, 'depth of the reference below the expected bottom at the end [m]', min=0, max=1
+        0.01, 'depth of the reference below the expected bottom at the end [m]', min=0, max=1
     )
     insertion_time: float = parameter(1.2, 'time for the insertion [s]', min=0.1, max=60)
 

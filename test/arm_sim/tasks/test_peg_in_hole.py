@@ -67,6 +67,12 @@ def test_the_search_finds_a_hole_that_is_two_millimetres_and_two_degrees_off():
     assert found['off_axis_mm'] < 0.2
 
 
+def test_a_hole_that_is_lower_than_expected_is_reached_to_its_bottom():
+    found = results(number=82)
+    assert found['offset_mm'][2] < -1.3
+    assert found['success']
+
+
 def test_a_peg_without_a_search_stays_outside_and_presses_with_the_force_of_the_spring():
     found = results(number=1, radius=1e-4)
     assert not found['success']
