@@ -160,8 +160,9 @@ class Task:
 
     def add_wrench(self, t: float, reference: Reference) -> None:
         """Let the reference have the wrench where it has begun at t [s]."""
-        begun = round(t * 1e9) >= self.wrench_start_ns
-        reference.wrench = self.wrench if begun else None
+        if self.wrench is not None:
+            begun = round(t * 1e9) >= self.wrench_start_ns
+            reference.wrench = self.wrench if begun else None
 
     def prepare(self) -> None:
         """Check that the robot can do it, and set what depends on the parameters."""

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pinocchio as pin
 from scipy.interpolate import CubicSpline
 
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.inverse_kinematics import solve_ik
+from arm_dynamics.checks import Array
 from arm_dynamics.parameters import parameter
 from arm_sim.tasks._contact import ContactTask, SurfaceParameters
+from arm_sim.tasks._poses import joint_path
 
 _SPACING = 0.0016  # of the nodes of the spline along the path [m]
 _SPEED_UP = 1.0  # time in which the motion along the path begins and ends [s]
@@ -63,20 +64,12 @@ class SlidingTask(ContactTask):
     @cached_property
     def _joints(self) -> CubicSpline:
         """The joint positions at each way along the path."""
-        model, q, p = self.robot.model, self.robot.start, self.parameters
+        p, start = self.parameters, self.robot.model.forward_kinematics(self.robot.start).copy()
         last = p.speed * (self.duration - p.press_time - _SPEED_UP)
         ways = np.linspace(0.0, last, max(20, round(last / _SPACING)))
-        pose = model.forward_kinematics(q)
-        start, rows = pose.translation.copy(), []
-        for offset in self.path(ways):
-            pose.translation = start + offset
-            found = solve_ik(model, pose, q)
-            if not found.success:
-                name = type(self).__name__
-                raise ArmError(f'{name}: {self.robot.name} does not reach the path from its start')
-            q = found.q
-            rows.append(q)
-        return CubicSpline(ways, np.array(rows))
+        places = start.translation + self.path(ways)
+        poses = (pin.SE3(start.rotation, place) for place in places)
+        return CubicSpline(ways, joint_path(self, poses, self.robot.start))
 
     def reference(self, t: float, reference: Reference) -> None:
         """Write the motion along the path, and the force."""

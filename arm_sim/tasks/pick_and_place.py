@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from arm_controllers.follower.trajectory import Trajectory, through
 from arm_controllers.gripper import gripper_joint
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
-from arm_sim.tasks import Run, Task
+from arm_sim.tasks import Run
+from arm_sim.tasks._points import PointsTask
 
 _CLOSE, _OPEN = 0.5, 0.5  # time for the gripper [s]
 _REST = 0.1  # at the end, in which the block must not move [s]
@@ -78,7 +78,7 @@ class PickAndPlaceParameters(Parameters):
             in_range(f'{name}[1]', high, low)
 
 
-class PickAndPlace(Task):
+class PickAndPlace(PointsTask):
     """Picks up a drawn block, and puts it down at a place.
 
     Attributes:
@@ -135,20 +135,12 @@ class PickAndPlace(Task):
 
     def reference(self, t: float, reference: Reference) -> None:
         """Write quintics between the points, and the present goal of the gripper."""
-        self._trajectory.evaluate(t, reference)
+        super().reference(t, reference)
         k = self._finger
         closed = self.close_at <= t < self.open_at
         reference.q[k] = self.closed if closed else self.opened
         reference.v[k] = reference.a[k] = 0.0
         reference.effort[k] = self.parameters.max_effort
-
-    def points(self) -> tuple[Array, tuple[Array, ...]]:
-        """Return the points where inverse kinematics was solved."""
-        return self._points
-
-    @cached_property
-    def _trajectory(self) -> Trajectory:
-        return through(*self._points)
 
     @cached_property
     def _points(self) -> tuple[Array, tuple[Array, ...]]:

@@ -8,19 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_controllers.follower.goal import Goal
-from arm_controllers.follower.trajectory import Trajectory, through
+from arm_controllers.follower.trajectory import through
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
-from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_sim.loop.goals import goal_reference, sampled
+from arm_sim.loop.goals import sampled
 from arm_sim.loop.measures import error_facts
 from arm_sim.loop.report import Check, common_rows, error_row
-from arm_sim.tasks import Run, Task
+from arm_sim.tasks import Run
+from arm_sim.tasks._points import PointsTask
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
 # Configurations per stroke, and on the way to the first corner, that are checked for clearance.
@@ -66,12 +65,13 @@ class _Plan(NamedTuple):
     facts: dict[str, Any]
 
 
-class Cube(Task):
+class Cube(PointsTask):
     """Strokes along a cube's edges, each from rest to rest."""
 
     Parameters = CubeParameters
     compared = 4
     asks_ik = True
+    first_place, refusal = 'the first corner', 'the cube cannot be drawn: '
 
     def prepare(self) -> None:
         """Check the posture."""
@@ -86,38 +86,17 @@ class Cube(Task):
             'position_tolerance': p.ik_position_tolerance,
             'orientation_tolerance': p.ik_orientation_tolerance,
         }
-        self._clearance = Clearance(model, p)
-        self.notes = (self._clearance.note,) * bool(self._clearance.note)
+        self.clearance = Clearance(model, p)
+        self.notes = (self.clearance.note,) * bool(self.clearance.note)
         self.duration, self.approach_time, self.settle_time = (
             p.duration, p.approach_time, p.settle_time
         )  # fmt: skip
 
     # What to follow
 
-    def reference(self, t: float, reference: Reference) -> None:
-        """Write the reference: quintics between the points."""
-        self._trajectory.evaluate(t, reference)
-
-    def points(self) -> tuple[Array, tuple[Array, ...]]:
-        """Return the points where inverse kinematics was solved."""
+    @property
+    def _points(self) -> tuple[Array, tuple[Array, ...]]:
         return self._plan.times, self._plan.states
-
-    def goal_from(self, q: Array, period_ns: int) -> tuple[Goal | None, int]:
-        """Return the goal with the way from q, which is kept clear as the strokes are."""
-        goal, start_ns = super().goal_from(q, period_ns)
-        assert goal is not None
-        arrival = float(goal.times[0])
-        follow = goal_reference(goal, self.robot.model, q, np.zeros_like(q))
-        start = (goal.start_ns or 0) * 1e-9
-        times = np.linspace(0.0, arrival, _CHECKED)
-        way = sampled(lambda t, reference: follow(start + t, reference), times, len(q))[0]
-        self._keep_clear(times, way, 'on the way to the first corner ')
-        return goal, start_ns
-
-    @cached_property
-    def _trajectory(self) -> Trajectory:
-        times, states, _ = self._plan
-        return through(times, states)
 
     @cached_property
     def _plan(self) -> _Plan:
@@ -125,14 +104,8 @@ class Cube(Task):
         plan = self._edges() if p.path == 'edges' else self._published()
         times = p.sample_times(p.edge_time / _CHECKED)
         follow = through(plan.times, plan.states).evaluate
-        self._keep_clear(times, sampled(follow, times, self.robot.model.nv)[0])
+        self.keep_clear(times, sampled(follow, times, self.robot.model.nv)[0])
         return plan
-
-    def _keep_clear(self, times: Array, q: Array, where: str = '') -> None:
-        try:
-            self._clearance.check(times, q, self.parameters.clearance)
-        except ArmError as error:
-            raise ArmError(f'the cube cannot be drawn: {where}{error}') from None
 
     def _edges(self) -> _Plan:
         """Straight lines: quintic timing along each edge, inverse kinematics along the line."""
