@@ -1,7 +1,7 @@
 """Reading of ROS parameter files."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,13 @@ def read_parameter_file(file: Path) -> Sections:
                 ' of one of these'
             )
     return sections
+
+
+def sections_text(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the text of a parameter file."""
+    return yaml.safe_dump(
+        {node: {_PARAMETERS: dict(own)} for node, own in sections.items() if own}
+    )
 
 
 def yaml_value(name: str, text: str) -> Any:

@@ -16,9 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file
+from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file, sections_text
 from arm_dynamics.checks import ArmError, per_joint
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.model import RobotModel
@@ -91,8 +89,7 @@ def _joined_file(words: RobotArgument) -> Path:
         sections.setdefault(node, {}).update(parameters)
     sections[SHARED].pop('robot', None)
     path = temporary_folder() / f'{words.label}.arm_sim.yaml'
-    written = {node: {'ros__parameters': each} for node, each in sections.items()}
-    path.write_text(yaml.safe_dump(written))
+    path.write_text(sections_text(sections))
     return path
 
 
@@ -100,7 +97,7 @@ def _joined_file(words: RobotArgument) -> Path:
 def _tool_file(tip_frame: str) -> Path:
     """Return a file that makes a link the tool."""
     file = temporary_folder() / 'tip_frame.yaml'
-    file.write_text(yaml.safe_dump({SHARED: {'ros__parameters': {'tool_frame': tip_frame}}}))
+    file.write_text(sections_text({SHARED: {'tool_frame': tip_frame}}))
     return file
 
 

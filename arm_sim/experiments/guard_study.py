@@ -109,8 +109,7 @@ def residual_maxima(experiment: Experiment, arms: range) -> Array:
     the motions.
     """
     loop = _loop(experiment, arms)
-    periods, found = round(LEG / loop.period), np.zeros((LEGS, 2, len(arms), 0))
-    n = len(loop.plant.joint_names)
+    periods, n = round(LEG / loop.period), len(loop.plant.joint_names)
     found = np.zeros((LEGS, 2, len(arms), n))
 
     def keep(step: Step) -> None:

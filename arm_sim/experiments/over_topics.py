@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from arm_controllers.guard_parameters import GuardParameters
-from arm_controllers.parameter_file import SHARED
+from arm_controllers.parameter_file import SHARED, sections_text
 from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
@@ -109,9 +109,7 @@ def with_guard_in_file(experiment: Experiment, folder: Path) -> Experiment:
             values.pop(name, None)
     sections[SHARED] |= own
     file = folder / 'with_guard.yaml'
-    file.write_text(
-        yaml.safe_dump({node: {'ros__parameters': each} for node, each in sections.items()})
-    )
+    file.write_text(sections_text(sections))
     return replace(experiment, config=str(file), guard=GuardParameters())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from arm_controllers.parameter_file import sections_text
 from arm_dynamics.checks import ArmError
 from arm_sim.experiments.over_topics import launch_arguments, launched
 from arm_sim.judging.plan import Plan, Trial
@@ -140,9 +141,8 @@ def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
         (f'{trial.task}_task', {'timeout': plan.timeout}),
     ):
         sections.setdefault(node, {}).update(values)
-    written = {node: {'ros__parameters': said} for node, said in sections.items() if said}
     file = folder / 'parameters.yaml'
-    file.write_text(yaml.safe_dump(written))
+    file.write_text(sections_text(sections))
     parameters = yaml.safe_dump(dict(loaded.given), default_flow_style=True, width=10_000)
     return launch_arguments(experiment) | {
         'parameters': parameters.strip(),

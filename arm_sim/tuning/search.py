@@ -11,7 +11,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.experiments.executors import completed
+from arm_sim.experiments.executors import ordered
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.tuning.candidates import Drawn, try_gains
 from arm_sim.tuning.gains import GainSpace
@@ -108,13 +108,14 @@ def search(
         """Return the score of each candidate."""
         nonlocal done
         jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]
-        scores = [0.0] * len(candidates)
-        for number, answer in completed(executor, tried, jobs):
-            for k, rows in enumerate(answer):
-                scores[number * _PER_JOB + k] = score(rows, effort.arms, margins)
-                done += len(rows)
-            progress(done)
-        return scores
+        each, before = effort.arms + min(effort.edge, effort.arms), done
+
+        def tell(finished: int) -> None:
+            progress(before + each * min(finished * _PER_JOB, len(candidates)))
+
+        done += each * len(candidates)
+        answers = ordered(executor, tried, jobs, tell)
+        return [score(rows, effort.arms, margins) for answer in answers for rows in answer]
 
     starts = list(space.starts(robot.start))
     scores = judge(starts)
@@ -152,14 +153,12 @@ def validate(
     """Return COLUMNS (count, 4) of arms that the search has not seen."""
     fresh = replace(experiment, seed=experiment.seed + 1_000_003)
     jobs = [(Drawn(k, min(_CHUNK, count - k)),) for k in range(0, count, _CHUNK)]
-    rows = np.empty((count, 4))
-    done = 0
-    for number, answer in completed(executor, partial(_try_arms, fresh, parameters), jobs):
-        first, size, _ = jobs[number][0]
-        rows[first : first + size] = answer
-        done += size
-        progress(done)
-    return rows
+    run = partial(_try_arms, fresh, parameters)
+
+    def tell(finished: int) -> None:
+        progress(min(finished * _CHUNK, count))
+
+    return np.concatenate(ordered(executor, run, jobs, tell))
 
 
 def _try_arms(experiment: Experiment, parameters: Any, arms: Sequence[Drawn]) -> Array:
