@@ -183,7 +183,7 @@ class Sensors:
     def _reported(self, q: Array, v: Array) -> Measurement:
         i = self._count
         self._count = i + 1
-        reading = self._errors.read(np.hstack([q, v]))
+        reading = self._errors.read(np.concatenate((q, v), axis=1))
         if self._dropout.any():
             if i % _CHUNK == 0:
                 self._lost = np.array([rng.random(_CHUNK) for rng in self._drops])
@@ -191,4 +191,5 @@ class Sensors:
                 lost = self._lost[:, i % _CHUNK] < self._dropout
                 reading = np.where(lost[:, np.newaxis], self._last, reading)
             self._last = reading
-        return Measurement(*np.split(reading, 2, axis=1))
+        n = q.shape[1]
+        return Measurement(reading[:, :n], reading[:, n:])
